@@ -1,0 +1,52 @@
+"""The `engineroom` command. Each subcommand is loaded only when it is called."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import click
+
+import engineroom
+from engineroom.errors import EngineRoomError
+
+__all__ = ["main"]
+
+# Subcommand -> (module, attribute, one line of help). The help stands here so that `engineroom --help` imports nothing.
+COMMANDS = {
+    "doctor": ("engineroom.doctor", "doctor", "What this machine has, lacks, and can run."),
+    "server": ("engineroom.servers.cli", "server", "List, start, query and stop MySQL servers."),
+    "ledger": ("engineroom.ledger.cli", "ledger", "Every published figure and its verdict."),
+    "record": ("engineroom.experiments.cli", "record", "Measure again and keep the runs."),
+}
+
+
+class _LazyGroup(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        module, attribute, _ = COMMANDS[cmd_name]
+        command: click.Command = getattr(importlib.import_module(module), attribute)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, _, text) in COMMANDS.items()])
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(engineroom.__version__)
+def _cli() -> None:
+    """The Engine Room: every published figure re-run."""
+
+
+def main() -> None:
+    """Entry point: an `EngineRoomError` becomes a message and exit code 1, never a traceback."""
+    try:
+        _cli()
+    except EngineRoomError as error:
+        click.echo(f"engineroom: {error}", err=True)
+        sys.exit(1)
