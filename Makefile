@@ -1,0 +1,95 @@
+# The Engine Room. `make help` lists everything; `make book` and `make test` are the two that matter.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMPS := _build/stamps
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+unexport PYTHONPATH
+
+NATIVE := CMakeLists.txt pyproject.toml $(shell find native -name '*.[ch]pp' -not -path 'native/wasm/*')
+CODE := $(NATIVE) $(shell find src -name '*.py') $(shell find data -type f)
+
+# A registry can fail for a moment: an install is tried three times before it is an error.
+retry = for attempt in 1 2 3; do $(1) && break || { [ $$attempt -lt 3 ] && sleep $$((attempt * 5)); }; done
+
+.PHONY: help
+help:  ## list what can be made
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 18
+
+.PHONY: book
+book: $(STAMPS)/servers $(STAMPS)/labs  ## build the book, its labs executed, into _build/html
+	@python -m engineroom.book build
+
+.PHONY: serve
+serve: book  ## build the book and serve it on loopback
+	@python -m engineroom.book serve
+
+.PHONY: lab
+lab: $(STAMPS)/native  ## open the labs in JupyterLab, text notebooks as notebooks
+	@python -m engineroom.book lab
+
+.PHONY: test
+test: $(STAMPS)/test book  ## test everything: lint, types, native tests under sanitizers, servers, book, browser
+	@python -m engineroom.checks
+
+.PHONY: bench
+bench: $(STAMPS)/test  ## measure what the chapters promise about speed, as ratios, into _build/bench
+	@python -m engineroom.bench
+
+.PHONY: record
+record: $(STAMPS)/native  ## measure the recorded runs again and add them to data/recorded
+	@engineroom record --all
+
+.PHONY: class
+class: $(STAMPS)/test  ## make student notebooks and autograders of the exercises in _build/class
+	@python -m engineroom.classroom
+
+.PHONY: wasm
+wasm:  ## rebuild the WebAssembly kernels of the explorables (needs clang 19)
+	@native/wasm/build.sh
+
+.PHONY: lock
+lock: $(STAMPS)/book  ## write the lock files from pyproject.toml
+	@pip install -q uv
+	@uv pip compile -q --universal --python-version 3.11 --no-emit-index-url --generate-hashes --no-header pyproject.toml --all-extras -o requirements/test.txt
+	@uv pip compile -q --universal --python-version 3.11 --no-emit-index-url --generate-hashes --no-header pyproject.toml --extra book --extra lab --extra build -c requirements/test.txt -o requirements/book.txt
+
+.PHONY: clean
+clean:  ## remove what was built here; downloaded servers stay in the cache (engineroom server clean)
+	@rm -rf _build $(VENV) .pytest_cache .mypy_cache .ruff_cache
+
+# Everything that the system lacks is reported at once, before anything is installed.
+$(STAMPS)/system: src/engineroom/system_check.py
+	@$(PYTHON) src/engineroom/system_check.py
+	@mkdir -p $(@D) && touch $@
+
+$(STAMPS)/book: $(STAMPS)/system requirements/book.txt
+	@echo "Python packages of the book (requirements/book.txt)"
+	@[ -x $(BIN)/python ] || $(PYTHON) -m venv $(VENV)
+	@$(call retry,pip install --disable-pip-version-check --progress-bar $(if $(MAKE_TERMOUT),on,off) -q --require-hashes -r requirements/book.txt)
+	@touch $@
+
+$(STAMPS)/native: $(STAMPS)/book $(NATIVE)
+	@echo "Native kernels (native/)"
+	@pip install --disable-pip-version-check -q --no-build-isolation --no-deps -e .
+	@touch $@
+
+$(STAMPS)/test: $(STAMPS)/native requirements/test.txt
+	@echo "Python packages of the tests (requirements/test.txt)"
+	@$(call retry,pip install --disable-pip-version-check --progress-bar $(if $(MAKE_TERMOUT),on,off) -q --require-hashes -r requirements/test.txt)
+	@touch $@
+
+# Servers that this machine can have are fetched and initialised once; without any, the book shows recorded runs.
+$(STAMPS)/servers: $(STAMPS)/native data/servers.toml
+	@engineroom server fetch --available
+	@touch $@
+
+# A lab is executed again when its text changes (jupyter-cache) or when the code or data under it changes (this rule).
+$(STAMPS)/labs: $(STAMPS)/native $(CODE)
+	@rm -rf _build/.jupyter_cache
+	@touch $@
