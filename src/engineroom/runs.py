@@ -1,0 +1,272 @@
+"""A `Run` is one measured or simulated table with its provenance; recorded runs are kept for ever.
+
+A recorded run lies in `data/recorded/<chapter>/` as `<figure>.<method>.<n>.csv` with a `.json` of provenance beside it, and
+`<figure>.<method>.<n>.<name>.csv` for each further table. Runs are added, never overwritten; a withdrawn run stays,
+marked with the reason. The folder's `datapackage.json` describes every column and is written again on each save.
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from engineroom import paths, provenance
+from engineroom.errors import EngineRoomError
+
+__all__ = ["METHODS", "Run", "latest", "package", "recorded", "save", "withdraw"]
+
+METHODS = ("live", "host", "sim", "kernel")
+_LARGEST_CSV_BYTES = 1_000_000
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
+_KINDS = {"boolean": "boolean", "integer": "Int64", "number": "float64", "string": "string"}
+_DESCRIPTIONS = {
+    "series": "which of the compared things the row measures",
+    "repeat": "the repeat, from 0; repeats of one x and series measure the same thing again",
+}
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of an experiment for one figure by one method.
+
+    `table` is tidy: the x column of the figure, `series`, the y column, `repeat` (from 0) and anything more. `summary` says
+    which of the repeats counts as the value: `"median"`, or `"min"` for CPU time, to which others' load only adds.
+    `not_attributable` is the reason found by a rule that the experiment fixed before it ran, or `None`.
+    `columns` describes the columns, further tables' too, for the reader of the CSV: `{"server_cpu_s": "CPU time ..."}`.
+    """
+
+    figure: str
+    method: str
+    table: pd.DataFrame
+    provenance: Mapping[str, Any]
+    tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    not_attributable: str | None = None
+    summary: str = "median"
+    columns: Mapping[str, str] = field(default_factory=dict)
+    origin: str = "live"
+    recorded_at: str | None = None
+    n: int | None = None
+    withdrawn: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise ValueError(f"method is {self.method!r}, not one of {', '.join(METHODS)}")
+        if self.summary not in ("median", "min"):
+            raise ValueError(f"summary is {self.summary!r}, not median or min")
+        for name in (self.figure, *self.tables):
+            if not _NAME.fullmatch(name):
+                raise ValueError(
+                    f"{name!r} cannot be part of a file name: use lower case, digits and hyphens"
+                )
+        if "series" not in self.table.columns:
+            raise ValueError(f"the table of {self.figure} has no column 'series'")
+
+
+def save(run: Run, *, chapter: str) -> Path:
+    """Keep `run` under the next free number of its figure and method; return the path of its CSV.
+
+    The number is claimed by creating the `.json` exclusively, and the CSV appears last, so that two savers never share a
+    number and nobody reads half a run. Provenance passes `provenance.scrub` on its way.
+    """
+    folder = paths.data() / "recorded" / chapter
+    folder.mkdir(parents=True, exist_ok=True)
+    texts = {"": _csv_text(run.table), **{name: _csv_text(table) for name, table in run.tables.items()}}
+    for name, text in texts.items():
+        if len(text) > _LARGEST_CSV_BYTES:
+            raise EngineRoomError(
+                f"the table {name or run.figure!r} is {len(text) / 1e6:.1f} MB as CSV, more than a recording may hold",
+                remedy="record fewer rows: summarise in the experiment, or sample",
+            )
+    meta = _json_text(
+        {
+            "figure": run.figure,
+            "method": run.method,
+            "recorded_at": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            "summary": run.summary,
+            "not_attributable": run.not_attributable,
+            "withdrawn": None,
+            "provenance": provenance.scrub(run.provenance),
+            "tables": {
+                name: _fields(table, run.columns)
+                for name, table in {"": run.table, **dict(run.tables)}.items()
+            },
+        }
+    )
+    stem = _claim(folder, f"{run.figure}.{run.method}")
+    for name, text in reversed(texts.items()):
+        if name == "":
+            _replace(folder / f"{stem}.json", meta)
+        _replace(folder / f"{stem}{'.' if name else ''}{name}.csv", text)
+    _replace(folder / "datapackage.json", _json_text(package(chapter)))
+    return folder / f"{stem}.csv"
+
+
+def recorded(figure: str, method: str) -> list[Run]:
+    """All recorded runs of a figure by a method, newest last; the withdrawn ones carry their reason."""
+    found = [
+        (meta.parent, int(meta.stem.rpartition(".")[2]))
+        for meta in (paths.data() / "recorded").glob(f"*/{figure}.{method}.*.json")
+        if meta.with_suffix(".csv").exists()
+    ]
+    return [_read(folder, f"{figure}.{method}.{n}") for folder, n in sorted(found, key=lambda item: item[1])]
+
+
+def latest(figure: str, method: str) -> Run | None:
+    """The newest recorded run that is not withdrawn, or `None`."""
+    return next((run for run in reversed(recorded(figure, method)) if run.withdrawn is None), None)
+
+
+def withdraw(figure: str, method: str, n: int, *, reason: str) -> Path:
+    """Mark a recorded run as withdrawn, with the reason; its rows stay. Return the path of its `.json`."""
+    found = list((paths.data() / "recorded").glob(f"*/{figure}.{method}.{n}.json"))
+    if not found:
+        raise EngineRoomError(
+            f"there is no recorded run {n} of {figure} by {method}",
+            remedy=f"look into data/recorded for the numbers of {figure}",
+        )
+    meta = json.loads(found[0].read_text(encoding="utf-8"))
+    _replace(found[0], _json_text({**meta, "withdrawn": reason}))
+    return found[0]
+
+
+def package(chapter: str) -> dict[str, Any]:
+    """The data package of a chapter's recordings: one resource a CSV, with each column's type and description."""
+    folder = paths.data() / "recorded" / chapter
+    resources = []
+    for stem, meta in _metas(folder):
+        for name, fields in meta["tables"].items():
+            path = f"{stem}{'.' if name else ''}{name}.csv"
+            resources.append(
+                {
+                    "name": path.removesuffix(".csv"),
+                    "path": path,
+                    "title": f"{meta['figure']} by {meta['method']}, recorded {meta['recorded_at']}"
+                    + (f": {name}" if name else ""),
+                    "format": "csv",
+                    "mediatype": "text/csv",
+                    "encoding": "utf-8",
+                    "schema": {"fields": fields, "missingValues": [""]},
+                }
+            )
+    return {
+        "name": f"recorded-{chapter.replace('_', '-')}",
+        "title": f"Recorded runs of the chapter {chapter}",
+        "description": "One CSV a table, with the provenance of its run in the .json of the same name. Runs are added, never changed.",
+        "licenses": [{"name": "CC-BY-4.0", "path": "https://creativecommons.org/licenses/by/4.0/"}],
+        "resources": resources,
+    }
+
+
+def _metas(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Stem and provenance of every complete run in `folder`, in a stable order."""
+    for meta in sorted(folder.glob("*.*.*.json"), key=lambda path: _sort_key(path.stem)):
+        if meta.with_suffix(".csv").exists():
+            yield meta.stem, json.loads(meta.read_text(encoding="utf-8"))
+
+
+def _sort_key(stem: str) -> tuple[str, str, int]:
+    figure, method, n = stem.split(".")
+    return figure, method, int(n)
+
+
+def _read(folder: Path, stem: str) -> Run:
+    meta = json.loads((folder / f"{stem}.json").read_text(encoding="utf-8"))
+    tables = {
+        name: _read_csv(folder / f"{stem}{'.' if name else ''}{name}.csv", fields)
+        for name, fields in meta["tables"].items()
+    }
+    return Run(
+        figure=meta["figure"],
+        method=meta["method"],
+        table=tables.pop(""),
+        provenance=meta["provenance"],
+        tables=tables,
+        not_attributable=meta["not_attributable"],
+        summary=meta["summary"],
+        columns={
+            field["name"]: field["description"]
+            for fields in meta["tables"].values()
+            for field in fields
+            if "description" in field
+        },
+        origin="recorded",
+        recorded_at=meta["recorded_at"],
+        n=int(stem.rpartition(".")[2]),
+        withdrawn=meta["withdrawn"],
+    )
+
+
+def _read_csv(path: Path, fields: list[dict[str, str]]) -> pd.DataFrame:
+    """Read with the written types, so that the server "5.7" stays a text."""
+    table = pd.read_csv(
+        path,
+        dtype={field["name"]: _KINDS[field["type"]] for field in fields},
+        keep_default_na=False,
+        na_values={field["name"]: [""] for field in fields},
+    )
+    for each in fields:
+        column = table[each["name"]]
+        if each["type"] == "integer" and not column.isna().any():
+            table[each["name"]] = column.astype("int64")
+        elif each["type"] == "boolean" and not column.isna().any():
+            table[each["name"]] = column.astype("bool")
+        elif each["type"] == "string":
+            table[each["name"]] = column.astype("object").where(column.notna(), None)
+    return table
+
+
+def _fields(table: pd.DataFrame, descriptions: Mapping[str, str]) -> list[dict[str, str]]:
+    """The columns as a table schema: name, type and, where known, the description."""
+    fields = []
+    for name in table.columns:
+        column = table[name]
+        if pd.api.types.is_bool_dtype(column):
+            kind = "boolean"
+        elif pd.api.types.is_integer_dtype(column):
+            kind = "integer"
+        elif pd.api.types.is_float_dtype(column):
+            kind = "number"
+        else:
+            kind = "string"
+        described = {"name": str(name), "type": kind}
+        description = descriptions.get(str(name)) or _DESCRIPTIONS.get(str(name))
+        fields.append({**described, "description": description} if description else described)
+    return fields
+
+
+def _csv_text(table: pd.DataFrame) -> str:
+    text: str = table.to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_MINIMAL)
+    return text
+
+
+def _json_text(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _claim(folder: Path, prefix: str) -> str:
+    """Create `<prefix>.<n>.json` for the smallest n above all that exist, and return the stem."""
+    taken = [int(path.stem.rpartition(".")[2]) for path in folder.glob(f"{prefix}.*.json")]
+    n = max(taken, default=0) + 1
+    while True:
+        try:
+            (folder / f"{prefix}.{n}.json").touch(exist_ok=False)
+        except FileExistsError:
+            n += 1
+        else:
+            return f"{prefix}.{n}"
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write `path` so that a reader sees the old text or the new, never a part."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary.write_text(text, encoding="utf-8", newline="\n")
+    temporary.replace(path)
