@@ -1,0 +1,1 @@
+"""Data and load for live servers."""
