@@ -1,0 +1,424 @@
+"""The hash join chapter's experiments: the sources' query in each plan, a join without an index, and the join buffer.
+
+The sources compare an index nested loop on 5.7 with a hash join on 8.0 in which the tables also change places. Here
+version, order and algorithm are changed one at a time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from engineroom import provenance
+from engineroom.errors import EngineRoomError
+from engineroom.experiments.statement import measure, plan
+from engineroom.progress import bar
+from engineroom.runs import Run
+
+if TYPE_CHECKING:
+    from engineroom.servers import Server
+
+__all__ = ["RECORD", "buffer_sweep", "no_index", "source_query_kernel", "source_query_live", "three_changes"]
+
+INDEX = "order_line_district"
+# The published query counts the join on the district number alone, so every order line meets each warehouse's district.
+_JOIN = "ol_d_id = d_id"
+QUERIES = {
+    "index_nested_loop": (
+        f"SELECT STRAIGHT_JOIN COUNT(*) FROM district JOIN order_line FORCE INDEX ({INDEX}) ON {_JOIN}"
+    ),
+    "hash_join": f"SELECT /*+ JOIN_ORDER(order_line, district) */ COUNT(*) FROM district JOIN order_line ON {_JOIN}",
+    # NO_BNL forbids the hash join from 8.0.20 on; before that STRAIGHT_JOIN alone gives a block nested loop.
+    "reversed_order_without_hash": (
+        f"SELECT STRAIGHT_JOIN /*+ NO_BNL(order_line, district) */ COUNT(*) FROM order_line JOIN district ON {_JOIN}"
+    ),
+    "reversed_order_with_bnl": f"SELECT STRAIGHT_JOIN COUNT(*) FROM order_line JOIN district ON {_JOIN}",
+}
+COLUMNS = {
+    "server": "the MySQL version, or the word kernel for our own C++ kernels",
+    "server_cpu_s": "CPU time of the whole server during the statement (of the calling thread for a kernel), seconds",
+    "answer": "the number that the statement counted",
+    "plan": "the plan as the server explained it",
+    "warehouses": "TPC-C warehouses; a warehouse has 10 districts and about 300000 order lines",
+}
+
+
+def source_query_live(
+    *, warehouses: int = 10, repeats: int = 3, versions: Sequence[str] = ("5.7", "8.0", "9.7"), seed: int = 1
+) -> Run:
+    """Measure the query of figures 7-22 and 7-23 in every plan that each version can run.
+
+    Returns one row a server, plan and repeat with `server_cpu_s`; the table `counters` holds what the statement moved.
+    Raises EngineRoomError when a server chose another plan than the one asked for, or two plans disagree on the count.
+    """
+    from engineroom import servers
+    from engineroom.workloads import tpcc
+
+    rows: list[dict[str, Any]] = []
+    counted: list[dict[str, Any]] = []
+    about: dict[str, Any] = {}
+    with provenance.watch() as watched:
+        for version in versions:
+            options = {
+                "innodb_buffer_pool_size": "1G"
+            }  # all order lines stay in memory: CPU is compared, not disks
+            with (
+                servers.start(version, options=options) as server,
+                contextlib.closing(server.connect()) as connection,
+            ):
+                tpcc.load(server, warehouses=warehouses, seed=seed, tables=("district", "order_line"))
+                connection.database = "tpcc"
+                tpcc.add_order_line_district_index(connection)
+                _warm(connection)
+                about[server.version] = server.provenance()
+                asked = _plans_of(server)
+                explained = {series: _checked_plan(server, connection, series) for series in asked}
+                turns = [(repeat, series) for repeat in range(repeats) for series in asked]
+                for repeat, series in bar(turns, desc=f"MySQL {server.version}", unit="statement"):
+                    seen = measure(server, connection, QUERIES[_query_of(server, series)])
+                    where = {"server": server.version, "series": series, "repeat": repeat}
+                    rows.append(
+                        {
+                            **where,
+                            "server_cpu_s": seen.cpu_s,
+                            "answer": int(seen.answer[0][0]),
+                            "warehouses": warehouses,
+                            "plan": explained[series],
+                        }
+                    )
+                    counted += [{**where, "counter": k, "value": v} for k, v in sorted(seen.counters.items())]
+    table = pd.DataFrame(rows)
+    if table["answer"].nunique() != 1:
+        raise EngineRoomError(
+            f"the plans disagree on the count: {table.groupby(['server', 'series'])['answer'].unique().to_dict()}",
+            remedy="this is a bug in the load or in a server; keep the datadirs and report it",
+        )
+    return Run(
+        figure="fig-7-22",
+        method="live",
+        table=table,
+        tables={"counters": pd.DataFrame(counted)},
+        provenance={**provenance.machine(seed=seed), "during": watched, "servers": about, "queries": QUERIES},
+        summary="min",
+        columns=COLUMNS
+        | {"counter": "session status counter", "value": "its value after the statement, from zero"},
+    )
+
+
+def _plans_of(server: Server) -> list[str]:
+    plans = ["index_nested_loop", "reversed_order_without_hash"]
+    return [*plans, "hash_join"] if server.supports("hash_join") else plans
+
+
+def _query_of(server: Server, series: str) -> str:
+    if series == "reversed_order_without_hash" and not server.supports("hash_join"):
+        return "reversed_order_with_bnl"
+    return series
+
+
+def _checked_plan(server: Server, connection: Any, series: str) -> str:
+    text = plan(server, connection, QUERIES[_query_of(server, series)])
+    wanted = {
+        "index_nested_loop": ("Nested loop" in text or "ref" in text)
+        and INDEX in text
+        and "ash join" not in text,
+        "hash_join": "hash join" in text,
+        "reversed_order_without_hash": "ash join" not in text
+        and text.find("order_line") < text.find("district"),
+    }
+    if not wanted[series]:
+        raise EngineRoomError(
+            f"MySQL {server.version} did not choose the plan {series}, but:\n{text}",
+            remedy="compare the plan with the hints in engineroom.experiments.hash_join.QUERIES",
+        )
+    return text
+
+
+def _warm(connection: Any) -> None:
+    """Read both tables and the index once, so that no plan pays for the first read of a page."""
+    with connection.cursor() as cursor:
+        for sql in (
+            "ANALYZE TABLE district, order_line",
+            f"SELECT COUNT(ol_d_id) FROM order_line FORCE INDEX ({INDEX})",
+            "SELECT COUNT(ol_quantity) FROM order_line IGNORE INDEX (PRIMARY)",
+            "SELECT COUNT(d_id) FROM district",
+        ):
+            cursor.execute(sql)
+            cursor.fetchall()
+
+
+def as_figure(run: Run, figure: str) -> Run:
+    """The same rows under the id of the other figure: 7-22 and 7-23 are two sides of one comparison."""
+    import dataclasses
+
+    return dataclasses.replace(run, figure=figure)
+
+
+def three_changes(table: pd.DataFrame, *, old: str, new: str) -> pd.DataFrame:
+    """Split the step from `old`'s index nested loop to `new`'s hash join into version, order and algorithm.
+
+    Each row is one change with the CPU seconds before and after it (best of the repeats) and their ratio; the product of
+    the three ratios is the whole step, by construction.
+    """
+    best = table.groupby(["server", "series"])["server_cpu_s"].min()
+    steps = [
+        ("version", (old, "index_nested_loop"), (new, "index_nested_loop")),
+        ("order", (new, "index_nested_loop"), (new, "reversed_order_without_hash")),
+        ("algorithm", (new, "reversed_order_without_hash"), (new, "hash_join")),
+    ]
+    return pd.DataFrame(
+        [
+            {
+                "change": name,
+                "before_cpu_s": best[a],
+                "after_cpu_s": best[b],
+                "before_per_after": best[a] / best[b],
+            }
+            for name, a, b in steps
+        ]
+    )
+
+
+def no_index(
+    *,
+    sizes: Sequence[int] = (500, 1000, 2000, 4000),
+    repeats: int = 3,
+    versions: Sequence[str] = ("5.7", "8.0", "9.7"),
+) -> Run:
+    """Join two tables of n rows on a column without an index, in each version.
+
+    Every key occurs once on each side, so a join finds n matches; a block nested loop makes n*n comparisons for them.
+    """
+    from engineroom import servers
+
+    rows: list[dict[str, Any]] = []
+    about: dict[str, Any] = {}
+    with provenance.watch() as watched:
+        for version in versions:
+            with servers.start(version) as server, contextlib.closing(server.connect()) as connection:
+                about[server.version] = server.provenance()
+                for n in bar(sizes, desc=f"MySQL {server.version}", unit="size"):
+                    _pair_of_tables(connection, n)
+                    algorithm = (
+                        "hash join"
+                        if "ash join" in plan(server, connection, _NO_INDEX)
+                        else "block nested loop"
+                    )
+                    for repeat in range(repeats):
+                        seen = measure(server, connection, _NO_INDEX)
+                        _expect(seen.answer[0][0], n, server)
+                        rows.append(
+                            {
+                                "rows_per_table": n,
+                                "series": server.version,
+                                "repeat": repeat,
+                                "server_cpu_s": seen.cpu_s,
+                                "algorithm": algorithm,
+                                "rows_read": seen.counters.get("Handler_read_rnd_next", 0),
+                            }
+                        )
+    return Run(
+        figure="own-hash-join-no-index",
+        method="live",
+        table=pd.DataFrame(rows),
+        provenance={
+            **provenance.machine(seed=0),
+            "during": watched,
+            "servers": about,
+            "queries": {"join": _NO_INDEX},
+        },
+        summary="min",
+        columns=COLUMNS
+        | {
+            "rows_per_table": "rows in each of the two tables",
+            "algorithm": "what the plan says",
+            "rows_read": "Handler_read_rnd_next: rows that the executor asked of the storage engine in scans",
+        },
+    )
+
+
+_NO_INDEX = "SELECT COUNT(*) FROM left_rows JOIN right_rows ON left_rows.k = right_rows.k"
+# With LIMIT and neither grouping nor order the server does not spill: it refills the table and reads the probe side again.
+_NO_SPILL = "SELECT left_rows.k FROM left_rows JOIN right_rows ON left_rows.k = right_rows.k LIMIT {}"
+BUFFER_BYTES = (16384, 65536, 131072, 262144, 1048576, 4194304)
+
+
+def buffer_sweep(
+    *, n: int = 4000, buffer_bytes: Sequence[int] = BUFFER_BYTES, bnl_version: str | None = "5.7"
+) -> Run:
+    """Vary `join_buffer_size` under one join and count what it changes: rows read, temporary files, bytes in them.
+
+    Series: `spill` (hash join), `refill` (the same under LIMIT, which may not spill) on 9.7, and `block_nested_loop` on
+    `bnl_version` (None leaves it out: its 16 million comparisons take minutes).
+    """
+    from engineroom import servers
+
+    rows: list[dict[str, Any]] = []
+    about: dict[str, Any] = {}
+    series_of = {"9.7": (("spill", _NO_INDEX), ("refill", _NO_SPILL.format(n - 1)))}
+    if bnl_version:
+        series_of[bnl_version] = (("block_nested_loop", _NO_INDEX),)
+    with provenance.watch() as watched:
+        for version, statements in series_of.items():
+            with servers.start(version) as server, contextlib.closing(server.connect()) as connection:
+                about[server.version] = server.provenance()
+                _pair_of_tables(connection, n)
+                turns = [(size, series, sql) for size in buffer_bytes for series, sql in statements]
+                for size, series, sql in bar(turns, desc=f"MySQL {server.version}", unit="statement"):
+                    with _session(connection, join_buffer_size=size):
+                        files = _hash_join_files(connection) if server.supports("hash_join") else None
+                        seen = measure(server, connection, sql)
+                        moved = _difference(files, _hash_join_files(connection)) if files else {}
+                    rows.append(
+                        {
+                            "join_buffer_bytes": size,
+                            "series": series,
+                            "repeat": 0,
+                            "rows_read": seen.counters.get("Handler_read_rnd_next", 0),
+                            "temporary_files": seen.counters.get("Created_tmp_files", 0),
+                            "writes": moved.get("writes", 0),
+                            "bytes_written": moved.get("bytes_written", 0),
+                            "bytes_read": moved.get("bytes_read", 0),
+                            "server_cpu_s": seen.cpu_s,
+                            "server": server.version,
+                        }
+                    )
+    return Run(
+        figure="own-hash-join-buffer",
+        method="live",
+        table=pd.DataFrame(rows),
+        provenance={
+            **provenance.machine(seed=0),
+            "during": watched,
+            "servers": about,
+            "queries": {"spill": _NO_INDEX, "refill": _NO_SPILL.format(n - 1)},
+            "rows_per_table": n,
+        },
+        columns=COLUMNS
+        | {
+            "join_buffer_bytes": "join_buffer_size of the session",
+            "rows_read": "Handler_read_rnd_next",
+            "temporary_files": "Created_tmp_files",
+            "writes": "write calls to hash join chunk files (performance_schema)",
+            "bytes_written": "bytes written to chunk files",
+            "bytes_read": "bytes read from chunk files",
+        },
+    )
+
+
+def why_not(version: str = "9.7", *, n: int = 1000) -> pd.DataFrame:
+    """Ask one server for the plan of the same join under each reason for which a hash join is used or not.
+
+    Returns the columns reason, statement, is_hash_join and plan; raises nothing for a statement that the version refuses:
+    the refusal is its row's plan.
+    """
+    import mysql.connector
+
+    from engineroom import servers
+
+    index = "ALTER TABLE right_rows ADD INDEX k_index (k)"
+    drop = "ALTER TABLE right_rows DROP INDEX k_index"
+    off = "SET SESSION optimizer_switch = '{}=off'"
+    cases = [
+        ("no index, equality", [], _NO_INDEX, []),
+        ("an index on the join column", [index], _NO_INDEX, [drop]),
+        (
+            "the index, hidden from this join",
+            [index],
+            _NO_INDEX.replace("right_rows ON", "right_rows IGNORE INDEX (k_index) ON"),
+            [drop],
+        ),
+        ("no equality in the condition", [], _NO_INDEX.replace(" = ", " < "), []),
+        ("an expression on both sides", [], _NO_INDEX.replace("left_rows.k = ", "left_rows.k + 1 = "), []),
+        ("hint NO_BNL", [], _NO_INDEX.replace("SELECT", "SELECT /*+ NO_BNL(left_rows, right_rows) */"), []),
+        (
+            "hint NO_HASH_JOIN",
+            [],
+            _NO_INDEX.replace("SELECT", "SELECT /*+ NO_HASH_JOIN(left_rows, right_rows) */"),
+            [],
+        ),
+        (
+            "block_nested_loop=off",
+            [off.format("block_nested_loop")],
+            _NO_INDEX,
+            ["SET SESSION optimizer_switch=DEFAULT"],
+        ),
+        ("hash_join=off", [off.format("hash_join")], _NO_INDEX, ["SET SESSION optimizer_switch=DEFAULT"]),
+    ]
+    found = []
+    with servers.start(version) as server, contextlib.closing(server.connect()) as connection:
+        _pair_of_tables(connection, n)
+        for reason, before, sql, after in cases:
+            done: list[str] = []
+            try:
+                with connection.cursor() as cursor:
+                    for setting in before:
+                        cursor.execute(setting)
+                        done.append(setting)
+                text = plan(server, connection, sql)
+            except mysql.connector.Error as refused:
+                text = f"refused: {refused.msg}"
+            finally:
+                with connection.cursor() as cursor:
+                    for setting in after if len(done) == len(before) else []:
+                        cursor.execute(setting)
+            found.append(
+                {"reason": reason, "statement": sql, "is_hash_join": "ash join" in text, "plan": text}
+            )
+    return pd.DataFrame(found)
+
+
+def _pair_of_tables(connection: Any, n: int) -> None:
+    """Tables left_rows and right_rows: n rows each, every key once, in another order on each side."""
+    orders = (np.random.default_rng(seed).permutation(n) for seed in (0, 1))
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE DATABASE IF NOT EXISTS join_lab")
+        connection.database = "join_lab"
+        for name, keys in zip(("left_rows", "right_rows"), orders, strict=True):
+            cursor.execute(f"DROP TABLE IF EXISTS {name}")
+            cursor.execute(
+                f"CREATE TABLE {name} (k INT NOT NULL, pad CHAR(100) NOT NULL) ENGINE=InnoDB CHARSET=latin1"
+            )
+            for part in np.array_split(keys, max(1, n // 1000)):
+                cursor.execute(f"INSERT INTO {name} VALUES " + ",".join(f"({k}, 'x')" for k in part))
+            cursor.execute(f"ANALYZE TABLE {name}")
+            cursor.fetchall()
+
+
+def _expect(answer: Any, n: int, server: Server) -> None:
+    if int(answer) != n:
+        raise EngineRoomError(
+            f"MySQL {server.version} counted {answer} matches instead of {n}",
+            remedy="somebody else writes to the table join_lab: use a server of your own",
+        )
+
+
+@contextlib.contextmanager
+def _session(connection: Any, **settings: int) -> Iterator[None]:
+    with connection.cursor() as cursor:
+        for name, value in settings.items():
+            cursor.execute(f"SET SESSION {name} = {int(value)}")
+        try:
+            yield
+        finally:
+            for name in settings:
+                cursor.execute(f"SET SESSION {name} = DEFAULT")
+
+
+def _hash_join_files(connection: Any) -> dict[str, int]:
+    """What the server has written to and read from hash join chunk files so far."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT COUNT_WRITE, SUM_NUMBER_OF_BYTES_WRITE, SUM_NUMBER_OF_BYTES_READ "
+            "FROM performance_schema.file_summary_by_event_name WHERE EVENT_NAME = 'wait/io/file/sql/hash_join'"
+        )
+        row = cursor.fetchone() or (0, 0, 0)
+    return dict(zip(("writes", "bytes_written", "bytes_read"), map(int, row), strict=True))
+
+
+def _difference(before: dict[str, int], after: dict[str, int]) -> dict[str, int]:
+    return {name: after[name] - before[name] for name in after}

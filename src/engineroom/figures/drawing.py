@@ -1,0 +1,184 @@
+"""Draw a figure for a page: inline SVG at two widths, words computed from its rows, and the rows as CSV.
+
+Inline SVG takes its ink from the page (`currentColor`), so that one drawing serves light mode, dark mode and print; the narrow
+drawing keeps nine-point text on a phone, where a scaled-down wide one would not.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import importlib
+import io
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from engineroom import paths
+from engineroom.errors import EngineRoomError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+    from engineroom.runs import Run
+
+__all__ = [
+    "BLUE",
+    "GREEN",
+    "INK",
+    "ORANGE",
+    "PURPLE",
+    "SKY",
+    "VERMILION",
+    "Drawing",
+    "Words",
+    "origin_of",
+    "show",
+]
+
+# Okabe and Ito's colours without black and yellow: black is the page's ink, yellow is illegible on white.
+BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9"
+INK = "#000000"  # becomes the page's text colour
+
+WIDE_IN, NARROW_IN = 7.2, 3.7
+STYLE: dict[str, Any] = {
+    "svg.fonttype": "none",
+    "font.family": "sans-serif",
+    "font.size": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": INK,
+    "text.color": INK,
+    "legend.frameon": False,
+    "savefig.transparent": True,
+}
+
+
+@dataclass(frozen=True)
+class Words:
+    """What a figure says: `alt` describes the picture for who does not see it, `caption` states the finding."""
+
+    alt: str
+    caption: str
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure ready for a page or a notebook; `csv` holds the rows that were drawn."""
+
+    figure: str
+    words: Words
+    wide: str
+    narrow: str
+    csv: str
+    origin: str
+
+    def _repr_html_(self) -> str:
+        alt = html.escape(self.words.alt, quote=True)
+        data = base64.b64encode(self.csv.encode()).decode()
+        pictures = "".join(
+            f'<div class="er-{width}" role="img" aria-label="{alt}">{svg}</div>'
+            for width, svg in (("wide", self.wide), ("narrow", self.narrow))
+        )
+        return (
+            f'<figure class="er-figure" data-figure="{self.figure}">{pictures}'
+            f"<figcaption>{html.escape(self.words.caption)} "
+            f'<span class="er-origin">{html.escape(self.origin)}</span> '
+            f'<a download="{self.figure}.csv" href="data:text/csv;base64,{data}">Rows as CSV</a></figcaption></figure>'
+        )
+
+    def __repr__(self) -> str:
+        return f"{self.figure}: {self.words.alt}"
+
+
+def show(figure: str, run: Run | None = None) -> Drawing:
+    """Draw `figure` from `run`, or from its newest recorded run.
+
+    Raises EngineRoomError when there is neither such a figure nor a run of it.
+    """
+    module = _module(figure)
+    if run is None:
+        run = _newest(figure)
+    table = module.rows(run)
+    return Drawing(
+        figure=figure,
+        words=module.words(table),
+        wide=_svg(table, module.picture, figure=figure, width_in=WIDE_IN, ratio=0.5),
+        narrow=_svg(table, module.picture, figure=figure, width_in=NARROW_IN, ratio=0.95),
+        csv=_publish(figure, table),
+        origin=origin_of(run),
+    )
+
+
+def origin_of(run: Run) -> str:
+    """Say whether the rows were measured just now or are a recording, of which servers, when and where."""
+    about = run.provenance
+    servers = ", ".join(f"MySQL {version}" for version in about.get("servers", {}))
+    what = servers or ("our C++ kernels" if run.method == "kernel" else run.method)
+    where = f"{about.get('cores', '?')} cores, {about.get('cpu') or 'unknown CPU'}"
+    if run.origin == "recorded":
+        return f"Recorded run {run.n}: {what}; {(run.recorded_at or '')[:10]}; {where}."
+    return f"Measured live while this page was made: {what}; {str(about.get('date', ''))[:10]}; {where}."
+
+
+def _module(figure: str) -> Any:
+    name = f"engineroom.figures.{figure.replace('-', '_')}"
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+        raise EngineRoomError(
+            f"no figure {figure!r}",
+            remedy="`engineroom ledger` lists the figures; those of unwritten chapters are not drawn yet",
+        ) from None
+
+
+def _newest(figure: str) -> Run:
+    from engineroom import runs
+
+    found = [run for method in ("live", "host", "sim", "kernel") if (run := runs.latest(figure, method))]
+    if not found:
+        raise EngineRoomError(f"no run of {figure} is recorded", remedy=f"engineroom record {figure}")
+    return found[0]
+
+
+def _publish(figure: str, table: pd.DataFrame) -> str:
+    csv = table.to_csv(index=False)
+    folder = paths.build() / "figures"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{figure}.csv").write_text(csv)
+    return csv
+
+
+def _svg(
+    table: pd.DataFrame,
+    picture: Callable[[pd.DataFrame, Axes], None],
+    *,
+    figure: str,
+    width_in: float,
+    ratio: float,
+) -> str:
+    import matplotlib as mpl
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context({**STYLE, "svg.hashsalt": f"{figure}-{width_in}"}):
+        drawing = Figure(figsize=(width_in, width_in * ratio), layout="constrained")
+        FigureCanvasSVG(drawing)
+        picture(table, drawing.add_subplot())
+        out = io.StringIO()
+        drawing.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
+    svg = out.getvalue()
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = re.sub(
+        r'(<svg[^>]*?) width="[^"]*"',
+        r"\1",
+        re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", svg, count=1),
+        count=1,
+    )
+    svg = re.sub(r'id="(?!m|p|DejaVu)([a-z0-9_]+)"', rf'id="{figure}-{int(width_in * 10)}-\1"', svg)
+    return svg.replace(INK, "currentColor").replace("<svg ", '<svg aria-hidden="true" focusable="false" ', 1)
