@@ -1,0 +1,110 @@
+"""`make book`, `make serve` and `make lab`: build the book, serve it on loopback, open the labs."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import http.server
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import click
+
+from engineroom import paths
+from engineroom.errors import EngineRoomError
+from engineroom.progress import bar
+
+__all__ = ["build", "lab", "serve"]
+
+_STEP = re.compile(r"^(?P<phase>[a-z ]+)\.\.\. \[ *(?P<percent>\d+)%\] *(?P<document>\S*)")
+_ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def build() -> Path:
+    """Build the book into `_build/html`, labs executed; return the front page.
+
+    A warning or a raising cell is an error: EngineRoomError with what Sphinx said.
+    """
+    root = paths.root()
+    start = time.monotonic()
+    command = [sys.executable, "-m", "jupyter_book", "build", str(root), "-W", "--keep-going"]
+    said: list[str] = []
+    with (
+        subprocess.Popen(
+            command, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        ) as sphinx,
+        bar(total=100, bar_format="{desc} |{bar}| {elapsed}") as progress,
+    ):
+        assert sphinx.stdout is not None
+        for line in sphinx.stdout:
+            said.append(line)
+            step = _STEP.match(_ESCAPES.sub("", line))
+            if step:
+                progress.set_description_str(f"{step['phase']}: {step['document']}"[:60])
+                progress.n = int(step["percent"])
+                progress.refresh()
+    page = root / "_build" / "html" / "book" / "index.html"
+    if sphinx.returncode or not page.exists():
+        raise EngineRoomError(
+            f"the book did not build (exit code {sphinx.returncode}):\n{_complaints(said)}",
+            remedy="mend what the lines above name and run make book again",
+        )
+    print(f"The book is built in {time.monotonic() - start:.0f} s. Open {page}")
+    return page
+
+
+def _complaints(said: list[str]) -> str:
+    lines = [_ESCAPES.sub("", line).rstrip() for line in said]
+    named = [line for line in lines if re.search(r"WARNING|ERROR|Error|Exception|CRITICAL", line)]
+    return "\n".join([*named, "", *lines[-40:]])
+
+
+def serve(port: int = 8000) -> None:
+    """Serve `_build/html` on 127.0.0.1 until Ctrl-C; take the next free port when `port` is taken."""
+    handler = functools.partial(_Quiet, directory=str(paths.root() / "_build" / "html"))
+    for candidate in range(port, port + 20):
+        with contextlib.suppress(OSError):
+            server = http.server.ThreadingHTTPServer(("127.0.0.1", candidate), handler)
+            break
+    else:
+        raise EngineRoomError(
+            f"ports {port} to {port + 19} are taken",
+            remedy="stop what listens there, or open _build/html/book/index.html",
+        )
+    print(f"http://127.0.0.1:{candidate}/book/index.html  (Ctrl-C stops)")
+    with server, contextlib.suppress(KeyboardInterrupt):
+        server.serve_forever()
+
+
+class _Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        pass
+
+
+def lab() -> None:
+    """Open JupyterLab on loopback with text notebooks shown as notebooks, by the same settings as Binder."""
+    root = paths.root()
+    settings = Path(sys.prefix) / "share" / "jupyter" / "lab" / "settings"
+    settings.mkdir(parents=True, exist_ok=True)
+    shutil.copy(root / ".binder" / "overrides.json", settings / "overrides.json")
+    command = [sys.executable, "-m", "jupyter", "lab", "--ip=127.0.0.1", f"--notebook-dir={root}"]
+    with contextlib.suppress(KeyboardInterrupt):
+        subprocess.run([*command, "--LabApp.default_url=/lab/tree/notebooks"], cwd=root, check=True)
+
+
+@click.command()
+@click.argument("what", type=click.Choice(["build", "serve", "lab"]))
+def _main(what: str) -> None:
+    try:
+        {"build": build, "serve": serve, "lab": lab}[what]()
+    except EngineRoomError as error:
+        click.echo(f"engineroom: {error}", err=True)
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    _main()

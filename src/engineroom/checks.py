@@ -1,0 +1,106 @@
+"""`make test`: everything that is checked, in the order in which a mistake is cheapest to find."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from engineroom import paths
+
+__all__ = ["CHECKS", "Check"]
+
+
+@dataclass(frozen=True)
+class Check:
+    """A named list of commands; the first that fails ends the check. `needs` are tools of the system, not of the lock."""
+
+    name: str
+    commands: Sequence[Sequence[str]]
+    needs: Sequence[str] = ()
+
+
+def _native(folder: str, *options: str) -> list[list[str]]:
+    build = str(Path("_build") / folder)
+    return [
+        [
+            "cmake",
+            "-S",
+            ".",
+            "-B",
+            build,
+            "-DENGINEROOM_TESTS=ON",
+            f"-DPython_EXECUTABLE={sys.executable}",
+            *options,
+        ],
+        ["cmake", "--build", build, "--parallel", "2"],
+        ["ctest", "--test-dir", build, "--output-on-failure", "--no-tests=error"],
+    ]
+
+
+def _sources() -> list[str]:
+    return sorted(str(path) for path in Path("native").rglob("*.[ch]pp"))
+
+
+CHECKS = (
+    Check("lint", [["ruff", "check", "."], ["ruff", "format", "--check", "."]]),
+    Check("types", [["mypy"]]),
+    Check("C++ format", [["clang-format", "--dry-run", "-Werror", *_sources()]], needs=["clang-format"]),
+    Check("native tests", _native("tests", "-DCMAKE_BUILD_TYPE=Release"), needs=["cmake", "ctest"]),
+    Check(
+        "native tests, sanitized",
+        _native("sanitize", "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DENGINEROOM_SANITIZE=address,undefined"),
+        needs=["cmake", "ctest"],
+    ),
+    # Last: a runner's closing line is what a reader of the log looks for.
+    Check("Python tests", [[sys.executable, "-m", "pytest", "-q"]]),
+)
+
+
+@click.command()
+@click.argument("names", nargs=-1)
+def _main(names: tuple[str, ...]) -> None:
+    """Run all checks, or those whose name contains one of NAMES; all run even when one fails."""
+    os.chdir(paths.root())
+    failed = []
+    for check in CHECKS:
+        if names and not any(name in check.name for name in names):
+            continue
+        start = time.monotonic()
+        missing = [tool for tool in check.needs if not shutil.which(tool)]
+        if missing:
+            click.echo(
+                f"{check.name}: missing {', '.join(missing)}. What to do: engineroom doctor names the packages"
+            )
+            failed.append(check.name)
+            continue
+        click.echo(f"{check.name} ...", err=True)
+        if not all(_passes(command) for command in check.commands):
+            failed.append(check.name)
+        click.echo(
+            f"{check.name}: {'failed' if check.name in failed else 'ok'} ({time.monotonic() - start:.0f} s)",
+            err=True,
+        )
+    if failed:
+        click.echo(f"failed: {', '.join(failed)}", err=True)
+        sys.exit(1)
+
+
+def _passes(command: Sequence[str]) -> bool:
+    """Run a command; its output is shown at once for pytest, else only when it fails."""
+    loud = "pytest" in command
+    done = subprocess.run(command, capture_output=not loud, text=True, check=False)
+    if done.returncode and not loud:
+        click.echo(done.stdout + done.stderr)
+    return done.returncode == 0
+
+
+if __name__ == "__main__":
+    _main()
