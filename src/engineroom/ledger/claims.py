@@ -1,0 +1,175 @@
+"""The published figures and their claims, as `data/published/figures.yaml` states them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+import yaml
+
+from engineroom import paths
+from engineroom.errors import EngineRoomError
+from engineroom.ledger import expressions
+
+__all__ = ["CHAPTERS", "Effect", "Figure", "Shape", "figure", "figures", "to_rows"]
+
+# The chapters in the order of the book, with their names in words.
+CHAPTERS = {
+    "redo_log": "The redo log",
+    "group_commit": "Group commit",
+    "lock_sys": "The lock system",
+    "cats": "Contention-aware lock scheduling",
+    "trx_sys": "The transaction system",
+    "read_views": "Read views",
+    "hash_join": "Hash joins",
+    "join_order": "Join order",
+    "binlog": "The binary log",
+    "low_concurrency": "Low concurrency",
+    "filesort": "Sorting",
+    "engine": "The engine as a whole",
+}
+
+
+@dataclass(frozen=True)
+class Effect:
+    """A ratio with a published value; it makes two claims, a direction and a magnitude."""
+
+    id: str
+    text: str
+    expr: str
+    published: float
+    optional: bool = False
+    published_rows: bool = True
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A sentence about the rows that holds or does not."""
+
+    id: str
+    text: str
+    expr: str
+    said_by_source: bool
+    optional: bool = False
+    published_rows: bool = True
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure, table or statement of a source."""
+
+    id: str
+    source: str
+    source_figure: str | None
+    title: str
+    kind: str
+    chapter: str
+    also: tuple[str, ...] = ()
+    context: bool = False
+    x: str | None = None
+    x_type: str | None = None
+    y: str | None = None
+    series: tuple[str, ...] = ()
+    optional_series: tuple[str, ...] = ()
+    csv: str | None = None
+    effects: tuple[Effect, ...] = ()
+    shapes: tuple[Shape, ...] = ()
+    entry: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def claims(self) -> tuple[Effect | Shape, ...]:
+        """Effects, then shapes."""
+        return (*self.effects, *self.shapes)
+
+    @property
+    def y_column(self) -> str:
+        """The name of the column that a run delivers: the first word of what the entry says about y."""
+        return (self.y or "value").split()[0]
+
+    @property
+    def claims_total(self) -> int:
+        """How many claims a run must answer: two an effect, one a shape, the optional ones left out."""
+        return 2 * sum(not effect.optional for effect in self.effects) + sum(
+            not shape.optional for shape in self.shapes
+        )
+
+    def published_table(self) -> pd.DataFrame | None:
+        """The published rows: the x column, `series`, the value, perhaps a comment; `None` where the source has none."""
+        if self.csv is None:
+            return None
+        x_type = str if self.x_type == "text" else float
+        path = paths.data() / "published" / self.csv
+        x = path.read_text(encoding="utf-8").partition(",")[0]
+        return pd.read_csv(path, dtype={x: x_type, "series": str}, keep_default_na=False)
+
+    def published_rows(self) -> dict[str, dict[expressions.Key, float]]:
+        """The published rows as the claims read them, empty where the source has none."""
+        table = self.published_table()
+        if table is None:
+            return {}
+        x, series, y = table.columns[:3]
+        return to_rows(self, table, x=x, y=y, series=series)
+
+
+def to_rows(
+    figure: Figure, table: pd.DataFrame, *, x: str, y: str, series: str = "series"
+) -> dict[str, dict[expressions.Key, float]]:
+    """A table of one row a series and x as `{series: {x: value}}`, x typed as the figure says; rows without a value dropped."""
+    rows: dict[str, dict[expressions.Key, float]] = {}
+    for each_series, each_x, value in zip(table[series], table[x], table[y], strict=True):
+        if pd.isna(value):
+            continue
+        try:
+            key: expressions.Key = str(each_x) if figure.x_type == "text" else float(each_x)
+        except ValueError as error:
+            raise EngineRoomError(
+                f"{figure.id} takes numbers for {x}, and a row has {each_x!r}",
+                remedy=f"give {x} as a number, as figures.yaml says",
+            ) from error
+        rows.setdefault(str(each_series), {})[key] = float(value)
+    return rows
+
+
+@functools.cache
+def figures() -> dict[str, Figure]:
+    """Every figure, table and statement of the sources by id, in the order of `figures.yaml`; expressions are checked."""
+    text = (paths.data() / "published" / "figures.yaml").read_text(encoding="utf-8")
+    found = {}
+    for entry in yaml.safe_load(text)["figures"]:
+        columns = entry["columns"] or {}
+        found[entry["id"]] = Figure(
+            id=entry["id"],
+            source=entry["source"],
+            source_figure=entry["source_figure"],
+            title=entry["title"],
+            kind=entry["kind"],
+            chapter=entry["chapter"],
+            also=tuple(entry.get("also", ())),
+            context=entry.get("context", False),
+            x=columns.get("x"),
+            x_type=columns.get("x_type"),
+            y=columns.get("y"),
+            series=tuple(columns.get("series", ())),
+            optional_series=tuple(columns.get("optional_series", ())),
+            csv=entry["csv"],
+            effects=tuple(Effect(**effect) for effect in entry["effects"]),
+            shapes=tuple(Shape(**shape) for shape in entry["shapes"]),
+            entry=entry,
+        )
+        for claim in found[entry["id"]].claims:
+            expressions.check(claim.expr)
+    return found
+
+
+def figure(id: str) -> Figure:
+    """One figure by its id in `figures.yaml`."""
+    try:
+        return figures()[id]
+    except KeyError:
+        raise EngineRoomError(
+            f"no figure of the sources is called {id!r}",
+            remedy="`engineroom ledger` lists all ids, such as fig-7-22",
+        ) from None

@@ -1,0 +1,63 @@
+"""The ledger's rows: one for each figure and method that has a recorded run, one for each figure without."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from engineroom import runs
+from engineroom.ledger.claims import Figure, figures
+from engineroom.ledger.verdicts import Judgement, judge
+
+__all__ = ["Row", "judgements", "rows"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the ledger, in the words of its JSON."""
+
+    figure: str
+    chapter: str
+    method: str | None
+    verdict: str
+    claims_held: int
+    claims_total: int
+    origin: str | None
+    recorded_at: str | None
+
+    def json(self) -> dict[str, Any]:
+        """The row as a program reads it."""
+        return asdict(self)
+
+
+def rows(*, chapter: str | None = None) -> list[Row]:
+    """Every figure of the sources, in their order; all, or those that a chapter owns."""
+    found: list[Row] = []
+    for each in figures().values():
+        if chapter is None or each.chapter == chapter:
+            found += _rows_of(each)
+    return found
+
+
+def judgements(figure: str) -> list[tuple[runs.Run, Judgement]]:
+    """The newest run that is not withdrawn of each method, with its judgement."""
+    newest = (runs.latest(figure, method) for method in runs.METHODS)
+    return [(run, judge(run)) for run in newest if run is not None]
+
+
+def _rows_of(each: Figure) -> list[Row]:
+    decided = [
+        Row(
+            each.id,
+            each.chapter,
+            run.method,
+            judged.verdict,
+            judged.claims_held,
+            judged.claims_total,
+            run.origin,
+            run.recorded_at,
+        )
+        for run, judged in judgements(each.id)
+    ]
+    undecided = "context" if each.context else "open"
+    return decided or [Row(each.id, each.chapter, None, undecided, 0, each.claims_total, None, None)]
