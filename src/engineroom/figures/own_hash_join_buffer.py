@@ -1,0 +1,72 @@
+"""Our own figure: what `join_buffer_size` changes. A spilling hash join reads each row once whatever the buffer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from engineroom.figures.drawing import Words
+from engineroom.figures.lines import is_narrow, lines
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from engineroom.runs import Run
+
+__all__ = ["picture", "rows", "words"]
+
+
+def rows(run: Run) -> pd.DataFrame:
+    """The counted rows and bytes, one row a buffer size and series."""
+    return run.table
+
+
+def picture(table: pd.DataFrame, ax: Axes) -> None:
+    """Rows read against the buffer, both logarithmic; what is written to chunk files stands at the spilling points."""
+    labels = {
+        "block_nested_loop": "block nested loop",
+        "refill": "hash join, refill",
+        "spill": "hash join, spill",
+    }
+    lines(table, ax, x="join_buffer_bytes", y="rows_read", labels=labels)
+    for size, read, files in table.loc[
+        (table["series"] == "spill") & (table["temporary_files"] > 0),
+        ["join_buffer_bytes", "rows_read", "temporary_files"],
+    ].itertuples(index=False):
+        ax.annotate(
+            f"{files} files", (size, read), (0, -13), textcoords="offset points", ha="center", fontsize=9
+        )
+    sizes = sorted(set(table["join_buffer_bytes"]))
+    ax.set_xscale("log", base=2)
+    ax.set_yscale("log")
+    shown = sizes if not is_narrow(ax) else sizes[::2]
+    ax.set_xticks(shown, [_bytes(size) for size in shown])
+    ax.minorticks_off()
+    ax.set_xlim(sizes[0] * 0.7, sizes[-1] * (80 if is_narrow(ax) else 12))
+    ax.set_ylim(table["rows_read"].min() / 2, table["rows_read"].max() * 1.6)
+    ax.set_xlabel("join_buffer_size, log scale")
+    ax.set_ylabel("rows read (Handler_read_rnd_next)")
+
+
+def words(table: pd.DataFrame) -> Words:
+    """Compare the smallest buffer with the largest in each series."""
+    small, large = table["join_buffer_bytes"].min(), table["join_buffer_bytes"].max()
+    read = table.set_index(["series", "join_buffer_bytes"])["rows_read"]
+    said = "; ".join(
+        f"{series.replace('_', ' ')}: {read[series, small]} rows read at {_bytes(small)}, {read[series, large]} at {_bytes(large)}"
+        for series in dict.fromkeys(table["series"])
+    )
+    files = table[table["series"] == "spill"].set_index("join_buffer_bytes")["temporary_files"]
+    return Words(
+        alt=f"Line chart of rows read against join_buffer_size, both axes logarithmic. {said}.",
+        caption=(
+            f"The spilling hash join reads {read['spill', small]} rows at every buffer and pays in files: "
+            f"{files[small]} at {_bytes(small)}, {files[large]} at {_bytes(large)}. Under LIMIT it may not spill and reads "
+            f"{read['refill', small] / read['refill', large]:.1f} times as many rows with the smallest buffer."
+        ),
+    )
+
+
+def _bytes(size: int) -> str:
+    return f"{size // 1048576} MiB" if size >= 1048576 else f"{size // 1024} KiB"
