@@ -1,0 +1,59 @@
+"""Pages that work opened from disk with the network off.
+
+The theme and its companions bring three things that a static, offline page cannot use: thebe (a kernel from a CDN), a 1.5 MB
+FontAwesome script beside the same icons as fonts, and the state of widgets that have no kernel to talk to. They are taken
+out here; a widget leaves a sentence behind that says where it lives.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+
+WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
+
+
+def drop_scripts(_app: Sphinx, _page: str, _template: str, context: dict[str, Any], _doctree: object) -> None:
+    def wanted(file: Any) -> bool:
+        attributes = getattr(file, "attributes", {})
+        named = f"{getattr(file, 'filename', file)}{attributes.get('body', '')}".lower()
+        return "thebe" not in named and attributes.get("type") != WIDGET_STATE
+
+    for kind in ("script_files", "css_files"):
+        context[kind] = [file for file in context.get(kind, []) if wanted(file)]
+
+
+def clean_page(_app: Sphinx, doctree: nodes.document, _docname: str) -> None:
+    for raw in list(doctree.findall(nodes.raw)):
+        if "text/x-thebe-config" in raw.astext() or "kernelName" in raw.astext():
+            raw.parent.remove(raw)
+        elif WIDGET_VIEW in raw.astext():
+            note = "This control panel needs a running kernel: open the lab with `make lab`, or on Binder from the button above."
+            text = nodes.paragraph("", "", *_code_spans(note), classes=["needs-kernel"])
+            raw.replace_self(text)
+
+
+def _code_spans(text: str) -> list[nodes.Node]:
+    parts = text.split("`")
+    return [nodes.literal("", part) if i % 2 else nodes.Text(part) for i, part in enumerate(parts)]
+
+
+def empty_scripts(app: Sphinx, error: Exception | None) -> None:
+    if error is None and app.builder.format == "html":
+        for name in ("sphinx-thebe.js", "sphinx-thebe.css"):
+            (Path(app.outdir) / "_static" / name).unlink(missing_ok=True)
+        for script in (Path(app.outdir) / "_static" / "vendor" / "fontawesome").rglob("*.js*"):
+            script.write_text(
+                "/* The icons come from the fonts beside this file. */\n" if script.suffix == ".js" else ""
+            )
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    app.connect("html-page-context", drop_scripts, priority=900)
+    app.connect("doctree-resolved", clean_page)
+    app.connect("build-finished", empty_scripts, priority=900)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

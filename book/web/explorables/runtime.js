@@ -1,0 +1,169 @@
+// What every explorable shares: the kernel's start, the knobs, and the two ways onto a page.
+// Import-free, because a page opened from disk cannot load modules (README.md beside this file).
+
+// The kernels use no file and no clock; the C library under them still names a few WASI calls. They answer 0.
+const wasi = new Proxy({}, { get: () => () => 0, has: () => true });
+
+/** Compiles a kernel and returns its exports, ready to be called. */
+export function startKernel(bytes) {
+  return WebAssembly.compile(bytes).then((module) => {
+    const imports = {};
+    for (const { module: from, name } of WebAssembly.Module.imports(module)) {
+      (imports[from] ??= {})[name] = wasi[name];
+    }
+    return WebAssembly.instantiate(module, imports).then((instance) => {
+      instance.exports._initialize?.();
+      return instance.exports;
+    });
+  });
+}
+
+export function decodeBase64(text) {
+  return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+}
+
+/** 1234567 -> "1,234,567", the same in every reader's locale. */
+export function count(value) {
+  return String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, ",");
+}
+
+/** 262144 -> "256 KiB". */
+export function bytes(value) {
+  const units = ["B", "KiB", "MiB", "GiB"];
+  let unit = 0;
+  while (value >= 1024 && unit < units.length - 1) {
+    value /= 1024;
+    unit += 1;
+  }
+  return `${value >= 100 || Number.isInteger(value) ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
+}
+
+/** An element with attributes and children; `on...` attributes are listeners. */
+function element(name, attributes = {}, ...children) {
+  const node = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
+    else node.setAttribute(key, value);
+  }
+  node.append(...children);
+  return node;
+}
+
+let instances = 0;
+
+/**
+ * Puts the knobs, the picture and the results into `host` and computes once.
+ * Returns a function that takes the explorable off the page again.
+ */
+export function mount(host, definition, kernel) {
+  const id = `explorable-${(instances += 1)}`;
+  const chosen = Object.fromEntries(definition.inputs.map((input) => [input.name, input.values.indexOf(input.start)]));
+  const picture = element("div", { class: "er-picture" });
+  const results = element("dl", { class: "er-results" });
+  const sentence = element("p", { class: "er-sentence", role: "status", "aria-live": "polite" });
+  const knobs = element("div", { class: "er-knobs", role: "group", "aria-label": definition.title });
+
+  for (const input of definition.inputs) knobs.append(knob(input));
+  host.classList.add("er-live");
+  host.replaceChildren(knobs, element("div", { class: "er-view" }, picture, results), sentence);
+
+  function knob(input) {
+    const last = input.values.length - 1;
+    const shown = element("output", { class: "er-value", for: `${id}-${input.name}` });
+    const range = element("input", {
+      type: "range", id: `${id}-${input.name}`, min: 0, max: last, step: 1, value: chosen[input.name],
+      oninput: () => set(Number(range.value)),
+    });
+    const step = (by, word, sign) =>
+      element("button", { type: "button", "aria-label": `${word} ${input.label.toLowerCase()}`,
+        onclick: () => set(chosen[input.name] + by) }, sign);
+    const less = step(-1, "Lower", "\u2212");
+    const more = step(+1, "Raise", "+");
+
+    function set(index) {
+      chosen[input.name] = Math.min(last, Math.max(0, index));
+      show();
+      schedule();
+    }
+    function show() {
+      const text = input.format(input.values[chosen[input.name]]);
+      range.value = chosen[input.name];
+      range.setAttribute("aria-valuetext", text);
+      shown.textContent = text;
+      // Not `disabled`: a disabled button drops the keyboard's focus at the end of the scale.
+      less.setAttribute("aria-disabled", String(chosen[input.name] === 0));
+      more.setAttribute("aria-disabled", String(chosen[input.name] === last));
+    }
+    show();
+    return element("div", { class: "er-knob" },
+      element("label", { for: `${id}-${input.name}` }, input.label), shown,
+      element("div", { class: "er-slider" }, less, range, more));
+  }
+
+  let frame = 0;
+  let speech = 0;
+  function schedule() {
+    cancelAnimationFrame(frame);
+    frame = requestAnimationFrame(update);
+  }
+
+  let result = null;
+  function update() {
+    const values = Object.fromEntries(
+      definition.inputs.map((input) => [input.name, input.values[chosen[input.name]]]));
+    result = definition.compute(kernel, values);
+    results.replaceChildren(...definition.results(result).map(([term, value]) =>
+      element("div", {}, element("dt", {}, term), element("dd", {}, value))));
+    draw();
+    // A screen reader hears the result once the reader's hand rests, not at every step.
+    clearTimeout(speech);
+    speech = setTimeout(() => { sentence.textContent = definition.sentence(result); }, sentence.textContent ? 350 : 0);
+  }
+
+  let drawnWidth = 0;
+  function draw() {
+    drawnWidth = Math.round(picture.clientWidth) || 640;
+    picture.innerHTML = definition.picture(result, drawnWidth, id);
+  }
+
+  update();
+  const watcher = new ResizeObserver(() => {
+    if (Math.round(picture.clientWidth) !== drawnWidth) draw();
+  });
+  watcher.observe(picture);
+  return () => {
+    watcher.disconnect();
+    cancelAnimationFrame(frame);
+    clearTimeout(speech);
+  };
+}
+
+/** A static page: the element holds a plain figure, which stays for print and when the kernel cannot start. */
+export function defineElement(tag, definition, kernelBytes) {
+  customElements.define(tag, class extends HTMLElement {
+    connectedCallback() {
+      const figure = this.querySelector("figure");
+      const host = element("div");
+      startKernel(kernelBytes).then((kernel) => {
+        figure.prepend(host);
+        this.classList.add("er-ready");
+        mount(host, definition, kernel);
+      }).catch((problem) => {
+        host.remove();
+        this.classList.remove("er-ready");
+        this.classList.add("er-failed");
+        console.warn(`${tag}: showing the plain figure instead:`, problem);
+      });
+    }
+  });
+}
+
+/** A notebook: anywidget calls this with its model and an empty element. */
+export async function renderWidget({ model, el }, definition) {
+  const view = model.get("kernel");
+  const kernel = await startKernel(new Uint8Array(view.buffer, view.byteOffset, view.byteLength));
+  const host = element("div");
+  el.classList.add("er-widget");
+  el.append(host);
+  return mount(host, definition, kernel);
+}
