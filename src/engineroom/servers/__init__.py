@@ -1,0 +1,15 @@
+"""MySQL servers of every generation: find one, start it, ask it, and leave nothing behind.
+
+from engineroom import servers
+
+with servers.start("9.7", options={"join_buffer_size": 65536}) as server:
+    server.query("SELECT VERSION()")
+"""
+
+from __future__ import annotations
+
+from engineroom.servers.catalogue import catalogue
+from engineroom.servers.lifecycle import runnable, start
+from engineroom.servers.server import Server, session_status
+
+__all__ = ["Server", "catalogue", "runnable", "session_status", "start"]

@@ -1,0 +1,130 @@
+"""The catalogue of server generations, read from `data/servers.toml`."""
+
+from __future__ import annotations
+
+import functools
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from engineroom import paths
+from engineroom.errors import EngineRoomError
+
+__all__ = ["Entry", "Request", "Unpack", "catalogue", "features", "release", "resolve"]
+
+Setting = str | int | bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unpack:
+    """An archive, or a Debian package, that holds a `mysqld` which runs without being installed."""
+
+    kind: str
+    version: str | None = None
+    group: str = ""
+    name: str = ""
+    package_version: str = ""
+    sha256: str = ""
+    member: str = ""
+    suite: str = ""
+    package: str = ""
+    skip: tuple[str, ...] = ()
+    download_megabytes: int
+    disk_megabytes: int
+    mysqld: str
+    share: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One generation of the server: `series` such as "5.7", and what the book knows about it."""
+
+    series: str
+    note: str
+    image: str
+    settings: Mapping[str, Setting]
+    initialise_options: tuple[str, ...]
+    unpack: Unpack | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What a reader asked for: a series, perhaps an exact release, and options."""
+
+    entry: Entry
+    exact: str | None
+    options: Mapping[str, Setting]
+    shared: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.exact or self.entry.series
+
+    def accepts(self, version: str) -> bool:
+        """Whether a server of this release is what was asked for."""
+        if self.exact:
+            return release(version) == release(self.exact)
+        return series_of(version) == self.entry.series
+
+    def settings(self) -> dict[str, Setting]:
+        """The book's settings with the reader's options over them, in the order in which the server reads them."""
+        return {**self.entry.settings, **self.options}
+
+
+def release(version: str) -> tuple[int, ...]:
+    """`8.0.15-log` as `(8, 0, 15)`."""
+    found = re.match(r"\d+(\.\d+)*", version)
+    return tuple(int(part) for part in found[0].split(".")) if found else ()
+
+
+def series_of(version: str) -> str:
+    """`8.0.15-log` as `8.0`."""
+    return ".".join(str(part) for part in release(version)[:2])
+
+
+@functools.cache
+def _document() -> dict[str, Any]:
+    with (paths.data() / "servers.toml").open("rb") as file:
+        return tomllib.load(file)
+
+
+@functools.cache
+def catalogue() -> dict[str, Entry]:
+    """Every generation by series, oldest first."""
+    document = _document()
+    entries = {}
+    for series, row in document["servers"].items():
+        unpack = dict(row["unpack"]) if "unpack" in row else None
+        if unpack:
+            unpack["skip"] = tuple(unpack.get("skip", ()))
+        entries[series] = Entry(
+            series=series,
+            note=row["note"],
+            image=row["image"],
+            settings={**document["settings"], **row.get("settings", {})},
+            initialise_options=tuple(document["initialise"]["options"]),
+            unpack=Unpack(**unpack) if unpack else None,
+        )
+    return entries
+
+
+def features() -> Mapping[str, str]:
+    """Each feature that a chapter may ask for, with the first release that has it."""
+    table: Mapping[str, str] = _document()["features"]
+    return table
+
+
+def resolve(version: str, options: Mapping[str, Setting] | None = None, *, shared: bool = False) -> Request:
+    """The request for `version`, a series ("5.7") or a release ("5.7.22")."""
+    entry = catalogue().get(series_of(version))
+    numbers = release(version)
+    if entry is None or not 2 <= len(numbers) <= 3 or ".".join(map(str, numbers)) != version:
+        known = ", ".join(catalogue())
+        raise EngineRoomError(
+            f"unknown server version {version!r}",
+            remedy=f"choose one of {known}, or a release such as 5.7.22; `engineroom server list` shows them",
+        )
+    named = {name.replace("-", "_"): value for name, value in (options or {}).items()}
+    return Request(entry=entry, exact=version if len(numbers) == 3 else None, options=named, shared=shared)

@@ -1,0 +1,95 @@
+"""Choose a provider and start a server; keep the shared ones apart from the private ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from engineroom import paths
+from engineroom.errors import EngineRoomError
+from engineroom.servers import local
+from engineroom.servers.catalogue import Request, Setting, resolve
+from engineroom.servers.instance import Instance, sweep
+from engineroom.servers.providers import PROVIDERS, Provider
+from engineroom.servers.server import Server
+
+__all__ = ["refusals", "runnable", "running", "start"]
+
+
+def start(
+    version: str,
+    *,
+    options: Mapping[str, Setting] | None = None,
+    provider: str | None = None,
+    shared: bool = False,
+) -> Server:
+    """Start a MySQL server and wait until it answers.
+
+    `version` is a series ("9.7") or a release ("5.7.22"); `options` are the server's own (`join_buffer_size=65536`).
+    A private server belongs to this process: it ends with the `with` block, and with the process however that dies.
+    A shared one is the same for all who ask for the same version and options, and runs until
+    `engineroom server stop`.
+    """
+    request = resolve(version, options, shared=shared)
+    if not shared:
+        for _ in sweep():
+            pass
+        return _choose(request, provider).start(request)
+    with local.locked(paths.cache() / "shared.lock", what="the start of a shared server"):
+        for server in running():
+            if server.shared and _serves(server, request, provider) and server.alive():
+                return server
+        return _choose(request, provider).start(request)
+
+
+def runnable(version: str) -> list[str]:
+    """The providers that can serve this version here, in the order of preference."""
+    return [name for name, reason in refusals(resolve(version)).items() if reason is None]
+
+
+def refusals(request: Request) -> dict[str, str | None]:
+    """Each provider's reason not to serve the request, `None` for those that can."""
+    return {name: provider.refusal(request) for name, provider in PROVIDERS.items()}
+
+
+def running() -> list[Server]:
+    """The servers that this user's book runs now, in any process."""
+    return [Server.attach(instance) for instance in sweep() if _is_ready(instance)]
+
+
+def _is_ready(instance: Instance) -> bool:
+    return "address" in instance.facts()
+
+
+def _serves(server: Server, request: Request, provider: str | None) -> bool:
+    return (
+        request.accepts(server.version)
+        and {name: str(value) for name, value in server.settings.items()}
+        == {name: str(value) for name, value in request.settings().items()}
+        and provider in (None, server.provider)
+    )
+
+
+def _choose(request: Request, provider: str | None) -> Provider:
+    if provider is not None:
+        if provider not in PROVIDERS:
+            raise EngineRoomError(
+                f"no provider is called {provider!r}", remedy=f"choose one of: {', '.join(PROVIDERS)}"
+            )
+        reason = PROVIDERS[provider].refusal(request)
+        if reason is not None:
+            raise EngineRoomError(
+                f"{provider} cannot serve MySQL {request.name} here: {reason}",
+                remedy="`engineroom doctor` says what serves here and what to add",
+            )
+        return PROVIDERS[provider]
+    reasons = {}
+    for name, candidate in PROVIDERS.items():
+        reason = candidate.refusal(request)
+        if reason is None:
+            return candidate
+        reasons[name] = reason
+    listed = "".join(f"\n  {name}: {reason}" for name, reason in reasons.items())
+    raise EngineRoomError(
+        f"nothing here can run MySQL {request.name}:{listed}",
+        remedy="`engineroom doctor` names the one command that adds it",
+    )

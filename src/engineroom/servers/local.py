@@ -1,0 +1,357 @@
+"""Start a `mysqld` of this machine: a template datadir made once, a private copy for each server."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import filelock
+
+from engineroom import paths, progress
+from engineroom.errors import EngineRoomError
+from engineroom.servers.catalogue import Entry, Request, release
+from engineroom.servers.instance import Instance
+from engineroom.servers.server import Address, Server
+
+__all__ = [
+    "Installed",
+    "free_port",
+    "locked",
+    "require_free_port",
+    "require_space",
+    "start",
+    "wait_until_answers",
+]
+
+START_TIMEOUT_S = 120
+INITIALISE_TIMEOUT_S = 300
+LOCK_TIMEOUT_S = 600
+
+
+@dataclass(frozen=True, kw_only=True)
+class Installed:
+    """A `mysqld` that can be run: the command before its options, and what it needs to find its parts."""
+
+    version: str
+    provider: str
+    command: tuple[str, ...]
+    share: Path
+    options: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+def start(installed: Installed, request: Request) -> Server:
+    """Start a server on a copy of its template datadir and wait until it answers."""
+    settings = request.settings()
+    chosen_port = settings.get("port")
+    if chosen_port is not None:
+        require_free_port(int(chosen_port))
+    template = _template(installed, request)
+    instance = Instance.create()
+    # A socket's path has 108 bytes at most; the cache folder may be deeper than that.
+    short = Path(tempfile.mkdtemp(prefix="er-"))
+    try:
+        _copy(template, instance.folder / "data", label=f"Copying the datadir of {installed.version}")
+        temporary = instance.folder / "tmp"
+        temporary.mkdir()
+        address = Address(
+            port=int(chosen_port) if chosen_port is not None else free_port(),
+            socket=str(short / "s"),
+            password=secrets.token_urlsafe(12),
+        )
+        init_file = instance.folder / "init.sql"
+        init_file.touch(mode=0o600)
+        init_file.write_text(_accounts(installed.version, address.password))
+        _write_options(
+            instance.folder / "my.cnf",
+            {
+                **installed.options,
+                "lc_messages_dir": str(installed.share),
+                "character_sets_dir": str(installed.share / "charsets"),
+                **settings,
+                "datadir": str(instance.folder / "data"),
+                "socket": address.socket or "",
+                "pid_file": str(instance.folder / "mysqld.pid"),
+                "tmpdir": str(temporary),
+                "init_file": str(init_file),
+                "bind_address": "127.0.0.1",
+                "port": address.port,
+                **_as_root(),
+            },
+        )
+        instance.launch(
+            [*installed.command, f"--defaults-file={instance.folder / 'my.cnf'}"],
+            environment=dict(installed.environment),
+            remove=[short],
+            shared=request.shared,
+        )
+        server = Server(
+            version=installed.version,
+            provider=installed.provider,
+            address=address,
+            instance=instance,
+            pid=instance.pid,
+            shared=request.shared,
+            settings=settings,
+            help_command=installed.command,
+            help_environment=installed.environment,
+        )
+        wait_until_answers(server, instance)
+        instance.note(**server.facts())
+    except BaseException:
+        instance.remove()
+        shutil.rmtree(short, ignore_errors=True)
+        raise
+    return server
+
+
+def wait_until_answers(server: Server, instance: Instance) -> None:
+    """Wait until the server lets us in; its log's tail is the message when it does not."""
+    import mysql.connector
+
+    deadline = time.monotonic() + float(os.environ.get("ENGINEROOM_START_TIMEOUT_S", START_TIMEOUT_S))
+    with progress.bar(
+        desc=f"Starting MySQL {server.version}", total=1, bar_format="{desc}: {elapsed}"
+    ) as bar:
+        while True:
+            try:
+                server.connect().close()
+                return
+            except (mysql.connector.Error, EngineRoomError):
+                pass
+            if not instance.alive():
+                raise _died(server.version, server.port, instance)
+            if time.monotonic() > deadline:
+                raise EngineRoomError(
+                    f"MySQL {server.version} did not answer in time; the end of its log:\n{instance.log_tail()}",
+                    remedy="give a slow machine more time with ENGINEROOM_START_TIMEOUT_S=600",
+                )
+            bar.refresh()
+            time.sleep(0.05)
+
+
+def _died(version: str, port: int, instance: Instance) -> EngineRoomError:
+    tail = instance.log_tail()
+    ending = f"\nThe end of its log:\n{tail}" if tail else ""
+    if "another mysqld server running on port" in tail or "address already in use" in tail.lower():
+        return _port_taken(port)
+    if _disk_is_full(instance.folder) or "No space left on device" in tail:
+        return EngineRoomError(
+            f"MySQL {version} could not start: the disk of the cache folder is full{ending}",
+            remedy="make room there, or set ENGINEROOM_CACHE to a folder on another disk",
+        )
+    return EngineRoomError(
+        f"MySQL {version} ended while starting (exit code {instance.exit_code}){ending}",
+        remedy="correct the option that the log complains about; without options of yours, report the log",
+    )
+
+
+def _template(installed: Installed, request: Request) -> Path:
+    """The datadir to copy from, made at the first start of this build with these options."""
+    fixed = {
+        name: value for name, value in request.settings().items() if name in request.entry.initialise_options
+    }
+    key = hashlib.sha256(repr((installed.command, sorted(fixed.items()))).encode()).hexdigest()[:8]
+    folder = paths.cache() / "templates"
+    folder.mkdir(exist_ok=True)
+    template = folder / f"{installed.version}-{key}"
+    if template.is_dir():
+        return template
+    with locked(
+        template.with_name(template.name + ".lock"), what=f"the initialisation of MySQL {installed.version}"
+    ):
+        if not template.is_dir():
+            require_space(folder, megabytes=400)
+            _initialise(installed, request.entry, fixed, template)
+    return template
+
+
+def _initialise(installed: Installed, entry: Entry, fixed: Mapping[str, Any], template: Path) -> None:
+    instance = Instance.create()
+    try:
+        data = instance.folder / "data"
+        data.mkdir(mode=0o700)
+        options = {
+            **installed.options,
+            "datadir": str(data),
+            "lc_messages_dir": str(installed.share),
+            "character_sets_dir": str(installed.share / "charsets"),
+            "innodb_log_file_size": entry.settings.get("innodb_log_file_size"),
+            "explicit_defaults_for_timestamp": "ON",
+            "secure_file_priv": "",
+            **fixed,
+            **_as_root(),
+        }
+        _write_options(instance.folder / "my.cnf", options)
+        stdin = None
+        if release(installed.version) < (5, 7):
+            (data / "mysql").mkdir()
+            stdin = instance.folder / "bootstrap.sql"
+            stdin.write_bytes(_bootstrap_sql(installed.share))
+            mode = "--bootstrap"
+        else:
+            mode = "--initialize-insecure"
+        instance.launch(
+            [*installed.command, f"--defaults-file={instance.folder / 'my.cnf'}", mode],
+            environment=dict(installed.environment),
+            stdin=stdin,
+        )
+        deadline = time.monotonic() + INITIALISE_TIMEOUT_S
+        label = f"Initialising MySQL {installed.version} (once)"
+        with progress.bar(desc=label, total=1, bar_format="{desc}: {elapsed}") as bar:
+            while instance.alive() and time.monotonic() < deadline:
+                bar.refresh()
+                time.sleep(0.1)
+        if instance.alive():
+            raise EngineRoomError(
+                f"MySQL {installed.version} was not initialised in time; the end of its log:\n{instance.log_tail()}",
+                remedy="try again when the machine is less busy",
+            )
+        # The keeper writes the exit code just after the process is gone.
+        while instance.exit_code is None and time.monotonic() < deadline:
+            time.sleep(0.01)
+        if instance.exit_code != 0:
+            raise _died(installed.version, 0, instance)
+        # The identity of a server is its own, not the template's.
+        (data / "auto.cnf").unlink(missing_ok=True)
+        data.rename(template)
+    finally:
+        instance.remove()
+
+
+def _bootstrap_sql(share: Path) -> bytes:
+    """What `mysql_install_db` feeds to a server before 5.7, with root@localhost as the only account."""
+    parts = [b"USE mysql;\n"]
+    for name in ("mysql_system_tables.sql", "mysql_system_tables_data.sql", "fill_help_tables.sql"):
+        parts.append((share / name).read_bytes() + b"\n")
+    parts.append(b"DELETE FROM mysql.user WHERE user = '' OR host <> 'localhost';\nDELETE FROM mysql.db;\n")
+    return b"".join(parts)
+
+
+def _accounts(version: str, password: str) -> str:
+    """Statements that open root to this password, over the socket and over 127.0.0.1."""
+    if release(version) < (5, 7):
+        return (
+            f"SET PASSWORD FOR 'root'@'localhost' = PASSWORD('{password}');\n"
+            f"GRANT ALL ON *.* TO 'root'@'127.0.0.1' IDENTIFIED BY '{password}' WITH GRANT OPTION;\n"
+        )
+    return (
+        f"ALTER USER 'root'@'localhost' IDENTIFIED BY '{password}';\n"
+        f"CREATE USER IF NOT EXISTS 'root'@'127.0.0.1' IDENTIFIED BY '{password}';\n"
+        "GRANT ALL ON *.* TO 'root'@'127.0.0.1' WITH GRANT OPTION;\n"
+    )
+
+
+def _write_options(path: Path, options: Mapping[str, Any]) -> None:
+    lines = ["[mysqld]"]
+    for name, value in options.items():
+        if value is None or value is False:
+            continue
+        lines.append(name if value is True else f"{name}={_quoted(str(value))}")
+    path.write_text("\n".join(lines) + "\n")
+
+
+def _quoted(value: str) -> str:
+    """An option file's spelling of a value, in which # begins a comment and a backslash escapes."""
+    if "\n" in value:
+        raise EngineRoomError("an option's value has a line break", remedy="write the value on one line")
+    return '"' + value.replace("\\", "\\\\") + '"' if value else ""
+
+
+def _as_root() -> dict[str, str]:
+    """mysqld refuses to run as root unless told to."""
+    return {"user": "root"} if os.geteuid() == 0 else {}
+
+
+def _copy(source: Path, target: Path, *, label: str) -> None:
+    """Copy a datadir, by reference where the file system can."""
+    with progress.bar(desc=label, total=1, bar_format="{desc}: {elapsed}"):
+        try:
+            done = subprocess.run(
+                ["cp", "-a", "--reflink=auto", "--sparse=auto", str(source), str(target)],
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            if done.returncode == 0:
+                return
+            if "No space left" in done.stderr:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            # Not GNU cp.
+            shutil.rmtree(target, ignore_errors=True)
+            shutil.copytree(source, target)
+        except OSError as error:
+            raise EngineRoomError(
+                f"cannot copy the datadir: {error.strerror}",
+                remedy="make room in the cache folder, or set ENGINEROOM_CACHE to a folder on another disk",
+            ) from error
+
+
+def free_port() -> int:
+    """A TCP port of 127.0.0.1 that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def require_free_port(port: int) -> None:
+    """Refuse a port that somebody listens on."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise _port_taken(port) from error
+
+
+def _port_taken(port: int) -> EngineRoomError:
+    return EngineRoomError(
+        f"port {port} of 127.0.0.1 is taken",
+        remedy=f"leave the port out to get a free one, or find who has it with `ss -ltnp 'sport = :{port}'`",
+    )
+
+
+def require_space(folder: Path, *, megabytes: int) -> None:
+    """Refuse to begin what the disk cannot hold."""
+    free = shutil.disk_usage(folder).free // 2**20
+    if free < megabytes:
+        raise EngineRoomError(
+            f"the disk of the cache folder is full: {free} MB are free, {megabytes} MB are needed",
+            remedy="make room there, or set ENGINEROOM_CACHE to a folder on another disk",
+        )
+
+
+def _disk_is_full(folder: Path) -> bool:
+    try:
+        return shutil.disk_usage(folder).free < 4 * 2**20
+    except OSError:
+        return False
+
+
+@contextmanager
+def locked(path: Path, *, what: str) -> Iterator[None]:
+    """A lock between processes; waiting longer than anything should take is an error."""
+    lock = filelock.FileLock(path)
+    try:
+        lock.acquire(timeout=LOCK_TIMEOUT_S)
+    except filelock.Timeout as error:
+        raise EngineRoomError(
+            f"waited {LOCK_TIMEOUT_S} s for {what} by another process",
+            remedy="end that process, then start again",
+        ) from error
+    try:
+        yield
+    finally:
+        lock.release()

@@ -1,0 +1,80 @@
+"""A server of the reader's own, named in the environment.
+
+`ENGINEROOM_DSN_9_7=mysql://user:password@127.0.0.1:3306` serves that series; `ENGINEROOM_DSN` serves whatever series
+answers there. `?socket=/path` chooses a socket. The book makes databases there when a lab loads tables, and never
+changes a setting of the server.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from engineroom.errors import EngineRoomError
+from engineroom.servers.catalogue import Request
+from engineroom.servers.server import Address, Server
+
+NAME = "dsn"
+
+
+def refusal(request: Request) -> str | None:
+    if _dsn(request) is None:
+        return f"{_variable(request)} is not set"
+    if request.options:
+        return "options cannot be set on a server of your own"
+    try:
+        version = _version(_address(request))
+    except EngineRoomError as error:
+        return error.problem
+    if not request.accepts(version):
+        return f"the server there is {version}"
+    return None
+
+
+def start(request: Request) -> Server:
+    address = _address(request)
+    return Server(version=_version(address), provider=NAME, address=address, shared=True)
+
+
+def _variable(request: Request) -> str:
+    return "ENGINEROOM_DSN_" + request.entry.series.replace(".", "_")
+
+
+def _dsn(request: Request) -> str | None:
+    return os.environ.get(_variable(request)) or os.environ.get("ENGINEROOM_DSN")
+
+
+def _address(request: Request) -> Address:
+    text = _dsn(request) or ""
+    parts = urlsplit(text)
+    try:
+        port = parts.port or 3306
+    except ValueError:
+        port = 0
+    if parts.scheme != "mysql" or not port or not (parts.hostname or parts.query):
+        raise EngineRoomError(
+            f"{_variable(request)} is not a server's address",
+            remedy="write it as mysql://user:password@host:port or mysql://user:password@/?socket=/path",
+        )
+    return Address(
+        host=parts.hostname or "127.0.0.1",
+        port=port,
+        socket=parse_qs(parts.query).get("socket", [None])[0],
+        user=unquote(parts.username or "root"),
+        password=unquote(parts.password or ""),
+    )
+
+
+def _version(address: Address) -> str:
+    import mysql.connector
+
+    server = Server(version="0", provider=NAME, address=address)
+    try:
+        with contextlib.closing(server.connect(connection_timeout=5)) as connection:
+            return str(connection.get_server_info())
+    except mysql.connector.Error as error:
+        raise EngineRoomError(
+            f"the server of ENGINEROOM_DSN does not let us in: {error}",
+            remedy="correct the address and the password, or unset the variable",
+        ) from error

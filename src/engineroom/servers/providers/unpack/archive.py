@@ -1,0 +1,66 @@
+"""Downloads that are whole or not there: several tries, a checksum, and unpacking into a folder that is not yet used."""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import tarfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from engineroom.errors import EngineRoomError
+
+__all__ = ["attempt", "check", "extract"]
+
+TRIES = 4
+
+
+def attempt(download: Callable[[], Path], *, what: str) -> Path:
+    """Call `download` until it succeeds, a few times: registries have bad moments."""
+    for number in range(TRIES):
+        try:
+            return download()
+        except Exception as error:
+            if number == TRIES - 1 or getattr(error, "errno", None) == 28:
+                raise EngineRoomError(
+                    f"cannot download {what}: {reason(error)}",
+                    remedy="check the network and the client's own configuration (proxy, mirror), then start again; "
+                    "what was fetched so far has been removed",
+                ) from error
+            time.sleep(1 + number)
+    raise AssertionError
+
+
+def reason(error: BaseException) -> str:
+    """What a failed client said, without its banner and without addresses."""
+    text = str(error)
+    if isinstance(error, subprocess.CalledProcessError):
+        text = (error.stderr or error.stdout or "").strip() or f"exit code {error.returncode}"
+    elif isinstance(error, subprocess.TimeoutExpired):
+        text = "no answer in time"
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return " / ".join(lines[-3:])[-400:] or type(error).__name__
+
+
+def check(path: Path, sha256: str, *, what: str) -> None:
+    """Remove the file and refuse it unless it is the pinned one."""
+    with path.open("rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+    if found != sha256:
+        path.unlink()
+        raise EngineRoomError(
+            f"the checksum of {what} is {found[:12]}…, not {sha256[:12]}… as pinned in data/servers.toml",
+            remedy="start again; if it stays, the registry or something between serves another file: do not use it",
+        )
+
+
+def extract(archive: Path, tree: Path, *, strip: str = "") -> None:
+    """Unpack a tar archive into `tree`, its members under `strip` only; links and paths that lead out are refused."""
+    with tarfile.open(archive) as tar:
+        for member in tar:
+            if not member.name.startswith(strip):
+                continue
+            member.name = member.name[len(strip) :].lstrip("/")
+            if member.name:
+                tar.extract(member, tree, filter="data")

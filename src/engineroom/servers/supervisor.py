@@ -1,0 +1,108 @@
+"""The keeper of one server: a small process that ends the server and removes its folder when its owner is gone.
+
+Run as `python -I -S supervisor.py FOLDER OWNER_PID LOCK_FD`; only the standard library is used, so that it starts at once.
+It reads FOLDER/launch.json, starts the command, writes FOLDER/pid and, when the command ends, FOLDER/exit. It stops when
+its standard input closes, when the owner dies (also by kill -9, and also when a forked child of the owner keeps the pipe
+open), or by SIGTERM. OWNER_PID 0 means that nobody owns the server: it lives until SIGTERM.
+
+The lock on LOCK_FD is held for as long as this process lives: a folder whose lock is free has no keeper.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+PR_SET_PDEATHSIG = 1
+
+
+def main() -> None:
+    folder, owner = Path(sys.argv[1]), int(sys.argv[2])
+    launch = json.loads((folder / "launch.json").read_text())
+    wake_read, wake_write = os.pipe()
+    os.set_blocking(wake_write, False)
+    os.set_blocking(wake_read, False)
+    signal.set_wakeup_fd(wake_write)
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD):
+        signal.signal(number, lambda *_: None)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    watched = [wake_read]
+    if owner:
+        watched.append(sys.stdin.fileno())
+        if hasattr(os, "pidfd_open"):
+            with contextlib.suppress(OSError):  # the owner is gone: its pipe is closed as well
+                watched.append(os.pidfd_open(owner))
+
+    child = start(folder, launch)
+    write(folder / "pid", str(child.pid))
+    stopping = False
+    while not stopping:
+        ready, _, _ = select.select(watched, [], [], 5)
+        if child.poll() is not None and not (folder / "exit").exists():
+            write(folder / "exit", str(child.returncode))
+        for file in ready:
+            if file == wake_read:
+                signals = os.read(wake_read, 64)
+                stopping = stopping or signal.SIGTERM in signals or signal.SIGHUP in signals
+            else:
+                stopping = True
+        # Where there is no pidfd (macOS), a keeper whose owner died belongs to another process.
+        stopping = stopping or bool(owner and os.getppid() != owner)
+
+    for command in launch["on_stop"]:
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
+    # The datadir goes with the server, so nothing is gained by letting it shut down in good order.
+    with contextlib.suppress(OSError):
+        child.kill()
+    child.wait()
+    for path in [*launch["remove"], str(folder)]:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def start(folder: Path, launch: dict[str, object]) -> subprocess.Popen[bytes]:
+    """Start the command with its output in FOLDER/log; it is killed if this process dies."""
+    libc = ctypes.CDLL(None) if sys.platform == "linux" else None
+
+    def die_with_keeper() -> None:
+        if libc is not None:
+            libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+    command = launch["command"]
+    stdin = Path(str(launch["stdin"])) if launch["stdin"] else Path(os.devnull)
+    assert isinstance(command, list)
+    with (folder / "log").open("ab") as log, stdin.open("rb") as source:
+        try:
+            return subprocess.Popen(
+                command,
+                stdin=source,
+                stdout=log,
+                stderr=log,
+                cwd=folder,
+                env={**os.environ, **launch["environment"]},  # type: ignore[dict-item]
+                start_new_session=True,
+                preexec_fn=die_with_keeper,  # noqa: PLW1509 (this process has one thread)
+            )
+        except OSError as error:
+            log.write(f"{command[0]}: {error.strerror}\n".encode())
+            return subprocess.Popen(["false"])
+
+
+def write(path: Path, text: str) -> None:
+    """Write a small file so that a reader sees all of it or nothing."""
+    new = path.with_suffix(".new")
+    new.write_text(text)
+    new.rename(path)
+
+
+if __name__ == "__main__":
+    main()
