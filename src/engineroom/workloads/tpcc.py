@@ -14,7 +14,7 @@ import re
 import tempfile
 import time
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -102,26 +102,36 @@ def load(
     warehouses: int = 1,
     scale: float = 1.0,
     seed: int = 0,
+    tables: Collection[str] | None = None,
     replace: bool = False,
     progress: bool = True,
 ) -> Loaded:
-    """Create and fill a TPC-C database; refuse one that already has tables, unless `replace` drops it first."""
+    """Create and fill a TPC-C database; refuse one that already has tables, unless `replace` drops it first.
+
+    All nine tables are created. `tables` limits which are filled, for an experiment that reads only some.
+    """
     size = Size(warehouses, scale)
+    wanted = list(_GENERATORS if tables is None else tables)
+    if unknown := [table for table in wanted if table not in _GENERATORS]:
+        raise EngineRoomError(
+            f"TPC-C has no table {', '.join(map(repr, unknown))}",
+            remedy=f"choose from {', '.join(_GENERATORS)}",
+        )
     start = time.perf_counter()
-    tables, indexes = _statements()
+    created, indexes = _statements()
     with (
         closing(server.connect(allow_local_infile=True)) as connection,
         closing(connection.cursor()) as cursor,
     ):
         _make_room(cursor, database, replace=replace)
         cursor.execute(f"USE `{database}`")
-        for statement in tables.values():
+        for statement in created.values():
             cursor.execute(statement)
         with _local_infile(cursor) as by_file:
-            rows = _fill(server, database, size, seed, by_file=by_file, progress=progress)
-        for statement in indexes:
+            rows = _fill(server, database, size, seed, wanted, by_file=by_file, progress=progress)
+        for _, statement in indexes:
             cursor.execute(statement)
-        cursor.execute(f"ANALYZE TABLE {', '.join(tables)}")
+        cursor.execute(f"ANALYZE TABLE {', '.join(created)}")
         cursor.fetchall()
     return Loaded(
         database=database,
@@ -167,12 +177,22 @@ def checksums(connection: Any, size: Size, *, seed: int = 0) -> dict[str, tuple[
 # The way into the server
 
 
-def _statements() -> tuple[dict[str, str], list[str]]:
-    """The CREATE TABLE statements by table, and the index statements, of `data/workloads/tpcc.sql`."""
+def _wanted(tables: Collection[str] | None) -> list[str]:
+    unknown = set(tables or ()) - set(_GENERATORS)
+    if unknown:
+        raise EngineRoomError(
+            f"TPC-C has no table {', '.join(sorted(unknown))}", remedy=f"choose from {', '.join(_GENERATORS)}"
+        )
+    return [table for table in _GENERATORS if tables is None or table in tables]
+
+
+def _statements() -> tuple[dict[str, str], list[tuple[str, str]]]:
+    """The CREATE TABLE statement of each table, and each index with its table, from `data/workloads/tpcc.sql`."""
     source = (paths.data() / "workloads" / "tpcc.sql").read_text(encoding="utf-8")
     statements = [part.strip() for part in re.sub(r"--.*", "", source).split(";") if part.strip()]
     tables = {part.split()[2]: part for part in statements if part.startswith("CREATE TABLE")}
-    return tables, [part for part in statements if part.startswith("CREATE INDEX")]
+    indexes = [(part.split()[4], part) for part in statements if part.startswith("CREATE INDEX")]
+    return tables, indexes
 
 
 def _make_room(cursor: Any, database: str, *, replace: bool) -> None:
@@ -213,18 +233,21 @@ def _local_infile(cursor: Any) -> Iterator[bool]:
 
 
 def _fill(
-    server: Server, database: str, size: Size, seed: int, *, by_file: bool, progress: bool
+    server: Server,
+    database: str,
+    size: Size,
+    seed: int,
+    tables: list[str],
+    *,
+    by_file: bool,
+    progress: bool,
 ) -> dict[str, int]:
-    """Fill the tables, two at a time; one table is filled by one connection in key order, so its pages are always alike."""
-    rows = dict.fromkeys(_GENERATORS, 0)
-    jobs = {table: _warehouses(table, size) for table in _GENERATORS}
+    """Fill the tables, two at a time. One connection fills one table in key order, so that its pages are always alike."""
+    rows = dict.fromkeys(tables, 0)
+    jobs = {table: _warehouses(table, size) for table in tables}
+    hidden = {} if progress else {"disable": True}
     with (
-        bar(
-            total=sum(map(len, jobs.values())),
-            desc="loading TPC-C",
-            unit="part",
-            disable=None if progress else True,
-        ) as shown,
+        bar(total=sum(map(len, jobs.values())), desc="loading TPC-C", unit="part", **hidden) as shown,
         ThreadPoolExecutor(max_workers=2) as pool,
     ):
 
@@ -238,8 +261,12 @@ def _fill(
                         connection.commit()
                         shown.update()
 
-        for done in as_completed([pool.submit(fill, table) for table in jobs]):
-            done.result()
+        try:
+            for done in as_completed([pool.submit(fill, table) for table in jobs]):
+                done.result()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
     return rows
 
 

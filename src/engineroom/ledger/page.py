@@ -1,0 +1,106 @@
+"""The ledger as a page of the book: MyST text, written anew at each build."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from engineroom import paths
+from engineroom.ledger.claims import CHAPTERS, Figure, figures
+from engineroom.ledger.rows import Row, judgements, rows
+from engineroom.ledger.verdicts import TOKENS, Claim
+
+__all__ = ["claims_markdown", "markdown", "summary"]
+
+
+def summary() -> dict[str, int]:
+    """How many figures there are, and how many have each verdict by at least one method."""
+    by_verdict: dict[str, set[str]] = defaultdict(set)
+    for row in rows():
+        by_verdict[row.verdict].add(row.figure)
+    return {
+        "figures": len(figures()),
+        "decided": len({row.figure for row in rows() if row.method is not None}),
+        **{token: len(by_verdict[token]) for token in TOKENS},
+    }
+
+
+def markdown() -> str:
+    """One table a chapter: figure, what it shows, and the verdict of each method with its claims, origin and date."""
+    found: dict[str, list[Row]] = defaultdict(list)
+    for row in rows():
+        found[row.chapter].append(row)
+    parts = []
+    for chapter, title in CHAPTERS.items():
+        if chapter not in found:
+            continue
+        lines = ["| figure | what it shows | verdict | claims held | run |", "|---|---|---|---|---|"]
+        for row in found[chapter]:
+            lines.append(
+                f"| {_link(figures()[row.figure])} | {_cell(figures()[row.figure].title)} | {_verdict(row)} "
+                f"| {_held(row)} | {_run(row)} |"
+            )
+        parts.append(f"**{title}**\n\n" + "\n".join(lines))
+    return "\n\n".join(parts) + "\n"
+
+
+def claims_markdown(figure: str) -> str:
+    """Each claim of a figure with the published value and ours, one table a method; empty without a run."""
+    parts = []
+    for run, judged in judgements(figure):
+        lines = ["| claim | published | ours | held |", "|---|---|---|---|"]
+        for claim in judged.claims:
+            lines.append(
+                f"| {_cell(claim.text)}{'' if claim.part == 'shape' else f' ({claim.part})'} "
+                f"| {'' if claim.published is None else f'{claim.published:g}'} | {_ours(claim)} | {_outcome(claim)} |"
+            )
+        verdict = f"{TOKENS[judged.verdict]} {judged.verdict.replace('_', ' ')}"
+        reason = f" {_cell(judged.reason)}" if judged.reason else ""
+        when = "" if run.recorded_at is None else f", {run.origin} {run.recorded_at[:10]}"
+        parts.append(f"**{figure} by {run.method}{when}: {verdict}.**{reason}\n\n" + "\n".join(lines))
+    return "\n\n".join(parts) + ("\n" if parts else "")
+
+
+def _link(figure: Figure) -> str:
+    """The figure's id, as a link to its cell in the lab where that lab is a page of the book and has the cell."""
+    for chapter in (figure.chapter, *figure.also):
+        lab = paths.root() / "notebooks" / f"{chapter}.md"
+        contents = paths.root() / "_toc.yml"
+        if not (lab.exists() and contents.exists()):
+            continue
+        if f"notebooks/{chapter}" in contents.read_text(
+            encoding="utf-8"
+        ) and f"({figure.id})=" in lab.read_text(encoding="utf-8"):
+            return f"[{figure.id}](#{figure.id})"
+    return figure.id
+
+
+def _verdict(row: Row) -> str:
+    text = f"{TOKENS[row.verdict]} {row.verdict.replace('_', ' ')}"
+    return f"**{text}** by {row.method}" if row.method else text
+
+
+def _held(row: Row) -> str:
+    if row.method is None:
+        return f"0 of {row.claims_total}" if row.claims_total else "none to test"
+    return f"{row.claims_held} of {row.claims_total}"
+
+
+def _run(row: Row) -> str:
+    return "" if row.recorded_at is None else f"{row.origin} {row.recorded_at[:10]}"
+
+
+def _ours(claim: Claim) -> str:
+    if isinstance(claim.ours, bool):
+        return "true" if claim.ours else "false"
+    return "" if claim.ours is None else f"{claim.ours:.3g}"
+
+
+def _outcome(claim: Claim) -> str:
+    return f"**{claim.outcome}**" if claim.is_held else claim.outcome
+
+
+def _cell(text: str) -> str:
+    """Text that cannot break out of a table cell or turn into markup."""
+    for sign in "\\|*_`<[$":
+        text = text.replace(sign, "\\" + sign)
+    return " ".join(text.split())
