@@ -104,10 +104,13 @@ class Instance:
         )
         os.close(self._lock_fd)
         self._lock_fd = None
-        self.note(keeper=self._keeper.pid, keeper_since=psutil.Process(self._keeper.pid).create_time())
+        if shared:
+            self._keeper.wait()  # it has left its child behind
+            self._keeper = None
         deadline = time.monotonic() + 30
         while self.pid is None:
-            if self._keeper.poll() is not None or time.monotonic() > deadline:
+            ended = self._keeper is not None and self._keeper.poll() is not None
+            if ended or time.monotonic() > deadline:
                 self.remove()
                 raise EngineRoomError(
                     "the keeper process of the server did not start",
@@ -172,8 +175,6 @@ class Instance:
         if self._keeper is not None:
             if self._keeper.stdin is not None:
                 self._keeper.stdin.close()
-            else:
-                self._keeper.terminate()
             try:
                 self._keeper.wait(60)
             except subprocess.TimeoutExpired:
@@ -181,7 +182,7 @@ class Instance:
                 self._keeper.kill()
                 self._keeper.wait()
             self._keeper = None
-        elif (keeper := _keeper_process(self.facts())) is not None:
+        elif (keeper := self._keeper_elsewhere()) is not None:
             keeper.send_signal(signal.SIGTERM)
             with contextlib.suppress(psutil.TimeoutExpired):
                 keeper.wait(60)
@@ -190,16 +191,13 @@ class Instance:
             self._lock_fd = None
         shutil.rmtree(self.folder, ignore_errors=True)
 
-
-def _keeper_process(facts: dict[str, Any]) -> psutil.Process | None:
-    """The keeper named in `facts`, unless its number belongs to another process by now."""
-    try:
-        keeper = psutil.Process(facts["keeper"])
-        if abs(keeper.create_time() - facts["keeper_since"]) < 2:
-            return keeper
-    except (KeyError, psutil.Error):
-        pass
-    return None
+    def _keeper_elsewhere(self) -> psutil.Process | None:
+        """The keeper that another process started, unless its number belongs to somebody else by now."""
+        try:
+            keeper = psutil.Process(int((self.folder / "keeper").read_text()))
+            return keeper if str(self.folder) in keeper.cmdline() else None
+        except (OSError, ValueError, psutil.Error):
+            return None
 
 
 def sweep() -> Iterator[Instance]:

@@ -12,7 +12,7 @@ from engineroom.servers.instance import Instance, sweep
 from engineroom.servers.providers import PROVIDERS, Provider
 from engineroom.servers.server import Server
 
-__all__ = ["refusals", "runnable", "running", "start"]
+__all__ = ["fetch", "refusals", "runnable", "running", "start"]
 
 
 def start(
@@ -39,6 +39,13 @@ def start(
             if server.shared and _serves(server, request, provider) and server.alive():
                 return server
         return _choose(request, provider).start(request)
+
+
+def fetch(request: Request) -> str:
+    """Do now what the first start would do; the name of the provider that was chosen."""
+    provider = _choose(request, None)
+    provider.fetch(request)
+    return provider.NAME
 
 
 def runnable(version: str) -> list[str]:

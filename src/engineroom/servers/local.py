@@ -58,12 +58,12 @@ def start(installed: Installed, request: Request) -> Server:
     chosen_port = settings.get("port")
     if chosen_port is not None:
         require_free_port(int(chosen_port))
-    template = _template(installed, request)
+    source = template(installed, request)
     instance = Instance.create()
     # A socket's path has 108 bytes at most; the cache folder may be deeper than that.
     short = Path(tempfile.mkdtemp(prefix="er-"))
     try:
-        _copy(template, instance.folder / "data", label=f"Copying the datadir of {installed.version}")
+        _copy(source, instance.folder / "data", label=f"Copying the datadir of {installed.version}")
         temporary = instance.folder / "tmp"
         temporary.mkdir()
         address = Address(
@@ -127,9 +127,9 @@ def wait_until_answers(server: Server, instance: Instance) -> None:
     ) as bar:
         while True:
             try:
-                server.connect().close()
+                server.connect_once().close()
                 return
-            except (mysql.connector.Error, EngineRoomError):
+            except (mysql.connector.Error, OSError):
                 pass
             if not instance.alive():
                 raise _died(server.version, server.port, instance)
@@ -158,7 +158,7 @@ def _died(version: str, port: int, instance: Instance) -> EngineRoomError:
     )
 
 
-def _template(installed: Installed, request: Request) -> Path:
+def template(installed: Installed, request: Request) -> Path:
     """The datadir to copy from, made at the first start of this build with these options."""
     fixed = {
         name: value for name, value in request.settings().items() if name in request.entry.initialise_options
@@ -166,16 +166,14 @@ def _template(installed: Installed, request: Request) -> Path:
     key = hashlib.sha256(repr((installed.command, sorted(fixed.items()))).encode()).hexdigest()[:8]
     folder = paths.cache() / "templates"
     folder.mkdir(exist_ok=True)
-    template = folder / f"{installed.version}-{key}"
-    if template.is_dir():
-        return template
-    with locked(
-        template.with_name(template.name + ".lock"), what=f"the initialisation of MySQL {installed.version}"
-    ):
-        if not template.is_dir():
+    made = folder / f"{installed.version}-{key}"
+    if made.is_dir():
+        return made
+    with locked(made.with_name(made.name + ".lock"), what=f"the initialisation of MySQL {installed.version}"):
+        if not made.is_dir():
             require_space(folder, megabytes=400)
-            _initialise(installed, request.entry, fixed, template)
-    return template
+            _initialise(installed, request.entry, fixed, made)
+    return made
 
 
 def _initialise(installed: Installed, entry: Entry, fixed: Mapping[str, Any], template: Path) -> None:

@@ -115,6 +115,16 @@ class Server:
         """A new mysql-connector connection: utf8mb4, autocommit, through the socket where there is one."""
         import mysql.connector
 
+        try:
+            return self.connect_once(database, **options)
+        except mysql.connector.Error as error:
+            self._raise_if_dead(error)
+            raise
+
+    def connect_once(self, database: str | None = None, **options: Any) -> Any:
+        """Like `connect`, with the client's own error when there is no server yet."""
+        import mysql.connector
+
         where: dict[str, Any] = (
             {"unix_socket": self.socket} if self.socket else {"host": self.host, "port": self.port}
         )
@@ -128,11 +138,13 @@ class Server:
             **({"database": database} if database else {}),
             **options,
         }
-        try:
-            return mysql.connector.connect(**arguments)
-        except mysql.connector.Error as error:
-            self._raise_if_dead(error)
-            raise
+        return mysql.connector.connect(**arguments)
+
+    def identify(self, version: str, *, pid: int | None) -> None:
+        """Say which release this is, for a server that tells only when it runs."""
+        self.version = version
+        self.series = series_of(version)
+        self.pid = pid
 
     def query(self, sql: str, database: str | None = None) -> list[tuple[Any, ...]]:
         """The rows of one statement, on a connection of its own."""

@@ -26,6 +26,9 @@ PR_SET_PDEATHSIG = 1
 
 def main() -> None:
     folder, owner = Path(sys.argv[1]), int(sys.argv[2])
+    if not owner and os.fork():
+        os._exit(0)  # nobody's child: no parent has to collect it
+    write(folder / "keeper", str(os.getpid()))
     launch = json.loads((folder / "launch.json").read_text())
     wake_read, wake_write = os.pipe()
     os.set_blocking(wake_write, False)

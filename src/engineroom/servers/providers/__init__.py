@@ -21,6 +21,9 @@ class Provider(Protocol):
     def refusal(self, request: Request) -> str | None:
         """Why it cannot serve the request here, `None` when it can. Cheap: nothing is downloaded or started."""
 
+    def fetch(self, request: Request) -> None:
+        """Do now what the first start would have to do, so that it needs no network."""
+
     def start(self, request: Request) -> Server:
         """A server that answers."""
 

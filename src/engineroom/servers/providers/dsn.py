@@ -37,6 +37,10 @@ def start(request: Request) -> Server:
     return Server(version=_version(address), provider=NAME, address=address, shared=True)
 
 
+def fetch(request: Request) -> None:
+    """Nothing: the server runs already."""
+
+
 def _variable(request: Request) -> str:
     return "ENGINEROOM_DSN_" + request.entry.series.replace(".", "_")
 

@@ -29,13 +29,20 @@ def refusal(request: Request) -> str | None:
 
 
 def start(request: Request) -> Server:
+    return local.start(_installed(), request)
+
+
+def fetch(request: Request) -> None:
+    """Initialise a datadir, so that a later start takes a second."""
+    local.template(_installed(), request)
+
+
+def _installed() -> local.Installed:
     mysqld = _find()
     version = _version(mysqld) if mysqld else None
     if mysqld is None or version is None:
         raise EngineRoomError("no mysqld on PATH", remedy="install one, or let the book choose a provider")
-    return local.start(
-        local.Installed(version=version, provider=NAME, command=(str(mysqld),), share=_share(mysqld)), request
-    )
+    return local.Installed(version=version, provider=NAME, command=(str(mysqld),), share=_share(mysqld))
 
 
 def _find() -> Path | None:

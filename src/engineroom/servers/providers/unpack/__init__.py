@@ -50,6 +50,11 @@ def start(request: Request) -> Server:
     return local.start(install(request), request)
 
 
+def fetch(request: Request) -> None:
+    """Download and initialise the server, so that a later start needs no network and takes a second."""
+    local.template(install(request), request)
+
+
 def install(request: Request) -> local.Installed:
     """The server's files in the cache, fetched at the first call."""
     unpack = request.entry.unpack
@@ -117,7 +122,7 @@ def _installed(unpack: Unpack, tree: Path, version: str) -> local.Installed:
         command = apt.command(tree, unpack.mysqld)
         options["plugin_dir"] = str(tree / "usr/lib/mysql/plugin")
     else:
-        environment = libraries.environment(tree / unpack.mysqld)
+        environment = libraries.environment(tree / unpack.mysqld, tree)
     return local.Installed(
         version=version,
         provider=NAME,
@@ -128,4 +133,4 @@ def _installed(unpack: Unpack, tree: Path, version: str) -> local.Installed:
     )
 
 
-__all__ = ["KINDS", "NAME", "install", "refusal", "start"]
+__all__ = ["KINDS", "NAME", "fetch", "install", "refusal", "start"]

@@ -1,0 +1,206 @@
+"""`engineroom server`: servers that stay until they are stopped."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+from typing import Any
+
+import click
+
+from engineroom import paths
+from engineroom.errors import EngineRoomError
+from engineroom.servers import lifecycle
+from engineroom.servers.catalogue import catalogue, resolve
+from engineroom.servers.providers import PROVIDERS
+from engineroom.servers.server import Server
+
+__all__ = ["server"]
+
+AS_JSON = click.option("--format", "form", type=click.Choice(["table", "json"]), default="table")
+
+
+@click.group()
+def server() -> None:
+    """List, start, query and stop MySQL servers."""
+
+
+@server.command("list")
+@AS_JSON
+def list_(form: str) -> None:
+    """The server generations, and who can run them here."""
+    rows: list[dict[str, Any]] = []
+    for series, entry in catalogue().items():
+        reasons = lifecycle.refusals(resolve(series))
+        rows.append(
+            {
+                "version": series,
+                "release": entry.unpack.version if entry.unpack else None,
+                "providers": [name for name, reason in reasons.items() if reason is None],
+                "note": entry.note,
+            }
+        )
+    if form == "json":
+        click.echo(json.dumps(rows, indent=2))
+        return
+    for row in rows:
+        providers = ", ".join(row["providers"]) or "nothing here runs it: see `engineroom doctor`"
+        click.echo(f"{row['release'] or row['version']:<8} {providers:<20} {row['note']}".rstrip())
+
+
+@server.command()
+@click.argument("version")
+@click.option(
+    "-o", "--option", "options", multiple=True, metavar="NAME=VALUE", help="An option of the server."
+)
+@click.option("--port", type=click.IntRange(1, 65535), help="A TCP port of 127.0.0.1; a free one by default.")
+@click.option("--provider", type=click.Choice(list(PROVIDERS)), help="Where the server comes from.")
+def start(version: str, options: tuple[str, ...], port: int | None, provider: str | None) -> None:
+    """Start a server that stays until `stop`, or find the one that runs."""
+    chosen: dict[str, str | int] = dict(_option(text) for text in options)
+    if port is not None:
+        chosen["port"] = port
+    running = lifecycle.start(version, options=chosen, provider=provider, shared=True)
+    click.echo(f"MySQL {running.version} by {running.provider} answers")
+    if running.note:
+        click.echo(f"  note      {running.note}")
+    if running.socket:
+        click.echo(f"  socket    {running.socket}")
+    click.echo(f"  address   {running.host}:{running.port}")
+    click.echo(f"  user      {running.user}, password {running.password}")
+    click.echo(f"  try       engineroom server sql {version} 'select version()'")
+
+
+@server.command()
+@click.argument("version", required=False)
+@click.option("--all", "every", is_flag=True, help="Every server that `start` started.")
+def stop(version: str | None, every: bool) -> None:
+    """Stop a server that `start` started, and remove its data."""
+    if (version is None) != every:
+        raise click.UsageError("name a version, or say --all")
+    stopped = 0
+    for found in _shared(version):
+        found.stop()
+        stopped += 1
+        click.echo(f"MySQL {found.version} stopped")
+    if not stopped:
+        click.echo("no such server was running")
+
+
+@server.command()
+@AS_JSON
+def status(form: str) -> None:
+    """The servers that run now."""
+    rows = [
+        {
+            "version": found.version,
+            "provider": found.provider,
+            "kind": "shared" if found.shared else "private",
+            "alive": found.alive(),
+            "address": f"{found.host}:{found.port}",
+            "socket": found.socket,
+            "pid": found.pid,
+        }
+        for found in lifecycle.running()
+    ]
+    if form == "json":
+        click.echo(json.dumps(rows, indent=2))
+        return
+    if not rows:
+        click.echo("no server runs; `engineroom server start 9.7` starts one")
+    for row in rows:
+        state = "answers" if row["alive"] else "died: `engineroom server stop` removes it"
+        click.echo(f"{row['version']:<8} {row['provider']:<10} {row['kind']:<8} {row['address']:<16} {state}")
+
+
+@server.command()
+@click.argument("versions", nargs=-1)
+@click.option(
+    "--available", is_flag=True, help="Every version that runs here; one that fails is only reported."
+)
+def fetch(versions: tuple[str, ...], available: bool) -> None:
+    """Download and initialise servers now, so that later starts need no network."""
+    if bool(versions) == available:
+        raise click.UsageError("name versions, or say --available")
+    for version in versions or tuple(catalogue()):
+        request = resolve(version)
+        if available and not lifecycle.runnable(version):
+            continue
+        try:
+            provider = lifecycle.fetch(request)
+        except EngineRoomError as error:
+            if not available:
+                raise
+            click.echo(f"MySQL {version} is not available now: {error}", err=True)
+            continue
+        click.echo(f"MySQL {version} is ready, by {provider}")
+
+
+@server.command()
+def clean() -> None:
+    """Stop every shared server and remove all downloads and datadirs from the cache."""
+    for found in _shared(None):
+        found.stop()
+    private = [found for found in lifecycle.running() if found.alive()]
+    if private:
+        raise EngineRoomError(
+            f"{len(private)} private server(s) still run in notebooks or scripts", remedy="end those first"
+        )
+    for name in ("servers", "templates", "instances"):
+        shutil.rmtree(paths.cache() / name, ignore_errors=True)
+    click.echo("the cache is empty")
+
+
+@server.command()
+@click.argument("version")
+@click.argument("statement")
+@click.option("--database", help="The database to use.")
+def sql(version: str, statement: str, database: str | None) -> None:
+    """Run one statement and print its rows, with tabs between columns."""
+    found = next(iter(_shared(version)), None)
+    if found is not None:
+        _print(found, statement, database)
+        return
+    click.echo(f"no shared {version} server runs; this statement gets one of its own", err=True)
+    with lifecycle.start(version) as private:
+        _print(private, statement, database)
+
+
+def _print(found: Server, statement: str, database: str | None) -> None:
+    import mysql.connector
+
+    with contextlib.closing(found.connect(database)) as connection:
+        cursor = connection.cursor()
+        try:
+            cursor.execute(statement)
+            rows: list[tuple[Any, ...]] = cursor.fetchall() if cursor.with_rows else []
+        except mysql.connector.Error as error:
+            raise EngineRoomError(
+                f"MySQL {found.version} says: {error}", remedy="correct the statement"
+            ) from error
+        if cursor.with_rows:
+            click.echo("\t".join(cursor.column_names))
+        for row in rows:
+            click.echo("\t".join("NULL" if value is None else _text(value) for value in row))
+
+
+def _text(value: Any) -> str:
+    return value.decode(errors="replace") if isinstance(value, bytes | bytearray) else str(value)
+
+
+def _option(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise click.BadParameter(f"{text!r} is not NAME=VALUE", param_hint="--option")
+    return name, value
+
+
+def _shared(version: str | None) -> list[Server]:
+    """The shared servers of this version, or all of them."""
+    request = resolve(version) if version is not None else None
+    return [
+        found
+        for found in lifecycle.running()
+        if found.shared and (request is None or request.accepts(found.version))
+    ]

@@ -1,0 +1,203 @@
+"""What the system must have before anything of Python is installed.
+
+Uses the standard library only and runs on old interpreters too, so that `make` can call it first:
+`python3 src/engineroom/system_check.py [build] [servers] [test]`. Everything missing is reported at once, with one apt line
+and one conda line. `engineroom doctor` says the same.
+"""
+
+from __future__ import annotations
+
+import ctypes.util
+import importlib.util
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+__all__ = ["GROUPS", "PIECES", "Piece", "missing", "report"]
+
+OLDEST_PYTHON = (3, 11)
+
+PROGRAM = """\
+#include <bit>
+#include <coroutine>
+#include <span>
+int main() { return std::span<const int>{}.empty() && std::has_single_bit(4u) ? 0 : 1; }
+"""
+
+GROUPS = {
+    "build": "make book",
+    "servers": "the museum servers 5.6, 5.7 and 8.0",
+    "test": "make test",
+}
+
+
+class Piece:
+    """Something of the system: what it is for, whether it is here, and the packages that bring it."""
+
+    def __init__(
+        self, name: str, group: str, found: Callable[[], bool], *, apt: str, conda: str = ""
+    ) -> None:
+        self.name = name
+        self.group = group
+        self.found = found
+        self.apt = apt
+        self.conda = conda
+
+
+def _program(*names: str) -> Callable[[], bool]:
+    return lambda: any(shutil.which(name) for name in names)
+
+
+def _library(name: str) -> Callable[[], bool]:
+    # Another system than Linux has no use for it.
+    return lambda: sys.platform != "linux" or ctypes.util.find_library(name) is not None
+
+
+def _header(*parts: str) -> Callable[[], bool]:
+    folders = [
+        Path("/usr/include"),
+        Path("/usr/local/include"),
+        Path(os.environ.get("CONDA_PREFIX", "/"), "include"),
+    ]
+    return lambda: any(folder.joinpath(*parts).exists() for folder in folders)
+
+
+def _compiler() -> bool:
+    """Whether some compiler builds a C++20 program with the standard headers that the kernels use."""
+    for name in filter(None, (os.environ.get("CXX"), "c++", "g++", "clang++")):
+        command = shutil.which(name.split()[0])
+        if command is None:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            source = Path(folder, "check.cpp")
+            source.write_text(PROGRAM)
+            done = subprocess.run(
+                [command, *name.split()[1:], "-std=c++20", "-fsyntax-only", str(source)],
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                check=False,
+            )
+        if done.returncode == 0:
+            return True
+    return False
+
+
+def _python_headers() -> bool:
+    return Path(sysconfig.get_path("include"), "Python.h").exists()
+
+
+def _module(*names: str) -> Callable[[], bool]:
+    return lambda: all(importlib.util.find_spec(name) is not None for name in names)
+
+
+def _t64(name: str) -> str:
+    """Debian's name of a library since its 64-bit time, in Debian 13 and Ubuntu 24.04 and later."""
+    system = _os_release()
+    try:
+        release = float(system.get("VERSION_ID", "0"))
+    except ValueError:
+        release = 0
+    newer = {"debian": release >= 13 or not release, "ubuntu": release >= 24.04}.get(
+        system.get("ID", ""), False
+    )
+    return name + "t64" if newer else name
+
+
+def _os_release() -> dict[str, str]:
+    if not hasattr(platform, "freedesktop_os_release"):
+        return {}
+    try:
+        return platform.freedesktop_os_release()
+    except OSError:
+        return {}
+
+
+PIECES = (
+    Piece(
+        f"Python {OLDEST_PYTHON[0]}.{OLDEST_PYTHON[1]} or newer",
+        "build",
+        lambda: sys.version_info >= OLDEST_PYTHON,
+        apt="python3",
+        conda="python",
+    ),
+    Piece("Python's venv", "build", _module("venv", "ensurepip"), apt="python3-venv", conda="python"),
+    Piece("Python's headers", "build", _python_headers, apt="python3-dev", conda="python"),
+    Piece(
+        "a C++20 compiler (g++ 11, clang 14 or newer)", "build", _compiler, apt="g++", conda="cxx-compiler"
+    ),
+    Piece("make", "build", _program("make", "gmake"), apt="make", conda="make"),
+    Piece("CMake", "build", _program("cmake"), apt="cmake", conda="cmake"),
+    Piece("libaio", "servers", _library("aio"), apt=_t64("libaio1"), conda="libaio"),
+    Piece("libnuma", "servers", _library("numa"), apt="libnuma1", conda="libnuma"),
+    Piece("npm (brings MySQL 5.6)", "servers", _program("npm"), apt="npm", conda="nodejs"),
+    Piece("GoogleTest", "test", _header("gtest", "gtest.h"), apt="libgtest-dev", conda="gtest"),
+    Piece(
+        "google-benchmark",
+        "test",
+        _header("benchmark", "benchmark.h"),
+        apt="libbenchmark-dev",
+        conda="benchmark",
+    ),
+    Piece(
+        "clang-format",
+        "test",
+        _program("clang-format-19", "clang-format"),
+        apt="clang-format",
+        conda="clang-format",
+    ),
+    Piece("Node.js", "test", _program("node", "nodejs"), apt="nodejs", conda="nodejs"),
+    Piece("Chromium", "test", _program("chromium", "chromium-browser", "google-chrome"), apt="chromium"),
+)
+
+
+def missing(groups: Iterable[str] = ("build",)) -> list[Piece]:
+    """What of these groups the system lacks."""
+    wanted = set(groups)
+    return [piece for piece in PIECES if piece.group in wanted and not piece.found()]
+
+
+def apt_line(pieces: Iterable[Piece]) -> str:
+    """The one command that adds these on Debian and Ubuntu."""
+    names = dict.fromkeys(piece.apt for piece in pieces if piece.apt)
+    sudo = "" if hasattr(os, "geteuid") and os.geteuid() == 0 else "sudo "
+    return sudo + "apt-get install " + " ".join(names) if names else ""
+
+
+def conda_line(pieces: Iterable[Piece]) -> str:
+    """The one command that adds these from conda-forge."""
+    names = dict.fromkeys(piece.conda for piece in pieces if piece.conda)
+    return "conda install -c conda-forge " + " ".join(names) if names else ""
+
+
+def report(pieces: Iterable[Piece]) -> str:
+    """Everything that is missing and how to add it, as one text; empty when nothing is."""
+    pieces = list(pieces)
+    if not pieces:
+        return ""
+    lines = ["Missing from this system:"]
+    lines += [f"  {piece.name} (for {GROUPS[piece.group]})" for piece in pieces]
+    for label, line in (("Debian, Ubuntu", apt_line(pieces)), ("conda", conda_line(pieces))):
+        if line:
+            lines.append(f"{label + ':':<16} {line}")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    groups = sys.argv[1:] or ["build"]
+    unknown = [group for group in groups if group not in GROUPS]
+    if unknown:
+        sys.exit(f"unknown group {unknown[0]}; choose from {', '.join(GROUPS)}")
+    text = report(missing(groups))
+    if text:
+        print(text, file=sys.stderr)
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
