@@ -7,7 +7,9 @@ version, order and algorithm are changed one at a time.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+import dataclasses
+import re
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +24,16 @@ from engineroom.runs import Run
 if TYPE_CHECKING:
     from engineroom.servers import Server
 
-__all__ = ["RECORD", "buffer_sweep", "no_index", "source_query_kernel", "source_query_live", "three_changes"]
+__all__ = [
+    "QUERIES",
+    "RECORD",
+    "buffer_sweep",
+    "no_index",
+    "source_query_live",
+    "three_changes",
+    "warehouses_live",
+    "why_not",
+]
 
 INDEX = "order_line_district"
 # The published query counts the join on the district number alone, so every order line meets each warehouse's district.
@@ -32,9 +43,15 @@ QUERIES = {
         f"SELECT STRAIGHT_JOIN COUNT(*) FROM district JOIN order_line FORCE INDEX ({INDEX}) ON {_JOIN}"
     ),
     "hash_join": f"SELECT /*+ JOIN_ORDER(order_line, district) */ COUNT(*) FROM district JOIN order_line ON {_JOIN}",
+    # Without the index and in the order of 5.7: the same algorithm, with the small table hashed.
+    "hash_join_on_district": (
+        f"SELECT /*+ JOIN_ORDER(district, order_line) */ COUNT(*) FROM district "
+        f"JOIN order_line IGNORE INDEX ({INDEX}) ON {_JOIN}"
+    ),
     # NO_BNL forbids the hash join from 8.0.20 on; before that STRAIGHT_JOIN alone gives a block nested loop.
     "reversed_order_without_hash": (
-        f"SELECT STRAIGHT_JOIN /*+ NO_BNL(order_line, district) */ COUNT(*) FROM order_line JOIN district ON {_JOIN}"
+        "SELECT /*+ JOIN_ORDER(order_line, district) NO_BNL(order_line, district) */ COUNT(*) "
+        f"FROM district JOIN order_line ON {_JOIN}"
     ),
     "reversed_order_with_bnl": f"SELECT STRAIGHT_JOIN COUNT(*) FROM order_line JOIN district ON {_JOIN}",
 }
@@ -111,7 +128,7 @@ def source_query_live(
 
 def _plans_of(server: Server) -> list[str]:
     plans = ["index_nested_loop", "reversed_order_without_hash"]
-    return [*plans, "hash_join"] if server.supports("hash_join") else plans
+    return [*plans, "hash_join", "hash_join_on_district"] if server.supports("hash_join") else plans
 
 
 def _query_of(server: Server, series: str) -> str:
@@ -126,7 +143,8 @@ def _checked_plan(server: Server, connection: Any, series: str) -> str:
         "index_nested_loop": ("Nested loop" in text or "ref" in text)
         and INDEX in text
         and "ash join" not in text,
-        "hash_join": "hash join" in text,
+        "hash_join": _hashed_table(text) == "order_line",
+        "hash_join_on_district": _hashed_table(text) == "district",
         "reversed_order_without_hash": "ash join" not in text
         and text.find("order_line") < text.find("district"),
     }
@@ -136,6 +154,12 @@ def _checked_plan(server: Server, connection: Any, series: str) -> str:
             remedy="compare the plan with the hints in engineroom.experiments.hash_join.QUERIES",
         )
     return text
+
+
+def _hashed_table(tree: str) -> str | None:
+    """The table under the plan's Hash node: the build side. It is the first table of the join order."""
+    found = re.search(r"-> Hash\n.* on (\w+)", tree)
+    return found[1] if found and "hash join" in tree else None
 
 
 def _warm(connection: Any) -> None:
@@ -151,11 +175,50 @@ def _warm(connection: Any) -> None:
             cursor.fetchall()
 
 
-def as_figure(run: Run, figure: str) -> Run:
-    """The same rows under the id of the other figure: 7-22 and 7-23 are two sides of one comparison."""
-    import dataclasses
+def warehouses_live(*, warehouses: Sequence[int] = (1, 2, 4, 8, 12), repeats: int = 3, seed: int = 1) -> Run:
+    """Measure the plans of the sources' query on 9.7 as warehouses grow: the index loop reads each order line once a warehouse.
 
-    return dataclasses.replace(run, figure=figure)
+    Its reads grow with the square of the warehouses, the hash join's with their number.
+    """
+    from engineroom import servers
+    from engineroom.workloads import tpcc
+
+    rows: list[dict[str, Any]] = []
+    about: dict[str, Any] = {}
+    with (
+        provenance.watch() as watched,
+        servers.start("9.7", options={"innodb_buffer_pool_size": "1G"}) as server,
+        contextlib.closing(server.connect()) as connection,
+    ):
+        about[server.version] = server.provenance()
+        for count in bar(warehouses, desc=f"MySQL {server.version}", unit="size"):
+            tpcc.load(server, warehouses=count, seed=seed, tables=("district", "order_line"), replace=True)
+            connection.database = "tpcc"
+            tpcc.add_order_line_district_index(connection)
+            _warm(connection)
+            for series in ("index_nested_loop", "hash_join", "hash_join_on_district"):
+                _checked_plan(server, connection, series)
+                for repeat in range(repeats):
+                    seen = measure(server, connection, QUERIES[series])
+                    rows.append(
+                        {
+                            "warehouses": count,
+                            "series": series,
+                            "repeat": repeat,
+                            "server_cpu_s": seen.cpu_s,
+                            "rows_read": seen.counters["Handler_read_next"],
+                            "answer": int(seen.answer[0][0]),
+                        }
+                    )
+    return Run(
+        figure="own-hash-join-warehouses",
+        method="live",
+        table=pd.DataFrame(rows),
+        provenance={**provenance.machine(seed=seed), "during": watched, "servers": about, "queries": QUERIES},
+        summary="min",
+        columns=COLUMNS
+        | {"rows_read": "Handler_read_next: rows that the executor asked of the storage engine in order"},
+    )
 
 
 def three_changes(table: pd.DataFrame, *, old: str, new: str) -> pd.DataFrame:
@@ -242,8 +305,9 @@ def no_index(
 
 
 _NO_INDEX = "SELECT COUNT(*) FROM left_rows JOIN right_rows ON left_rows.k = right_rows.k"
+_WIDE = "SELECT COUNT(*), MAX(left_rows.pad), MAX(right_rows.pad) FROM left_rows JOIN right_rows ON left_rows.k = right_rows.k"
 # With LIMIT and neither grouping nor order the server does not spill: it refills the table and reads the probe side again.
-_NO_SPILL = "SELECT left_rows.k FROM left_rows JOIN right_rows ON left_rows.k = right_rows.k LIMIT {}"
+_NO_SPILL = "SELECT left_rows.pad, right_rows.pad FROM left_rows JOIN right_rows ON left_rows.k = right_rows.k LIMIT {}"
 BUFFER_BYTES = (16384, 65536, 131072, 262144, 1048576, 4194304)
 
 
@@ -259,9 +323,9 @@ def buffer_sweep(
 
     rows: list[dict[str, Any]] = []
     about: dict[str, Any] = {}
-    series_of = {"9.7": (("spill", _NO_INDEX), ("refill", _NO_SPILL.format(n - 1)))}
+    series_of = {"9.7": (("spill", _WIDE), ("refill", _NO_SPILL.format(n - 1)))}
     if bnl_version:
-        series_of[bnl_version] = (("block_nested_loop", _NO_INDEX),)
+        series_of[bnl_version] = (("block_nested_loop", _WIDE),)
     with provenance.watch() as watched:
         for version, statements in series_of.items():
             with servers.start(version) as server, contextlib.closing(server.connect()) as connection:
@@ -295,7 +359,7 @@ def buffer_sweep(
             **provenance.machine(seed=0),
             "during": watched,
             "servers": about,
-            "queries": {"spill": _NO_INDEX, "refill": _NO_SPILL.format(n - 1)},
+            "queries": {"spill": _WIDE, "refill": _NO_SPILL.format(n - 1)},
             "rows_per_table": n,
         },
         columns=COLUMNS
@@ -422,3 +486,21 @@ def _hash_join_files(connection: Any) -> dict[str, int]:
 
 def _difference(before: dict[str, int], after: dict[str, int]) -> dict[str, int]:
     return {name: after[name] - before[name] for name in after}
+
+
+def _both_figures(how: Callable[[], Run]) -> Callable[[], list[Run]]:
+    """One measurement kept under both ids: 7-22 and 7-23 are two sides of one comparison."""
+
+    def measured() -> list[Run]:
+        run = how()
+        return [run, dataclasses.replace(run, figure="fig-7-23")]
+
+    return measured
+
+
+RECORD: dict[tuple[str, str], Callable[[], Run | list[Run]]] = {
+    ("fig-7-22", "live"): _both_figures(source_query_live),
+    ("own-hash-join-no-index", "live"): no_index,
+    ("own-hash-join-buffer", "live"): buffer_sweep,
+    ("own-hash-join-warehouses", "live"): warehouses_live,
+}

@@ -1,0 +1,59 @@
+"""`engineroom record`: measure again and add the runs to `data/recorded`."""
+
+from __future__ import annotations
+
+import importlib
+import time
+from collections.abc import Callable, Mapping
+
+import click
+
+from engineroom import runs
+from engineroom.errors import EngineRoomError
+from engineroom.runs import Run
+
+__all__ = ["CHAPTERS", "record"]
+
+# Chapters whose experiments module has a RECORD: figure and method -> a function without arguments that returns its Run.
+CHAPTERS = ("hash_join",)
+
+
+def recipes() -> dict[tuple[str, str, str], Callable[[], Run | list[Run]]]:
+    """What can be recorded: (chapter, figure, method) -> how."""
+    found = {}
+    for chapter in CHAPTERS:
+        recorded: Mapping[tuple[str, str], Callable[[], Run | list[Run]]] = importlib.import_module(
+            f"engineroom.experiments.{chapter}"
+        ).RECORD
+        found.update({(chapter, *key): how for key, how in recorded.items()})
+    return found
+
+
+@click.command()
+@click.argument("figures", nargs=-1)
+@click.option("--all", "everything", is_flag=True, help="Record every figure of every chapter.")
+@click.option("--method", type=click.Choice(runs.METHODS), help="Only the runs of this method.")
+@click.option("--list", "listing", is_flag=True, help="Say what can be recorded and do nothing.")
+def record(figures: tuple[str, ...], everything: bool, method: str | None, listing: bool) -> None:
+    """Measure FIGURES (ids, or chapter words) again and keep the runs; nothing recorded is ever overwritten."""
+    known = recipes()
+    if unknown := [name for name in figures if not any(name in key[:2] for key in known)]:
+        raise EngineRoomError(
+            f"nothing to record under {', '.join(map(repr, unknown))}",
+            remedy="`engineroom record --list` shows what there is",
+        )
+    chosen = {
+        key: how
+        for key, how in known.items()
+        if (everything or listing or set(figures) & set(key[:2])) and method in (None, key[2])
+    }
+    if not chosen:
+        raise EngineRoomError("nothing was chosen", remedy="name figures or chapters, or pass --all")
+    for (chapter, figure, by), how in chosen.items():
+        click.echo(f"{figure} by {by} ({chapter})", nl=listing)
+        if listing:
+            continue
+        start = time.monotonic()
+        made = how()
+        kept = [runs.save(run, chapter=chapter) for run in (made if isinstance(made, list) else [made])]
+        click.echo(f": {time.monotonic() - start:.0f} s, {', '.join(path.name for path in kept)}")
