@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 import pandas as pd
-import yaml
 
-from engineroom import paths
+from engineroom import published
 from engineroom.errors import EngineRoomError
 from engineroom.ledger import expressions
 
@@ -74,10 +71,8 @@ class Figure:
     y: str | None = None
     series: tuple[str, ...] = ()
     optional_series: tuple[str, ...] = ()
-    csv: str | None = None
     effects: tuple[Effect, ...] = ()
     shapes: tuple[Shape, ...] = ()
-    entry: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def claims(self) -> tuple[Effect | Shape, ...]:
@@ -96,19 +91,10 @@ class Figure:
             not shape.optional for shape in self.shapes
         )
 
-    def published_table(self) -> pd.DataFrame | None:
-        """The published rows: the x column, `series`, the value, perhaps a comment; `None` where the source has none."""
-        if self.csv is None:
-            return None
-        x_type = str if self.x_type == "text" else float
-        path = paths.data() / "published" / self.csv
-        x = path.read_text(encoding="utf-8").partition(",")[0]
-        return pd.read_csv(path, dtype={x: x_type, "series": str}, keep_default_na=False)
-
     def published_rows(self) -> dict[str, dict[expressions.Key, float]]:
         """The published rows as the claims read them, empty where the source has none."""
-        table = self.published_table()
-        if table is None:
+        table = published.rows(self.id)
+        if table.empty:
             return {}
         x, series, y = table.columns[:3]
         return to_rows(self, table, x=x, y=y, series=series)
@@ -136,9 +122,8 @@ def to_rows(
 @functools.cache
 def figures() -> dict[str, Figure]:
     """Every figure, table and statement of the sources by id, in the order of `figures.yaml`; expressions are checked."""
-    text = (paths.data() / "published" / "figures.yaml").read_text(encoding="utf-8")
     found = {}
-    for entry in yaml.safe_load(text)["figures"]:
+    for entry in published.entries().values():
         columns = entry["columns"] or {}
         found[entry["id"]] = Figure(
             id=entry["id"],
@@ -154,10 +139,8 @@ def figures() -> dict[str, Figure]:
             y=columns.get("y"),
             series=tuple(columns.get("series", ())),
             optional_series=tuple(columns.get("optional_series", ())),
-            csv=entry["csv"],
             effects=tuple(Effect(**effect) for effect in entry["effects"]),
             shapes=tuple(Shape(**shape) for shape in entry["shapes"]),
-            entry=entry,
         )
         for claim in found[entry["id"]].claims:
             expressions.check(claim.expr)

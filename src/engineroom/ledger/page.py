@@ -7,7 +7,8 @@ from collections import defaultdict
 from engineroom import paths
 from engineroom.ledger.claims import CHAPTERS, Figure, figures
 from engineroom.ledger.rows import Row, judgements, rows
-from engineroom.ledger.verdicts import TOKENS, Claim
+from engineroom.ledger.verdicts import TOKENS, Claim, Judgement
+from engineroom.runs import Run
 
 __all__ = ["claims_markdown", "markdown", "summary"]
 
@@ -43,21 +44,34 @@ def markdown() -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def claims_markdown(figure: str) -> str:
-    """Each claim of a figure with the published value and ours, one table a method; empty without a run."""
-    parts = []
-    for run, judged in judgements(figure):
-        lines = ["| claim | published | ours | held |", "|---|---|---|---|"]
-        for claim in judged.claims:
-            lines.append(
-                f"| {_cell(claim.text)}{'' if claim.part == 'shape' else f' ({claim.part})'} "
-                f"| {'' if claim.published is None else f'{claim.published:g}'} | {_ours(claim)} | {_outcome(claim)} |"
-            )
-        verdict = f"{TOKENS[judged.verdict]} {judged.verdict.replace('_', ' ')}"
-        reason = f" {_cell(judged.reason)}" if judged.reason else ""
-        when = "" if run.recorded_at is None else f", {run.origin} {run.recorded_at[:10]}"
-        parts.append(f"**{figure} by {run.method}{when}: {verdict}.**{reason}\n\n" + "\n".join(lines))
-    return "\n\n".join(parts) + ("\n" if parts else "")
+def claims_markdown(figure: str | None = None) -> str:
+    """Each claim with the published value and ours, one table a figure and method; all figures that have a run, or one."""
+    parts = [
+        _claims_table(run, judged)
+        for each in ([figure] if figure else figures())
+        for run, judged in judgements(each)
+    ]
+    return "\n\n".join(parts or ["No figure has a run yet."]) + "\n"
+
+
+def _claims_table(run: Run, judged: Judgement) -> str:
+    when = "" if run.recorded_at is None else f", {run.origin} {run.recorded_at[:10]}"
+    reason = f" {_cell(judged.reason)}" if judged.reason else ""
+    lines = [
+        f"**{run.figure} by {run.method}{when}: {_words(judged.verdict)}.**{reason}",
+        "",
+        "| claim | published | ours | held |",
+        "|---|---|---|---|",
+    ]
+    for claim in judged.claims:
+        part = "" if claim.part == "shape" else f" ({claim.part})"
+        published = "" if claim.published is None else f"{claim.published:g}"
+        lines.append(f"| {_cell(claim.text)}{part} | {published} | {_ours(claim)} | {_outcome(claim)} |")
+    return "\n".join(lines)
+
+
+def _words(verdict: str) -> str:
+    return f"{TOKENS[verdict]} {verdict.replace('_', ' ')}"
 
 
 def _link(figure: Figure) -> str:
@@ -75,8 +89,7 @@ def _link(figure: Figure) -> str:
 
 
 def _verdict(row: Row) -> str:
-    text = f"{TOKENS[row.verdict]} {row.verdict.replace('_', ' ')}"
-    return f"**{text}** by {row.method}" if row.method else text
+    return f"**{_words(row.verdict)}** by {row.method}" if row.method else _words(row.verdict)
 
 
 def _held(row: Row) -> str:
