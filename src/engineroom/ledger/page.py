@@ -76,15 +76,14 @@ def _words(verdict: str) -> str:
 
 def _link(figure: Figure) -> str:
     """The figure's id, as a link to its cell in the lab where that lab is a page of the book and has the cell."""
+    contents = paths.root() / "_toc.yml"
+    pages = contents.read_text(encoding="utf-8") if contents.exists() else ""
     for chapter in (figure.chapter, *figure.also):
         lab = paths.root() / "notebooks" / f"{chapter}.md"
-        contents = paths.root() / "_toc.yml"
-        if not (lab.exists() and contents.exists()):
-            continue
-        if f"notebooks/{chapter}" in contents.read_text(
-            encoding="utf-8"
-        ) and f"({figure.id})=" in lab.read_text(encoding="utf-8"):
-            return f"[{figure.id}](#{figure.id})"
+        if f"notebooks/{chapter}" in pages and lab.exists():
+            text = lab.read_text(encoding="utf-8")
+            if f"({figure.id})=" in text or f"name: {figure.id}" in text:
+                return f"[{figure.id}](#{figure.id})"
     return figure.id
 
 
