@@ -7,6 +7,8 @@ out here; a widget leaves a sentence behind that says where it lives.
 
 from __future__ import annotations
 
+import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,11 @@ from docutils import nodes
 from sphinx.application import Sphinx
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+# The icons' script, and font preloads: from disk a browser refuses the preload and then loads the font all the same.
+BUILT_IN = re.compile(
+    r'<script src="[^"]*fontawesome[^"]*"></script>\n?|<link rel="preload" as="font"[^>]*>\n?'
+)
+TOGGLE = "Pages of this chapter"  # the theme's arrow beside a chapter has no name for who cannot see it
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
 
 
@@ -42,18 +49,24 @@ def _code_spans(text: str) -> list[nodes.Node]:
     return [nodes.literal("", part) if i % 2 else nodes.Text(part) for i, part in enumerate(parts)]
 
 
-def empty_scripts(app: Sphinx, error: Exception | None) -> None:
-    if error is None and app.builder.format == "html":
-        for name in ("sphinx-thebe.js", "sphinx-thebe.css"):
-            (Path(app.outdir) / "_static" / name).unlink(missing_ok=True)
-        for script in (Path(app.outdir) / "_static" / "vendor" / "fontawesome").rglob("*.js*"):
-            script.write_text(
-                "/* The icons come from the fonts beside this file. */\n" if script.suffix == ".js" else ""
-            )
+def trim_output(app: Sphinx, error: Exception | None) -> None:
+    """Remove from the written pages what the theme's layout has built in."""
+    if error is not None or app.builder.format != "html":
+        return
+    static = Path(app.outdir) / "_static"
+    for name in ("sphinx-thebe.js", "sphinx-thebe.css"):
+        (static / name).unlink(missing_ok=True)
+    for script in static.glob("vendor/fontawesome/*/js"):
+        shutil.rmtree(script, ignore_errors=True)
+    for page in Path(app.outdir).rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        trimmed = BUILT_IN.sub("", text).replace("<summary><span", f'<summary aria-label="{TOGGLE}"><span')
+        if trimmed != text:
+            page.write_text(trimmed, encoding="utf-8")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("html-page-context", drop_scripts, priority=900)
     app.connect("doctree-resolved", clean_page)
-    app.connect("build-finished", empty_scripts, priority=900)
+    app.connect("build-finished", trim_output, priority=900)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,193 @@
+"""The book opened from disk in a headless Chromium, desktop and phone, with the network off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, Route
+
+from engineroom import paths
+
+pytestmark = pytest.mark.browser
+
+WIDTHS = {"desktop": (1280, 900), "phone": (390, 844)}
+OPENED = ["book/index", "book/hash_join", "notebooks/hash_join", "book/ledger"]
+SERIOUS = {"serious", "critical"}
+
+
+@dataclass
+class Opened:
+    page: Page
+    complaints: list[str] = field(default_factory=list)
+
+
+def shut_network(route: Route) -> None:
+    """Only files are let through; what asks for more is a complaint."""
+    route.continue_() if route.request.url.startswith(("file:", "data:", "blob:")) else route.abort()
+
+
+def opened(
+    browser: Browser, address: str, width: str, *, theme: str = "light", scripts: bool = True
+) -> Iterator[Opened]:
+    across, down = WIDTHS[width]
+    context = browser.new_context(
+        viewport={"width": across, "height": down},
+        color_scheme="dark" if theme == "dark" else "light",
+        reduced_motion="reduce",
+        java_script_enabled=scripts,
+        offline=True,
+    )
+    context.route("**/*", shut_network)
+    result = Opened(context.new_page())
+    result.page.on("console", lambda message: _note(result, message.type, message.text))
+    result.page.on("pageerror", lambda error: result.complaints.append(str(error)))
+    result.page.on("requestfailed", lambda request: result.complaints.append(f"could not load {request.url}"))
+    # Light and dark are tried as the reader's system asks for them: the page's default is "auto".
+    result.page.goto(address, wait_until="load")
+    yield result
+    context.close()
+
+
+def _note(result: Opened, kind: str, text: str) -> None:
+    if kind in ("error", "warning"):
+        result.complaints.append(f"{kind}: {text}")
+
+
+@pytest.fixture
+def reader(browser, html, request) -> Iterator[Opened]:
+    name, width, *theme = request.param
+    yield from opened(browser, (html / f"{name}.html").as_uri(), width, theme=theme[0] if theme else "light")
+
+
+CASES = [(name, width) for name in OPENED for width in WIDTHS] + [(name, "phone", "dark") for name in OPENED]
+
+
+@pytest.mark.parametrize("reader", CASES, indirect=True, ids="-".join)
+def test_page_is_quiet_narrow_and_accessible(reader, request):
+    page = reader.page
+    page.wait_for_timeout(300)
+    shot = paths.build() / "screenshots" / f"{request.node.callspec.id.replace('/', '_')}.png"
+    shot.parent.mkdir(exist_ok=True)
+    page.screenshot(path=shot, full_page=True)
+    assert reader.complaints == []
+    assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
+    found = Axe().run(page, options={"preload": False})
+    bad = [
+        (rule["id"], [node["target"] for node in rule["nodes"]][:5])
+        for rule in found.response["violations"]
+        if rule["impact"] in SERIOUS
+    ]
+    assert bad == []
+
+
+@pytest.mark.parametrize("reader", [("search", "desktop")], indirect=True, ids="-".join)
+def test_search_finds_a_word_from_disk(reader, html):
+    reader.page.goto((html / "search.html").as_uri() + "?q=spill")
+    reader.page.wait_for_selector("#search-results li a", timeout=10_000)
+    assert reader.complaints == []
+
+
+@pytest.mark.parametrize("reader", [("book/index", "phone")], indirect=True, ids="-".join)
+def test_front_page_says_where_to_begin_on_the_first_screen(reader):
+    link = reader.page.locator("a.begin").first
+    box = link.bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] <= WIDTHS["phone"][1]
+
+
+def result_texts(page: Page) -> dict[str, str]:
+    rows = page.locator(".er-results div")
+    return {
+        rows.nth(i).locator("dt").inner_text(): rows.nth(i).locator("dd").inner_text()
+        for i in range(rows.count())
+    }
+
+
+@pytest.mark.parametrize(
+    "reader", [("book/hash_join", "desktop"), ("book/hash_join", "phone")], indirect=True, ids="-".join
+)
+class TestExplorable:
+    def test_computes_when_the_page_opens(self, reader):
+        reader.page.wait_for_selector(".er-picture svg")
+        assert result_texts(reader.page)["Chunk files"] not in ("", "0")
+
+    def test_a_larger_join_buffer_by_keyboard_ends_the_spilling(self, reader):
+        page = reader.page
+        knob = page.get_by_role("slider", name="Join buffer")
+        knob.focus()
+        page.keyboard.press("End")
+        page.wait_for_function("document.querySelector('.er-results dd').textContent === '0'")
+        assert knob.get_attribute("aria-valuetext") == "16 MiB"
+        page.wait_for_function("/no chunk file/i.test(document.querySelector('.er-sentence').textContent)")
+        page.keyboard.press("Home")
+        page.wait_for_function("document.querySelector('.er-results dd').textContent !== '0'")
+        assert knob.get_attribute("aria-valuetext") == "16 KiB"
+        assert reader.complaints == []
+
+    def test_buttons_step_as_the_slider_does(self, reader):
+        page = reader.page
+        knob = page.get_by_role("slider", name="Skew")
+        page.wait_for_selector(".er-picture svg")
+        before = knob.get_attribute("aria-valuetext")
+        page.get_by_role("button", name="Raise skew").click()
+        assert knob.get_attribute("aria-valuetext") != before
+        page.get_by_role("button", name="Lower skew").click()
+        assert knob.get_attribute("aria-valuetext") == before
+
+    def test_nothing_moves_when_it_starts_or_a_knob_turns(self, reader):
+        page = reader.page
+        page.reload(wait_until="load")
+        page.wait_for_selector(".er-picture svg")
+        page.wait_for_timeout(600)
+        below = page.locator("figure:has(.er-live) figcaption").first
+        top = below.bounding_box()["y"]
+        heights = set()
+        for key in ("End", "Home", "ArrowRight"):
+            for name in ("Build rows", "Join buffer", "Skew"):
+                page.get_by_role("slider", name=name).focus()
+                page.keyboard.press(key)
+                page.wait_for_timeout(500)
+                page.evaluate("window.scrollTo(0, 0)")
+                heights.add(below.bounding_box()["y"] - top)
+        assert heights == {0}
+
+    def test_is_drawn_before_the_reader_gets_there(self, reader):
+        page = reader.page
+        page.wait_for_selector(".er-picture svg")
+        moved = page.evaluate(
+            """() => new Promise((done) => new PerformanceObserver((list) =>
+                 done(list.getEntries().reduce((sum, shift) => sum + shift.value, 0)))
+                 .observe({ type: "layout-shift", buffered: true }) || setTimeout(() => done(0), 500))"""
+        )
+        assert moved < 0.1
+
+
+def test_without_scripts_the_plain_figure_and_its_caption_stay(browser, html):
+    for page in opened(browser, (html / "book/hash_join.html").as_uri(), "phone", scripts=False):
+        figure = page.page.locator("explorable-hash-join figure")
+        assert figure.locator("img").is_visible()
+        assert figure.locator("figcaption").is_visible()
+
+
+def test_print_shows_the_plain_figure_and_not_the_knobs(browser, html):
+    for page in opened(browser, (html / "book/hash_join.html").as_uri(), "desktop"):
+        page.page.wait_for_selector(".er-picture svg")
+        page.page.emulate_media(media="print")
+        assert page.page.locator("explorable-hash-join figure img").is_visible()
+        assert not page.page.locator(".er-live").is_visible()
+
+
+def test_a_kernel_that_cannot_start_leaves_the_plain_figure(browser, html):
+    """A browser without WebAssembly stands in for every way in which the kernel can fail."""
+    context = browser.new_context(offline=True)
+    context.add_init_script("delete WebAssembly.compile")
+    page = context.new_page()
+    page.goto((Path(html) / "book/hash_join.html").as_uri())
+    page.wait_for_selector(".er-failed")
+    assert page.locator("explorable-hash-join figure img").is_visible()
+    assert not page.locator(".er-live").count()
+    context.close()

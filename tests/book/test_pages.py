@@ -1,0 +1,184 @@
+"""What the built pages are made of: nothing from the network, every link ends somewhere, every picture has words."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from bs4 import BeautifulSoup, Tag
+
+from engineroom import paths
+
+LOADING = {"script": "src", "img": "src", "iframe": "src", "source": "src", "object": "data", "embed": "src"}
+
+
+def pages(html: Path) -> list[Path]:
+    return sorted([*html.glob("book/*.html"), *html.glob("notebooks/*.html"), html / "search.html"])
+
+
+@cache
+def soup(page: Path) -> BeautifulSoup:
+    return BeautifulSoup(page.read_text(encoding="utf-8"), "lxml")
+
+
+@cache
+def anchors(page: Path) -> frozenset[str]:
+    tags = soup(page).find_all(id=True) + soup(page).find_all("a", attrs={"name": True})
+    return frozenset(str(tag.get("id") or tag.get("name")) for tag in tags)
+
+
+def loads(page: Path) -> list[str]:
+    """Addresses that a browser fetches on its own when it opens the page."""
+    found = [
+        str(tag[key]) for name, key in LOADING.items() for tag in soup(page).find_all(name, attrs={key: True})
+    ]
+    links = [
+        tag for tag in soup(page).find_all("link", href=True) if "canonical" not in (tag.get("rel") or [])
+    ]
+    found += [
+        str(tag["href"]) for tag in links if set(tag.get("rel") or []) & {"stylesheet", "preload", "icon"}
+    ]
+    return found + [
+        part.strip().split()[0]
+        for tag in soup(page).find_all(srcset=True)
+        for part in tag["srcset"].split(",")
+    ]
+
+
+def test_no_page_loads_anything_from_the_network(html):
+    far = {(page.name, url) for page in pages(html) for url in loads(page) if re.match(r"(https?:)?//", url)}
+    assert not far
+
+
+def test_no_style_sheet_or_script_of_ours_names_a_remote_address(html):
+    sheets = [path for path in html.rglob("*.css") if "sourceMappingURL" not in path.name]
+    far = {
+        str(path): found
+        for path in sheets
+        if (found := re.findall(r"url\(['\"]?(?:https?:)?//[^)]*", path.read_text()))
+    }
+    assert not far
+    scripts = [
+        tag.get_text() for page in pages(html) for tag in soup(page).find_all("script") if not tag.get("src")
+    ]
+    assert not [text for text in scripts if re.search(r"unpkg|jsdelivr|cdnjs|googleapis", text)]
+
+
+def test_everything_a_page_loads_is_there(html):
+    missing = set()
+    for page in pages(html):
+        for url in loads(page):
+            path = unquote(urlsplit(url).path)
+            if not url.startswith("data:") and not (page.parent / path).is_file():
+                missing.add((page.name, url))
+    assert not missing
+
+
+def test_internal_links_and_their_anchors_resolve(html):
+    broken = set()
+    for page in pages(html):
+        for tag in soup(page).find_all("a", href=True):
+            url = urlsplit(str(tag["href"]))
+            if url.scheme or url.netloc or str(tag["href"]) == "#":
+                continue
+            target = (page.parent / unquote(url.path)).resolve() if url.path else page
+            if not target.exists() or (
+                url.fragment and target.suffix == ".html" and unquote(url.fragment) not in anchors(target)
+            ):
+                broken.add((page.name, str(tag["href"])))
+    assert not broken
+
+
+def test_external_links_have_the_form_of_one(html):
+    odd = set()
+    for page in pages(html):
+        for tag in soup(page).find_all("a", href=True):
+            href = str(tag["href"])
+            url = urlsplit(href)
+            if url.scheme and not (
+                (url.scheme == "https" and re.fullmatch(r"[\w.-]+\.[a-z]{2,}", url.netloc))
+                or url.scheme == "mailto"
+            ):
+                odd.add((page.name, href))
+    assert not odd
+
+
+def test_every_image_has_words_that_are_not_its_file_name(html):
+    for page in pages(html):
+        assert 'alt="_images/' not in page.read_text(encoding="utf-8"), page.name
+        article = soup(page).find(class_="bd-article")
+        wordless = (
+            [tag for tag in article.find_all("img") if len(str(tag.get("alt", ""))) < 20] if article else []
+        )
+        assert not wordless, page.name
+
+
+def test_headings_descend_one_level_at_a_time_from_one_h1(html):
+    for page in pages(html):
+        article = soup(page).find(class_="bd-article")
+        if not isinstance(article, Tag):
+            continue
+        levels = [int(tag.name[1]) for tag in article.find_all(re.compile(r"^h[1-6]$"))]
+        assert levels[:1] == [1], page.name
+        assert levels.count(1) == 1, page.name
+        assert all(deeper <= level + 1 for level, deeper in pairwise(levels)), (
+            page.name,
+            levels,
+        )
+
+
+def test_each_lab_offers_its_notebook_and_binder(html):
+    for page in html.glob("notebooks/*.html"):
+        links = [str(tag["href"]) for tag in soup(page).find_all("a", href=True)]
+        notebooks = [link for link in links if link.endswith(".ipynb")]
+        assert any(link.startswith("https://mybinder.org/") for link in links), page.name
+        assert notebooks, page.name
+        assert all((page.parent / link).is_file() for link in notebooks), page.name
+
+
+def test_every_named_figure_offers_its_rows(html):
+    bare = []
+    for page in pages(html):
+        for figure in soup(page).find_all("figure", id=re.compile(r"^(fig|own)-")):
+            link = figure.find("a", class_="figure-rows")
+            if not link or not (page.parent / str(link["href"])).is_file():
+                bare.append((page.name, figure["id"]))
+    assert not bare
+
+
+def test_search_works_without_a_server(html):
+    index = (html / "searchindex.js").read_text(encoding="utf-8")
+    assert index.startswith("Search.setIndex(")
+    assert "chunk" in index
+
+
+def test_chapters_that_do_not_exist_are_not_listed():
+    listed = re.findall(r"file: (\S+)", (paths.root() / "_toc.yml").read_text())
+    assert all((paths.root() / f"{name}.md").is_file() for name in listed)
+
+
+def test_prose_is_spelled():
+    root = paths.root()
+    prose = [
+        *root.glob("*.md"),
+        *root.glob("book/*.md"),
+        *root.glob("notebooks/**/*.md"),
+        *root.glob("book/*.bib"),
+    ]
+    words = root / "tests" / "book" / "spelling.txt"
+    done = subprocess.run(
+        [sys.executable, "-m", "codespell_lib", "--ignore-words", words, *prose],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert not done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", ["mathjax/tex-chtml.js"])
+def test_vendored_files_carry_their_licence(name):
+    assert (paths.root() / "book/web/vendor" / Path(name).parent / "LICENSE").is_file()
