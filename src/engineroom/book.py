@@ -81,7 +81,7 @@ def serve(port: int = 8000) -> None:
 
 
 class _Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+    def log_message(self, format: str, *args: object) -> None:
         pass
 
 
@@ -100,7 +100,12 @@ def lab() -> None:
 @click.argument("what", type=click.Choice(["build", "serve", "lab"]))
 def _main(what: str) -> None:
     try:
-        {"build": build, "serve": serve, "lab": lab}[what]()
+        if what == "build":
+            build()
+        elif what == "serve":
+            serve()
+        else:
+            lab()
     except EngineRoomError as error:
         click.echo(f"engineroom: {error}", err=True)
         sys.exit(1)

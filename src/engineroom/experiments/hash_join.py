@@ -323,7 +323,9 @@ def buffer_sweep(
 
     rows: list[dict[str, Any]] = []
     about: dict[str, Any] = {}
-    series_of = {"9.7": (("spill", _WIDE), ("refill", _NO_SPILL.format(n - 1)))}
+    series_of: dict[str, tuple[tuple[str, str], ...]] = {
+        "9.7": (("spill", _WIDE), ("refill", _NO_SPILL.format(n - 1)))
+    }
     if bnl_version:
         series_of[bnl_version] = (("block_nested_loop", _WIDE),)
     with provenance.watch() as watched:
@@ -448,7 +450,9 @@ def _pair_of_tables(connection: Any, n: int) -> None:
                 f"CREATE TABLE {name} (k INT NOT NULL, pad CHAR(100) NOT NULL) ENGINE=InnoDB CHARSET=latin1"
             )
             for part in np.array_split(keys, max(1, n // 1000)):
-                cursor.execute(f"INSERT INTO {name} VALUES " + ",".join(f"({k}, 'x')" for k in part))
+                cursor.execute(
+                    f"INSERT INTO {name} VALUES " + ",".join(f"({k}, REPEAT('x', 100))" for k in part)
+                )
             cursor.execute(f"ANALYZE TABLE {name}")
             cursor.fetchall()
 

@@ -43,7 +43,7 @@ BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY = "#0072B2", "#E69F00", "#009E73", "
 INK = "#000000"  # becomes the page's text colour
 
 WIDE_IN, NARROW_IN = 7.2, 3.7
-STYLE: dict[str, Any] = {
+STYLE: Any = {
     "svg.fonttype": "none",
     "font.family": "sans-serif",
     "font.size": 10,
@@ -165,7 +165,7 @@ def _svg(
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
-    with mpl.rc_context({**STYLE, "svg.hashsalt": f"{figure}-{width_in}"}):
+    with mpl.rc_context(STYLE | {"svg.hashsalt": f"{figure}-{width_in}"}):
         drawing = Figure(figsize=(width_in, width_in * ratio), layout="constrained")
         FigureCanvasSVG(drawing)
         picture(table, drawing.add_subplot())

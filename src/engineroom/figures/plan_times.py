@@ -68,11 +68,11 @@ def picture(table: pd.DataFrame, ax: Axes) -> None:
     for server, series, seconds in theirs[["server", "series", "server_cpu_s"]].itertuples(index=False):
         near = [y for y, (_, s) in enumerate(places) if s == series]
         if near:
-            y = sum(near) / len(near)
-            ax.plot([seconds], [y], PLANS[series][1], color=INK, markersize=8, fillstyle="none")
+            middle = sum(near) / len(near)
+            ax.plot([seconds], [middle], PLANS[series][1], color=INK, markersize=8, fillstyle="none")
             ax.annotate(
                 f"published, {server}: {seconds} s",
-                (seconds, y),
+                (seconds, middle),
                 (0, -14),
                 textcoords="offset points",
                 ha="center",

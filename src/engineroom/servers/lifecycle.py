@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 
 from engineroom import paths
@@ -24,7 +25,8 @@ def start(
 ) -> Server:
     """Start a MySQL server and wait until it answers.
 
-    `version` is a series ("9.7") or a release ("5.7.22"); `options` are the server's own (`join_buffer_size=65536`).
+    `provider` names one provider; so does ENGINEROOM_PROVIDER for a whole session. By default the first that can serve is
+    taken. `version` is a series ("9.7") or a release ("5.7.22"); `options` are the server's own (`join_buffer_size=65536`).
     A private server belongs to this process: it ends with the `with` block, and with the process however that dies.
     A shared one is the same for all who ask for the same version and options, and runs until
     `engineroom server stop`.
@@ -77,6 +79,7 @@ def _serves(server: Server, request: Request, provider: str | None) -> bool:
 
 
 def _choose(request: Request, provider: str | None) -> Provider:
+    provider = provider or os.environ.get("ENGINEROOM_PROVIDER")
     if provider is not None:
         if provider not in PROVIDERS:
             raise EngineRoomError(
