@@ -1,0 +1,192 @@
+"""From a master to what students and graders get.
+
+A master is a text notebook in otter-grader's assign format. A line that ends in `# class seed` sets the seed of the
+variant; it stands in the notebook, where students see it, and in the hidden tests, where they cannot change it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import tempfile
+import warnings
+import zipfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from engineroom import paths
+from engineroom.errors import EngineRoomError
+
+__all__ = ["Handout", "Outcome", "WrongAnswer", "grade", "make", "masters", "wrong_answers"]
+
+SEED_LINE = re.compile(r"^(\s*seed = )\d+(?=\s+# class seed$)", re.MULTILINE)
+CHECK_CELL = re.compile(r'^grader\.check\("(\w+)"\)$')
+# Cells that call otter's client, which wants a running kernel.
+CLIENT_CELL = re.compile(r"^(grader\.|import otter|grader = )", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Handout:
+    """What `make` wrote for one master."""
+
+    name: str
+    student: Path  # notebook without solutions and hidden tests
+    solution: Path  # notebook with solutions, for the instructor
+    autograder: Path  # archive for `otter run` and `otter grade`
+
+
+@dataclass(frozen=True)
+class WrongAnswer:
+    """A planted answer that the tests of its question must reject."""
+
+    question: str
+    misconception: str
+    code: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the tests say of the answer to one question."""
+
+    question: str
+    failed_visible: tuple[str, ...]  # messages of the failed tests
+    failed_hidden: tuple[str, ...]
+    error: str | None  # what the answer's own cell raised, if anything
+
+    @property
+    def has_passed(self) -> bool:
+        return not (self.failed_visible or self.failed_hidden)
+
+    @property
+    def is_rejected_by_a_test(self) -> bool:
+        """The answer runs, and at least one test finds it wrong rather than tripping over it."""
+        failed = self.failed_visible + self.failed_hidden
+        return self.error is None and any("AssertionError" in message for message in failed)
+
+
+def masters() -> list[Path]:
+    """The masters of all chapters."""
+    return sorted((paths.root() / "notebooks" / "exercises").glob("*.md"))
+
+
+def make(master: Path, target: Path, *, seed: int = 0, run_tests: bool = True) -> Handout:
+    """Writes `master`'s handouts into a folder of its name under `target`.
+
+    With `run_tests`, otter executes the solution against its own archive in a kernel, about ten seconds.
+    """
+    try:
+        import jupytext
+        import otter.assign
+    except ImportError as error:
+        raise EngineRoomError(
+            f"{error.name} is not installed, and exercises are made with it",
+            remedy="make class, or: pip install -r requirements/test.txt",
+        ) from error
+
+    notebook = jupytext.read(master)
+    for cell in notebook.cells:
+        cell.source = SEED_LINE.sub(rf"\g<1>{seed}", cell.source)
+    folder = target / master.stem
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as scratch, _old_jupyter_noise_silenced():
+        source = Path(scratch) / f"{master.stem}.ipynb"
+        jupytext.write(notebook, source)
+        otter.assign.main(str(source), str(folder), no_pdfs=True, no_run_tests=not run_tests)
+    archive = folder / "autograder" / f"{master.stem}-autograder.zip"
+    next(archive.parent.glob(f"{master.stem}-autograder_*.zip")).replace(archive)
+    return Handout(
+        name=master.stem,
+        student=folder / "student" / f"{master.stem}.ipynb",
+        solution=folder / "autograder" / f"{master.stem}.ipynb",
+        autograder=archive,
+    )
+
+
+def wrong_answers(master: Path) -> list[WrongAnswer]:
+    """The planted wrong answers: code cells of `wrong/<name>.md`, tagged with their question, each under its heading."""
+    import jupytext
+
+    answers, misconception = [], ""
+    for cell in jupytext.read(master.parent / "wrong" / master.name).cells:
+        if cell.cell_type == "markdown":
+            misconception = re.findall(r"^#+ (.+)$", cell.source, re.MULTILINE)[-1]
+        else:
+            (question,) = cell.metadata["tags"]
+            answers.append(WrongAnswer(question, misconception, cell.source))
+    return answers
+
+
+def grade(
+    handout: Handout, *, starter: bool = False, answers: Mapping[str, str] | None = None
+) -> dict[str, Outcome]:
+    """Runs the solution notebook (or the starter) in this process, with some answers replaced, and all tests on it.
+
+    For our own notebooks only: nothing is isolated.
+    """
+    import jupytext
+    from otter.test_files.exception_test import ExceptionTestFile
+
+    notebook = jupytext.read(handout.student if starter else handout.solution)
+    with zipfile.ZipFile(handout.autograder) as archive:
+        sources = {
+            Path(name).stem: archive.read(name).decode()
+            for name in archive.namelist()
+            if re.fullmatch(r"tests/\w+\.py", name)
+        }
+
+    answers = answers or {}
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    outcomes = {}
+    for question, cells in _by_question(notebook.cells):
+        codes = [*cells[:-1], answers.get(question, cells[-1])]
+        error = None
+        for code in codes:
+            try:
+                with contextlib.redirect_stdout(io.StringIO()):
+                    exec(compile(code, f"<{handout.name}: {question}>", "exec"), namespace)  # noqa: S102
+            except Exception as raised:  # noqa: BLE001 (whatever an answer raises is what we want to know)
+                error = f"{type(raised).__name__}: {raised}"
+        tests = ExceptionTestFile.from_string(sources[question])
+        tests.run(namespace)
+        failed = [result for result in tests.test_case_results if not result.passed]
+        outcomes[question] = Outcome(
+            question,
+            tuple(result.message for result in failed if not result.test_case.hidden),
+            tuple(result.message for result in failed if result.test_case.hidden),
+            error,
+        )
+    return outcomes
+
+
+def _by_question(cells: list[Any]) -> Iterator[tuple[str, list[str]]]:
+    """The code cells up to each check of a question, the answer last, without those that call otter's client."""
+    waiting: list[str] = []
+    for cell in cells:
+        if cell.cell_type != "code":
+            continue
+        check = CHECK_CELL.match(cell.source)
+        if check:
+            yield check.group(1), waiting
+            waiting = []
+        elif not CLIENT_CELL.search(cell.source):
+            waiting.append(cell.source)
+
+
+@contextlib.contextmanager
+def _old_jupyter_noise_silenced() -> Iterator[None]:
+    """otter's own dependencies warn about each other; and its kernels must not inherit a debugger's complaint."""
+    before = os.environ.get("PYDEVD_DISABLE_FILE_VALIDATION")
+    os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        if before is None:
+            del os.environ["PYDEVD_DISABLE_FILE_VALIDATION"]
+        else:
+            os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = before
