@@ -129,8 +129,5 @@ def plans(*, hidden: bool = False) -> dict[str, Plan]:
     recorded = tomllib.loads(
         importlib.resources.files(__package__).joinpath("hash_join_plans.toml").read_text()
     )
-    return {
-        plan["name"]: Plan(plan["sql"], plan["plan"])
-        for plan in recorded["plans"]
-        if plan["is_shown"] or hidden
-    }
+    chosen = recorded["shown"] | (recorded["hidden"] if hidden else {})
+    return {letter: Plan(plan["sql"], plan["plan"]) for letter, plan in chosen.items()}
