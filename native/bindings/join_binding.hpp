@@ -1,0 +1,21 @@
+// What the hash join's binding files share: the Python class of a result.
+#pragma once
+
+#include <map>
+
+#include "arrays.hpp"
+
+namespace engineroom::bindings {
+
+/// A JoinResult whose vectors have become NumPy arrays.
+struct PythonResult {
+  std::optional<py::array_t<hash_join::JoinedRow>> rows;
+  std::uint64_t count;
+  std::int64_t sum;
+  std::map<std::string, std::uint64_t> counters;
+  py::array_t<hash_join::Event> trace;
+};
+
+PythonResult to_python(hash_join::JoinResult&& result, bool keep_rows);
+
+}  // namespace engineroom::bindings
