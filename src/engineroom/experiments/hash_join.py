@@ -376,11 +376,10 @@ def buffer_sweep(
     )
 
 
-def why_not(version: str = "9.7", *, n: int = 1000) -> pd.DataFrame:
+def why_not(*, version: str = "9.7", n: int = 1000) -> Run:
     """Ask one server for the plan of the same join under each reason for which a hash join is used or not.
 
-    Returns the columns reason, statement, is_hash_join and plan; raises nothing for a statement that the version refuses:
-    the refusal is its row's plan.
+    Its rows have reason, statement, is_hash_join and plan; a statement that the version refuses has the refusal as plan.
     """
     import mysql.connector
 
@@ -435,7 +434,20 @@ def why_not(version: str = "9.7", *, n: int = 1000) -> pd.DataFrame:
             found.append(
                 {"reason": reason, "statement": sql, "is_hash_join": "ash join" in text, "plan": text}
             )
-    return pd.DataFrame(found)
+        about = {server.version: server.provenance()}
+    return Run(
+        figure="own-hash-join-why-not",
+        method="live",
+        table=pd.DataFrame(found),
+        provenance={**provenance.machine(seed=0), "servers": about},
+        columns={
+            "reason": "what was changed for this join",
+            "series": "the server",
+            "statement": "the statement, after its setting",
+            "is_hash_join": "whether the plan has a hash join",
+            "plan": "the plan as explained, or the refusal",
+        },
+    )
 
 
 def _pair_of_tables(connection: Any, n: int) -> None:
@@ -507,4 +519,5 @@ RECORD: dict[tuple[str, str], Callable[[], Run | list[Run]]] = {
     ("own-hash-join-no-index", "live"): no_index,
     ("own-hash-join-buffer", "live"): buffer_sweep,
     ("own-hash-join-warehouses", "live"): warehouses_live,
+    ("own-hash-join-why-not", "live"): why_not,
 }
