@@ -1,0 +1,190 @@
+"""Each exercise three ways: its starter fails, its solution passes, its planted wrong answers are rejected."""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+import subprocess
+import sys
+import zipfile
+from collections import Counter
+from pathlib import Path
+
+import jupytext
+import pytest
+
+from engineroom import paths, servers
+from engineroom.classroom import handouts, hash_join
+
+MASTERS = handouts.masters()
+WRONG = [(master, wrong) for master in MASTERS for wrong in handouts.wrong_answers(master)]
+
+
+@pytest.fixture(scope="module")
+def handout(tmp_path_factory):
+    """A function from a master to its handouts, made once."""
+    folder = tmp_path_factory.mktemp("class")
+    return functools.cache(
+        lambda master, seed=0: handouts.make(master, folder / str(seed), seed=seed, run_tests=False)
+    )
+
+
+@pytest.mark.parametrize("master", MASTERS, ids=lambda master: master.stem)
+def test_every_starter_fails(handout, master):
+    passing = [
+        name for name, outcome in handouts.grade(handout(master), starter=True).items() if outcome.has_passed
+    ]
+    assert passing == []
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("master", MASTERS, ids=lambda master: master.stem)
+def test_every_solution_passes(handout, master, seed):
+    for outcome in handouts.grade(handout(master, seed)).values():
+        assert outcome.has_passed, outcome
+
+
+@pytest.mark.parametrize(
+    ("master", "wrong"), WRONG, ids=[f"{m.stem}-{w.question}-{w.misconception}" for m, w in WRONG]
+)
+def test_a_planted_wrong_answer_is_rejected_by_a_test(handout, master, wrong):
+    outcome = handouts.grade(handout(master), answers={wrong.question: wrong.code})[wrong.question]
+    assert outcome.is_rejected_by_a_test, outcome
+
+
+@pytest.mark.parametrize("master", MASTERS, ids=lambda master: master.stem)
+def test_every_question_has_two_wrong_answers_and_hidden_tests_are_needed(handout, master):
+    outcomes = handouts.grade(handout(master))
+    assert len(outcomes) >= 5
+    planted = Counter(wrong.question for wrong in handouts.wrong_answers(master))
+    assert all(planted[question] >= 2 for question in outcomes), planted
+
+    let_through = set()
+    for wrong in handouts.wrong_answers(master):
+        outcome = handouts.grade(handout(master), answers={wrong.question: wrong.code})[wrong.question]
+        if not outcome.failed_visible:
+            let_through.add(wrong.question)
+    assert len(let_through) >= len(outcomes) // 2, "the visible tests alone give nearly everything away"
+
+
+@pytest.mark.parametrize("master", MASTERS, ids=lambda master: master.stem)
+def test_students_get_neither_solutions_nor_hidden_tests(handout, master):
+    made = handout(master)
+    student = made.student.read_text()
+    solution = [cell for cell in jupytext.read(made.solution).cells if cell.cell_type == "code"]
+    assert "SOLUTION" not in student
+    with zipfile.ZipFile(made.autograder) as archive:
+        tests = "".join(
+            archive.read(name).decode() for name in archive.namelist() if name.startswith("tests/")
+        )
+    hidden = re.findall(r"hidden=True\)\s+def (\w+)", tests)
+    assert hidden
+    assert not [name for name in hidden if name in student]
+    for cell in solution:
+        if "otter_assign_solution_cell" in cell.metadata.get("tags", []):
+            assert json.dumps(cell.source)[1:-1] not in student
+
+
+def test_another_seed_asks_for_other_answers(handout):
+    def answers(seed: int) -> list[str]:
+        cases = hash_join.cases(seed).values()
+        return [min(case.algorithms(), key=lambda name: hash_join.work(case, name)) for case in cases]
+
+    assert len({tuple(answers(seed)) for seed in range(6)}) >= 3
+    master = next(master for master in MASTERS if master.stem == "hash_join")
+    assert "seed = 7  # class seed" in jupytext.read(handout(master, 7).student).cells[2].source
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_join_to_predict_is_a_near_tie(seed):
+    for name, case in hash_join.cases(seed).items():
+        least, second = sorted(hash_join.work(case, algorithm) for algorithm in case.algorithms())[:2]
+        assert second > 1.3 * least, (name, case)
+
+
+def test_work_refuses_an_index_that_is_not_there():
+    with pytest.raises(ValueError, match="index"):
+        hash_join.work(hash_join.Case(1, 1, is_indexed=False), "index")
+
+
+def test_null_is_none_in_a_list_of_keys():
+    values, is_null = hash_join.columns([3, None])
+    assert (values[0], is_null.tolist()) == (3, [False, True])
+
+
+def test_the_page_has_every_question_and_its_solution():
+    for master in MASTERS:
+        fragment = (paths.root() / "book" / "_fragments" / f"{master.stem}_exercises.md").read_text()
+        questions = re.findall(r"^name: (q\d+)$", master.read_text(), re.MULTILINE)
+        label = master.stem.replace("_", "-")
+        for question in questions:
+            assert f":label: exercise-{label}-{question}\n" in fragment
+            assert f"{{solution}} exercise-{label}-{question}\n" in fragment
+        for heading in re.findall(r'^:start-after: "(## .+)"$', fragment, re.MULTILINE):
+            assert heading in master.read_text()
+
+
+@pytest.mark.live
+def test_the_recorded_plans_are_those_of_the_server():
+    def shape(plan: str) -> list[str]:
+        return [re.sub(r"  \(cost=.*", "", line) for line in plan.rstrip().splitlines()]
+
+    import tomllib
+
+    recorded = tomllib.loads((Path(hash_join.__file__).parent / "hash_join_plans.toml").read_text())
+    with servers.start("9.7") as server:
+        server.execute("CREATE DATABASE shelf")
+        with server.connect("shelf") as connection, connection.cursor() as cursor:
+            for statement in recorded["setup"]:
+                cursor.execute(statement)
+                cursor.fetchall()
+            for plan in hash_join.plans(hidden=True).values():
+                cursor.execute(f"EXPLAIN FORMAT=TREE {plan.sql}")
+                assert shape(cursor.fetchall()[0][0]) == shape(plan.text)
+
+
+@pytest.mark.slow
+def test_make_class_writes_notebooks_and_archives_that_otter_grades(tmp_path):
+    made = subprocess.run(
+        [sys.executable, "-m", "engineroom.classroom", "--target", str(tmp_path)],
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert made.returncode == 0, made.stderr
+    folder = tmp_path / "hash_join"
+    archive = folder / "autograder" / "hash_join-autograder.zip"
+
+    def score(submission: Path) -> float:
+        output = tmp_path / "graded" / submission.parent.name
+        output.mkdir(parents=True)
+        graded = subprocess.run(
+            [str(Path(sys.executable).with_name("otter")), "run", "--no-logo", "-a", str(archive), "-o", str(output),
+             str(submission)],
+            capture_output=True, text=True, timeout=300, check=False,
+        )  # fmt: skip
+        assert graded.returncode == 0, graded.stderr
+        tests = json.loads((output / "results.json").read_text())["tests"]
+        return sum(test.get("score", 0) for test in tests)
+
+    full = score(folder / "autograder" / "hash_join.ipynb")
+    assert full == 20
+    assert score(folder / "student" / "hash_join.ipynb") < full / 2
+
+
+def test_a_fault_in_a_master_is_told_by_check(tmp_path, monkeypatch):
+    from click.testing import CliRunner
+
+    from engineroom.classroom.__main__ import main
+
+    (tmp_path / "wrong").mkdir()
+    master = MASTERS[0]
+    spoilt = (
+        master.read_text().replace("# BEGIN SOLUTION NO PROMPT\n", "", 1).replace("# END SOLUTION\n", "", 1)
+    )
+    assert spoilt != master.read_text()
+    (tmp_path / master.name).write_text(spoilt.replace('"""Pairs (build', 'return []\n    """Pairs (build'))
+    (tmp_path / "wrong" / master.name).write_text((master.parent / "wrong" / master.name).read_text())
+    monkeypatch.setattr(handouts, "masters", lambda: [tmp_path / master.name])
+    result = CliRunner().invoke(main, ["--check"])
+    assert result.exit_code == 1
+    assert "the solution fails" in result.output

@@ -1,0 +1,170 @@
+"""The files around the code: licenses, citation, environments, and nothing in them that should not be there."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+import engineroom
+from engineroom import paths
+
+ROOT = paths.root()
+
+
+def tracked() -> list[Path]:
+    listing = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    return [ROOT / name for name in listing.split("\0") if name]
+
+
+def locked() -> dict[str, set[str]]:
+    """Package -> versions in the lock of the tests; a package with markers has several."""
+    versions: dict[str, set[str]] = {}
+    for name, version in re.findall(
+        r"^([\w.-]+)==([\w.]+)", (ROOT / "requirements/test.txt").read_text(), re.MULTILINE
+    ):
+        versions.setdefault(name.lower(), set()).add(version)
+    return versions
+
+
+def environment() -> dict[str, str]:
+    """Package -> its pin in environment.yml, "" where it has none; the pip section included."""
+    listed = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
+    from_pip = next(entry["pip"] for entry in listed if isinstance(entry, dict))
+    entries = [entry for entry in listed if isinstance(entry, str)] + from_pip
+    split = [re.fullmatch(r"([\w-]+?)(?:==?([\w.]+)|>=.*)?", entry) for entry in entries]
+    assert all(split), entries
+    return {match[1]: match[2] or "" for match in split if match}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["LICENSE", "LICENSE-content.md", "CITATION.cff", "CONTRIBUTING.md", "CHANGELOG.md", "environment.yml",
+     ".binder/apt.txt", ".binder/postBuild", ".binder/start", ".binder/overrides.json",
+     ".devcontainer/devcontainer.json"],
+)  # fmt: skip
+def test_the_file_is_there_and_not_empty(name):
+    assert (ROOT / name).read_text().strip()
+
+
+def test_code_is_mit_and_the_rest_cc_by():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert project["license"] == "MIT"
+    assert (ROOT / "LICENSE").read_text().startswith("MIT License")
+    assert "SPDX-License-Identifier: `CC-BY-4.0`" in (ROOT / "LICENSE-content.md").read_text()
+
+
+def test_the_citation_is_in_the_citation_file_format():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert citation["cff-version"] == "1.2.0"
+    assert {"message", "title", "authors"} <= citation.keys()
+    assert all(set(author) == {"name"} for author in citation["authors"])
+    assert citation["license"] == ["MIT", "CC-BY-4.0"]
+    assert str(citation["version"]) == engineroom.__version__
+
+
+def test_the_package_has_one_version():
+    assert (
+        tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"] == engineroom.__version__
+    )
+
+
+def test_the_changelog_begins_with_what_is_not_released():
+    headings = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert headings[0] == "[Unreleased]"
+    assert all(re.fullmatch(r"\[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d", heading) for heading in headings[1:])
+
+
+def test_every_pin_of_the_environment_is_in_the_lock():
+    renamed = {"matplotlib-base": "matplotlib"}
+    wrong = {
+        name: (pin, locked().get(renamed.get(name, name)))
+        for name, pin in environment().items()
+        if pin and pin not in locked().get(renamed.get(name, name), set())
+    }
+    assert wrong == {}
+
+
+def test_the_environment_has_all_that_the_book_needs():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    needed = project["dependencies"] + extras["book"] + extras["lab"] + extras["build"] + extras["class"]
+    names = {re.split(r"[=<>!\[; ]", requirement)[0].lower() for requirement in needed}
+    here = {"matplotlib" if name == "matplotlib-base" else name for name in environment()}
+    assert names - here == set()
+    assert {"python", "c-compiler", "cxx-compiler", "cmake", "ninja", "make", "mysql-server"} <= here
+
+
+def test_binder_has_the_same_environment():
+    link = ROOT / ".binder" / "environment.yml"
+    assert link.is_symlink()
+    assert link.resolve() == ROOT / "environment.yml"
+
+
+def test_binder_runs_scripts_that_can_be_run():
+    for name in ("postBuild", "start"):
+        script = ROOT / ".binder" / name
+        assert script.stat().st_mode & 0o111
+        subprocess.run(["sh", "-n", str(script)], check=True)
+    assert (ROOT / ".binder" / "start").read_text().rstrip().endswith('exec "$@"')
+
+
+def test_text_notebooks_open_as_notebooks():
+    overrides = json.loads((ROOT / ".binder" / "overrides.json").read_text())
+    viewers = overrides["@jupyterlab/docmanager-extension:plugin"]["defaultViewers"]
+    assert viewers["markdown"] == "Jupytext Notebook"
+
+
+def test_the_development_container_is_described():
+    container = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text())
+    assert container["postCreateCommand"] == "make book"
+    image = container["image"]
+    assert "/" not in image, "an official image, named without a host"
+    python = re.fullmatch(r"python:3\.(\d+)-\w+", image)
+    assert python
+    assert 11 <= int(python[1]) <= 13
+
+
+def test_no_notebook_has_outputs_and_none_is_generated():
+    files = tracked()
+    assert not [file for file in files if file.suffix == ".ipynb"]
+
+
+# Spelt so that this file does not find itself.
+UNWANTED = {
+    "a path of one machine": re.compile(r"(?<![\w.$}])/(?:work|" + r"home/\w+|Users/\w+)/"),
+    "a folder beside the repository": re.compile(r"\.\./sh" + "ared"),
+    "a registry's host": re.compile(
+        r"\b(?:files\.)?(?:pypi\.org|"
+        + r"pythonhosted\.org|registry\.npmjs|repo1?\.maven|deb\.debian\.org|ghcr\.io|"
+        r"docker\.io|quay\.io|mcr\.microsoft|conda\.anaconda\.org)"
+    ),
+    "a leftover of a merge": re.compile(r"^(?:<{7}|>{7}) ", re.MULTILINE),
+}
+
+
+@pytest.mark.parametrize("what", UNWANTED)
+def test_no_tracked_file_names(what):
+    found = []
+    for file in tracked():
+        if file.is_symlink() or not file.is_file() or "vendor" in file.parts:
+            continue
+        try:
+            text = file.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue
+        if file != Path(__file__).resolve() and (hit := UNWANTED[what].search(text)):
+            found.append(f"{file.relative_to(ROOT)}: {hit[0]}")
+    assert found == []
+
+
+def test_every_file_is_small_enough_for_a_clone():
+    large = {str(file.relative_to(ROOT)): file.stat().st_size for file in tracked() if file.is_file()}
+    assert {name: size for name, size in large.items() if size > 3_000_000} == {}
