@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from filelock import FileLock
 
 from engineroom import paths, provenance
 from engineroom.errors import EngineRoomError
@@ -27,7 +28,7 @@ __all__ = ["METHODS", "Run", "latest", "package", "recorded", "save", "withdraw"
 METHODS = ("live", "host", "sim", "kernel")
 _LARGEST_CSV_BYTES = 1_000_000
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
-_KINDS = {"boolean": "boolean", "integer": "Int64", "number": "float64", "string": "string"}
+_KINDS = {"boolean": "boolean", "integer": "Int64", "number": "float64", "string": "str"}
 _DESCRIPTIONS = {
     "series": "which of the compared things the row measures",
     "repeat": "the repeat, from 0; repeats of one x and series measure the same thing again",
@@ -74,8 +75,8 @@ class Run:
 def save(run: Run, *, chapter: str) -> Path:
     """Keep `run` under the next free number of its figure and method; return the path of its CSV.
 
-    The number is claimed by creating the `.json` exclusively, and the CSV appears last, so that two savers never share a
-    number and nobody reads half a run. Provenance passes `provenance.scrub` on its way.
+    One saver at a time works on a chapter, and the CSV appears last, so that nobody reads half a run. Provenance passes
+    `provenance.scrub` on its way.
     """
     folder = paths.data() / "recorded" / chapter
     folder.mkdir(parents=True, exist_ok=True)
@@ -101,12 +102,15 @@ def save(run: Run, *, chapter: str) -> Path:
             },
         }
     )
-    stem = _claim(folder, f"{run.figure}.{run.method}")
-    for name, text in reversed(texts.items()):
-        if name == "":
-            _replace(folder / f"{stem}.json", meta)
-        _replace(folder / f"{stem}{'.' if name else ''}{name}.csv", text)
-    _replace(folder / "datapackage.json", _json_text(package(chapter)))
+    with FileLock(paths.build() / f"recorded-{chapter}.lock"):
+        taken = [
+            int(path.stem.rpartition(".")[2]) for path in folder.glob(f"{run.figure}.{run.method}.*.json")
+        ]
+        stem = f"{run.figure}.{run.method}.{max(taken, default=0) + 1}"
+        _replace(folder / f"{stem}.json", meta)
+        for name, text in reversed(texts.items()):
+            _replace(folder / f"{stem}{'.' if name else ''}{name}.csv", text)
+        _replace(folder / "datapackage.json", _json_text(package(chapter)))
     return folder / f"{stem}.csv"
 
 
@@ -219,8 +223,6 @@ def _read_csv(path: Path, fields: list[dict[str, str]]) -> pd.DataFrame:
             table[each["name"]] = column.astype("int64")
         elif each["type"] == "boolean" and not column.isna().any():
             table[each["name"]] = column.astype("bool")
-        elif each["type"] == "string":
-            table[each["name"]] = column.astype("object").where(column.notna(), None)
     return table
 
 
@@ -250,19 +252,6 @@ def _csv_text(table: pd.DataFrame) -> str:
 
 def _json_text(value: Any) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def _claim(folder: Path, prefix: str) -> str:
-    """Create `<prefix>.<n>.json` for the smallest n above all that exist, and return the stem."""
-    taken = [int(path.stem.rpartition(".")[2]) for path in folder.glob(f"{prefix}.*.json")]
-    n = max(taken, default=0) + 1
-    while True:
-        try:
-            (folder / f"{prefix}.{n}.json").touch(exist_ok=False)
-        except FileExistsError:
-            n += 1
-        else:
-            return f"{prefix}.{n}"
 
 
 def _replace(path: Path, text: str) -> None:

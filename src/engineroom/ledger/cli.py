@@ -77,7 +77,8 @@ def export(figure_id: str, method: str, number: int | None, output: Path | None)
     The file holds rows, verdict and provenance: server version, settings, processor, kernel and load. It holds no name of a
     host or user, no path and no password.
     """
-    path = output or Path(f"{figure(figure_id).id}.{method}.json")
+    subject = figure(figure_id)
+    path = output or Path(f"{subject.id}.{method}.json")
     run = exchange.export(figure_id, method, path, n=number)
     click.echo(
         f"Wrote run {run.n} of {figure_id} by {method} to {path.name}. Look it over, then attach it to an issue."

@@ -1,0 +1,18 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engineroom import paths
+
+
+@pytest.fixture
+def empty_book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A book with the published data and no recorded run; everything saved lands there and is thrown away."""
+    real = paths.root()
+    (tmp_path / "data" / "recorded").mkdir(parents=True)
+    (tmp_path / "data" / "published").symlink_to(real / "data" / "published")
+    (tmp_path / "data" / "workloads").symlink_to(real / "data" / "workloads")
+    monkeypatch.setenv("ENGINEROOM_ROOT", str(tmp_path))
+    return tmp_path

@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from engineroom import runs
+from engineroom.errors import EngineRoomError
+from engineroom.ledger import exchange, page
+from engineroom.ledger.claims import figures
+from engineroom.ledger.cli import ledger
+from engineroom.ledger.rows import rows
+from engineroom.ledger.verdicts import TOKENS
+from engineroom.runs import Run
+
+KEYS = {"figure", "chapter", "method", "verdict", "claims_held", "claims_total", "origin", "recorded_at"}
+
+
+def made_up(method: str = "live", *, hash_s: float = 1.0, figure: str = "fig-7-23") -> Run:
+    table = pd.DataFrame(
+        [
+            ("9.7.4", "index_nested_loop", 3.0, 0),
+            ("9.7.4", "hash_join", hash_s, 0),
+            ("9.7.4", "reversed_order_without_hash", 2.0, 0),
+        ],
+        columns=["server", "series", "server_cpu_s", "repeat"],
+    )
+    about = {
+        "cores": 2,
+        "socket": "/tmp/x/s",
+        "servers": {"9.7.4": {"datadir": "/home/ann/d", "build": "a|b"}},
+    }
+    return Run(figure, method, table, about, summary="min")
+
+
+def ask(*arguments: str) -> str:
+    result = CliRunner().invoke(ledger, list(arguments), catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_every_figure_is_open_or_context_before_any_run(empty_book: Path) -> None:  # noqa: ARG001
+    found = rows()
+    assert [row.figure for row in found] == list(figures())
+    assert {row.verdict for row in found} == {"open", "context"}
+    assert {(row.method, row.origin, row.recorded_at, row.claims_held) for row in found} == {
+        (None, None, None, 0)
+    }
+    assert [row.figure for row in found if row.verdict == "context"] == ["fig-7-14", "fig-7-15", "fig-rv-a"]
+
+
+def test_each_method_has_its_verdict_and_the_newest_run_counts(empty_book: Path) -> None:  # noqa: ARG001
+    runs.save(made_up(hash_s=9.0), chapter="hash_join")
+    runs.save(made_up(hash_s=1.0), chapter="hash_join")
+    runs.save(made_up("kernel", hash_s=9.0), chapter="hash_join")
+    found = {row.method: row for row in rows(chapter="hash_join") if row.figure == "fig-7-23"}
+    assert {method: row.verdict for method, row in found.items()} == {
+        "live": "reproduced",
+        "kernel": "contradicted",
+    }
+    assert (found["live"].claims_held, found["live"].claims_total, found["live"].origin) == (4, 4, "recorded")
+    runs.withdraw("fig-7-23", "live", 2, reason="test")
+    assert next(row.verdict for row in rows() if row.method == "live") == "contradicted"
+
+
+def test_json_is_a_list_of_rows_with_the_agreed_keys(empty_book: Path) -> None:  # noqa: ARG001
+    runs.save(made_up(), chapter="hash_join")
+    held = json.loads(ask("--format", "json"))
+    assert len(held) == 48
+    assert all(set(row) == KEYS for row in held)
+    (row,) = json.loads(ask("--format", "json", "--figure", "fig-7-23"))
+    assert (row["method"], row["verdict"], row["origin"]) == ("live", "reproduced", "recorded")
+    assert row["recorded_at"].startswith("20")
+    assert {row["chapter"] for row in json.loads(ask("--format", "json", "--chapter", "cats"))} == {"cats"}
+
+
+def test_the_table_for_people_is_aligned_and_plain_off_a_terminal(empty_book: Path) -> None:  # noqa: ARG001
+    runs.save(made_up(), chapter="hash_join")
+    output = ask("--chapter", "hash_join")
+    assert "\x1b" not in output
+    header, *lines = output.splitlines()[:3]
+    column = header.index("verdict")
+    assert [line[column:].split()[:2] for line in lines] == [["○", "open"], ["✓", "reproduced"]]
+
+
+def test_a_figure_shows_each_claim_with_ours_and_published(empty_book: Path) -> None:  # noqa: ARG001
+    assert "No run yet" in ask("--figure", "fig-7-23")
+    assert "no claim that could be tested" in ask("--figure", "fig-7-14")
+    runs.save(made_up(), chapter="hash_join")
+    lines = ask("--figure", "fig-7-23").splitlines()
+    (magnitude,) = [line for line in lines if " magnitude " in line]
+    assert magnitude.split()[:5] == ["index-over-hash", "magnitude", "3", "3.131", "held"]
+
+
+def test_a_run_can_be_exported_and_judged_again_elsewhere(empty_book: Path, tmp_path: Path) -> None:  # noqa: ARG001
+    runs.save(made_up(), chapter="hash_join")
+    file = tmp_path / "mine.json"
+    assert "Wrote run 1 of fig-7-23 by live to mine.json" in ask("export", "fig-7-23", "-o", str(file))
+    text = file.read_text()
+    for private in ("ann", "/tmp", "socket", "/home"):
+        assert private not in text
+    held = json.loads(text)
+    assert (held["verdict"], held["claims_held"], held["provenance"]["cores"]) == ("reproduced", 4, 2)
+    assert "reproduced (4 of 4 claims held)" in ask("read", str(file))
+    # The verdict in the file is not taken on trust.
+    held["table"]["server_cpu_s"] = [1.0, 3.0, 2.0]
+    file.write_text(json.dumps(held))
+    assert "contradicted" in ask("read", str(file))
+
+
+def test_an_export_without_a_run_says_what_to_do(empty_book: Path, tmp_path: Path) -> None:  # noqa: ARG001
+    with pytest.raises(EngineRoomError, match="engineroom record"):
+        exchange.export("fig-7-23", "live", tmp_path / "x.json")
+    with pytest.raises(EngineRoomError, match="no figure of the sources"):
+        ask("export", "fig-7-99", "-o", str(tmp_path / "x.json"))
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "another"}', "\x00"])
+def test_a_file_that_is_no_export_is_refused(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "x.json"
+    file.write_text(text)
+    with pytest.raises(EngineRoomError, match=r"x\.json"):
+        exchange.load(file)
+
+
+def test_withdrawing_by_command_needs_a_reason(empty_book: Path) -> None:  # noqa: ARG001
+    runs.save(made_up(), chapter="hash_join")
+    assert CliRunner().invoke(ledger, ["withdraw", "fig-7-23", "1"]).exit_code != 0
+    assert "no longer counts" in ask("withdraw", "fig-7-23", "1", "--reason", "index missing")
+    assert runs.latest("fig-7-23", "live") is None
+
+
+def test_the_page_has_every_figure_once_and_a_sign_beside_each_verdict(empty_book: Path) -> None:  # noqa: ARG001
+    runs.save(made_up(), chapter="hash_join")
+    text = page.markdown()
+    for id in figures():
+        assert text.count(f"| {id} |") == 1
+    assert "| **✓ reproduced** by live | 4 of 4 | recorded 20" in text
+    assert text.count("○ open") + text.count("· context") == 47
+    assert len(set(TOKENS.values())) == len(TOKENS)
+
+
+def test_the_page_links_a_figure_only_to_a_lab_cell_that_exists(empty_book: Path) -> None:
+    assert "](#" not in page.markdown()
+    (empty_book / "notebooks").mkdir()
+    (empty_book / "notebooks" / "hash_join.md").write_text("(fig-7-22)=\n")
+    assert "](#" not in page.markdown()  # the lab is not a page of the book
+    (empty_book / "_toc.yml").write_text("- file: notebooks/hash_join\n")
+    assert "| [fig-7-22](#fig-7-22) |" in page.markdown()
+    assert "| fig-7-23 |" in page.markdown()
+
+
+def test_the_page_counts_what_it_lists(empty_book: Path) -> None:  # noqa: ARG001
+    runs.save(made_up(), chapter="hash_join")
+    counts = page.summary()
+    assert (counts["figures"], counts["decided"], counts["open"], counts["reproduced"]) == (48, 1, 44, 1)
+
+
+def test_the_page_shows_the_claims_of_figures_that_have_a_run(empty_book: Path) -> None:  # noqa: ARG001
+    assert page.claims_markdown() == "No figure has a run yet.\n"
+    runs.save(made_up(hash_s=9.0), chapter="hash_join")
+    text = page.claims_markdown("fig-7-23")
+    assert text.startswith("**fig-7-23 by live, recorded 20")
+    assert (
+        "| index nested loop / hash join, each on its best server (direction) | 3.131 | 0.333 | not held |"
+        in text
+    )
+    assert page.claims_markdown() == text

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import json
+import platform
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engineroom import provenance
+
+
+def test_the_machine_is_described_in_json() -> None:
+    seen = provenance.machine(seed=7)
+    assert json.loads(json.dumps(seen)) == seen
+    assert seen["cores"] >= 1
+    assert seen["seed"] == 7
+    assert {"cpu", "kernel", "storage", "load", "steal_s", "date", "revision", "command"} <= set(seen)
+
+
+def test_the_description_passes_its_own_gate() -> None:
+    seen = provenance.machine()
+    assert provenance.scrub(seen) == seen
+    assert str(Path.cwd()) not in json.dumps(seen)
+
+
+def test_a_watch_tells_what_happened_meanwhile() -> None:
+    with provenance.watch() as seen:
+        sum(range(100_000))
+    assert seen["wall_s"] >= 0
+    assert 0 <= seen["busy_percent"] <= 100
+
+
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [
+        ("log at /home/ann/x/error.log: full", "log at …/error.log: full"),
+        ("--socket=/tmp/a/b.sock --x", "--socket=…/b.sock --x"),
+        ("~/data/mysql", "…/mysql"),
+        (r"C:\Users\ann\run.csv", "…/run.csv"),
+        ("read from /proc/1234/task/5/schedstat", "read from /proc/1234/task/5/schedstat"),
+        ("5.7/8.0 and tps/s, a / b", "5.7/8.0 and tps/s, a / b"),
+        ("https://example.org/a/b", "https://example.org/a/b"),
+        ("SELECT /*+ JOIN_ORDER(a, b) */ 1", "SELECT /*+ JOIN_ORDER(a, b) */ 1"),
+        ("#innodb_temp/x.ibt", "#innodb_temp/x.ibt"),
+    ],
+)
+def test_a_path_keeps_only_its_last_part(text: str, clean: str) -> None:
+    assert provenance.scrub(text) == clean
+
+
+def test_names_of_host_and_user_are_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(platform, "node", lambda: "athena")
+    monkeypatch.setattr("getpass.getuser", lambda: "ann")
+    assert (
+        provenance.scrub("ann@athena ran it for anna on athena2")
+        == "<user>@<host> ran it for anna on athena2"
+    )
+
+
+def test_private_keys_are_dropped_at_any_depth() -> None:
+    given = {"servers": [{"version": "9.7.4", "socket": "x", "Port": 3306, "password": "p", "user": "root"}]}
+    assert provenance.scrub(given) == {"servers": [{"version": "9.7.4"}]}
+
+
+def test_numbers_become_json() -> None:
+    given = {
+        "a": np.int64(3),
+        "b": (np.float64(0.5), float("nan")),
+        "c": Path("/a/b/c"),
+        "d": True,
+        "e": None,
+    }
+    assert provenance.scrub(given) == {"a": 3, "b": [0.5, None], "c": "…/c", "d": True, "e": None}
