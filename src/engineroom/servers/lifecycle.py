@@ -51,8 +51,10 @@ def fetch(request: Request) -> str:
 
 
 def runnable(version: str) -> list[str]:
-    """The providers that can serve this version here, in the order of preference."""
-    return [name for name, reason in refusals(resolve(version)).items() if reason is None]
+    """The providers that can serve this version here and may (ENGINEROOM_PROVIDER), in the order of preference."""
+    chosen = os.environ.get("ENGINEROOM_PROVIDER")
+    reasons = refusals(resolve(version))
+    return [name for name, reason in reasons.items() if reason is None and chosen in (None, name)]
 
 
 def refusals(request: Request) -> dict[str, str | None]:
