@@ -1,0 +1,184 @@
+"""What Binder does, without Binder: a clean copy, a fresh environment, both scripts, and a lab opened in JupyterLab.
+
+Conda's packages come from the lock file instead, and conda's `mysqld` is a server of the cache put on PATH.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engineroom import paths
+from engineroom.servers.catalogue import resolve
+from engineroom.servers.providers import unpack
+
+pytestmark = [pytest.mark.live, pytest.mark.slow, pytest.mark.timeout(900)]
+
+PROBE = """\
+---
+jupytext:
+  text_representation: {extension: .md, format_name: myst}
+kernelspec: {display_name: Python 3, language: python, name: python3}
+---
+# A lab of one cell
+
+```{code-cell} ipython3
+from engineroom import _native, servers
+
+with servers.start("9.7") as server:
+    (version,) = server.query("SELECT VERSION()")[0]
+print(server.provider, version, _native.hash_join.nested_loop.__name__)
+```
+"""
+
+
+@pytest.fixture(scope="module")
+def binder(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
+    """The copy of the repository after postBuild, and the environment of its shell."""
+    room = tmp_path_factory.mktemp("binder")
+    repository, prefix, home = room / "repository", room / "env", room / "home"
+    home.mkdir()
+    _copy_tracked(paths.root(), repository)
+    (repository / "notebooks" / "probe.md").write_text(PROBE)
+
+    environment = {
+        "PATH": f"{prefix / 'bin'}:{_mysqld_on_path(room / 'conda')}:/usr/bin:/bin",
+        "HOME": str(home),
+        "LANG": "C.UTF-8",
+        "ENGINEROOM_PROVIDER": "on_path",
+        **{name: value for name, value in os.environ.items() if name.startswith("PIP_")},
+        "PIP_CACHE_DIR": subprocess.run(
+            [sys.executable, "-m", "pip", "cache", "dir"], capture_output=True, text=True, check=True
+        ).stdout.strip(),
+    }
+    _run([sys.executable, "-m", "venv", str(prefix)], environment)
+    pip = [str(prefix / "bin" / "python"), "-m", "pip", "install", "-q"]
+    _run([*pip, "--require-hashes", "-r", str(repository / "requirements" / "book.txt")], environment)
+    _run([str(repository / ".binder" / "postBuild")], environment)
+    return repository, environment
+
+
+def test_a_text_notebook_runs_on_the_server_on_path(binder):
+    repository, environment = binder
+    _run(
+        [str(repository / ".binder" / "start"), "jupytext", "--to", "ipynb", "--execute", "notebooks/probe.md"],
+        environment, cwd=repository,
+    )  # fmt: skip
+    cells = json.loads((repository / "notebooks" / "probe.ipynb").read_text())["cells"]
+    said = "".join("".join(output.get("text", "")) for output in cells[-1]["outputs"])
+    assert said.startswith("on_path 9.7.")
+    assert said.rstrip().endswith("nested_loop")
+
+
+def test_the_lab_opens_as_a_notebook_in_jupyterlab(binder):
+    repository, environment = binder
+    with _jupyterlab(repository, environment) as get:
+        lab = get("api/contents/notebooks/hash_join.md?type=notebook&content=1")
+        assert lab["type"] == "notebook"
+        assert {"code", "markdown"} <= {cell["cell_type"] for cell in lab["content"]["cells"]}
+        exercises = get("api/contents/notebooks/exercises/hash_join.md?type=notebook&content=1")
+        assert exercises["content"]["cells"]
+        settings = get("lab/api/settings/@jupyterlab/docmanager-extension:plugin")
+        assert (
+            settings["schema"]["properties"]["defaultViewers"]["default"]["markdown"] == "Jupytext Notebook"
+        )
+
+
+@contextmanager
+def _jupyterlab(repository: Path, environment: dict[str, str]) -> Iterator[Any]:
+    """JupyterLab behind .binder/start; yields a function from a path to the server's JSON answer."""
+    runtime = Path(environment["HOME"]) / "runtime"
+    command = [
+        str(repository / ".binder" / "start"), "jupyter", "lab", "--no-browser", "--ip=127.0.0.1", "--port=0",
+        "--allow-root",
+    ]  # fmt: skip
+    log = Path(environment["HOME"]) / "jupyterlab.log"
+    with log.open("w") as output:
+        server = subprocess.Popen(
+            command, cwd=repository, env={**environment, "JUPYTER_RUNTIME_DIR": str(runtime)},
+            stdout=output, stderr=output, start_new_session=True,
+        )  # fmt: skip
+    try:
+        found = runtime / f"jpserver-{server.pid}.json"  # its own number: `start` became the server
+        deadline = time.monotonic() + 60
+        while not found.exists():
+            assert server.poll() is None, log.read_text()
+            assert time.monotonic() < deadline, log.read_text()
+            time.sleep(0.1)
+        facts = json.loads(found.read_text())
+
+        def get(path: str) -> Any:
+            request = urllib.request.Request(
+                f"{facts['url']}{path}", headers={"Authorization": f"token {facts['token']}"}
+            )
+            for attempt in range(50):
+                try:
+                    with urllib.request.urlopen(request, timeout=60) as answer:
+                        return json.load(answer)
+                except ConnectionRefusedError:
+                    assert attempt < 49, log.read_text()
+                    time.sleep(0.1)
+            return None
+
+        yield get
+    finally:
+        os.killpg(server.pid, signal.SIGTERM)
+        server.wait(timeout=60)
+
+
+def _copy_tracked(source: Path, target: Path) -> None:
+    listing = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=source,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    for name in filter(None, listing.split("\0")):
+        if not (source / name).exists():
+            continue
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(source / name, target / name, follow_symlinks=False)
+
+
+def _mysqld_on_path(prefix: Path) -> Path:
+    """A folder with a `mysqld`, laid out as conda lays it out; the program itself stays in the cache."""
+    installed = unpack.install(resolve("9.7"))
+    (prefix / "bin").mkdir(parents=True)
+    (prefix / "share").mkdir()
+    (prefix / "share" / "mysql").symlink_to(installed.share)
+    variables = [f"{name}={value}" for name, value in installed.environment.items()]
+    options = [f"--{name.replace('_', '-')}={value}" for name, value in installed.options.items()]
+    mysqld = prefix / "bin" / "mysqld"
+    # The options file must come first on mysqld's command line, our options last.
+    mysqld.write_text(
+        f'#!/bin/sh\nexec env {shlex.join(variables)} {shlex.join(installed.command)} "$@" {shlex.join(options)}\n'
+    )
+    mysqld.chmod(0o755)
+    return mysqld.parent
+
+
+def _run(command: list[str], environment: dict[str, str], cwd: Path | None = None) -> None:
+    done = subprocess.run(
+        command,
+        cwd=cwd,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"{shlex.join(command)}\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
