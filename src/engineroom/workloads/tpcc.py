@@ -177,15 +177,6 @@ def checksums(connection: Any, size: Size, *, seed: int = 0) -> dict[str, tuple[
 # The way into the server
 
 
-def _wanted(tables: Collection[str] | None) -> list[str]:
-    unknown = set(tables or ()) - set(_GENERATORS)
-    if unknown:
-        raise EngineRoomError(
-            f"TPC-C has no table {', '.join(sorted(unknown))}", remedy=f"choose from {', '.join(_GENERATORS)}"
-        )
-    return [table for table in _GENERATORS if tables is None or table in tables]
-
-
 def _statements() -> tuple[dict[str, str], list[tuple[str, str]]]:
     """The CREATE TABLE statement of each table, and each index with its table, from `data/workloads/tpcc.sql`."""
     source = (paths.data() / "workloads" / "tpcc.sql").read_text(encoding="utf-8")
