@@ -7,15 +7,18 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 import zipfile
 from collections import Counter
 from pathlib import Path
 
 import jupytext
 import pytest
+from click.testing import CliRunner
 
 from engineroom import paths, servers
 from engineroom.classroom import handouts, hash_join
+from engineroom.classroom.__main__ import main
 
 MASTERS = handouts.masters()
 WRONG = [(master, wrong) for master in MASTERS for wrong in handouts.wrong_answers(master)]
@@ -130,8 +133,6 @@ def test_the_recorded_plans_are_those_of_the_server():
     def shape(plan: str) -> list[str]:
         return [re.sub(r"  \(cost=.*", "", line) for line in plan.rstrip().splitlines()]
 
-    import tomllib
-
     recorded = tomllib.loads((Path(hash_join.__file__).parent / "hash_join_plans.toml").read_text())
     with servers.start("9.7") as server:
         server.execute("CREATE DATABASE shelf")
@@ -171,20 +172,22 @@ def test_make_class_writes_notebooks_and_archives_that_otter_grades(tmp_path):
     assert score(folder / "student" / "hash_join.ipynb") < full / 2
 
 
-def test_a_fault_in_a_master_is_told_by_check(tmp_path, monkeypatch):
-    from click.testing import CliRunner
-
-    from engineroom.classroom.__main__ import main
-
+def test_check_tells_a_solution_that_fails_and_a_wrong_answer_that_passes(tmp_path, monkeypatch):
+    master, wrong = MASTERS[0], MASTERS[0].parent / "wrong" / MASTERS[0].name
     (tmp_path / "wrong").mkdir()
-    master = MASTERS[0]
-    spoilt = (
-        master.read_text().replace("# BEGIN SOLUTION NO PROMPT\n", "", 1).replace("# END SOLUTION\n", "", 1)
+    (tmp_path / master.name).write_text(
+        master.read_text().replace("0.9 * rows_in_memory", "0.8 * rows_in_memory")
     )
-    assert spoilt != master.read_text()
-    (tmp_path / master.name).write_text(spoilt.replace('"""Pairs (build', 'return []\n    """Pairs (build'))
-    (tmp_path / "wrong" / master.name).write_text((master.parent / "wrong" / master.name).read_text())
+    right = wrong.read_text().replace("math.ceil(outer_rows * row_bytes / join_buffer_bytes)", "math.ceil("
+                                      "outer_rows / max(1, join_buffer_bytes // row_bytes))")  # fmt: skip
+    (tmp_path / "wrong" / master.name).write_text(right)
     monkeypatch.setattr(handouts, "masters", lambda: [tmp_path / master.name])
     result = CliRunner().invoke(main, ["--check"])
     assert result.exit_code == 1
-    assert "the solution fails" in result.output
+    assert f"{master.stem} q4: the solution fails" in result.output
+    assert f"{master.stem} q2, Bytes fill the buffer, not rows: no test rejects it" in result.output
+
+
+def test_check_finds_nothing_in_the_masters_as_they_are():
+    result = CliRunner().invoke(main, ["--check"])
+    assert (result.exit_code, result.output) == (0, f"0 faults in {len(MASTERS)} masters\n")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import os
 import re
 import tempfile
 import warnings
@@ -78,21 +77,13 @@ def make(master: Path, target: Path, *, seed: int = 0, run_tests: bool = True) -
 
     With `run_tests`, otter executes the solution against its own archive in a kernel, about ten seconds.
     """
-    try:
-        import jupytext
-        import otter.assign
-    except ImportError as error:
-        raise EngineRoomError(
-            f"{error.name} is not installed, and exercises are made with it",
-            remedy="make class, or: pip install -r requirements/test.txt",
-        ) from error
-
+    jupytext, otter = _tools()
     notebook = jupytext.read(master)
     for cell in notebook.cells:
         cell.source = SEED_LINE.sub(rf"\g<1>{seed}", cell.source)
     folder = target / master.stem
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as scratch, _old_jupyter_noise_silenced():
+    with tempfile.TemporaryDirectory() as scratch, _noise_silenced():
         source = Path(scratch) / f"{master.stem}.ipynb"
         jupytext.write(notebook, source)
         otter.assign.main(str(source), str(folder), no_pdfs=True, no_run_tests=not run_tests)
@@ -108,8 +99,7 @@ def make(master: Path, target: Path, *, seed: int = 0, run_tests: bool = True) -
 
 def wrong_answers(master: Path) -> list[WrongAnswer]:
     """The planted wrong answers: code cells of `wrong/<name>.md`, tagged with their question, each under its heading."""
-    import jupytext
-
+    jupytext, _ = _tools()
     answers, misconception = [], ""
     for cell in jupytext.read(master.parent / "wrong" / master.name).cells:
         if cell.cell_type == "markdown":
@@ -127,9 +117,7 @@ def grade(
 
     For our own notebooks only: nothing is isolated.
     """
-    import jupytext
-    from otter.test_files.exception_test import ExceptionTestFile
-
+    jupytext, otter = _tools()
     notebook = jupytext.read(handout.student if starter else handout.solution)
     with zipfile.ZipFile(handout.autograder) as archive:
         sources = {
@@ -150,7 +138,7 @@ def grade(
                     exec(compile(code, f"<{handout.name}: {question}>", "exec"), namespace)  # noqa: S102
             except Exception as raised:  # noqa: BLE001 (whatever an answer raises is what we want to know)
                 error = f"{type(raised).__name__}: {raised}"
-        tests = ExceptionTestFile.from_string(sources[question])
+        tests = otter.test_files.exception_test.ExceptionTestFile.from_string(sources[question])
         tests.run(namespace)
         failed = [result for result in tests.test_case_results if not result.passed]
         outcomes[question] = Outcome(
@@ -176,17 +164,24 @@ def _by_question(cells: list[Any]) -> Iterator[tuple[str, list[str]]]:
             waiting.append(cell.source)
 
 
-@contextlib.contextmanager
-def _old_jupyter_noise_silenced() -> Iterator[None]:
-    """otter's own dependencies warn about each other; and its kernels must not inherit a debugger's complaint."""
-    before = os.environ.get("PYDEVD_DISABLE_FILE_VALIDATION")
-    os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"
+def _tools() -> tuple[Any, Any]:
+    """jupytext and otter; only those who make or grade exercises need them."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        if before is None:
-            del os.environ["PYDEVD_DISABLE_FILE_VALIDATION"]
-        else:
-            os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = before
+        with _noise_silenced():
+            import jupytext
+            import otter.assign
+            import otter.test_files.exception_test
+    except ImportError as error:
+        raise EngineRoomError(
+            f"{error.name} is not installed, and exercises are made with it",
+            remedy="make class, or: pip install -r requirements/test.txt",
+        ) from error
+    return jupytext, otter
+
+
+@contextlib.contextmanager
+def _noise_silenced() -> Iterator[None]:
+    """otter's dependencies warn about one another; its kernels complain that they cannot be debugged."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
