@@ -38,15 +38,16 @@ test: $(STAMPS)/test book  ## test everything: lint, types, native tests under s
 	@python -m engineroom.checks
 
 .PHONY: bench
-bench: $(STAMPS)/test  ## measure what the chapters promise about speed, as ratios, into _build/bench
+bench: $(STAMPS)/bench  ## measure what the chapters promise about speed, as ratios, into _build/bench
 	@python -m engineroom.bench
 
 .PHONY: record
 record: $(STAMPS)/native  ## measure the recorded runs again and add them to data/recorded
 	@engineroom record --all
+	@python -m engineroom.book picture
 
 .PHONY: class
-class: $(STAMPS)/test  ## make student notebooks and autograders of the exercises in _build/class
+class: $(STAMPS)/bench  ## make student notebooks and autograders of the exercises in _build/class
 	@python -m engineroom.classroom
 
 .PHONY: wasm
@@ -65,7 +66,11 @@ clean:  ## remove what was built here; downloaded servers stay in the cache (eng
 
 # Everything that the system lacks is reported at once, before anything is installed.
 $(STAMPS)/system: src/engineroom/system_check.py
-	@$(PYTHON) src/engineroom/system_check.py
+	@$(PYTHON) src/engineroom/system_check.py build
+	@mkdir -p $(@D) && touch $@
+
+$(STAMPS)/test-system: src/engineroom/system_check.py
+	@$(PYTHON) src/engineroom/system_check.py build test
 	@mkdir -p $(@D) && touch $@
 
 $(STAMPS)/book: $(STAMPS)/system requirements/book.txt
@@ -79,9 +84,14 @@ $(STAMPS)/native: $(STAMPS)/book $(NATIVE)
 	@pip install --disable-pip-version-check -q --no-build-isolation --no-deps -e .
 	@touch $@
 
-$(STAMPS)/test: $(STAMPS)/native requirements/test.txt
+$(STAMPS)/test: $(STAMPS)/test-system $(STAMPS)/native requirements/test.txt
 	@echo "Python packages of the tests (requirements/test.txt)"
 	@$(call retry,pip install --disable-pip-version-check --progress-bar $(if $(MAKE_TERMOUT),on,off) -q --require-hashes -r requirements/test.txt)
+	@touch $@
+
+# Benchmarks and classes need the packages of the tests, not their browser.
+$(STAMPS)/bench: $(STAMPS)/native requirements/test.txt
+	@$(call retry,pip install --disable-pip-version-check -q --require-hashes -r requirements/test.txt)
 	@touch $@
 
 # Servers that this machine can have are fetched and initialised once; without any, the book shows recorded runs.

@@ -1,4 +1,4 @@
-"""`make book`, `make serve` and `make lab`: build the book, serve it on loopback, open the labs."""
+"""`make book`, `make serve`, `make lab` and the README's picture."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from engineroom import paths
 from engineroom.errors import EngineRoomError
 from engineroom.progress import bar
 
-__all__ = ["build", "lab", "serve"]
+__all__ = ["build", "lab", "picture", "serve"]
 
 _STEP = re.compile(r"^(?P<phase>[a-z ]+)\.\.\. \[ *(?P<percent>\d+)%\] *(?P<document>\S*)")
 _ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
@@ -85,6 +85,18 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
         pass
 
 
+def picture() -> Path:
+    """Draw the README's picture from the newest recorded run; on white, since a README may be shown on any ground."""
+    from engineroom.figures import show
+
+    path = paths.root() / "book" / "web" / "readme.svg"
+    drawing = show("fig-7-23").wide.replace("currentColor", "#1a1a1a")
+    start = drawing.index(">") + 1
+    paper = '<rect width="100%" height="100%" fill="#ffffff"/>'
+    path.write_text(drawing[:start] + paper + drawing[start:], encoding="utf-8")
+    return path
+
+
 def lab() -> None:
     """Open JupyterLab on loopback with text notebooks shown as notebooks, by the same settings as Binder."""
     root = paths.root()
@@ -97,15 +109,17 @@ def lab() -> None:
 
 
 @click.command()
-@click.argument("what", type=click.Choice(["build", "serve", "lab"]))
+@click.argument("what", type=click.Choice(["build", "serve", "lab", "picture"]))
 def _main(what: str) -> None:
     try:
         if what == "build":
             build()
         elif what == "serve":
             serve()
-        else:
+        elif what == "lab":
             lab()
+        else:
+            print(picture())
     except EngineRoomError as error:
         click.echo(f"engineroom: {error}", err=True)
         sys.exit(1)

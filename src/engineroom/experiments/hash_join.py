@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import re
+import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -432,7 +434,14 @@ def why_not(*, version: str = "9.7", n: int = 1000) -> Run:
                     for setting in after if len(done) == len(before) else []:
                         cursor.execute(setting)
             found.append(
-                {"reason": reason, "statement": sql, "is_hash_join": "ash join" in text, "plan": text}
+                {
+                    "reason": reason,
+                    "series": server.version,
+                    "repeat": 0,
+                    "statement": sql,
+                    "is_hash_join": "ash join" in text,
+                    "plan": text,
+                }
             )
         about = {server.version: server.provenance()}
     return Run(
@@ -504,6 +513,184 @@ def _difference(before: dict[str, int], after: dict[str, int]) -> dict[str, int]
     return {name: after[name] - before[name] for name in after}
 
 
+def source_query_kernel(*, warehouses: int = 10, repeats: int = 3) -> Run:
+    """Join the keys of the sources' query with our kernels: same sizes, same count, no server around them.
+
+    The order lines' district numbers are in index order for the index and in primary-key order else, as a server reads them.
+    """
+    from engineroom._native import hash_join as kernel
+    from engineroom.workloads import tpcc
+
+    districts = np.tile(np.arange(1, tpcc.DISTRICTS + 1), warehouses)
+    order_lines = np.repeat(districts, 30_000)  # about as many as the specification gives a district
+    plans: dict[str, Callable[[], Any]] = {
+        "index_nested_loop": lambda: kernel.index_nested_loop(order_lines, districts, output="count"),
+        "hash_join": lambda: kernel.hybrid(order_lines, districts, output="count", storage="file"),
+        "hash_join_on_district": lambda: kernel.hybrid(districts, order_lines, output="count"),
+        "reversed_order_without_hash": lambda: kernel.block_nested_loop(
+            districts, order_lines, output="count"
+        ),
+    }
+    rows, counted = [], []
+    with provenance.watch() as watched:
+        for repeat, series in bar(
+            [(r, s) for r in range(repeats) for s in plans], desc="kernels", unit="join"
+        ):
+            cpu_s, result = _cpu_of(plans[series])
+            where = {"server": "kernel", "series": series, "repeat": repeat}
+            rows.append({**where, "server_cpu_s": cpu_s, "answer": result.count, "warehouses": warehouses})
+            counted += [{**where, "counter": k, "value": v} for k, v in sorted(result.counters.items()) if v]
+    return Run(
+        figure="fig-7-22",
+        method="kernel",
+        table=pd.DataFrame(rows),
+        tables={"counters": pd.DataFrame(counted)},
+        provenance={**provenance.machine(), "during": watched},
+        summary="min",
+        columns=COLUMNS | {"counter": "the kernel's counter", "value": "its value"},
+    )
+
+
+def kernel_sizes(
+    *, sizes: Sequence[int] = (1_000, 4_000, 16_000, 64_000, 256_000, 1_000_000), repeats: int = 3
+) -> Run:
+    """CPU time a probe row of each join kernel, n build and n probe rows with unique keys in random order.
+
+    The two quadratic loops stop where they would run for more than a few seconds.
+    """
+    from engineroom._native import hash_join as kernel
+
+    joins: dict[str, tuple[int, Callable[..., Any]]] = {
+        "nested_loop": (16_000, kernel.nested_loop),
+        "block_nested_loop": (16_000, kernel.block_nested_loop),
+        "index_nested_loop": (max(sizes), kernel.index_nested_loop),
+        "hybrid_256_kib": (max(sizes), kernel.hybrid),
+        "hybrid_in_memory": (
+            max(sizes),
+            lambda *keys, **kw: kernel.hybrid(*keys, join_buffer_bytes=1 << 30, **kw),
+        ),
+        "fast": (max(sizes), kernel.fast),
+    }
+    rows = []
+    with provenance.watch() as watched:
+        for n in bar(sizes, desc="kernels", unit="size"):
+            build, probe = (np.random.default_rng(seed).permutation(n) for seed in (0, 1))
+            for repeat in range(repeats):
+                for series, (largest, join) in joins.items():
+                    if n <= largest:
+                        cpu_s, result = _cpu_of(functools.partial(join, build, probe, output="count"))
+                        rows.append(
+                            {
+                                "rows": n,
+                                "series": series,
+                                "repeat": repeat,
+                                "cpu_ns_per_probe_row": 1e9 * cpu_s / n,
+                            }
+                            | {
+                                name: result.counters.get(name, 0)
+                                for name in ("comparisons", "hash_probes", "bytes_written")
+                            }
+                        )
+    return Run(
+        figure="own-hash-join-kernels",
+        method="kernel",
+        table=pd.DataFrame(rows),
+        provenance={**provenance.machine(seed=0), "during": watched},
+        summary="min",
+        columns={
+            "rows": "rows on each side",
+            "cpu_ns_per_probe_row": "CPU time of the process during the join over probe rows, nanoseconds",
+            "comparisons": "key comparisons that the kernel counted",
+            "hash_probes": "look-ups in a hash table",
+            "bytes_written": "bytes written to chunk files",
+        },
+    )
+
+
+def phases(*, build_rows: int = 14, probe_rows: int = 14, row_bytes: int = 2048) -> Run:
+    """Trace one small inner join whose buffer holds only some of its build rows, step by step.
+
+    The rows are made large (`row_bytes`), so that the smallest buffer the server accepts is full after a few.
+    """
+    from engineroom._native import hash_join as kernel
+
+    build = np.random.default_rng(3).permutation(build_rows)
+    probe = np.random.default_rng(4).permutation(probe_rows)
+    result = kernel.hybrid(
+        build, probe, join_buffer_bytes=16384, row_bytes=row_bytes, max_chunks=4, trace=10_000
+    )
+    trace = pd.DataFrame(result.trace)
+    steps = {int(step): step.name for step in kernel.Step}
+    table = trace.assign(step=trace["step"].map(steps), order=range(len(trace)), series="hybrid", repeat=0)
+    return Run(
+        figure="own-hash-join-phases",
+        method="kernel",
+        table=table,
+        provenance={**provenance.machine(seed=3), "counters": result.counters},
+        columns={
+            "order": "the place of the step in the trace",
+            "step": "what happened to the row",
+            "chunk": "the chunk pair, -1 for none",
+            "pass": "fillings of the hash table so far",
+            "build_row": "number of the build row, -1 for none",
+            "probe_row": "number of the probe row, -1 for none",
+        },
+    )
+
+
+def panel(build_rows: int = 20_000, skew: float = 0.0, join_buffer_bytes: int = 262_144) -> Run:
+    """Counted work by phase of one hash join; probe rows are four times the build rows, keys as skewed as asked."""
+    from engineroom._native import hash_join as kernel
+
+    rng = np.random.default_rng(0)
+    weights = 1.0 / np.arange(1, build_rows + 1) ** skew
+    build = rng.choice(build_rows, size=build_rows, p=weights / weights.sum())
+    probe = rng.integers(0, build_rows, size=4 * build_rows)
+    result = kernel.hybrid(build, probe, join_buffer_bytes=join_buffer_bytes, output="count")
+    work = {
+        name.removeprefix("work_"): value
+        for name, value in result.counters.items()
+        if name.startswith("work_")
+    }
+    return Run(
+        figure="own-hash-join-panel",
+        method="kernel",
+        table=pd.DataFrame(
+            {"phase": list(work), "series": "hybrid", "repeat": 0, "work": list(work.values())}
+            | {
+                name: result.counters[name]
+                for name in ("chunk_files", "bytes_written", "bytes_read", "passes")
+            }
+        ),
+        provenance={
+            **provenance.machine(seed=0),
+            "join_buffer_bytes": join_buffer_bytes,
+            "build_rows": build_rows,
+        },
+    )
+
+
+def explained(sql: str, *, version: str = "9.7", n: int = 2000) -> str:
+    """`EXPLAIN ANALYZE` of a join of the pair of tables on a live server, or why there is none."""
+    from engineroom import servers
+    from engineroom.experiments.choice import why_recorded
+
+    if reason := why_recorded([version]):
+        return f"No live plan, because {reason}."
+    with servers.start(version) as server, contextlib.closing(server.connect()) as connection:
+        _pair_of_tables(connection, n)
+        with connection.cursor() as cursor:
+            cursor.execute(f"EXPLAIN ANALYZE {sql}")
+            return f"MySQL {server.version}\n{cursor.fetchone()[0]}"
+
+
+def _cpu_of(join: Callable[[], Any]) -> tuple[float, Any]:
+    """CPU seconds of the process while `join` runs, all threads together, and its result."""
+    before = time.process_time()
+    result = join()
+    return time.process_time() - before, result
+
+
 def _both_figures(how: Callable[[], Run]) -> Callable[[], list[Run]]:
     """One measurement kept under both ids: 7-22 and 7-23 are two sides of one comparison."""
 
@@ -516,6 +703,9 @@ def _both_figures(how: Callable[[], Run]) -> Callable[[], list[Run]]:
 
 RECORD: dict[tuple[str, str], Callable[[], Run | list[Run]]] = {
     ("fig-7-22", "live"): _both_figures(source_query_live),
+    ("fig-7-22", "kernel"): _both_figures(source_query_kernel),
+    ("own-hash-join-kernels", "kernel"): kernel_sizes,
+    ("own-hash-join-phases", "kernel"): phases,
     ("own-hash-join-no-index", "live"): no_index,
     ("own-hash-join-buffer", "live"): buffer_sweep,
     ("own-hash-join-warehouses", "live"): warehouses_live,

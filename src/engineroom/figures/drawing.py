@@ -105,8 +105,8 @@ def show(figure: str, run: Run | None = None) -> Drawing:
     return Drawing(
         figure=figure,
         words=module.words(table),
-        wide=_svg(table, module.picture, figure=figure, width_in=WIDE_IN, ratio=0.5),
-        narrow=_svg(table, module.picture, figure=figure, width_in=NARROW_IN, ratio=0.95),
+        wide=_svg(table, module.picture, figure=figure, width_in=WIDE_IN, ratio=0.52),
+        narrow=_svg(table, module.picture, figure=figure, width_in=NARROW_IN, ratio=1.0),
         csv=_publish(figure, table),
         origin=origin_of(run),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-__all__ = ["STYLES", "LineStyle", "is_narrow", "lines"]
+__all__ = ["STYLES", "End", "LineStyle", "is_narrow", "label_ends", "lines"]
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,16 @@ class LineStyle:
     colour: str
     marker: str
     dash: str = "-"
+
+
+@dataclass(frozen=True)
+class End:
+    """Where a line ends, in data coordinates, and what is written there."""
+
+    x: float
+    y: float
+    label: str
+    colour: str
 
 
 STYLES = (
@@ -41,8 +51,12 @@ def is_narrow(ax: Axes) -> bool:
 
 def lines(
     table: pd.DataFrame, ax: Axes, *, x: str, y: str, labels: Mapping[str, str], summary: str = "median"
-) -> None:
-    """One line a series, in the order of `labels` (series to label); series that the rows lack are left out."""
+) -> list[End]:
+    """One line a series, in the order of `labels` (series to label); series that the rows lack are left out.
+
+    Returns the lines' ends for `label_ends`, to be called when scales and limits are set.
+    """
+    ends = []
     for style, (series, label) in zip(STYLES, labels.items(), strict=False):
         mine = table[table["series"] == series].sort_values(x)
         if mine.empty:
@@ -52,13 +66,30 @@ def lines(
         ax.plot(
             line.index, line, style.dash, marker=style.marker, color=style.colour, markersize=5, linewidth=1.6
         )
+        ends.append(End(float(line.index[-1]), float(line.iloc[-1]), label, style.colour))
+    ax.grid(axis="y", alpha=0.25)
+    return ends
+
+
+def label_ends(ax: Axes, ends: Sequence[End], *, apart_px: float = 15) -> None:
+    """Write each label at its line's end, moved up or down as little as keeps two labels `apart_px` pixels apart."""
+    ax.apply_aspect()
+    at = {end: float(ax.transData.transform((end.x, end.y))[1]) for end in ends}
+    placed: list[tuple[End, float]] = []
+    for end in sorted(ends, key=at.__getitem__):
+        below = placed[-1][1] + apart_px if placed else float("-inf")
+        placed.append((end, max(at[end], below)))
+    shift = sum(at[end] - y for end, y in placed) / max(1, len(placed))
+    points_per_pixel = 72 / ax.get_figure(root=True).dpi  # type: ignore[union-attr]
+    for end, y in placed:
+        crowded = any(abs(at[end] - at[other]) < apart_px for other in ends if other is not end)
+        up = (y + (shift if crowded else 0) - at[end]) * points_per_pixel
         ax.annotate(
-            label,
-            (line.index[-1], line.iloc[-1]),
-            (6, 0),
+            end.label,
+            (end.x, end.y),
+            (7, up),
             textcoords="offset points",
             va="center",
-            color=style.colour,
+            color=end.colour,
             fontsize=9,
         )
-    ax.grid(axis="y", alpha=0.25)

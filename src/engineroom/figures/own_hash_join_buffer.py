@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from engineroom.figures.drawing import Words
-from engineroom.figures.lines import is_narrow, lines
+from engineroom.figures.lines import is_narrow, label_ends, lines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,20 +23,13 @@ def rows(run: Run) -> pd.DataFrame:
 
 
 def picture(table: pd.DataFrame, ax: Axes) -> None:
-    """Rows read against the buffer, both logarithmic; what is written to chunk files stands at the spilling points."""
+    """Rows read against the buffer, both logarithmic; the number of temporary files stands under the spilling points."""
     labels = {
         "block_nested_loop": "block nested loop",
         "refill": "hash join, refill",
         "spill": "hash join, spill",
     }
-    lines(table, ax, x="join_buffer_bytes", y="rows_read", labels=labels)
-    for size, read, files in table.loc[
-        (table["series"] == "spill") & (table["temporary_files"] > 0),
-        ["join_buffer_bytes", "rows_read", "temporary_files"],
-    ].itertuples(index=False):
-        ax.annotate(
-            f"{files} files", (size, read), (0, -13), textcoords="offset points", ha="center", fontsize=9
-        )
+    ends = lines(table, ax, x="join_buffer_bytes", y="rows_read", labels=labels)
     sizes = sorted(set(table["join_buffer_bytes"]))
     ax.set_xscale("log", base=2)
     ax.set_yscale("log")
@@ -44,9 +37,23 @@ def picture(table: pd.DataFrame, ax: Axes) -> None:
     ax.set_xticks(shown, [_bytes(size) for size in shown])
     ax.minorticks_off()
     ax.set_xlim(sizes[0] * 0.7, sizes[-1] * (80 if is_narrow(ax) else 12))
-    ax.set_ylim(table["rows_read"].min() / 2, table["rows_read"].max() * 1.6)
+    ax.set_ylim(table["rows_read"].min() / 2.5, table["rows_read"].max() * 1.6)
+    spilled = table[(table["series"] == "spill") & (table["temporary_files"] > 0)].set_index(
+        "join_buffer_bytes"
+    )
+    for size in [size for size in shown if size in spilled.index]:
+        said = f"{spilled.loc[size, 'temporary_files']}" + (" files" if size == shown[0] else "")
+        ax.annotate(
+            said,
+            (size, spilled.loc[size, "rows_read"]),
+            (0, -14),
+            textcoords="offset points",
+            ha="center",
+            fontsize=9,
+        )
     ax.set_xlabel("join_buffer_size, log scale")
     ax.set_ylabel("rows read (Handler_read_rnd_next)")
+    label_ends(ax, ends)
 
 
 def words(table: pd.DataFrame) -> Words:

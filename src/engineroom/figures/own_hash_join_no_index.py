@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from engineroom.figures.drawing import Words
-from engineroom.figures.lines import is_narrow, lines
+from engineroom.figures.lines import is_narrow, label_ends, lines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,7 +29,7 @@ def picture(table: pd.DataFrame, ax: Axes) -> None:
     labels = {
         server: server if is_narrow(ax) else f"{server}, {algorithm[server]}" for server in sorted(algorithm)
     }
-    lines(table, ax, x="rows_per_table", y="server_cpu_s", labels=labels, summary="min")
+    ends = lines(table, ax, x="rows_per_table", y="server_cpu_s", labels=labels, summary="min")
     ax.set_xscale("log", base=2)
     ax.set_yscale("log")
     sizes = sorted(set(table["rows_per_table"]))
@@ -37,6 +37,7 @@ def picture(table: pd.DataFrame, ax: Axes) -> None:
     ax.set_xlim(sizes[0] * 0.9, sizes[-1] * (2.2 if is_narrow(ax) else 2.0))
     ax.set_xlabel("rows in each table, log scale")
     ax.set_ylabel("CPU s of the server, log scale")
+    label_ends(ax, ends)
 
 
 def growth(table: pd.DataFrame) -> pd.Series[float]:

@@ -47,7 +47,12 @@ def picture(table: pd.DataFrame, ax: Axes) -> None:
     ax.plot(range(4), seconds, "o", color=ORANGE, markersize=7)
     for i, value in enumerate(seconds):
         ax.annotate(
-            f"{value:.2f} s", (i, value), (0, -14), textcoords="offset points", ha="center", fontsize=9
+            f"{value:.2f} s",
+            (i, value),
+            (0, 7 if value == max(seconds) else -14),
+            textcoords="offset points",
+            ha="center",
+            fontsize=9,
         )
     labels = [state.replace(", ", ",\n") for state in STATES]
     ax.set_xticks(range(4), labels, fontsize=8 if is_narrow(ax) else 9)

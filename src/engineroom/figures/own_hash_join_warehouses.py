@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from engineroom.figures.drawing import Words
-from engineroom.figures.lines import is_narrow, lines
+from engineroom.figures.lines import is_narrow, label_ends, lines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,13 +33,14 @@ def rows(run: Run) -> pd.DataFrame:
 
 def picture(table: pd.DataFrame, ax: Axes) -> None:
     """One line a plan."""
-    lines(table, ax, x="warehouses", y="cpu_us_per_order_line", labels=LABELS, summary="min")
+    ends = lines(table, ax, x="warehouses", y="cpu_us_per_order_line", labels=LABELS, summary="min")
     largest = table["warehouses"].max()
     ax.set_xlim(0, largest * (1.75 if is_narrow(ax) else 1.35))
     ax.set_xticks(sorted(set(table["warehouses"])))
     ax.set_ylim(bottom=0)
     ax.set_xlabel("warehouses = partners of each order line")
     ax.set_ylabel("CPU µs an order line")
+    label_ends(ax, ends)
 
 
 def crossing(table: pd.DataFrame) -> int | None:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from engineroom import published
-from engineroom.figures.drawing import BLUE, GREEN, INK, VERMILION
+from engineroom.figures.drawing import BLUE, GREEN, INK, PURPLE, VERMILION
+from engineroom.figures.lines import is_narrow
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,9 +18,17 @@ if TYPE_CHECKING:
 __all__ = ["best", "picture", "rows"]
 
 PLANS = {
-    "index_nested_loop": ("district first, order lines by index", "o", VERMILION),
-    "reversed_order_without_hash": ("order lines first, no hash join", "s", BLUE),
-    "hash_join": ("order lines first, hash join", "D", GREEN),
+    "index_nested_loop": ("index nested loop", "o", VERMILION),
+    "reversed_order_without_hash": ("reversed, no hash join", "s", BLUE),
+    "hash_join": ("reversed, hash join", "D", GREEN),
+    "hash_join_on_district": ("districts hashed", "^", PURPLE),
+}
+
+SHORT = {
+    "index_nested_loop": "index",
+    "reversed_order_without_hash": "reversed",
+    "hash_join": "hash",
+    "hash_join_on_district": "hash, other side",
 }
 
 
@@ -41,62 +50,33 @@ def best(table: pd.DataFrame) -> pd.Series[float]:
 
 
 def picture(table: pd.DataFrame, ax: Axes) -> None:
-    """One line a server and plan; faint dots are repeats, the filled one the best, hollow ones the published seconds."""
-    ours, theirs = (table[table["source"] == source] for source in ("ours", "published"))
-    narrow = ax.get_figure(root=True).get_figwidth() < 5  # type: ignore[union-attr]
-    places: list[tuple[str, str]] = [
-        (server, series)
-        for series in PLANS
-        for server in sorted(set(ours.loc[ours["series"] == series, "server"]))
-    ]
-    labels = []
-    for y, (server, series) in enumerate(places):
-        text, marker, colour = PLANS[series]
-        mine = ours[(ours["server"] == server) & (ours["series"] == series)]["server_cpu_s"]
-        ax.plot(mine, [y] * len(mine), marker, color=colour, alpha=0.35, markersize=5)
-        ax.plot([mine.min()], [y], marker, color=colour, markersize=8)
-        ax.annotate(
-            f"{mine.min():.2f} s",
-            (mine.min(), y),
-            (0, 8),
-            textcoords="offset points",
-            ha="center",
-            fontsize=9,
-        )
-        name = "kernel" if server == "kernel" else f"MySQL {server}"
-        labels.append(f"{name}\n{text}" if not narrow else f"{server}\n{_short(series)}")
-    for server, series, seconds in theirs[["server", "series", "server_cpu_s"]].itertuples(index=False):
-        near = [y for y, (_, s) in enumerate(places) if s == series]
-        if near:
-            middle = sum(near) / len(near)
-            ax.plot([seconds], [middle], PLANS[series][1], color=INK, markersize=8, fillstyle="none")
+    """One line a server and plan: faint dots are repeats, the large one the best, a hollow one the published seconds."""
+    narrow = is_narrow(ax)
+    labels: list[str] = []
+    for series, (text, marker, colour) in PLANS.items():
+        plan = table[table["series"] == series].sort_values(["server", "source"])
+        for (server, source), mine in plan.groupby(["server", "source"])["server_cpu_s"]:
+            y, best_s = len(labels), mine.min()
+            if source == "ours":
+                ax.plot(mine, [y] * len(mine), marker, color=colour, alpha=0.35, markersize=5)
+                ax.plot([best_s], [y], marker, color=colour, markersize=8)
+            else:
+                ax.plot([best_s], [y], marker, color=INK, markersize=8, fillstyle="none")
             ax.annotate(
-                f"published, {server}: {seconds} s",
-                (seconds, middle),
-                (0, -14),
-                textcoords="offset points",
-                ha="center",
-                fontsize=9,
+                f"{best_s:.2f} s", (best_s, y), (9, 0), textcoords="offset points", va="center", fontsize=9
             )
-    ax.set_yticks(range(len(labels)), labels, fontsize=9)
+            whose = server if source == "ours" else f"{server} published"
+            labels.append(f"{text if not narrow else SHORT[series]}, {whose}")
+    ax.set_yticks(range(len(labels)), labels, fontsize=9 if not narrow else 8.5)
     ax.invert_yaxis()
-    ax.margins(x=0.15, y=0.12)
     ax.set_xscale("log")
+    low, high = table["server_cpu_s"].min(), table["server_cpu_s"].max()
+    ax.set_xlim(low / 1.5, high * (5 if narrow else 2.2))
     _plain_ticks(ax)
     ax.grid(axis="x", alpha=0.25)
     ax.set_xlabel(
-        "seconds, log scale (ours: CPU time; published: client's clock)"
-        if not narrow
-        else "CPU seconds, log scale"
+        "CPU s, log scale" if narrow else "seconds, log scale (ours: CPU time; published: the client's clock)"
     )
-
-
-def _short(series: str) -> str:
-    return {
-        "index_nested_loop": "index loop",
-        "reversed_order_without_hash": "reversed",
-        "hash_join": "hash join",
-    }[series]
 
 
 def _plain_ticks(ax: Axes) -> None:
