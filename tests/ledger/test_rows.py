@@ -143,6 +143,13 @@ def test_the_page_has_every_figure_once_and_a_sign_beside_each_verdict(empty_boo
     assert len(set(TOKENS.values())) == len(TOKENS)
 
 
+def test_the_page_says_how_many_runs_there_are(empty_book: Path) -> None:  # noqa: ARG001
+    for _ in range(3):
+        runs.save(made_up(), chapter="hash_join")
+    runs.withdraw("fig-7-23", "live", 3, reason="test")
+    assert ", newest of 3, 1 withdrawn |" in page.markdown()
+
+
 def test_the_page_links_a_figure_only_to_a_lab_cell_that_exists(empty_book: Path) -> None:
     assert "](#" not in page.markdown()
     (empty_book / "notebooks").mkdir()

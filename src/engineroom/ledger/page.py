@@ -8,7 +8,7 @@ from engineroom import paths
 from engineroom.ledger.claims import CHAPTERS, Figure, figures
 from engineroom.ledger.rows import Row, judgements, rows
 from engineroom.ledger.verdicts import TOKENS, Claim, Judgement
-from engineroom.runs import Run
+from engineroom.runs import Run, recorded
 
 __all__ = ["claims_markdown", "markdown", "summary"]
 
@@ -98,7 +98,13 @@ def _held(row: Row) -> str:
 
 
 def _run(row: Row) -> str:
-    return "" if row.recorded_at is None else f"{row.origin} {row.recorded_at[:10]}"
+    """Where the verdict comes from, and how many runs there are to choose from."""
+    if row.method is None or row.recorded_at is None:
+        return ""
+    kept = recorded(row.figure, row.method)
+    withdrawn = sum(run.withdrawn is not None for run in kept)
+    more = f", newest of {len(kept)}" if len(kept) > 1 else ""
+    return f"{row.origin} {row.recorded_at[:10]}{more}" + (f", {withdrawn} withdrawn" if withdrawn else "")
 
 
 def _ours(claim: Claim) -> str:
