@@ -7,7 +7,6 @@ marked with the reason. The folder's `datapackage.json` describes every column a
 
 from __future__ import annotations
 
-import csv
 import datetime
 import json
 import os
@@ -246,7 +245,7 @@ def _fields(table: pd.DataFrame, descriptions: Mapping[str, str]) -> list[dict[s
 
 
 def _csv_text(table: pd.DataFrame) -> str:
-    text: str = table.to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_MINIMAL)
+    text: str = table.to_csv(index=False, lineterminator="\n", float_format="%.12g")
     return text
 
 
