@@ -12,7 +12,17 @@ from typing import Any
 from engineroom import paths
 from engineroom.errors import EngineRoomError
 
-__all__ = ["Entry", "Request", "Unpack", "catalogue", "features", "release", "resolve"]
+__all__ = [
+    "Entry",
+    "Request",
+    "Unpack",
+    "catalogue",
+    "features",
+    "plain_release",
+    "release",
+    "resolve",
+    "series_of",
+]
 
 Setting = str | int | bool
 
@@ -79,9 +89,14 @@ def release(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in found[0].split(".")) if found else ()
 
 
+def plain_release(version: str) -> str:
+    """`8.0.15-log` as `8.0.15`."""
+    return ".".join(map(str, release(version)))
+
+
 def series_of(version: str) -> str:
     """`8.0.15-log` as `8.0`."""
-    return ".".join(str(part) for part in release(version)[:2])
+    return ".".join(map(str, release(version)[:2]))
 
 
 @functools.cache
@@ -120,7 +135,7 @@ def resolve(version: str, options: Mapping[str, Setting] | None = None, *, share
     """The request for `version`, a series ("5.7") or a release ("5.7.22")."""
     entry = catalogue().get(series_of(version))
     numbers = release(version)
-    if entry is None or not 2 <= len(numbers) <= 3 or ".".join(map(str, numbers)) != version:
+    if entry is None or not 2 <= len(numbers) <= 3 or plain_release(version) != version:
         known = ", ".join(catalogue())
         raise EngineRoomError(
             f"unknown server version {version!r}",

@@ -23,7 +23,7 @@ from engineroom import paths, progress
 from engineroom.errors import EngineRoomError
 from engineroom.servers.catalogue import Entry, Request, release
 from engineroom.servers.instance import Instance
-from engineroom.servers.server import Address, Server
+from engineroom.servers.server import Address, Server, wait_until
 
 __all__ = [
     "Installed",
@@ -142,18 +142,32 @@ def wait_until_answers(server: Server, instance: Instance) -> None:
             time.sleep(0.05)
 
 
+def _exit_code(instance: Instance) -> int | None:
+    """How the process ended; the keeper writes it just after, and cannot on a full disk."""
+    wait_until(lambda: instance.exit_code is not None, seconds=1)
+    return instance.exit_code
+
+
+def _telling(log: str, lines: int = 12) -> str:
+    """The last lines of a log, and the errors that the notes of a shutdown have pushed further up."""
+    rows = log.splitlines()
+    errors = [row for row in rows[:-lines] if "[ERROR]" in row]
+    return "\n".join([*errors[-lines:], *rows[-lines:]])
+
+
 def _died(version: str, port: int, instance: Instance) -> EngineRoomError:
-    tail = instance.log_tail()
+    log = instance.log_tail(1000)
+    tail = _telling(log)
     ending = f"\nThe end of its log:\n{tail}" if tail else ""
-    if "another mysqld server running on port" in tail or "address already in use" in tail.lower():
+    if "another mysqld server running on port" in log or "address already in use" in log.lower():
         return _port_taken(port)
-    if _disk_is_full(instance.folder) or "No space left on device" in tail:
+    if _disk_is_full(instance.folder) or "No space left on device" in log:
         return EngineRoomError(
             f"MySQL {version} could not start: the disk of the cache folder is full{ending}",
             remedy="make room there, or set ENGINEROOM_CACHE to a folder on another disk",
         )
     return EngineRoomError(
-        f"MySQL {version} ended while starting (exit code {instance.exit_code}){ending}",
+        f"MySQL {version} ended while starting (exit code {_exit_code(instance)}){ending}",
         remedy="correct the option that the log complains about; without options of yours, report the log",
     )
 
@@ -163,7 +177,8 @@ def template(installed: Installed, request: Request) -> Path:
     fixed = {
         name: value for name, value in request.settings().items() if name in request.entry.initialise_options
     }
-    key = hashlib.sha256(repr((installed.command, sorted(fixed.items()))).encode()).hexdigest()[:8]
+    build = (installed.provider, Path(installed.command[-1]).stat().st_size)
+    key = hashlib.sha256(repr((build, sorted(fixed.items()))).encode()).hexdigest()[:8]
     folder = paths.cache() / "templates"
     folder.mkdir(exist_ok=True)
     made = folder / f"{installed.version}-{key}"
@@ -217,10 +232,7 @@ def _initialise(installed: Installed, entry: Entry, fixed: Mapping[str, Any], te
                 f"MySQL {installed.version} was not initialised in time; the end of its log:\n{instance.log_tail()}",
                 remedy="try again when the machine is less busy",
             )
-        # The keeper writes the exit code just after the process is gone.
-        while instance.exit_code is None and time.monotonic() < deadline:
-            time.sleep(0.01)
-        if instance.exit_code != 0:
+        if _exit_code(instance) != 0:
             raise _died(installed.version, 0, instance)
         # The identity of a server is its own, not the template's.
         (data / "auto.cnf").unlink(missing_ok=True)

@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from engineroom import paths
 from engineroom.errors import EngineRoomError
-from engineroom.servers.catalogue import catalogue, features, release, series_of
+from engineroom.servers.catalogue import catalogue, features, plain_release, release, series_of
 from engineroom.servers.instance import Instance
 
 __all__ = ["Address", "Server", "session_status"]
@@ -58,7 +58,7 @@ class Server:
         help_command: Sequence[str] | None = None,
         help_environment: Mapping[str, str] | None = None,
     ) -> None:
-        self.version = version
+        self.version = plain_release(version)
         self.series = series_of(version)
         self.provider = provider
         self.pid = pid
@@ -142,7 +142,7 @@ class Server:
 
     def identify(self, version: str, *, pid: int | None) -> None:
         """Say which release this is, for a server that tells only when it runs."""
-        self.version = version
+        self.version = plain_release(version)
         self.series = series_of(version)
         self.pid = pid
 

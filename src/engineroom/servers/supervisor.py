@@ -47,11 +47,13 @@ def main() -> None:
 
     child = start(folder, launch)
     write(folder / "pid", str(child.pid))
-    stopping = False
+    stopping = ended = False
     while not stopping:
         ready, _, _ = select.select(watched, [], [], 5)
-        if child.poll() is not None and not (folder / "exit").exists():
-            write(folder / "exit", str(child.returncode))
+        if child.poll() is not None and not ended:
+            ended = True
+            with contextlib.suppress(OSError):  # on a full disk nobody learns the code
+                write(folder / "exit", str(child.returncode))
         for file in ready:
             if file == wake_read:
                 signals = os.read(wake_read, 64)

@@ -97,8 +97,11 @@ def _existing(request: Request) -> tuple[Path, str] | None:
 
 def _fetch(unpack: Unpack, folder: Path) -> None:
     local.require_space(folder.parent, megabytes=unpack.disk_megabytes)
-    shutil.rmtree(folder, ignore_errors=True)
-    with tempfile.TemporaryDirectory(prefix=".new-", dir=folder.parent) as name:
+    # The lock is ours: whatever lies here was left by a process that was killed.
+    begun = f".new-{folder.name}-"
+    for left in [folder, *folder.parent.glob(f"{begun}*")]:
+        shutil.rmtree(left, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=begun, dir=folder.parent) as name:
         fresh = Path(name)
         tree = fresh / "tree"
         tree.mkdir()

@@ -40,7 +40,8 @@ def _download(unpack: Unpack, folder: Path) -> Path:
             # The npm of a machine keeps a cache of its own; ours holds nothing twice.
             env={
                 **os.environ,
-                "npm_config_cache": str(folder / "npm-cache"),
+                "npm_config_cache": str(folder / "npm-cache"),  # goes with the folder
+                "npm_config_fetch_retries": "0",  # the tries are counted in one place, ours
                 "npm_config_update_notifier": "false",
             },
             stdin=subprocess.DEVNULL,

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from engineroom.errors import EngineRoomError
+from engineroom.servers import Server, catalogue
+from engineroom.servers.catalogue import features, release, resolve
+from engineroom.servers.server import Address
+
+
+def server(version: str) -> Server:
+    return Server(version=version, provider="dsn", address=Address())
+
+
+def test_the_catalogue_is_ordered_by_age():
+    assert list(catalogue()) == ["5.6", "5.7", "8.0", "8.4", "9.7"]
+
+
+@pytest.mark.parametrize("series", ["5.6", "5.7", "8.0"])
+def test_a_fixed_archive_is_pinned_by_its_checksum(series: str):
+    unpack = catalogue()[series].unpack
+    assert unpack is not None
+    assert unpack.version is not None
+    assert re.fullmatch(r"[0-9a-f]{64}", unpack.sha256)
+
+
+@pytest.mark.parametrize("series", ["5.6", "5.7", "8.0"])
+def test_an_old_generation_carries_a_visible_note(series: str):
+    assert "museum piece" in repr(server(f"{series}.1"))
+
+
+@pytest.mark.parametrize("version", ["3.2", "5", "abc", "", "5.7.22.1", "5.7.22-log", "05.7"])
+def test_an_unknown_version_is_refused_with_the_known_ones(version: str):
+    with pytest.raises(EngineRoomError, match="unknown server version") as caught:
+        resolve(version)
+    assert "5.6, 5.7, 8.0, 8.4, 9.7" in caught.value.remedy
+
+
+def test_a_series_accepts_every_release_of_it_and_no_other():
+    request = resolve("9.7")
+    assert request.accepts("9.7.5-1")
+    assert not request.accepts("9.8.0")
+
+
+def test_a_release_accepts_only_itself():
+    request = resolve("5.7.22")
+    assert request.accepts("5.7.22-log")
+    assert not request.accepts("5.7.21")
+
+
+def test_a_readers_option_wins_over_the_books_setting_in_either_spelling():
+    request = resolve("9.7", {"innodb-buffer-pool-size": "1G"})
+    assert request.settings()["innodb_buffer_pool_size"] == "1G"
+
+
+def test_a_feature_begins_with_its_release():
+    assert not server("8.0.15").supports("hash_join")
+    assert server("8.0.18").supports("hash_join")
+    assert server("9.7.4").supports("hypergraph_optimizer")
+    assert not server("5.6.24").supports("hints")
+
+
+def test_an_unknown_feature_is_an_error_that_lists_the_known_ones():
+    with pytest.raises(EngineRoomError, match="no server feature") as caught:
+        server("9.7.4").supports("hash_joins")
+    assert "hash_join" in caught.value.remedy
+
+
+def test_every_feature_names_a_release():
+    assert all(len(release(first)) == 3 for first in features().values())
+
+
+def test_a_password_is_not_shown():
+    assert "secret" not in repr(Address(password="secret"))
