@@ -1,0 +1,500 @@
+#include "hash_join/hybrid.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/require.hpp"
+#include "hash_join/chunk_file.hpp"
+#include "hash_join/key_hash.hpp"
+#include "hash_join/packed_row.hpp"
+#include "hash_join/row_buffer.hpp"
+
+namespace engineroom::hash_join {
+
+namespace {
+
+constexpr std::uint64_t kLeastJoinBufferBytes = 16384;
+constexpr std::uint32_t kMostChunks = 128;
+constexpr std::size_t kMostRowBytes = 65535;
+
+std::uint64_t lines(std::size_t bytes) { return (bytes + 63) / 64; }
+
+class HybridHashJoin {
+ public:
+  HybridHashJoin(const Relation& build, const Relation& probe, const HybridOptions& options, Storage& storage,
+                 Interrupt interrupt)
+      : build_(build),
+        probe_(probe),
+        options_(options),
+        storage_(storage),
+        interrupt_(std::move(interrupt)),
+        output_(result_, options.keep_rows),
+        rows_(std::max(options.join_buffer_bytes, kLeastJoinBufferBytes)),
+        packed_(options.row_bytes),
+        rejects_duplicates_(!options.extra.present && (is_semi() || is_anti())) {}
+
+  JoinResult run() {
+    if (options_.probe_row_first && probe_.size() == 0) {
+      state_ = State::end_of_rows;
+    } else {
+      build_hash_table();
+    }
+    while (state_ != State::end_of_rows) step();
+    return std::move(result_);
+  }
+
+ private:
+  enum class State : std::uint8_t {
+    reading_row_from_probe_iterator,
+    reading_row_from_probe_chunk_file,
+    reading_row_from_probe_row_saving_file,
+    loading_next_chunk_pair,
+    reading_first_row_from_hash_table,
+    reading_from_hash_table,
+    end_of_rows,
+  };
+
+  struct ChunkPair {
+    ChunkFile build;
+    ChunkFile probe;
+  };
+
+  bool is_inner() const { return options_.join == JoinType::inner; }
+  bool is_left() const { return options_.join == JoinType::left; }
+  bool is_semi() const { return options_.join == JoinType::semi; }
+  bool is_anti() const { return options_.join == JoinType::anti; }
+  bool keeps_unmatched() const { return is_left() || is_anti(); }
+  bool is_spilled() const { return !chunks_.empty(); }
+  bool is_joining_chunks() const { return current_chunk_ >= 0; }
+
+  void step() {
+    switch (state_) {
+      case State::reading_row_from_probe_iterator:
+        return read_row_from_probe_iterator();
+      case State::reading_row_from_probe_chunk_file:
+        return read_row_from_probe_chunk_file();
+      case State::reading_row_from_probe_row_saving_file:
+        return read_row_from_probe_row_saving_file();
+      case State::loading_next_chunk_pair:
+        return load_next_chunk_pair();
+      case State::reading_first_row_from_hash_table:
+      case State::reading_from_hash_table:
+        return read_next_joined_row();
+      case State::end_of_rows:
+        return;
+    }
+  }
+
+  /// Fills the table from where the build input was left. A full buffer leads to chunk files, or without
+  /// permission to spill to another filling later.
+  void build_hash_table() {
+    begin_filling();
+    bool is_full = false;
+    while (!is_full) {
+      if (next_build_row_ == build_.size()) {
+        has_more_build_rows_ = false;
+        break;
+      }
+      const std::size_t row = read_build_row();
+      if (build_.is_null(row)) {
+        note(Step::build_skipped_null, static_cast<std::int64_t>(row), -1);
+        continue;
+      }
+      is_full = store(row_at(build_, row), Step::build_stored);
+    }
+    if (counters().passes == 1) counters().build_rows_in_memory = rows_in_filling_;
+    charge(counters().work_build);
+
+    if (is_full && options_.allow_spill) {
+      create_chunk_files();
+      spill_rest_of_build();
+    }
+    // More fillings to come: rows that may still be needed are saved while they are probed, and read from
+    // there.
+    save_.is_writing = !is_inner() && has_more_build_rows_;
+    if (rows_.empty() && !keeps_unmatched()) {
+      state_ = State::end_of_rows;
+    } else if (counters().passes > 1 && !is_inner()) {
+      read_saved_rows();
+    } else {
+      if (save_.is_writing) start_saving();
+      next_probe_row_ = 0;
+      state_ = State::reading_row_from_probe_iterator;
+    }
+  }
+
+  std::size_t read_build_row() {
+    ++counters().build_rows_read;
+    ++counters().work_build;
+    interrupt_.advance(1);
+    return next_build_row_++;
+  }
+
+  void create_chunk_files() {
+    const std::uint32_t pairs = chunk_count(options_.estimated_build_rows.value_or(build_.size()),
+                                            counters().build_rows_in_memory, options_.max_chunks);
+    chunks_.reserve(pairs);
+    for (std::uint32_t i = 0; i < pairs; ++i) {
+      chunks_.push_back({ChunkFile(storage_, false), ChunkFile(storage_, keeps_unmatched())});
+    }
+    counters().chunk_files = 2 * pairs;
+    note_io_buffers();
+  }
+
+  void spill_rest_of_build() {
+    while (next_build_row_ < build_.size()) {
+      const std::size_t number = read_build_row();
+      if (build_.is_null(number)) {
+        note(Step::build_skipped_null, static_cast<std::int64_t>(number), -1);
+        continue;
+      }
+      const Row row = row_at(build_, number);
+      const std::size_t chunk = chunk_of(row.key);
+      write(chunks_[chunk].build, row, {});
+      note(Step::build_to_chunk, row.number, -1, static_cast<std::int32_t>(chunk));
+    }
+    has_more_build_rows_ = false;
+    for (ChunkPair& pair : chunks_) pair.build.rewind();
+  }
+
+  void read_row_from_probe_iterator() {
+    if (next_probe_row_ == probe_.size()) {
+      if (is_spilled()) {
+        for (ChunkPair& pair : chunks_) pair.probe.rewind();
+        state_ = State::loading_next_chunk_pair;
+      } else if (has_more_build_rows_) {
+        build_hash_table();
+      } else {
+        state_ = State::end_of_rows;
+      }
+      return;
+    }
+    const std::size_t row = next_probe_row_++;
+    ++counters().probe_rows_read;
+    ++counters().work_probe;
+    probe_row_ = row_at(probe_, row);
+    probe_flags_ = {.is_null = probe_.is_null(row), .is_matched = false};
+    look_up_probe_row(Step::probe_lookup);
+  }
+
+  void read_row_from_probe_chunk_file() {
+    ChunkFile& file = chunks_[static_cast<std::size_t>(current_chunk_)].probe;
+    if (file.at_end()) {
+      state_ = State::loading_next_chunk_pair;
+      return;
+    }
+    probe_flags_ = read(file, probe_row_);
+    look_up_probe_row(Step::probe_lookup_from_chunk);
+  }
+
+  void read_row_from_probe_row_saving_file() {
+    ChunkFile& file = save_.read.front();
+    if (!file.at_end()) {
+      probe_flags_ = read(file, probe_row_);
+      look_up_probe_row(Step::probe_lookup_from_saving_file);
+    } else if (is_joining_chunks()) {
+      state_ = State::loading_next_chunk_pair;
+    } else if (has_more_build_rows_) {
+      build_hash_table();
+    } else {
+      state_ = State::end_of_rows;
+    }
+  }
+
+  void look_up_probe_row(Step step) {
+    interrupt_.advance(1);
+    match_.reset();
+    if (!probe_flags_.is_null) {
+      note(step, -1, probe_row_.number);
+      ++counters().hash_probes;
+      match_ = rows_.find(probe_row_.key);
+      charge(join_work());
+    } else if (!keeps_unmatched()) {
+      state_ = reading_probe_row();
+      return;
+    }
+    state_ = State::reading_first_row_from_hash_table;
+  }
+
+  /// Goes on in the list of rows with the probe row's key to the next one that passes the extra condition.
+  void read_next_joined_row() {
+    bool has_match = false;
+    Row build_row{};
+    while (match_ && !has_match) {
+      const RowBuffer::Match match = rows_.match(*match_);
+      build_row = unpack(match.row.first(options_.row_bytes));
+      match_ = match.next;
+      join_work() += lines(options_.row_bytes);
+      has_match = true;
+      if (options_.extra.present) {
+        ++counters().condition_checks;
+        ++join_work();
+        has_match = options_.extra.holds(build_row.payload, probe_row_.payload);
+      }
+    }
+    interrupt_.advance(1);
+
+    const bool is_first = state_ == State::reading_first_row_from_hash_table;
+    if (is_first) keep_probe_row_for_later(has_match);
+    if (!has_match) {
+      if (is_first && keeps_unmatched() && !probe_flags_.is_matched && !will_meet_more_build_rows()) {
+        emit(kNoRow, 0);
+      }
+      state_ = reading_probe_row();
+      return;
+    }
+    switch (options_.join) {
+      case JoinType::inner:
+      case JoinType::left:
+        emit(build_row.number, build_row.payload);
+        state_ = State::reading_from_hash_table;
+        return;
+      case JoinType::semi:
+        emit(kNoRow, 0);
+        state_ = reading_probe_row();
+        return;
+      case JoinType::anti:
+        state_ = reading_probe_row();
+        return;
+    }
+  }
+
+  /// Are there build rows that the current probe row has not been looked up in and will be?
+  bool will_meet_more_build_rows() const {
+    return save_.is_writing || (is_spilled() && !is_joining_chunks());
+  }
+
+  /// WriteProbeRowToDiskIfApplicable: to a chunk file in phase 1, to the saving file when this chunk or the
+  /// whole build input needs another filling. A semijoin or antijoin is done with a row that has found its
+  /// match.
+  void keep_probe_row_for_later(bool has_match) {
+    if (has_match && (is_semi() || is_anti())) return;
+    const ChunkFile::Flags flags{.is_null = probe_flags_.is_null,
+                                 .is_matched = probe_flags_.is_matched || has_match};
+    if (is_spilled() && !is_joining_chunks()) {
+      const std::size_t chunk = flags.is_null ? 0 : chunk_of(probe_row_.key);
+      write(chunks_[chunk].probe, probe_row_, flags);
+      note(Step::probe_to_chunk, -1, probe_row_.number, static_cast<std::int32_t>(chunk));
+    } else if (save_.is_writing) {
+      write(save_.write.front(), probe_row_, flags);
+      ++counters().probe_rows_saved;
+      note(Step::probe_saved, -1, probe_row_.number);
+    }
+  }
+
+  /// ReadNextHashJoinChunk: goes on with the build chunk that did not fit, or to the next pair.
+  void load_next_chunk_pair() {
+    const bool is_continued =
+        is_joining_chunks() && !chunks_[static_cast<std::size_t>(current_chunk_)].build.at_end();
+    if (!is_continued) {
+      save_.read.clear();
+      ++current_chunk_;
+      if (static_cast<std::size_t>(current_chunk_) == chunks_.size()) {
+        state_ = State::end_of_rows;
+        return;
+      }
+    }
+    ChunkPair& pair = chunks_[static_cast<std::size_t>(current_chunk_)];
+    begin_filling();
+    note(Step::chunk_loading, -1, -1);
+    bool is_full = false;
+    while (!is_full && !pair.build.at_end()) {
+      Row row{};
+      read(pair.build, row);
+      is_full = store(row, Step::build_stored_from_chunk);
+      interrupt_.advance(1);
+    }
+    charge(counters().work_chunk_join);
+
+    save_.is_writing = !is_inner() && !pair.build.at_end();
+    if (is_continued && !is_inner()) {
+      read_saved_rows();
+    } else {
+      if (save_.is_writing) start_saving();
+      if (is_continued) pair.probe.rewind();
+      state_ = State::reading_row_from_probe_chunk_file;
+    }
+  }
+
+  /// What the last filling saved is read now, and what this one saves goes to a new file.
+  void read_saved_rows() {
+    save_.read = std::move(save_.write);
+    save_.write.clear();
+    save_.read.front().rewind();
+    if (save_.is_writing) start_saving();
+    state_ = State::reading_row_from_probe_row_saving_file;
+  }
+
+  void start_saving() {
+    save_.write.clear();
+    save_.write.emplace_back(storage_, keeps_unmatched());
+    note_io_buffers();
+  }
+
+  State reading_probe_row() const {
+    if (!save_.read.empty()) return State::reading_row_from_probe_row_saving_file;
+    return is_joining_chunks() ? State::reading_row_from_probe_chunk_file
+                               : State::reading_row_from_probe_iterator;
+  }
+
+  void begin_filling() {
+    ++counters().passes;
+    rows_.clear();
+    rows_in_filling_ = 0;
+  }
+
+  /// Returns whether the buffer is full now.
+  bool store(const Row& row, Step step) {
+    pack(row, packed_);
+    const RowBuffer::Stored stored = rows_.store(row.key, packed_, rejects_duplicates_);
+    if (stored == RowBuffer::Stored::duplicate) {
+      note(Step::build_duplicate, row.number, -1);
+      return false;
+    }
+    ++rows_in_filling_;
+    (is_joining_chunks() ? counters().work_chunk_join : counters().work_build) += lines(packed_.size());
+    counters().peak_memory_bytes = std::max(counters().peak_memory_bytes, rows_.bytes());
+    counters().peak_table_bytes = std::max(counters().peak_table_bytes, rows_.table_bytes());
+    note(step, row.number, -1);
+    if (stored != RowBuffer::Stored::full) return false;
+    note(Step::buffer_full, row.number, -1);
+    return true;
+  }
+
+  void write(ChunkFile& file, const Row& row, ChunkFile::Flags flags) {
+    pack(row, packed_);
+    file.write(packed_, flags);
+    const std::size_t bytes = file.record_bytes(packed_.size());
+    ++counters().rows_written;
+    counters().bytes_written += bytes;
+    counters().work_spill_write += 1 + lines(bytes);
+  }
+
+  ChunkFile::Flags read(ChunkFile& file, Row& row) {
+    const ChunkFile::Flags flags = file.read(packed_);
+    row = unpack(packed_);
+    const std::size_t bytes = file.record_bytes(packed_.size());
+    ++counters().rows_read;
+    counters().bytes_read += bytes;
+    counters().work_spill_read += 1 + lines(bytes);
+    return flags;
+  }
+
+  void emit(std::int64_t build_row, std::int64_t build_payload) {
+    const JoinedRow row{build_row, probe_row_.number};
+    output_.emit(row, build_payload, probe_row_.payload);
+    ++join_work();
+    note(Step::output, row.build_row, row.probe_row);
+  }
+
+  std::size_t chunk_of(std::int64_t key) const { return chunk_hash(key) & (chunks_.size() - 1); }
+
+  Counters& counters() { return result_.counters; }
+  std::uint64_t& join_work() {
+    return is_joining_chunks() ? counters().work_chunk_join : counters().work_probe;
+  }
+
+  /// Adds what the table has counted since the last call to a phase's work.
+  void charge(std::uint64_t& work) {
+    work +=
+        rows_.buckets_visited() - counters().buckets_visited + rows_.comparisons() - counters().comparisons;
+    counters().buckets_visited = rows_.buckets_visited();
+    counters().comparisons = rows_.comparisons();
+  }
+
+  void note_io_buffers() {
+    const std::size_t files = 2 * chunks_.size() + save_.read.size() + save_.write.size();
+    counters().peak_io_buffer_bytes =
+        std::max<std::uint64_t>(counters().peak_io_buffer_bytes, files * BufferedFile::kBufferBytes);
+  }
+
+  void note(Step step, std::int64_t build_row, std::int64_t probe_row) {
+    note(step, build_row, probe_row, current_chunk_);
+  }
+
+  void note(Step step, std::int64_t build_row, std::int64_t probe_row, std::int32_t chunk) {
+    if (result_.trace.size() >= options_.trace_limit) return;
+    result_.trace.push_back(
+        {step, chunk, static_cast<std::int32_t>(counters().passes), build_row, probe_row});
+  }
+
+  /// The probe row saving files: one is read while the other is written. Empty or one file each.
+  struct Saving {
+    std::vector<ChunkFile> read;
+    std::vector<ChunkFile> write;
+    bool is_writing = false;
+  };
+
+  Relation build_;
+  Relation probe_;
+  HybridOptions options_;
+  Storage& storage_;
+  Interrupt interrupt_;
+  JoinResult result_;
+  Output output_;
+  RowBuffer rows_;
+  std::vector<std::byte> packed_;
+  bool rejects_duplicates_;
+
+  State state_ = State::end_of_rows;
+  std::size_t next_build_row_ = 0;
+  bool has_more_build_rows_ = true;
+  std::uint64_t rows_in_filling_ = 0;
+  std::size_t next_probe_row_ = 0;
+  std::vector<ChunkPair> chunks_;
+  std::int32_t current_chunk_ = -1;
+  Saving save_;
+
+  Row probe_row_{};
+  ChunkFile::Flags probe_flags_;
+  std::optional<Address> match_;
+};
+
+/// The options with what they leave open filled in.
+HybridOptions checked(const Relation& build, const Relation& probe, HybridOptions options) {
+  check(build, probe, options.extra);
+  constexpr std::size_t kMostRows = std::numeric_limits<std::uint32_t>::max();
+  if (build.size() > kMostRows || probe.size() > kMostRows) {
+    refuse("row numbers are kept in 4 bytes; pass at most 4294967295 rows a side, got " +
+           std::to_string(std::max(build.size(), probe.size())));
+  }
+  if (options.join_buffer_bytes < 128) {
+    refuse("join_buffer_bytes must be at least 128, as in the server, got " +
+           std::to_string(options.join_buffer_bytes));
+  }
+  if (options.max_chunks > kMostChunks || !std::has_single_bit(options.max_chunks)) {
+    refuse("max_chunks must be a power of two from 1 to 128, got " + std::to_string(options.max_chunks));
+  }
+  const std::size_t needed = std::max(packed_bytes(build), packed_bytes(probe));
+  if (options.row_bytes == 0) options.row_bytes = needed;
+  if (options.row_bytes < needed || options.row_bytes > kMostRowBytes) {
+    refuse("row_bytes must be from " + std::to_string(needed) + ", what these columns need, to 65535, got " +
+           std::to_string(options.row_bytes));
+  }
+  return options;
+}
+
+}  // namespace
+
+std::uint32_t chunk_count(std::uint64_t estimated_build_rows, std::uint64_t rows_in_memory,
+                          std::uint32_t max_chunks) {
+  if (rows_in_memory == 0) refuse("rows_in_memory must be at least 1, got 0; a full buffer holds a row");
+  const std::uint64_t remaining =
+      estimated_build_rows > rows_in_memory ? estimated_build_rows - rows_in_memory : 0;
+  // Nine tenths as a fraction: ceil(remaining / (0.9 * rows)) is then exact.
+  const std::uint64_t nine_tenths = rows_in_memory * 9;
+  const std::uint64_t wanted =
+      remaining / nine_tenths * 10 + (remaining % nine_tenths * 10 + nine_tenths - 1) / nine_tenths;
+  return std::bit_ceil(static_cast<std::uint32_t>(std::clamp<std::uint64_t>(wanted, 1, max_chunks)));
+}
+
+JoinResult hybrid_hash_join(const Relation& build, const Relation& probe, const HybridOptions& options,
+                            Storage& storage, Interrupt interrupt) {
+  return HybridHashJoin(build, probe, checked(build, probe, options), storage, std::move(interrupt)).run();
+}
+
+}  // namespace engineroom::hash_join

@@ -1,0 +1,52 @@
+// Hash join that keeps what fits into the join buffer and spills the rest.
+//
+// Models      HashJoinIterator (8.0.18 inner joins, 8.0.20 and later all join types; states and table as
+// in 9.7) Leaves out  keys other than one integer column under `=`; the server's batch mode; errors while
+// reading Cost        build rows + probe rows in memory; spilled, each row left is written and read once
+// more, and a
+//             chunk that does not fit is paid with another reading of its probe chunk for each filling
+//
+// Phase 1 fills the hash table from the build input. Does it fit, every probe row is looked up and that is
+// all. Is the buffer full first, the rest of the build input goes to chunk files by another hash; then the
+// probe rows are looked up in what is in memory AND written to their chunk files, since a match may lie
+// there. Phase 2 joins each pair of chunk files as a small hash join. Without permission to spill (LIMIT),
+// the table is filled, probed with the whole probe input, and filled again.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "common/interrupt.hpp"
+#include "common/storage.hpp"
+#include "hash_join/join_result.hpp"
+#include "hash_join/relation.hpp"
+
+namespace engineroom::hash_join {
+
+struct HybridOptions {
+  JoinType join = JoinType::inner;
+  ExtraCondition extra = {};
+  bool keep_rows = true;
+  std::uint64_t join_buffer_bytes = 262144;  // below 16 KiB it acts as 16 KiB
+  /// What the optimizer believes. Decides the number of chunk files; the true number when not given.
+  std::optional<std::uint64_t> estimated_build_rows = std::nullopt;
+  bool allow_spill = true;
+  /// Width of a packed row on both sides; 0 stands for what the columns need.
+  std::size_t row_bytes = 0;
+  std::uint32_t max_chunks = 128;  // a power of two up to 128
+  /// Look for a first probe row before anything is built: nothing is built for an empty probe input.
+  bool probe_row_first = false;
+  std::size_t trace_limit = 0;  // steps to keep
+};
+
+/// Number of pairs of chunk files: enough for each to fill nine tenths of the memory, as far as the estimate
+/// knows, and a power of two.
+std::uint32_t chunk_count(std::uint64_t estimated_build_rows, std::uint64_t rows_in_memory,
+                          std::uint32_t max_chunks);
+
+/// In memory, the result comes in probe order and the matches of a row newest first; spilled, in no order.
+JoinResult hybrid_hash_join(const Relation& build, const Relation& probe, const HybridOptions& options,
+                            Storage& storage, Interrupt interrupt = {});
+
+}  // namespace engineroom::hash_join
