@@ -26,22 +26,23 @@ def summary() -> dict[str, int]:
 
 
 def markdown() -> str:
-    """One table a chapter: figure, what it shows, and the verdict of each method with its claims, origin and date."""
+    """One table a chapter: the figure, the verdict of each method with its claims, origin and date, and what it shows."""
     found: dict[str, list[Row]] = defaultdict(list)
     for row in rows():
         found[row.chapter].append(row)
-    parts = []
-    for chapter, title in CHAPTERS.items():
-        if chapter not in found:
-            continue
-        lines = ["| figure | what it shows | verdict | claims held | run |", "|---|---|---|---|---|"]
-        for row in found[chapter]:
-            lines.append(
-                f"| {_link(figures()[row.figure])} | {_cell(figures()[row.figure].title)} | {_verdict(row)} "
-                f"| {_held(row)} | {_run(row)} |"
-            )
-        parts.append(f"**{title}**\n\n" + "\n".join(lines))
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join(
+        f"**{title}**\n\n" + _table(found[chapter]) for chapter, title in CHAPTERS.items() if chapter in found
+    )
+
+
+def _table(found: list[Row]) -> str:
+    lines = ["```{list-table}", ":header-rows: 1", ":widths: 12 34 54", ":class: ledger", ""]
+    for cells in [
+        ("figure", "verdict", "what it shows"),
+        *((_link(figures()[row.figure]), _verdict(row), _cell(figures()[row.figure].title)) for row in found),
+    ]:
+        lines += [f"{'*' if index == 0 else ' '} - {cell}" for index, cell in enumerate(cells)]
+    return "\n".join([*lines, "```", ""])
 
 
 def claims_markdown(figure: str | None = None) -> str:
@@ -88,23 +89,16 @@ def _link(figure: Figure) -> str:
 
 
 def _verdict(row: Row) -> str:
-    return f"**{_words(row.verdict)}** by {row.method}" if row.method else _words(row.verdict)
-
-
-def _held(row: Row) -> str:
+    """The verdict in words, how many claims hold, and which run says so."""
     if row.method is None:
-        return f"0 of {row.claims_total}" if row.claims_total else "none to test"
-    return f"{row.claims_held} of {row.claims_total}"
-
-
-def _run(row: Row) -> str:
-    """Where the verdict comes from, and how many runs there are to choose from."""
-    if row.method is None or row.recorded_at is None:
-        return ""
+        return _words(row.verdict) + (f", {row.claims_total} to test" if row.claims_total else "")
     kept = recorded(row.figure, row.method)
     withdrawn = sum(run.withdrawn is not None for run in kept)
-    more = f", newest of {len(kept)}" if len(kept) > 1 else ""
-    return f"{row.origin} {row.recorded_at[:10]}{more}" + (f", {withdrawn} withdrawn" if withdrawn else "")
+    run = f"{row.origin} {(row.recorded_at or '')[:10]}"
+    run += f", newest of {len(kept)}" if len(kept) > 1 else ""
+    run += f", {withdrawn} withdrawn" if withdrawn else ""
+    held = f"{row.claims_held} of {row.claims_total} claims held"
+    return f"**{_words(row.verdict)}** by {row.method}, {held} ({run})"
 
 
 def _ours(claim: Claim) -> str:
