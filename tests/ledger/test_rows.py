@@ -141,7 +141,7 @@ def test_the_page_has_every_figure_once_and_a_sign_beside_each_verdict(empty_boo
     assert lines[lines.index("* - fig-7-23") + 1].startswith(
         "  - **✓ reproduced** by live, 4 of 4 claims held (recorded 20"
     )
-    assert lines[lines.index("* - fig-7-22") + 1] == "  - ○ open, 1 to test"
+    assert lines[lines.index("* - fig-7-22") + 1] == "  - ○ open, 1 claim to test"
     assert lines[lines.index("* - fig-7-14") + 1] == "  - · context"
     assert len(set(TOKENS.values())) == len(TOKENS)
 

@@ -91,7 +91,8 @@ def _link(figure: Figure) -> str:
 def _verdict(row: Row) -> str:
     """The verdict in words, how many claims hold, and which run says so."""
     if row.method is None:
-        return _words(row.verdict) + (f", {row.claims_total} to test" if row.claims_total else "")
+        claims = "1 claim" if row.claims_total == 1 else f"{row.claims_total} claims"
+        return _words(row.verdict) + (f", {claims} to test" if row.claims_total else "")
     kept = recorded(row.figure, row.method)
     withdrawn = sum(run.withdrawn is not None for run in kept)
     run = f"{row.origin} {(row.recorded_at or '')[:10]}"
