@@ -76,7 +76,7 @@ def _version(address: Address) -> str:
     server = Server(version="0", provider=NAME, address=address)
     try:
         with contextlib.closing(server.connect(connection_timeout=5)) as connection:
-            return str(connection.get_server_info())
+            return str(connection.server_info)
     except mysql.connector.Error as error:
         raise EngineRoomError(
             f"the server of ENGINEROOM_DSN does not let us in: {error}",

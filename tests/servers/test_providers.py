@@ -1,0 +1,106 @@
+"""Which provider is chosen, and what each says when it cannot serve. Nothing is started here."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from engineroom import servers
+from engineroom.errors import EngineRoomError
+from engineroom.servers.catalogue import resolve
+from engineroom.servers.providers import PROVIDERS, dsn, on_path
+from engineroom.servers.providers.unpack import apt
+
+pytestmark = pytest.mark.usefixtures("cache")
+
+
+def program(folder: Path, name: str, script: str) -> None:
+    (folder / name).write_text(f"#!/bin/sh\n{script}\n")
+    (folder / name).chmod(0o755)
+
+
+@pytest.fixture
+def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder before everything else on PATH."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    return folder
+
+
+def test_the_order_is_the_designs():
+    assert list(PROVIDERS) == ["dsn", "container", "on_path", "unpack"]
+
+
+def test_a_provider_that_does_not_exist_is_refused_with_the_ones_that_do():
+    with pytest.raises(EngineRoomError, match="no provider is called 'cloud'") as caught:
+        servers.start("9.7", provider="cloud")
+    assert "dsn, container, on_path, unpack" in caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("said", "serves"),
+    [
+        ("mysqld  Ver 8.4.9 for Linux on x86_64 (Source distribution)", ["8.4"]),
+        ("/usr/sbin/mysqld  Ver 9.7.0-conda for Linux on x86_64", ["9.7"]),
+        ("mysqld  Ver 10.11.6-MariaDB-0+deb12u1 for debian-linux-gnu", []),
+        ("what?", []),
+    ],
+)
+def test_a_mysqld_on_path_serves_its_own_series(path: Path, said: str, serves: list[str]):
+    program(path, "mysqld", f"echo '{said}'")
+    assert [series for series in servers.catalogue() if on_path.refusal(resolve(series)) is None] == serves
+
+
+def test_a_mysqld_on_path_that_is_mariadbs_is_named_as_such(path: Path):
+    program(path, "mysqld", "echo 'mysqld  Ver 10.11.6-MariaDB'")
+    assert on_path.refusal(resolve("8.0")) == "mysqld on PATH is not MySQL's"
+
+
+@pytest.mark.parametrize("text", ["localhost:3306", "mysql://", "postgresql://a@b/c", "mysql://u@h:port"])
+def test_an_address_that_is_none_is_refused_with_the_form_it_should_have(
+    monkeypatch: pytest.MonkeyPatch, text: str
+):
+    monkeypatch.setenv("ENGINEROOM_DSN_9_7", text)
+    assert dsn.refusal(resolve("9.7")) == "ENGINEROOM_DSN_9_7 is not a server's address"
+
+
+def test_an_address_can_name_a_socket_and_a_password_with_signs(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("ENGINEROOM_DSN_9_7", "mysql://me:p%40ss@/?socket=/run/x.sock")
+    address = dsn._address(resolve("9.7"))
+    assert (address.user, address.password, address.socket) == ("me", "p@ss", "/run/x.sock")
+
+
+def test_a_server_of_ones_own_that_is_down_is_said(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("ENGINEROOM_DSN_9_7", "mysql://me@127.0.0.1:9")
+    assert "does not let us in" in (dsn.refusal(resolve("9.7")) or "")
+
+
+def test_debians_main_mirror_comes_first_and_security_is_none(path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(apt.platform, "freedesktop_os_release", lambda: {"VERSION_CODENAME": "bookworm"})
+    program(
+        path,
+        "apt-get",
+        "echo \"'file:/other/dists/stable/InRelease' a 0\"\n"
+        "echo \"'file:/debian/dists/bookworm/InRelease' b 0\"\n"
+        "echo \"'file:/debian/dists/bookworm-updates/InRelease' c 0\"\n"
+        "echo \"'file:/security/dists/bookworm-security/InRelease' d 0\"",
+    )
+    assert apt._mirrors() == ["file:/debian", "file:/other"]
+
+
+@pytest.mark.parametrize(
+    "system", [{"ID": "ubuntu", "NAME": "Ubuntu"}, {"ID": "fedora", "NAME": "Fedora Linux"}]
+)
+def test_apt_serves_on_debian_only(monkeypatch: pytest.MonkeyPatch, system: dict[str, str]):
+    monkeypatch.setattr(apt.platform, "freedesktop_os_release", lambda: system)
+    assert apt.refusal() == f"only on Debian, this is {system['NAME']}"
+
+
+def test_a_missing_npm_is_said(monkeypatch: pytest.MonkeyPatch):
+    from engineroom.servers.providers.unpack import npm
+
+    monkeypatch.setenv("PATH", "/nonexistent")
+    assert npm.refusal() == "npm is not installed"
