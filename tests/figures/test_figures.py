@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+import xml.etree.ElementTree as ET
+
+import pandas as pd
+import pytest
+
+from engineroom import figures, paths, runs
+from engineroom.errors import EngineRoomError
+from engineroom.figures.drawing import Words
+
+IDS = sorted(
+    module.name.replace("_", "-")
+    for module in pkgutil.iter_modules(figures.__path__)
+    if module.name.startswith(("fig_", "own_", "num_", "tab_"))
+)
+
+
+def _run(figure: str) -> runs.Run:
+    """The newest recorded run of a figure; figures derived from another's run name it."""
+    from engineroom.experiments import hash_join
+
+    derived = {"own-hash-join-three-changes": "fig-7-22"}
+    if figure == "own-hash-join-panel":
+        return hash_join.panel(2000, 0.5, 65536)
+    found = next(
+        (
+            run
+            for method in runs.METHODS
+            if (run := runs.latest(derived.get(figure, figure), method)) is not None
+        ),
+        None,
+    )
+    assert found is not None, f"no run of {figure} is recorded: engineroom record {figure}"
+    return found
+
+
+@pytest.mark.parametrize("figure", IDS)
+def test_a_drawing_is_well_formed_and_says_in_words_what_its_rows_say(figure: str) -> None:
+    drawing = figures.show(figure, _run(figure))
+    for svg in (drawing.wide, drawing.narrow):
+        ET.fromstring(svg)
+        assert "#000000" not in svg, "ink must follow the page's colour"
+    assert len(drawing.words.alt) > 40
+    assert drawing.words.caption.endswith(".")
+    assert "nan" not in (drawing.words.alt + drawing.words.caption).lower().split()
+    assert drawing.csv.count("\n") > 1
+    html = drawing._repr_html_()
+    assert f'download="{figure}.csv"' in html
+    assert 'aria-label="' in html
+
+
+@pytest.mark.parametrize("figure", IDS)
+def test_a_drawing_is_the_same_twice(figure: str) -> None:
+    run = _run(figure)
+    assert figures.show(figure, run) == figures.show(figure, run)
+
+
+@pytest.mark.parametrize("figure", IDS)
+def test_no_text_of_a_drawing_is_below_seven_points(figure: str) -> None:
+    drawing = figures.show(figure, _run(figure))
+    sizes = [float(size) for size in re.findall(r"font-size: ([0-9.]+)px", drawing.wide + drawing.narrow)]
+    assert sizes
+    assert min(sizes) >= 7
+
+
+def test_the_words_follow_the_rows() -> None:
+    module = importlib.import_module("engineroom.figures.fig_7_22")
+    rows = module.rows(_run("fig-7-22"))
+    turned = rows.copy()
+    ours = turned["source"] == "ours"
+    turned.loc[ours & (turned["series"] == "hash_join"), "server_cpu_s"] = 1000.0
+    told: Words = module.words(turned)
+    assert "no longer" in told.caption
+    assert "no longer" not in module.words(rows).caption
+
+
+def test_three_changes_multiply_to_the_whole_step() -> None:
+    from engineroom.experiments.hash_join import three_changes
+
+    run = _run("fig-7-22")
+    best = run.table.groupby(["server", "series"])["server_cpu_s"].min()
+    new = max(run.table["server"])
+    steps = three_changes(run.table, old="5.7.22", new=new)
+    assert steps["before_per_after"].prod() == pytest.approx(
+        best["5.7.22", "index_nested_loop"] / best[new, "hash_join"]
+    )
+
+
+def test_the_published_seconds_are_drawn_from_the_published_rows() -> None:
+    module = importlib.import_module("engineroom.figures.fig_7_23")
+    rows: pd.DataFrame = module.rows(_run("fig-7-23"))
+    published = rows[rows["source"] == "published"].set_index("server")["server_cpu_s"]
+    assert published.to_dict() == {"5.7": 3.82, "8.0": 1.22}
+
+
+def test_an_unknown_figure_is_refused_with_a_remedy() -> None:
+    with pytest.raises(EngineRoomError, match="engineroom ledger"):
+        figures.show("fig-9-99")
+
+
+def test_the_rows_of_a_drawn_figure_are_kept_beside_the_book() -> None:
+    drawing = figures.show("fig-7-22", _run("fig-7-22"))
+    assert (paths.build() / "figures" / "fig-7-22.csv").read_text() == drawing.csv
