@@ -43,6 +43,7 @@ void BufferedFile::flush() {
   if (buffer_.empty()) return;
   file_->write(written_, buffer_);
   written_ += buffer_.size();
+  ++writes_;
   buffer_.clear();
 }
 

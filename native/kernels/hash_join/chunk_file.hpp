@@ -41,6 +41,7 @@ class ChunkFile {
     next_row_ = 0;
   }
 
+  std::uint64_t writes() const { return file_.writes(); }
   bool at_end() const { return next_row_ == rows_; }
 
   /// Reads the next row into `row`, which has the right size.

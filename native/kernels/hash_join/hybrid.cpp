@@ -158,13 +158,13 @@ class HybridHashJoin {
       note(Step::build_to_chunk, row.number, -1, static_cast<std::int32_t>(chunk));
     }
     has_more_build_rows_ = false;
-    for (ChunkPair& pair : chunks_) pair.build.rewind();
+    for (ChunkPair& pair : chunks_) rewind(pair.build);
   }
 
   void read_row_from_probe_iterator() {
     if (next_probe_row_ == probe_.size()) {
       if (is_spilled()) {
-        for (ChunkPair& pair : chunks_) pair.probe.rewind();
+        for (ChunkPair& pair : chunks_) rewind(pair.probe);
         state_ = State::loading_next_chunk_pair;
       } else if (has_more_build_rows_) {
         build_hash_table();
@@ -315,7 +315,7 @@ class HybridHashJoin {
       read_saved_rows();
     } else {
       if (save_.is_writing) start_saving();
-      if (is_continued) pair.probe.rewind();
+      if (is_continued) rewind(pair.probe);
       state_ = State::reading_row_from_probe_chunk_file;
     }
   }
@@ -324,7 +324,7 @@ class HybridHashJoin {
   void read_saved_rows() {
     save_.read = std::move(save_.write);
     save_.write.clear();
-    save_.read.front().rewind();
+    rewind(save_.read.front());
     if (save_.is_writing) start_saving();
     state_ = State::reading_row_from_probe_row_saving_file;
   }
@@ -367,11 +367,19 @@ class HybridHashJoin {
 
   void write(ChunkFile& file, const Row& row, ChunkFile::Flags flags) {
     pack(row, packed_);
+    counters().file_writes -= file.writes();
     file.write(packed_, flags);
+    counters().file_writes += file.writes();
     const std::size_t bytes = file.record_bytes(packed_.size());
     ++counters().rows_written;
     counters().bytes_written += bytes;
     counters().work_spill_write += 1 + lines(bytes);
+  }
+
+  void rewind(ChunkFile& file) {
+    counters().file_writes -= file.writes();
+    file.rewind();
+    counters().file_writes += file.writes();
   }
 
   ChunkFile::Flags read(ChunkFile& file, Row& row) {

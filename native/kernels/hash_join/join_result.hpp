@@ -34,6 +34,7 @@ struct Counters {
   std::uint64_t rows_read = 0;             // back from them
   std::uint64_t bytes_written = 0;
   std::uint64_t bytes_read = 0;
+  std::uint64_t file_writes = 0;           // calls that the buffers of the files left over
   std::uint64_t probe_rows_saved = 0;      // the part of rows_written that went to saving files
   std::uint64_t peak_memory_bytes = 0;     // of hash table and rows, or join buffer, or index
   std::uint64_t peak_table_bytes = 0;      // the part of it that is buckets and values, not rows
