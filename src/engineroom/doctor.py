@@ -115,25 +115,19 @@ def system() -> str:
 
 def platform_notes() -> list[str]:
     """What serves this kind of machine, when it is not the one that the authors have (Debian on x86-64)."""
-    served = {
-        "container": "containers of Docker or Podman for every version",
-        "conda": "conda-forge's mysql-server on PATH for the newest versions",
-    }
+    served = (
+        "containers of Docker or Podman, and for the newest versions by conda-forge's mysql-server on PATH."
+    )
     untried = "The authors did not run the book on this kind of machine."
     if platform.system() == "Darwin":
-        return [f"macOS is served by {served['container']}, and by {served['conda']}.", untried]
+        return [f"macOS is served by {served}", untried]
     if platform.system() != "Linux":
-        return [
-            f"Use Windows through WSL 2 with Debian or Ubuntu; there it is served by {served['container']}.",
-            untried,
-        ]
+        return [f"Use Windows through WSL 2 with Debian or Ubuntu; there it is served by {served}", untried]
     notes = []
     if platform.machine() != "x86_64":
-        notes.append(f"{platform.machine()} is served by {served['container']}, and by {served['conda']}.")
+        notes.append(f"Linux on {platform.machine()} is served by {served}")
     elif _distribution() != "debian":
-        notes.append(
-            f"5.6, 5.7 and 8.0 unpack here; 9.7 is served by {served['container']}, and by {served['conda']}."
-        )
+        notes.append(f"5.6, 5.7 and 8.0 unpack here; 9.7 is served by {served}")
     if "microsoft" in platform.release().lower():
         notes.append("WSL 2 is served like the Linux in it.")
     return [*notes, untried] if notes else []

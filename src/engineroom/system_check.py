@@ -54,6 +54,12 @@ def _program(*names: str) -> Callable[[], bool]:
     return lambda: any(shutil.which(name) for name in names)
 
 
+def _programs(*names: str) -> Callable[[], bool]:
+    # Debian puts some where only root's PATH looks.
+    path = os.environ.get("PATH", "") + os.pathsep + "/usr/sbin"
+    return lambda: all(shutil.which(name, path=path) for name in names)
+
+
 def _library(name: str) -> Callable[[], bool]:
     # Another system than Linux has no use for it.
     return lambda: sys.platform != "linux" or ctypes.util.find_library(name) is not None
@@ -153,6 +159,18 @@ PIECES = (
     ),
     Piece("Node.js", "test", _program("node", "nodejs"), apt="nodejs", conda="nodejs"),
     Piece("Chromium", "test", _program("chromium", "chromium-browser", "google-chrome"), apt="chromium"),
+    Piece(
+        "clang 19 for WebAssembly",
+        "test",
+        _programs("clang-19", "wasm-ld-19"),
+        apt="clang-19 lld-19 wasi-libc libc++-19-dev-wasm32 libc++abi-19-dev-wasm32 libclang-rt-19-dev-wasm32",
+    ),
+    Piece(
+        "Podman, runc and mmdebstrap",
+        "test",
+        _programs("podman", "runc", "mmdebstrap"),
+        apt="podman runc mmdebstrap",
+    ),
 )
 
 
