@@ -21,7 +21,7 @@ from engineroom.servers.catalogue import resolve
 from engineroom.servers.providers import dsn
 from engineroom.servers.server import CHARSET, wait_until
 
-IMAGE = "localhost/engineroom/mysql:9.7"
+IMAGE = "localhost/engineroom-server:9.7"
 SERVERS = ["5.7", "8.0", "8.4", "9.7"]
 TOOLS = Path(__file__).parent / "container"
 PROJECT = "engineroom-test"

@@ -23,7 +23,7 @@ from engineroom.servers.providers import container
 from engineroom.servers.server import wait_until
 
 TOOLS = Path(__file__).parents[1] / "container"
-IMAGE = "localhost/engineroom/mysql:9.7"
+IMAGE = "localhost/engineroom-server:9.7"
 
 
 def podman(*words: str) -> str:
