@@ -18,4 +18,10 @@ struct PythonResult {
 
 PythonResult to_python(hash_join::JoinResult&& result, bool keep_rows);
 
+/// Adds our own join to the submodule that bind_hash_join has made.
+void bind_hash_join_fast(py::module_& hash_join);
+
+/// Adds the generator of join keys to the same submodule.
+void bind_skewed_keys(py::module_& hash_join);
+
 }  // namespace engineroom::bindings

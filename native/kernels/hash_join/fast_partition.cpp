@@ -1,0 +1,123 @@
+#include "hash_join/fast_partition.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#endif
+
+namespace engineroom::hash_join {
+
+namespace {
+
+/// Copies one flush to a page. Past the cache where the processor can: the page is not read soon, and its
+/// lines need not be fetched before they are overwritten.
+void copy_flush(HashedRow* to, const HashedRow* from) {
+#if defined(__x86_64__)
+  for (std::size_t i = 0; i < Partitions::kRowsPerFlush; ++i) {
+    _mm_stream_si128(reinterpret_cast<__m128i*>(to + i),
+                     _mm_load_si128(reinterpret_cast<const __m128i*>(from + i)));
+  }
+#else
+  std::memcpy(to, from, Partitions::kRowsPerFlush * sizeof(HashedRow));
+#endif
+}
+
+}  // namespace
+
+HashedBlocks::HashedBlocks(const Relation& relation, std::size_t begin, std::size_t end, bool values_are_rows)
+    : relation_(relation), begin_(begin), end_(end), values_are_rows_(values_are_rows) {}
+
+Partitions::Partitions(const PartitionPlan& plan, std::size_t rows, Storage* storage, Meter& meter)
+    : shift_(64 - plan.bits),
+      rows_per_page_(plan.rows_per_page),
+      pages_kept_(std::min(plan.pages_kept_in_memory, rows / plan.rows_per_page)),
+      storage_(storage),
+      memory_(MeteredAllocator<HashedRow>(meter)),
+      flush_(MeteredAllocator<HashedRow>(meter)),
+      target_(MeteredAllocator<HashedRow*>(meter)),
+      filled_(MeteredAllocator<std::uint64_t>(meter)),
+      first_(MeteredAllocator<std::uint32_t>(meter)),
+      current_(MeteredAllocator<std::uint32_t>(meter)),
+      next_(MeteredAllocator<std::uint32_t>(meter)),
+      place_(MeteredAllocator<std::uint32_t>(meter)) {
+  const std::size_t n = plan.partitions();
+  memory_.resize((pages_kept_ + n) * rows_per_page_);
+  flush_.resize(n * kRowsPerFlush);
+  target_.resize(n);
+  filled_.resize(n);
+  std::ranges::fill(filled_, 0);
+  first_.resize(n);
+  current_.resize(n);
+  const std::size_t most_pages = n + rows / rows_per_page_;
+  next_.reserve(most_pages);
+  place_.reserve(most_pages);
+  for (std::size_t partition = 0; partition < n; ++partition) {
+    begin_page(partition);
+    first_[partition] = current_[partition];
+  }
+}
+
+void Partitions::begin_page(std::size_t partition) {
+  current_[partition] = static_cast<std::uint32_t>(place_.size());
+  target_[partition] = memory_.data() + pages_in_memory_ * rows_per_page_;
+  place_.push_back(static_cast<std::uint32_t>(pages_in_memory_));
+  next_.push_back(kNone);
+  ++pages_in_memory_;
+}
+
+void Partitions::page_full(std::size_t partition) {
+  const std::uint32_t full = current_[partition];
+  const std::size_t in_use_by_full_pages = pages_in_memory_ - filled_.size();
+  if (in_use_by_full_pages < pages_kept_) {
+    begin_page(partition);
+    next_[full] = current_[partition];
+    return;
+  }
+  if (!file_) file_ = storage_->create();
+  const std::uint32_t memory_place = place_[full];
+  HashedRow* const page = memory_.data() + memory_place * rows_per_page_;
+#if defined(__x86_64__)
+  _mm_sfence();  // the rows written past the cache must be there before another call reads them
+#endif
+  file_->write(pages_in_file_ * page_bytes(), std::as_bytes(std::span(page, rows_per_page_)));
+  bytes_written_ += page_bytes();
+  place_[full] = kInFile | pages_in_file_++;
+  current_[partition] = static_cast<std::uint32_t>(place_.size());
+  place_.push_back(memory_place);
+  next_.push_back(kNone);
+  next_[full] = current_[partition];
+  target_[partition] = page;
+}
+
+void Partitions::flush(std::size_t partition) {
+  copy_flush(target_[partition], flush_.data() + partition * kRowsPerFlush);
+  target_[partition] += kRowsPerFlush;
+  if (filled_[partition] % rows_per_page_ == 0) page_full(partition);
+}
+
+void Partitions::append(const HashedRows& rows) {
+  for (std::size_t i = 0; i < rows.size; ++i) {
+    const std::uint64_t hash = rows.hash[i];
+    const auto partition = static_cast<std::size_t>(hash >> shift_);
+    const std::uint64_t place = filled_[partition]++ % kRowsPerFlush;
+    flush_[partition * kRowsPerFlush + place] = {.hash = hash, .value = rows.value[i]};
+    if (place == kRowsPerFlush - 1) [[unlikely]]
+      flush(partition);
+  }
+}
+
+void Partitions::finish() {
+  for (std::size_t partition = 0; partition < filled_.size(); ++partition) {
+    const std::size_t n = filled_[partition] % kRowsPerFlush;
+    std::copy_n(flush_.data() + partition * kRowsPerFlush, n, target_[partition]);
+  }
+  flush_.clear();
+  flush_.shrink_to_fit();
+#if defined(__x86_64__)
+  _mm_sfence();
+#endif
+}
+
+}  // namespace engineroom::hash_join
