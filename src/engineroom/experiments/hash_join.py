@@ -607,7 +607,7 @@ def kernel_sizes(
     )
 
 
-def phases(*, build_rows: int = 14, probe_rows: int = 14, row_bytes: int = 2048) -> Run:
+def phases(*, build_rows: int = 24, probe_rows: int = 16, row_bytes: int = 2048) -> Run:
     """Trace one small inner join whose buffer holds only some of its build rows, step by step.
 
     The rows are made large (`row_bytes`), so that the smallest buffer the server accepts is full after a few.

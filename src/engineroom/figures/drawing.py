@@ -180,5 +180,12 @@ def _svg(
         re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", svg, count=1),
         count=1,
     )
-    svg = re.sub(r'id="(?!m|p|DejaVu)([a-z0-9_]+)"', rf'id="{figure}-{int(width_in * 10)}-\1"', svg)
+    svg = _own_ids(svg, prefix=f"{figure}-{int(width_in * 10)}-")
     return svg.replace(INK, "currentColor").replace("<svg ", '<svg aria-hidden="true" focusable="false" ', 1)
+
+
+def _own_ids(svg: str, *, prefix: str) -> str:
+    """Prefix every id and every reference to one: a page has many drawings, and ids are the page's."""
+    for name in set(re.findall(r' id="([^"]+)"', svg)):
+        svg = re.sub(rf'( id="|#){re.escape(name)}(?=["\)])', rf"\g<1>{prefix}{name}", svg)
+    return svg

@@ -60,7 +60,7 @@ def words(table: pd.DataFrame) -> Words:
     return Words(
         alt=f"Log-log line chart of CPU time a probe row against rows on each side. {'; '.join(map(ends, present))}.",
         caption=(
-            f"The quadratic loops leave the picture; the rest stays within one decade. At {_rows(most)} rows spilling costs "
+            f"At {_rows(most)} rows spilling costs "
             f"{spill / memory:.1f} times the join in memory, and our fast kernel takes 1/{memory / fast:.0f} of it."
         ),
     )

@@ -33,16 +33,11 @@ def rows(run: Run) -> pd.DataFrame:
 
 
 def picture(table: pd.DataFrame, ax: Axes) -> None:
-    """Time runs to the right, one lane a kind of step; the number in a marker is the row's or the chunk's."""
+    """Time runs to the right, one lane a kind of step; dotted lines mark a full buffer and a loaded pair of chunks."""
     narrow = is_narrow(ax)
     for lane, (step, (_, _, colour, marker)) in enumerate(LANES.items()):
         mine = table[table["step"] == step]
         ax.plot(mine["order"], [lane] * len(mine), marker, color=colour, markersize=4 if narrow else 6)
-        if step.endswith("to_chunk") and not narrow:
-            for at, chunk in mine[["order", "chunk"]].itertuples(index=False):
-                ax.annotate(
-                    str(chunk), (at, lane), (0, 6), textcoords="offset points", ha="center", fontsize=7
-                )
     for at in table.loc[table["step"] == "buffer_full", "order"]:
         ax.axvline(at, linestyle=":", color=VERMILION, linewidth=1)
         ax.annotate("full", (at, -0.7), (3, 0), textcoords="offset points", fontsize=9, color=VERMILION)
@@ -51,9 +46,7 @@ def picture(table: pd.DataFrame, ax: Axes) -> None:
     ax.set_yticks(range(len(LANES)), [short if narrow else long for long, short, _, _ in LANES.values()])
     ax.set_ylim(len(LANES) - 0.5, -1.1)
     ax.set_xlabel(
-        "steps"
-        if narrow
-        else "steps of the join (small numbers: the chunk; dotted lines: a pair of chunks is loaded)"
+        "steps" if narrow else "steps of the join (dotted: the buffer is full; a pair of chunks is loaded)"
     )
 
 
