@@ -43,22 +43,18 @@ class Explorable(SphinxDirective):
         figure = nodes.figure(
             "", nodes.image(uri=f"/book/web/explorables/{word}.svg", alt=self.options["alt"])
         )
-        figure["explorable"] = word
         caption = nodes.caption()
         caption += self.parse_inline(" ".join(self.content), lineno=self.content_offset)[0]
         figure += caption
         self.add_name(figure)
-        tag = bundle.tag(word)
-        return [nodes.raw("", f"<{tag}>", format="html"), figure, nodes.raw("", f"</{tag}>", format="html")]
-
-
-def load_script(
-    app: Sphinx, _page: str, _template: str, _context: dict[str, Any], doctree: nodes.document | None
-) -> None:
-    """Give the page the classic scripts of its explorables; others do not load them."""
-    for figure in doctree.findall(nodes.figure) if doctree else ():
-        if word := figure.get("explorable"):
-            app.add_js_file(f"explorables/{word}.js", loading_method="defer")
+        # The script stands right after its element and not in the head: it runs before the page is painted.
+        tag, up = bundle.tag(word), "../" * self.env.docname.count("/")
+        script = f'<script src="{up}_static/explorables/{word}.js"></script>'
+        return [
+            nodes.raw("", f'<{tag} class="explorable">', format="html"),
+            figure,
+            nodes.raw("", f"</{tag}>{script}", format="html"),
+        ]
 
 
 def write_scripts(app: Sphinx, error: Exception | None) -> None:
@@ -71,6 +67,5 @@ def write_scripts(app: Sphinx, error: Exception | None) -> None:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("explorable", Explorable)
-    app.connect("html-page-context", load_script)
     app.connect("build-finished", write_scripts)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -4,18 +4,19 @@
 // The kernels use no file and no clock; the C library under them still names a few WASI calls. They answer 0.
 const wasi = new Proxy({}, { get: () => () => 0, has: () => true });
 
-/** Compiles a kernel and returns its exports, ready to be called. */
+/**
+ * Compiles a kernel and returns its exports, ready to be called. It is small enough to be compiled at once, so that the
+ * explorable stands when its page is first painted, and nothing moves later.
+ */
 export function startKernel(bytes) {
-  return WebAssembly.compile(bytes).then((module) => {
-    const imports = {};
-    for (const { module: from, name } of WebAssembly.Module.imports(module)) {
-      (imports[from] ??= {})[name] = wasi[name];
-    }
-    return WebAssembly.instantiate(module, imports).then((instance) => {
-      instance.exports._initialize?.();
-      return instance.exports;
-    });
-  });
+  const module = new WebAssembly.Module(bytes);
+  const imports = {};
+  for (const { module: from, name } of WebAssembly.Module.imports(module)) {
+    (imports[from] ??= {})[name] = wasi[name];
+  }
+  const { exports } = new WebAssembly.Instance(module, imports);
+  exports._initialize?.();
+  return exports;
 }
 
 export function decodeBase64(text) {
@@ -142,26 +143,26 @@ export function mount(host, definition, kernel) {
 export function defineElement(tag, definition, kernelBytes) {
   customElements.define(tag, class extends HTMLElement {
     connectedCallback() {
-      const figure = this.querySelector("figure");
       const host = element("div");
-      startKernel(kernelBytes).then((kernel) => {
-        figure.prepend(host);
+      try {
+        const kernel = startKernel(kernelBytes);
+        this.querySelector("figure").prepend(host);
         this.classList.add("er-ready");
         mount(host, definition, kernel);
-      }).catch((problem) => {
+      } catch (problem) {
         host.remove();
         this.classList.remove("er-ready");
         this.classList.add("er-failed");
-        console.warn(`${tag}: showing the plain figure instead:`, problem);
-      });
+        console.info(`${tag}: showing the plain figure instead:`, problem);
+      }
     }
   });
 }
 
 /** A notebook: anywidget calls this with its model and an empty element. */
-export async function renderWidget({ model, el }, definition) {
+export function renderWidget({ model, el }, definition) {
   const view = model.get("kernel");
-  const kernel = await startKernel(new Uint8Array(view.buffer, view.byteOffset, view.byteLength));
+  const kernel = startKernel(new Uint8Array(view.buffer, view.byteOffset, view.byteLength));
   const host = element("div");
   el.classList.add("er-widget");
   el.append(host);

@@ -2,7 +2,7 @@
 
 A page opened from disk can neither fetch a file nor import a module. So the runtime, the explorable's module and its
 WebAssembly (as base64) are joined into one classic script. The modules are import-free for that reason, and the join is
-three replacements.
+two replacements.
 """
 
 from __future__ import annotations
@@ -14,7 +14,17 @@ from pathlib import Path
 from engineroom import paths
 from engineroom.errors import EngineRoomError
 
-__all__ = ["classic_script", "notebook_module", "sources", "style", "tag", "wasm", "words"]
+__all__ = [
+    "classic_script",
+    "joined",
+    "notebook_module",
+    "plain_figure",
+    "sources",
+    "style",
+    "tag",
+    "wasm_file",
+    "words",
+]
 
 
 def _web() -> Path:
@@ -31,20 +41,24 @@ def tag(word: str) -> str:
     return f"explorable-{word.replace('_', '-')}"
 
 
+def wasm_file(word: str) -> Path:
+    """The compiled kernel."""
+    return _web() / "wasm" / f"{word}.wasm"
+
+
+def plain_figure(word: str) -> Path:
+    """The picture at the start values, for print and for browsers without scripts."""
+    return _web() / "explorables" / f"{word}.svg"
+
+
 def sources(word: str) -> list[Path]:
-    """The files an explorable is made of: runtime, module, kernel, plain figure."""
+    """The files an explorable is made of; EngineRoomError when one is missing."""
     folder = _web() / "explorables"
-    files = [
-        folder / "runtime.js",
-        folder / f"{word}.js",
-        _web() / "wasm" / f"{word}.wasm",
-        folder / f"{word}.svg",
-    ]
+    files = [folder / "runtime.js", folder / f"{word}.js", wasm_file(word), plain_figure(word)]
     for path in files:
         if not path.is_file():
             raise EngineRoomError(
-                f"explorable {word!r} lacks {path}",
-                remedy="`make wasm` writes the kernel and the plain figure",
+                f"explorable {word!r} lacks {path}", remedy="`make wasm` writes kernel and plain figure"
             )
     return files
 
@@ -54,29 +68,27 @@ def style() -> str:
     return (_web() / "styles" / "explorable.css").read_text(encoding="utf-8")
 
 
-def wasm(word: str) -> bytes:
-    """The compiled kernel."""
-    return sources(word)[2].read_bytes()
-
-
-def _joined(word: str) -> str:
-    runtime, module = (path.read_text(encoding="utf-8") for path in sources(word)[:2])
+def joined(word: str) -> str:
+    """Runtime and module as plain statements that define, among others, `definition`."""
+    folder = _web() / "explorables"
+    runtime, module = ((folder / f"{name}.js").read_text(encoding="utf-8") for name in ("runtime", word))
     if module.count("export default ") != 1 or re.search(r"^import\b", runtime + module, re.MULTILINE):
         raise EngineRoomError(
             f"explorables/{word}.js must have one `export default` and no import",
             remedy="see book/web/explorables/README.md",
         )
-    return runtime.replace("export function ", "function ") + module.replace(
+    return re.sub(r"^export (?=function )", "", runtime, flags=re.MULTILINE) + module.replace(
         "export default ", "const definition = "
     )
 
 
 def classic_script(word: str) -> str:
     """The script of a static page: defines the custom element, needs no network and no module loader."""
-    kernel = base64.b64encode(wasm(word)).decode()
-    return f'(() => {{\n"use strict";\n{_joined(word)}\ndefineElement("{tag(word)}", definition, decodeBase64("{kernel}"));\n}})();\n'
+    kernel = base64.b64encode(wasm_file(word).read_bytes()).decode()
+    define = f'defineElement("{tag(word)}", definition, decodeBase64("{kernel}"));'
+    return f'(() => {{\n"use strict";\n{joined(word)}\n{define}\n}})();\n'
 
 
 def notebook_module(word: str) -> str:
     """The ES module of the notebook's widget; the kernel arrives as the widget's `kernel` trait."""
-    return f"{_joined(word)}\nexport default {{ render: (context) => renderWidget(context, definition) }};\n"
+    return f"{joined(word)}\nexport default {{ render: (context) => renderWidget(context, definition) }};\n"

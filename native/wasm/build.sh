@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# Compiles each explorable's kernel to book/web/wasm/<word>.wasm and draws its plain figure. Same input, same bytes.
+# `build.sh FOLDER` writes into FOLDER instead, for the test that compares.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+clang=clang++-19
+if ! command -v "$clang" >/dev/null; then
+  echo "make wasm needs clang 19 for WebAssembly. On Debian:"
+  echo "  apt-get install --no-install-recommends clang-19 lld-19 wasi-libc libc++-19-dev-wasm32 libc++abi-19-dev-wasm32 libclang-rt-19-dev-wasm32"
+  exit 1
+fi
+
+# What each module is made of besides its entry; files and threads stay native.
+declare -A kernels_of=(
+  [hash_join]="common/storage.cpp hash_join/hybrid.cpp hash_join/relation.cpp hash_join/row_buffer.cpp hash_join/row_memory.cpp hash_join/skewed_keys.cpp"
+)
+
+target=${1:-book/web/wasm}
+mkdir -p "$target"
+for entry in native/wasm/*.cpp; do
+  word=$(basename "$entry" .cpp)
+  read -ra kernels <<<"${kernels_of[$word]}"
+  "$clang" --target=wasm32-wasi -std=c++20 -O2 -fno-exceptions -fno-rtti -stdlib=libc++ -mexec-model=reactor \
+    -Wall -Wextra -Wconversion -Werror -ffile-prefix-map="$PWD"=. -ffunction-sections -Wl,--gc-sections -Wl,--strip-all \
+    -Inative/kernels "$entry" "${kernels[@]/#/native/kernels/}" -o "$target/$word.wasm"
+  echo "$target/$word.wasm: $(stat -c %s "$target/$word.wasm") bytes"
+done
+[ $# -gt 0 ] || PYTHONPATH=src python3 -m engineroom.widgets.headless

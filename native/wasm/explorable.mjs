@@ -1,0 +1,20 @@
+// Computes an explorable without a browser: for its plain figure and for the test against the native kernel.
+//   node explorable.mjs SCRIPT WASM < inputs.json  ->  {"results": [...], "picture": "<svg ...>", "milliseconds": slowest}
+// SCRIPT is runtime and module as a page gets them (engineroom.widgets.bundle). Inputs left out have their start value; the
+// picture is of the start values.
+import { readFileSync } from "node:fs";
+
+const [script, wasm] = process.argv.slice(2);
+const { definition, startKernel } = new Function(
+  `${readFileSync(script, "utf8")}; return { definition, startKernel };`)();
+const kernel = startKernel(readFileSync(wasm));
+const start = Object.fromEntries(definition.inputs.map((input) => [input.name, input.start]));
+let milliseconds = 0;
+const results = JSON.parse(readFileSync(0, "utf8")).map((inputs) => {
+  const before = performance.now();
+  const result = definition.compute(kernel, { ...start, ...inputs });
+  milliseconds = Math.max(milliseconds, performance.now() - before);
+  return { ...result, sentence: definition.sentence(result), shown: definition.results(result) };
+});
+const picture = definition.picture(definition.compute(kernel, start), 640, "plain");
+process.stdout.write(JSON.stringify({ results, picture: `${picture.replaceAll("currentColor", "#111")}\n`, milliseconds }));

@@ -1,0 +1,154 @@
+"""The browser's kernel is the native one, and what is committed is what the sources give."""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+from engineroom import paths
+from engineroom.errors import EngineRoomError
+from engineroom.widgets import bundle, headless
+
+GRID = [
+    {
+        "build_rows": build,
+        "probe_rows": probe,
+        "skew_quarters": skew,
+        "estimate_percent": estimate,
+        "join_buffer_bytes": buffer,
+    }
+    for build, probe, skew, estimate, buffer in itertools.product(
+        (500, 5000), (500, 10000), (0, 4, 8), (10, 100, 1000), (16384, 65536, 262144, 16 << 20)
+    )
+]
+needs_node = pytest.mark.skipif(headless.node() is None, reason="no Node.js here to run WebAssembly in")
+needs_clang = pytest.mark.skipif(
+    shutil.which("clang++-19") is None, reason="no clang++-19 here: .ci/run installs it"
+)
+
+
+def native(inputs: dict[str, int]) -> dict[str, int]:
+    from engineroom._native import hash_join
+
+    rows = inputs["build_rows"]
+    result = hash_join.hybrid(
+        hash_join.skewed_keys(rows=rows, distinct=rows, skew_quarters=inputs["skew_quarters"], seed=1),
+        hash_join.skewed_keys(rows=inputs["probe_rows"], distinct=rows, seed=2),
+        output="count",
+        join_buffer_bytes=inputs["join_buffer_bytes"],
+        estimated_build_rows=max(1, rows * inputs["estimate_percent"] // 100),
+        row_bytes=100,
+        storage="memory",
+    )
+    return {"count": result.count, **result.counters}
+
+
+@needs_node
+def test_webassembly_counts_what_the_native_kernel_counts():
+    in_browser = headless.evaluate("hash_join", GRID)["results"]
+    for inputs, result in zip(GRID, in_browser, strict=True):
+        expected = native(inputs)
+        counted = {name: value for name, value in result.items() if name in expected}
+        assert len(counted) == 15
+        assert counted == {name: expected[name] for name in counted}, inputs
+
+
+@needs_node
+def test_the_grid_spills_and_fits_and_reads_again():
+    results = headless.evaluate("hash_join", GRID)["results"]
+    assert {result["chunk_files"] for result in results} >= {0, 2, 8, 256}
+    assert any(result["bytes_read"] > result["bytes_written"] for result in results)
+
+
+@needs_node
+def test_sentence_says_what_the_counters_say():
+    fits, spills, again = headless.evaluate(
+        "hash_join",
+        [
+            {"join_buffer_bytes": 16 << 20},
+            {"join_buffer_bytes": 262144},
+            {"join_buffer_bytes": 262144, "estimate_percent": 10},
+        ],
+    )["results"]
+    assert "no chunk file" in fits["sentence"]
+    assert f"{spills['chunk_files'] // 2} pairs of chunk files" in spills["sentence"]
+    assert "more than once" not in spills["sentence"]
+    assert "1 pair of chunk files" in again["sentence"]
+    assert "more than once" in again["sentence"]
+
+
+@needs_node
+@pytest.mark.parametrize("word", bundle.words())
+def test_plain_figure_is_the_picture_at_the_start_values(word):
+    assert bundle.plain_figure(word).read_text() == headless.evaluate(word)["picture"], "run `make wasm`"
+
+
+@needs_clang
+@pytest.mark.slow
+def test_committed_webassembly_is_what_the_sources_give(tmp_path):
+    subprocess.run([paths.root() / "native/wasm/build.sh", tmp_path], check=True, capture_output=True)
+    for word in bundle.words():
+        rebuilt = (tmp_path / f"{word}.wasm").read_bytes()
+        assert rebuilt == bundle.wasm_file(word).read_bytes(), (
+            "the kernel changed: run `make wasm` and commit"
+        )
+
+
+@pytest.mark.parametrize("word", bundle.words())
+def test_explorable_is_small_and_names_no_address(word):
+    script = bundle.classic_script(word)
+    assert len(bundle.wasm_file(word).read_bytes()) < 100_000
+    assert "http" not in script.replace("http://www.w3.org/2000/svg", "")
+    assert "export " not in script
+
+
+def test_missing_part_of_an_explorable_names_the_command_that_makes_it():
+    with pytest.raises(EngineRoomError, match="make wasm"):
+        bundle.sources("no_such_word")
+
+
+def test_widget_carries_the_page_s_module_and_kernel():
+    from engineroom.widgets.explorable import Explorable
+
+    widget = Explorable("hash_join")
+    assert "export default { render" in widget.get_state()["_esm"]
+    assert ".er-live" in widget.get_state()["_css"]
+    assert widget.kernel == bundle.wasm_file("hash_join").read_bytes()
+    with pytest.raises(EngineRoomError, match="hash_join"):
+        Explorable("hash_joyn")
+
+
+class TestSkewedKeys:
+    @staticmethod
+    def draw(**arguments: int) -> np.ndarray:
+        from engineroom._native import hash_join
+
+        return hash_join.skewed_keys(**arguments)
+
+    def test_same_seed_same_keys(self):
+        first = self.draw(rows=1000, distinct=50, skew_quarters=3, seed=5)
+        assert (first == self.draw(rows=1000, distinct=50, skew_quarters=3, seed=5)).all()
+        assert (first != self.draw(rows=1000, distinct=50, skew_quarters=3, seed=6)).any()
+
+    @pytest.mark.parametrize("quarters", range(9))
+    def test_frequencies_follow_the_power_law(self, quarters):
+        keys = self.draw(rows=200_000, distinct=8, skew_quarters=quarters, seed=1)
+        frequency = np.sort(np.unique(keys, return_counts=True)[1])[::-1] / len(keys)
+        weights = np.arange(1, 9) ** (-quarters / 4)
+        assert np.allclose(frequency, weights / weights.sum(), atol=0.005)
+
+    def test_two_tables_share_their_keys(self):
+        build = self.draw(rows=5000, distinct=100, skew_quarters=8, seed=1)
+        probe = self.draw(rows=5000, distinct=100, seed=2)
+        assert set(build) <= set(probe)
+
+    @pytest.mark.parametrize(
+        "wrong", [{"distinct": 0}, {"distinct": 2**24 + 1}, {"rows": -1}, {"skew_quarters": 9}]
+    )
+    def test_bad_arguments_are_refused_with_their_name(self, wrong):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            self.draw(**{"rows": 1, "distinct": 1, **wrong})
