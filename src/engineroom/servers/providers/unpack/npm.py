@@ -24,7 +24,7 @@ def fetch(unpack: Unpack, folder: Path, tree: Path) -> str:
     what = f"{unpack.name} {unpack.package_version}"
     package = archive.attempt(lambda: _download(unpack, folder), what=what)
     archive.check(package, unpack.sha256, what=what)
-    archive.extract(package, tree, strip="package/")
+    archive.extract(package, tree, strip=1)
     (tree / unpack.mysqld).chmod(0o755)
     return unpack.version or ""
 
