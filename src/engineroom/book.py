@@ -31,7 +31,14 @@ def build() -> Path:
     """
     root = paths.root()
     start = time.monotonic()
-    command = [sys.executable, "-m", "jupyter_book", "build", str(root), "-W", "--keep-going"]
+    command = [
+        str(Path(sys.executable).with_name("jupyter-book")),
+        "build",
+        str(root),
+        "-W",
+        "-n",
+        "--keep-going",
+    ]
     said: list[str] = []
     with (
         subprocess.Popen(
