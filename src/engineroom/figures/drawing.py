@@ -79,8 +79,12 @@ class Drawing:
         alt = html.escape(self.words.alt, quote=True)
         data = base64.b64encode(self.csv.encode()).decode()
         pictures = "".join(
-            f'<div class="er-{width}" role="img" aria-label="{alt}">{svg}</div>'
-            for width, svg in (("wide", self.wide), ("narrow", self.narrow))
+            f'<div class="er-{width}" role="img" aria-label="{alt}"{style}>{svg}</div>'
+            # The book's style sheet shows the narrow one instead on a phone; a notebook has no such sheet.
+            for width, svg, style in (
+                ("wide", self.wide, ""),
+                ("narrow", self.narrow, ' style="display:none"'),
+            )
         )
         return (
             f'<figure class="er-figure" data-figure="{self.figure}">{pictures}'
