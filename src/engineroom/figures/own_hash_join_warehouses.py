@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
 from engineroom.figures.drawing import Words
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
     from engineroom.runs import Run
 
-__all__ = ["crossing", "picture", "rows", "words"]
+__all__ = ["crossing", "partner_cost_us", "picture", "rows", "words"]
 
 LABELS = {
     "index_nested_loop": "index loop",
@@ -50,6 +51,17 @@ def crossing(table: pd.DataFrame) -> int | None:
     return next((int(count) for count in slowest.index if slowest.loc[count:].all()), None)
 
 
+def partner_cost_us(table: pd.DataFrame) -> pd.Series[float]:
+    """CPU microseconds that one more partner of an order line costs in each plan: the slope of its line."""
+    best = table.groupby(["series", "warehouses"])["cpu_us_per_order_line"].min()
+    return pd.Series(
+        {
+            series: float(np.polyfit(line.index.get_level_values(1), line, 1)[0])
+            for series, line in best.groupby(level="series")
+        }
+    )
+
+
 def words(table: pd.DataFrame) -> Words:
     """Name both ends and the place where the lines cross."""
     best = table.groupby(["series", "warehouses"])["cpu_us_per_order_line"].min()
@@ -62,7 +74,9 @@ def words(table: pd.DataFrame) -> Words:
     return Words(
         alt=f"Line chart of server CPU time an order line against warehouses. {said}.",
         caption=(
-            "The index loop's cost a row grows with the number of partners, the hash joins' hardly. "
+            f"From {few} to {many} warehouses the index loop's cost a row grows to "
+            f"{best['index_nested_loop', many] / best['index_nested_loop', few]:.0f} times, the hash join's to "
+            f"{best['hash_join', many] / best['hash_join', few]:.1f} times. "
             + (
                 f"From {place} warehouses on the index loop is the slowest plan."
                 if place
