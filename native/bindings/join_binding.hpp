@@ -7,13 +7,13 @@
 
 namespace engineroom::bindings {
 
-/// A JoinResult whose vectors have become NumPy arrays.
+/// A JoinResult whose vectors have become structured NumPy arrays, of JoinedRow and of Event.
 struct PythonResult {
-  std::optional<py::array_t<hash_join::JoinedRow>> rows;
+  std::optional<py::array> rows;
   std::uint64_t count;
   std::int64_t sum;
   std::map<std::string, std::uint64_t> counters;
-  py::array_t<hash_join::Event> trace;
+  py::array trace;
 };
 
 PythonResult to_python(hash_join::JoinResult&& result, bool keep_rows);
