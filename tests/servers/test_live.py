@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import mysql.connector
 import pytest
@@ -12,7 +14,9 @@ from click.testing import CliRunner
 from engineroom import servers
 from engineroom.errors import EngineRoomError
 from engineroom.servers import Server, lifecycle, session_status
+from engineroom.servers.catalogue import resolve
 from engineroom.servers.cli import server as command
+from engineroom.servers.providers import unpack
 from engineroom.servers.server import CHARSET
 
 pytestmark = pytest.mark.live
@@ -195,4 +199,35 @@ def test_a_dsn_serves_the_series_that_answers_there(
         monkeypatch.setenv("ENGINEROOM_DSN", address)
         with pytest.raises(EngineRoomError, match=r"the server there is 5\.7\.22"):
             servers.start("9.7", provider="dsn")
+    nothing_left()
+
+
+@pytest.mark.usefixtures("sockets")
+def test_a_mysqld_on_path_is_taken_before_an_unpacked_one(
+    filled_cache: Path, monkeypatch: pytest.MonkeyPatch, nothing_left: Callable[[], None]
+):
+    unpack.install(resolve("5.7"))
+    monkeypatch.setenv("PATH", f"{filled_cache}/servers/5.7/bin:{os.environ['PATH']}")
+    with servers.start("5.7") as server:
+        assert (server.provider, server.version) == ("on_path", "5.7.22")
+        assert server.query("SELECT 1") == [(1,)]
+    nothing_left()
+
+
+@pytest.mark.usefixtures("filled_cache", "sockets")
+def test_after_the_first_run_no_network_is_needed(
+    monkeypatch: pytest.MonkeyPatch, nothing_left: Callable[[], None]
+):
+    unpack.fetch(resolve("9.7"))
+    for name in ("http_proxy", "https_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    with servers.start("9.7", provider="unpack") as server:
+        assert server.query("SELECT 1") == [(1,)]
+    nothing_left()
+
+
+@pytest.mark.usefixtures("filled_cache", "sockets")
+def test_an_option_that_is_fixed_with_the_datadir_gets_a_datadir_of_its_own(nothing_left: Callable[[], None]):
+    with servers.start("5.7", provider="unpack", options={"innodb_page_size": "4k"}) as server:
+        assert server.query("SELECT @@innodb_page_size") == [(4096,)]
     nothing_left()
