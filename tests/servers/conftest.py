@@ -12,6 +12,8 @@ import psutil
 import pytest
 
 from engineroom import paths
+from engineroom.servers.catalogue import resolve
+from engineroom.servers.providers import unpack
 
 
 def leftovers(cache: Path, sockets: Path) -> list[str]:
@@ -58,13 +60,22 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def downloads() -> Path:
+    """The reader's own cache, with the servers that these tests copy from it."""
+    for version in ("5.7", "9.7"):
+        request = resolve(version)
+        if unpack.refusal(request) is None:
+            unpack.fetch(request)
+    return paths.cache()
+
+
 @pytest.fixture
-def filled_cache(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache with the downloads and template datadirs of the reader's own, and nothing that runs."""
-    monkeypatch.delenv("ENGINEROOM_CACHE")
+def filled_cache(downloads: Path, cache: Path) -> Path:
+    """A cache that has those servers already; what is made in it does not go into the reader's."""
     for name in ("servers", "templates"):
-        real = paths.cache() / name
-        real.mkdir(exist_ok=True)
-        (cache / name).symlink_to(real)
-    monkeypatch.setenv("ENGINEROOM_CACHE", str(cache))
+        (cache / name).mkdir()
+        for real in (downloads / name).iterdir():
+            if real.is_dir() and not real.name.startswith("."):
+                (cache / name / real.name).symlink_to(real)
     return cache

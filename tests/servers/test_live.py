@@ -14,9 +14,7 @@ from click.testing import CliRunner
 from engineroom import servers
 from engineroom.errors import EngineRoomError
 from engineroom.servers import Server, lifecycle, session_status
-from engineroom.servers.catalogue import resolve
 from engineroom.servers.cli import server as command
-from engineroom.servers.providers import unpack
 from engineroom.servers.server import CHARSET
 
 pytestmark = pytest.mark.live
@@ -206,7 +204,6 @@ def test_a_dsn_serves_the_series_that_answers_there(
 def test_a_mysqld_on_path_is_taken_before_an_unpacked_one(
     filled_cache: Path, monkeypatch: pytest.MonkeyPatch, nothing_left: Callable[[], None]
 ):
-    unpack.install(resolve("5.7"))
     monkeypatch.setenv("PATH", f"{filled_cache}/servers/5.7/bin:{os.environ['PATH']}")
     with servers.start("5.7") as server:
         assert (server.provider, server.version) == ("on_path", "5.7.22")
@@ -218,7 +215,6 @@ def test_a_mysqld_on_path_is_taken_before_an_unpacked_one(
 def test_after_the_first_run_no_network_is_needed(
     monkeypatch: pytest.MonkeyPatch, nothing_left: Callable[[], None]
 ):
-    unpack.fetch(resolve("9.7"))
     for name in ("http_proxy", "https_proxy"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     with servers.start("9.7", provider="unpack") as server:

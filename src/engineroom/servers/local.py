@@ -290,7 +290,7 @@ def _copy(source: Path, target: Path, *, label: str) -> None:
     with progress.bar(desc=label, total=1, bar_format="{desc}: {elapsed}"):
         try:
             done = subprocess.run(
-                ["cp", "-a", "--reflink=auto", "--sparse=auto", str(source), str(target)],
+                ["cp", "-a", "--reflink=auto", "--sparse=auto", f"{source}/.", str(target)],
                 capture_output=True,
                 text=True,
                 check=False,
