@@ -101,5 +101,5 @@ $(STAMPS)/servers: $(STAMPS)/native data/servers.toml
 
 # A lab is executed again when its text changes (jupyter-cache) or when the code or data under it changes (this rule).
 $(STAMPS)/labs: $(STAMPS)/native $(CODE)
-	@rm -rf _build/.jupyter_cache
+	@rm -rf _build/.jupyter_cache _build/.doctrees
 	@touch $@
