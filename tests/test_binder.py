@@ -65,7 +65,7 @@ def binder(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, st
         ).stdout.strip(),
     }
     _run([sys.executable, "-m", "venv", str(prefix)], environment)
-    pip = [str(prefix / "bin" / "python"), "-m", "pip", "install", "-q"]
+    pip = [str(prefix / "bin" / "python"), "-m", "pip", "install", "-q", "--no-compile"]
     _run([*pip, "--require-hashes", "-r", str(repository / "requirements" / "book.txt")], environment)
     _run([str(repository / ".binder" / "postBuild")], environment)
     return repository, environment
@@ -81,6 +81,14 @@ def test_a_text_notebook_runs_on_the_server_on_path(binder):
     said = "".join("".join(output.get("text", "")) for output in cells[-1]["outputs"])
     assert said.startswith("on_path 9.7.")
     assert said.rstrip().endswith("nested_loop")
+
+
+def test_the_lab_runs_from_top_to_bottom(binder):
+    repository, environment = binder
+    _run(
+        [str(repository / ".binder" / "start"), "jupytext", "--to", "ipynb", "--execute", "notebooks/hash_join.md"],
+        environment, cwd=repository,
+    )  # fmt: skip
 
 
 def test_the_lab_opens_as_a_notebook_in_jupyterlab(binder):
