@@ -1,6 +1,7 @@
 // engineroom._native.hash_join.fast: our own join, and what its bench needs.
 #include "common/workers.hpp"
 #include "hash_join/fast_join.hpp"
+#include "hash_join/random_reads.hpp"
 #include "join_binding.hpp"
 
 namespace engineroom::bindings {
@@ -20,6 +21,7 @@ memory_bytes: the most that the join takes besides its two inputs and its result
 storage. None: no bound.
 layout: "automatic", "one_table" or "partitioned" (both sides cut so that each part's table fits the cache); a table that
 does not fit into memory_bytes is always partitioned.
+workspace: memory that the join takes over from an earlier one, and leaves to a later one. None: from the system and back.
 storage: "file" (directory, by default the system's folder for temporary files) or "memory".
 
 Rows come in order of the probe row, then of the build row. Raises ValueError for an array of another dtype, shape or
@@ -36,14 +38,15 @@ PythonResult fast(const py::array& build_key, const py::array& probe_key, const 
                   const std::optional<py::array>& build_payload,
                   const std::optional<py::array>& probe_payload, const std::optional<py::array>& build_null,
                   const std::optional<py::array>& probe_null, const std::string& output, std::int64_t threads,
-                  std::optional<std::int64_t> memory_bytes, const std::string& layout,
+                  std::optional<std::int64_t> memory_bytes, const std::string& layout, Workspace* workspace,
                   const std::string& storage, const std::optional<std::string>& directory) {
   const Columns build = columns("build", build_key, build_payload, build_null);
   const Columns probe = columns("probe", probe_key, probe_payload, probe_null);
   hash_join::FastJoinOptions options{.join = join_type(join),
                                      .keep_rows = keeps_rows(output),
                                      .threads = at_least(threads, 1, "threads"),
-                                     .layout = layout_of(layout)};
+                                     .layout = layout_of(layout),
+                                     .workspace = workspace};
   if (memory_bytes) options.memory_bytes = at_least(*memory_bytes, 1, "memory_bytes");
   const std::unique_ptr<Storage> files = make_storage(storage, directory);
   hash_join::JoinResult result;
@@ -57,11 +60,36 @@ PythonResult fast(const py::array& build_key, const py::array& probe_key, const 
 }  // namespace
 
 void bind_hash_join_fast(py::module_& m) {
+  py::class_<Workspace>(
+      m, "Workspace",
+      "Memory that one join leaves to the next of the same size; it goes back to the system "
+      "with this object.")
+      .def(py::init<>());
   m.def("fast", &fast, py::arg("build_key"), py::arg("probe_key"), py::kw_only(), py::arg("join") = "inner",
         py::arg("build_payload") = py::none(), py::arg("probe_payload") = py::none(),
         py::arg("build_null") = py::none(), py::arg("probe_null") = py::none(), py::arg("output") = "rows",
         py::arg("threads") = 1, py::arg("memory_bytes") = py::none(), py::arg("layout") = "automatic",
-        py::arg("storage") = "file", py::arg("directory") = py::none(), kFastDoc);
+        py::arg("workspace") = py::none(), py::arg("storage") = "file", py::arg("directory") = py::none(),
+        kFastDoc);
+
+  using hash_join::RandomReads;
+  py::class_<RandomReads>(m, "RandomReads",
+                          "Independent reads of single cache lines: the limit of a look-up.")
+      .def(py::init([](std::int64_t table_bytes) {
+             return std::make_unique<RandomReads>(at_least(table_bytes, 1, "table_bytes"));
+           }),
+           py::arg("table_bytes"))
+      .def(
+          "run",
+          [](const RandomReads& reads, const py::array& keys, const py::array& values, bool prefetch) {
+            const Columns probe = columns("probe", keys, values, std::nullopt);
+            const hash_join::Relation relation = probe.relation();
+            const py::gil_scoped_release unlocked;
+            return reads.run(relation.key, relation.payload, prefetch);
+          },
+          py::arg("keys"), py::arg("values"), py::kw_only(), py::arg("prefetch"),
+          "Reads one line a key and returns a sum without meaning; `prefetch` asks for lines some reads "
+          "ahead.");
 }
 
 }  // namespace engineroom::bindings

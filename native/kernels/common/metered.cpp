@@ -9,11 +9,7 @@ namespace engineroom {
 namespace {
 
 constexpr std::size_t kLine = 64;
-#ifdef __linux__
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
-#endif
-
-}  // namespace
 
 void* allocate_aligned(std::size_t bytes) {
 #ifdef __linux__
@@ -42,6 +38,42 @@ void free_aligned(void* memory, [[maybe_unused]] std::size_t bytes) {
   }
 #endif
   ::operator delete (memory, std::align_val_t{kLine});
+}
+
+}  // namespace
+
+Workspace::~Workspace() {
+  for (const auto& [bytes, memory] : blocks_) free_aligned(memory, bytes);
+}
+
+void* Workspace::take(std::size_t bytes) {
+  const std::lock_guard lock(guard_);
+  const auto found = blocks_.find(bytes);
+  if (found == blocks_.end()) return nullptr;
+  void* const memory = found->second;
+  blocks_.erase(found);
+  return memory;
+}
+
+void Workspace::leave(void* memory, std::size_t bytes) {
+  const std::lock_guard lock(guard_);
+  blocks_.emplace(bytes, memory);
+}
+
+void* Meter::allocate(std::size_t bytes) {
+  void* memory = workspace_ != nullptr && bytes >= kHugePage ? workspace_->take(bytes) : nullptr;
+  if (memory == nullptr) memory = allocate_aligned(bytes);
+  add(bytes);
+  return memory;
+}
+
+void Meter::free(void* memory, std::size_t bytes) {
+  remove(bytes);
+  if (workspace_ != nullptr && bytes >= kHugePage) {
+    workspace_->leave(memory, bytes);
+  } else {
+    free_aligned(memory, bytes);
+  }
 }
 
 }  // namespace engineroom

@@ -131,6 +131,7 @@ class FastJoin {
         storage_(storage),
         workers_(workers),
         interrupt_(std::move(interrupt)),
+        meter_(options.workspace),
         found_(options.threads) {}
 
   JoinResult run() {

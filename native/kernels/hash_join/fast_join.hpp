@@ -15,6 +15,7 @@
 #include <optional>
 
 #include "common/interrupt.hpp"
+#include "common/metered.hpp"
 #include "common/storage.hpp"
 #include "common/workers.hpp"
 #include "hash_join/join_result.hpp"
@@ -31,6 +32,7 @@ struct FastJoinOptions {
   std::size_t threads = 1;
   std::optional<std::uint64_t> memory_bytes = std::nullopt;  // none: as much as it takes
   FastLayout layout = FastLayout::automatic;
+  Workspace* workspace = nullptr;  // large blocks come from here and go back
 };
 
 /// Rows come in order of the probe row, then of the build row, whatever the threads and the memory. `storage`

@@ -13,9 +13,6 @@ namespace engineroom::hash_join {
 
 namespace {
 
-// A look-up this many rows ahead is asked for; measured flat from 8 to 24.
-constexpr std::size_t kAhead = 12;
-
 #if ENGINEROOM_X86
 // AVX-512 multiplies eight 64-bit numbers at once; the loop is the portable one, compiled for it.
 [[gnu::target("avx512f,avx512dq,prefer-vector-width=512"), gnu::optimize("O3")]] void hash_keys_avx512(

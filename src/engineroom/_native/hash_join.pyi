@@ -9,8 +9,10 @@ import numpy
 import numpy.typing
 
 __all__: list[str] = [
+    "RandomReads",
     "Result",
     "Step",
+    "Workspace",
     "block_nested_loop",
     "chunk_count",
     "chunk_hash",
@@ -67,6 +69,22 @@ class Result:
     def trace(self) -> numpy.ndarray:
         """
         The first steps, as many as asked for: structured array with step, chunk, pass, build_row, probe_row.
+        """
+
+class Workspace:
+    """
+    Memory that one join leaves to the next of the same size; it goes back to the system with this object.
+    """
+    def __init__(self) -> None: ...
+
+class RandomReads:
+    """
+    Independent reads of single cache lines: the limit of a look-up.
+    """
+    def __init__(self, table_bytes: typing.SupportsInt | typing.SupportsIndex) -> None: ...
+    def run(self, keys: numpy.ndarray, values: numpy.ndarray, *, prefetch: bool) -> int:
+        """
+        Reads one line a key and returns a sum without meaning; `prefetch` asks for lines some reads ahead.
         """
 
 def block_nested_loop(
@@ -128,6 +146,7 @@ def fast(
     threads: typing.SupportsInt | typing.SupportsIndex = 1,
     memory_bytes: typing.SupportsInt | typing.SupportsIndex | None = None,
     layout: str = "automatic",
+    workspace: Workspace = None,
     storage: str = "file",
     directory: str | None = None,
 ) -> Result:
@@ -143,6 +162,7 @@ def fast(
     storage. None: no bound.
     layout: "automatic", "one_table" or "partitioned" (both sides cut so that each part's table fits the cache); a table that
     does not fit into memory_bytes is always partitioned.
+    workspace: memory that the join takes over from an earlier one, and leaves to a later one. None: from the system and back.
     storage: "file" (directory, by default the system's folder for temporary files) or "memory".
 
     Rows come in order of the probe row, then of the build row. Raises ValueError for an array of another dtype, shape or

@@ -1,0 +1,168 @@
+"""What the chapters promise about speed, measured in one sitting: `python -m engineroom.bench [word ...]`.
+
+A chapter adds a module of its word's name beside this file, with a function `bench(sitting) -> list[Row]` and, where it
+compares with other packages, `PACKAGES`. Each word's rows go to `_build/bench/<word>.json`, what machine and moment they
+come from to `<word>.provenance.json`, and both are printed.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import importlib.util
+import json
+import os
+import pkgutil
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from engineroom import paths, progress, provenance
+from engineroom.errors import EngineRoomError
+
+__all__ = ["Row", "Sitting", "main", "row", "run", "table", "words"]
+
+QUIET_LOAD = 0.5
+
+
+@dataclass(frozen=True)
+class Row:
+    """One promise and what came of it. `peer` is None where the goal is a limit of the same run, or a rate."""
+
+    name: str
+    ours: float
+    unit: str
+    peer: str | None
+    peer_value: float | None
+    ratio: float
+    goal: str
+    holds: bool
+
+
+def row(
+    name: str,
+    *,
+    ours: float,
+    unit: str,
+    ratio: float,
+    side: Literal[">=", "<="],
+    goal: float,
+    peer: str | None = None,
+    peer_value: float | None = None,
+) -> Row:
+    """A row whose ratio is to lie on one side of its goal."""
+    holds = ratio >= goal if side == ">=" else ratio <= goal
+    digits = 5
+    return Row(
+        name=name,
+        ours=float(f"{ours:.{digits}g}"),
+        unit=unit,
+        peer=peer,
+        peer_value=None if peer_value is None else float(f"{peer_value:.{digits}g}"),
+        ratio=round(ratio, 3),
+        goal=f"{side} {goal:g}",
+        holds=bool(holds),
+    )
+
+
+@dataclass
+class Sitting:
+    """What a bench is given: a progress bar to move and a place for what belongs to the rows' provenance."""
+
+    word: str
+    bar: Any
+    notes: dict[str, Any] = field(default_factory=dict)
+
+
+def words() -> list[str]:
+    """The chapters that have a bench, by name."""
+    return sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_"))
+
+
+def run(word: str) -> tuple[list[Row], dict[str, Any]]:
+    """Measure one chapter and keep rows and provenance in `_build/bench`."""
+    if word not in words():
+        raise EngineRoomError(f"there is no bench of {word!r}", remedy="choose from: " + ", ".join(words()))
+    module = importlib.import_module(f"{__name__}.{word}")
+    packages: Sequence[str] = getattr(module, "PACKAGES", ())
+    missing = [name for name in packages if importlib.util.find_spec(name) is None]
+    if missing:
+        raise EngineRoomError(
+            f"the bench of {word} compares with packages that are not installed: {', '.join(missing)}",
+            remedy="run `make bench`, which installs them first, or `pip install -e '.[bench]'`",
+        )
+    machine = provenance.machine()
+    with provenance.watch() as watched, progress.bar(desc=word, unit="run") as bar:
+        sitting = Sitting(word, bar)
+        rows: list[Row] = module.bench(sitting)
+    seen = {
+        **machine,
+        **watched,
+        "versions": {name: importlib.metadata.version(name) for name in packages},
+        **sitting.notes,
+    }
+    folder = paths.build() / "bench"
+    folder.mkdir(exist_ok=True)
+    _write(folder / f"{word}.provenance.json", provenance.scrub(seen))
+    _write(folder / f"{word}.json", [asdict(a_row) for a_row in rows])
+    return rows, seen
+
+
+def _write(path: Path, value: Any) -> None:
+    """Whole or not at all, also when two sittings end at the same time."""
+    part = path.with_name(f"{path.name}.{os.getpid()}")
+    part.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    part.replace(path)
+
+
+def header(word: str, seen: dict[str, Any]) -> str:
+    """One paragraph on where the rows come from, before them."""
+    versions = ", ".join(f"{name} {version}" for name, version in seen["versions"].items())
+    quiet = max(seen["load_before"], 0.0) <= QUIET_LOAD
+    return (
+        f"{word}: {seen['date']}, {seen['cpu']}, {seen['cores']} cores; {versions or 'no other package'}\n"
+        f"load before {seen['load_before']}, steal {seen['steal_percent']} %"
+        + ("" if quiet else "; others were using the machine: do not trust the wall times")
+    )
+
+
+def table(rows: Sequence[Row]) -> str:
+    """The rows for people."""
+    lines = [("", "ours", "", "peer", "", "ratio", "goal", "")]
+    for a_row in rows:
+        lines.append(
+            (
+                a_row.name,
+                f"{a_row.ours:.4g}",
+                a_row.unit,
+                a_row.peer or "",
+                "" if a_row.peer_value is None else f"{a_row.peer_value:.4g}",
+                f"{a_row.ratio:.2f}",
+                a_row.goal,
+                "holds" if a_row.holds else "does not hold",
+            )
+        )
+    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
+    numbers = {1, 4, 5}
+    return "\n".join(
+        "  ".join(
+            cell.rjust(width) if i in numbers else cell.ljust(width)
+            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    )
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the named benches, or all. A goal that does not hold is a result, not a failure."""
+    try:
+        for word in arguments or words():
+            rows, seen = run(word)
+            print(header(word, seen), table(rows), "", sep="\n")
+            print(f"written to {(paths.build() / 'bench' / word).relative_to(paths.root())}.json", flush=True)
+    except EngineRoomError as error:
+        print(f"engineroom: {error}", file=sys.stderr)
+        return 1
+    return 0
