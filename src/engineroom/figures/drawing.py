@@ -185,7 +185,9 @@ def _svg(
         count=1,
     )
     svg = _own_ids(svg, prefix=f"{figure}-{int(width_in * 10)}-")
-    return svg.replace(INK, "currentColor").replace("<svg ", '<svg aria-hidden="true" focusable="false" ', 1)
+    return svg.replace(INK, "currentColor").replace(
+        "<svg ", '<svg fill="currentColor" aria-hidden="true" focusable="false" ', 1
+    )
 
 
 def _own_ids(svg: str, *, prefix: str) -> str:
