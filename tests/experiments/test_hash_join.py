@@ -7,7 +7,7 @@ from engineroom import runs, servers
 from engineroom.errors import EngineRoomError
 from engineroom.experiments import hash_join
 from engineroom.experiments.choice import live_or_recorded
-from engineroom.experiments.statement import measure
+from engineroom.experiments.statement import join_of, measure
 
 live = pytest.mark.live
 
@@ -113,6 +113,12 @@ def test_the_hashed_table_is_read_from_the_tree() -> None:
     tree = "-> Inner hash join (a.x = b.x)\n    -> Table scan on b  (cost=1)\n    -> Hash\n        -> Table scan on a  (cost=1)"
     assert hash_join._hashed_table(tree) == "a"
     assert hash_join._hashed_table("-> Nested loop inner join") is None
+
+
+def test_the_join_of_a_tree_has_no_costs() -> None:
+    tree = "-> Aggregate: count(0)  (cost=9 rows=1)\n    -> Inner hash join (a.x = b.x)  (cost=1 rows=2)\n        -> Hash"
+    assert join_of(tree) == "Inner hash join (a.x = b.x)"
+    assert join_of("refused: syntax") == "refused: syntax"
 
 
 def test_three_changes_of_made_up_seconds() -> None:

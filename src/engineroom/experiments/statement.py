@@ -12,7 +12,7 @@ from engineroom.errors import EngineRoomError
 if TYPE_CHECKING:
     from engineroom.servers import Server
 
-__all__ = ["Measured", "measure", "plan"]
+__all__ = ["Measured", "join_of", "measure", "plan"]
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,12 @@ def plan(server: Server, connection: Any, sql: str) -> str:
         )
         for line in lines
     )
+
+
+def join_of(tree: str) -> str:
+    """The join node of a plan printed as a tree, without its costs; the whole text when it has none."""
+    found = re.search(r"-> (.*join.*?)(?:  \(cost=|$)", tree, flags=re.M)
+    return found[1] if found else tree
 
 
 def _cpu_seconds(server: Server) -> float:
