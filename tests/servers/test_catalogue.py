@@ -55,6 +55,12 @@ def test_a_readers_option_wins_over_the_books_setting_in_either_spelling():
     assert request.settings()["innodb_buffer_pool_size"] == "1G"
 
 
+@pytest.mark.parametrize("name", ["datadir", "bind-address", "socket"])
+def test_an_option_that_keeps_servers_apart_cannot_be_chosen(name: str):
+    with pytest.raises(EngineRoomError, match="cannot be chosen"):
+        resolve("9.7", {name: "x"})
+
+
 def test_a_feature_begins_with_its_release():
     assert not server("8.0.15").supports("hash_join")
     assert server("8.0.18").supports("hash_join")

@@ -332,6 +332,19 @@ def test_a_port_that_is_taken_while_the_server_starts(
 
 @pytest.mark.live
 @pytest.mark.usefixtures("filled_cache")
+def test_a_free_port_that_somebody_takes_meanwhile_is_no_error(
+    monkeypatch: pytest.MonkeyPatch, nothing_left: Callable[[], None]
+):
+    with listener() as port:
+        ports = iter([port, local.free_port()])
+        monkeypatch.setattr(local, "free_port", lambda: next(ports))
+        with servers.start("5.7", provider="unpack") as server:
+            assert server.port != port
+    nothing_left()
+
+
+@pytest.mark.live
+@pytest.mark.usefixtures("filled_cache")
 @pytest.mark.parametrize("version", ["5.7", "9.7"])
 def test_a_server_that_dies_at_start_shows_the_end_of_its_log(version: str, nothing_left: Callable[[], None]):
     with pytest.raises(EngineRoomError, match="ended while starting") as caught:

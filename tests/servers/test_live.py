@@ -227,3 +227,11 @@ def test_an_option_that_is_fixed_with_the_datadir_gets_a_datadir_of_its_own(noth
     with servers.start("5.7", provider="unpack", options={"innodb_page_size": "4k"}) as server:
         assert server.query("SELECT @@innodb_page_size") == [(4096,)]
     nothing_left()
+
+
+@pytest.mark.usefixtures("filled_cache", "sockets")
+@pytest.mark.parametrize("version", ["5.7", "9.7"])
+def test_a_reader_can_switch_the_binary_log_on(version: str, nothing_left: Callable[[], None]):
+    with servers.start(version, provider="unpack", options={"log_bin": "binlog", "server_id": 1}) as server:
+        assert server.query("SELECT @@log_bin") == [(1,)]
+    nothing_left()

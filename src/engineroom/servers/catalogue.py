@@ -26,6 +26,9 @@ __all__ = [
 
 Setting = str | int | bool
 
+# What makes a server private. A reader who needs another value starts a server by hand and names it as a DSN.
+OURS = frozenset({"basedir", "bind_address", "datadir", "init_file", "pid_file", "socket", "user"})
+
 
 @dataclass(frozen=True, kw_only=True)
 class Unpack:
@@ -142,4 +145,9 @@ def resolve(version: str, options: Mapping[str, Setting] | None = None, *, share
             remedy=f"choose one of {known}, or a release such as 5.7.22; `engineroom server list` shows them",
         )
     named = {name.replace("-", "_"): value for name, value in (options or {}).items()}
+    if taken := sorted(OURS & named.keys()):
+        raise EngineRoomError(
+            f"the option {taken[0]} cannot be chosen: it keeps this server apart from every other",
+            remedy="leave it out; the running server's own variables tell its value",
+        )
     return Request(entry=entry, exact=version if len(numbers) == 3 else None, options=named, shared=shared)

@@ -11,7 +11,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,7 +21,7 @@ import filelock
 
 from engineroom import paths, progress
 from engineroom.errors import EngineRoomError
-from engineroom.servers.catalogue import Entry, Request, release
+from engineroom.servers.catalogue import Entry, Request, Setting, release
 from engineroom.servers.instance import Instance
 from engineroom.servers.server import Address, Server, wait_until
 
@@ -40,6 +40,10 @@ INITIALISE_TIMEOUT_S = 300
 LOCK_TIMEOUT_S = 600
 
 
+class PortTakenError(EngineRoomError):
+    """Somebody else listens on the port."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Installed:
     """A `mysqld` that can be run: the command before its options, and what it needs to find its parts."""
@@ -55,9 +59,25 @@ class Installed:
 def start(installed: Installed, request: Request) -> Server:
     """Start a server on a copy of its template datadir and wait until it answers."""
     settings = request.settings()
-    chosen_port = settings.get("port")
-    if chosen_port is not None:
-        require_free_port(int(chosen_port))
+    return on_a_free_port(
+        lambda port: _start(installed, request, settings, port), chosen=settings.get("port")
+    )
+
+
+def on_a_free_port(begin: Callable[[int], Server], *, chosen: Setting | None) -> Server:
+    """Start on the port that the reader chose, or on a free one; somebody may take that before the server does."""
+    if chosen is not None:
+        require_free_port(int(chosen))
+        return begin(int(chosen))
+    for _ in range(3):
+        try:
+            return begin(free_port())
+        except PortTakenError as error:
+            taken = error
+    raise taken
+
+
+def _start(installed: Installed, request: Request, settings: Mapping[str, Setting], port: int) -> Server:
     source = template(installed, request)
     instance = Instance.create()
     # A socket's path has 108 bytes at most; the cache folder may be deeper than that.
@@ -67,7 +87,7 @@ def start(installed: Installed, request: Request) -> Server:
         temporary = instance.folder / "tmp"
         temporary.mkdir()
         address = Address(
-            port=int(chosen_port) if chosen_port is not None else free_port(),
+            port=port,
             socket=str(short / "s"),
             password=secrets.token_urlsafe(12),
         )
@@ -80,11 +100,11 @@ def start(installed: Installed, request: Request) -> Server:
                 **installed.options,
                 "lc_messages_dir": str(installed.share),
                 "character_sets_dir": str(installed.share / "charsets"),
+                "tmpdir": str(temporary),
                 **settings,
                 "datadir": str(instance.folder / "data"),
                 "socket": address.socket or "",
                 "pid_file": str(instance.folder / "mysqld.pid"),
-                "tmpdir": str(temporary),
                 "init_file": str(init_file),
                 "bind_address": "127.0.0.1",
                 "port": address.port,
@@ -326,8 +346,8 @@ def require_free_port(port: int) -> None:
             raise _port_taken(port) from error
 
 
-def _port_taken(port: int) -> EngineRoomError:
-    return EngineRoomError(
+def _port_taken(port: int) -> PortTakenError:
+    return PortTakenError(
         f"port {port} of 127.0.0.1 is taken",
         remedy=f"leave the port out to get a free one, or find who has it with `ss -ltnp 'sport = :{port}'`",
     )

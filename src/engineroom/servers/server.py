@@ -332,8 +332,8 @@ class Server:
         """Turn a client's error into one that says that the server is gone, when it is."""
         if self._instance is None:
             return
-        # The client may see the closed socket before the keeper has seen the process end.
-        wait_until(lambda: not self.alive(), seconds=0.5 if _lost_connection(error) else 0)
+        # The client may see the closed socket before the keeper, or a container's engine, has seen the process end.
+        wait_until(lambda: not self.alive(), seconds=10 if _lost_connection(error) else 0)
         if not self.alive():
             tail = self.log_tail()
             raise EngineRoomError(

@@ -45,10 +45,12 @@ def start(request: Request) -> Server:
     if client is None:
         raise EngineRoomError("no container engine answers", remedy="start Docker or install Podman")
     settings = request.settings()
-    port = int(settings.pop("port")) if "port" in settings else None
-    if port is not None:
-        local.require_free_port(port)
-    address = Address(port=port or local.free_port(), password=secrets.token_urlsafe(12))
+    chosen = settings.pop("port", None)
+    return local.on_a_free_port(lambda port: _start(client, request, settings, port), chosen=chosen)
+
+
+def _start(client: str, request: Request, settings: dict[str, Setting], port: int) -> Server:
+    address = Address(port=port, password=secrets.token_urlsafe(12))
     instance = Instance.create()
     name = f"engineroom-{instance.folder.name}"
     try:
