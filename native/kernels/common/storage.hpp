@@ -70,7 +70,7 @@ class BufferedFile {
 
   std::unique_ptr<File> file_;
   std::vector<std::byte> buffer_;
-  std::uint64_t written_ = 0;    // bytes in the file itself
+  std::uint64_t written_ = 0;  // bytes in the file itself
   std::uint64_t writes_ = 0;
   std::uint64_t next_read_ = 0;  // file offset of the byte after the buffer's last one
   std::size_t position_ = 0;     // of reading, in the buffer
