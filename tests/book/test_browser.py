@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +12,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, Route
 
 from engineroom import paths
+from engineroom.widgets import bundle
 
 pytestmark = pytest.mark.browser
 
@@ -196,4 +198,27 @@ def test_a_kernel_that_cannot_start_leaves_the_plain_figure(browser, html):
     page.wait_for_selector(".er-failed")
     assert page.locator("explorable-hash-join figure img").is_visible()
     assert not page.locator(".er-live").count()
+    context.close()
+
+
+def test_widget_module_renders_in_a_notebook(browser):
+    """What anywidget does: import the module, call `render` with a model that holds the kernel's bytes."""
+    context = browser.new_context(offline=True)
+    page = context.new_page()
+    page.evaluate(
+        """async ([source, base64]) => {
+             const module = await import(URL.createObjectURL(new Blob([source], { type: "text/javascript" })));
+             const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+             module.default.render({ model: { get: () => new DataView(bytes.buffer) }, el: document.body });
+           }""",
+        [
+            bundle.notebook_module("hash_join"),
+            base64.b64encode(bundle.wasm_file("hash_join").read_bytes()).decode(),
+        ],
+    )
+    before = result_texts(page)["Chunk files"]
+    page.get_by_role("button", name="Lower join buffer").click()
+    page.wait_for_function(
+        "before => document.querySelector('.er-results dd').textContent !== before", arg=before
+    )
     context.close()
