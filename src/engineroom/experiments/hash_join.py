@@ -31,6 +31,7 @@ __all__ = [
     "RECORD",
     "buffer_sweep",
     "no_index",
+    "server_against_kernel",
     "source_query_live",
     "three_changes",
     "warehouses_live",
@@ -310,7 +311,7 @@ _NO_INDEX = "SELECT COUNT(*) FROM left_rows JOIN right_rows ON left_rows.k = rig
 _WIDE = "SELECT COUNT(*), MAX(left_rows.pad), MAX(right_rows.pad) FROM left_rows JOIN right_rows ON left_rows.k = right_rows.k"
 # With LIMIT and neither grouping nor order the server does not spill: it refills the table and reads the probe side again.
 _NO_SPILL = "SELECT left_rows.pad, right_rows.pad FROM left_rows JOIN right_rows ON left_rows.k = right_rows.k LIMIT {}"
-BUFFER_BYTES = (16384, 65536, 131072, 262144, 1048576, 4194304)
+BUFFER_BYTES = (16384, 32768, 65536, 131072, 262144, 1048576, 4194304)
 
 
 def buffer_sweep(
@@ -461,11 +462,10 @@ def why_not(*, version: str = "9.7", n: int = 1000) -> Run:
 
 def _pair_of_tables(connection: Any, n: int) -> None:
     """Tables left_rows and right_rows: n rows each, every key once, in another order on each side."""
-    orders = (np.random.default_rng(seed).permutation(n) for seed in (0, 1))
     with connection.cursor() as cursor:
         cursor.execute("CREATE DATABASE IF NOT EXISTS join_lab")
         connection.database = "join_lab"
-        for name, keys in zip(("left_rows", "right_rows"), orders, strict=True):
+        for name, keys in zip(("left_rows", "right_rows"), _pair_of_keys(n), strict=True):
             cursor.execute(f"DROP TABLE IF EXISTS {name}")
             cursor.execute(
                 f"CREATE TABLE {name} (k INT NOT NULL, pad CHAR(100) NOT NULL) ENGINE=InnoDB CHARSET=latin1"
@@ -476,6 +476,11 @@ def _pair_of_tables(connection: Any, n: int) -> None:
                 )
             cursor.execute(f"ANALYZE TABLE {name}")
             cursor.fetchall()
+
+
+def _pair_of_keys(n: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Keys of left_rows, which is the build side of every join here, and of right_rows, in the order of insertion."""
+    return np.random.default_rng(0).permutation(n), np.random.default_rng(1).permutation(n)
 
 
 def _expect(answer: Any, n: int, server: Server) -> None:
@@ -605,6 +610,44 @@ def kernel_sizes(
             "bytes_written": "bytes written to chunk files",
         },
     )
+
+
+# A packed row of left_rows or right_rows: INT in 4 bytes, CHAR(100) as its length in 1 byte and 100 characters.
+PAIR_ROW_BYTES = 4 + 1 + 100
+# A chunk file puts a length of 8 bytes before each row.
+CHUNK_ROW_BYTES = PAIR_ROW_BYTES + 8
+
+
+def server_against_kernel(run: Run) -> pd.DataFrame:
+    """Run the kernel on the keys of a `buffer_sweep` and put its chunk files beside those of the server.
+
+    Nothing is fitted: the row's size follows from the table's columns. At some sizes the kernel fits one row more into memory
+    than the server, whose memory root the kernel models without its blocks' headers.
+    """
+    from engineroom._native import hash_join as kernel
+
+    spill = run.table[run.table["series"] == "spill"].set_index("join_buffer_bytes")
+    build, probe = _pair_of_keys(int(run.provenance["rows_per_table"]))
+    rows = []
+    for size in spill.index:
+        done = kernel.hybrid(
+            build, probe, join_buffer_bytes=int(size), row_bytes=PAIR_ROW_BYTES, output="count"
+        ).counters
+        for counted, server, ours in (
+            ("chunk files", "temporary_files", "chunk_files"),
+            ("bytes written", "bytes_written", "bytes_written"),
+            ("bytes read", "bytes_read", "bytes_read"),
+            ("writes", "writes", "file_writes"),
+        ):
+            rows.append(
+                {
+                    "join_buffer_bytes": int(size),
+                    "counted": counted,
+                    "server": int(spill.loc[size, server]),
+                    "kernel": int(done[ours]),
+                }
+            )
+    return pd.DataFrame(rows)
 
 
 def phases(*, build_rows: int = 24, probe_rows: int = 16, row_bytes: int = 2048) -> Run:

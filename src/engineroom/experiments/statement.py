@@ -67,7 +67,7 @@ def plan(server: Server, connection: Any, sql: str) -> str:
 
 def join_of(tree: str) -> str:
     """The join node of a plan printed as a tree, without its costs; the whole text when it has none."""
-    found = re.search(r"-> (.*join.*?)(?:  \(cost=|$)", tree, flags=re.M)
+    found = re.search(r"-> (.*join.*?)(?:  \(cost=|$)", tree, flags=re.MULTILINE)
     return found[1] if found else tree
 
 
