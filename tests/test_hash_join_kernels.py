@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from engineroom._native import hash_join
 
 JOINS = ("inner", "left", "semi", "anti")
@@ -225,6 +226,14 @@ def test_the_chunk_count_follows_the_rule(estimate: int, in_memory: int, chunks:
     assert hash_join.chunk_count(estimate, in_memory) == chunks
 
 
+def test_chunks_are_counted_by_the_keys_in_memory_not_by_the_rows() -> None:
+    keys = np.arange(8000) % 80
+    done = hash_join.hybrid(keys, keys[:1], join_buffer_bytes=65536, output="count").counters
+    assert done["build_keys_in_memory"] == 80
+    assert done["build_rows_in_memory"] > 4000
+    assert done["chunk_files"] == 2 * hash_join.chunk_count(8000, 80) == 256
+
+
 def test_the_estimate_decides_the_chunks_not_the_truth() -> None:
     low, true, high = (
         distinct(20_000, join_buffer_bytes=65536, estimated_build_rows=n) for n in (10, 20_000, 10**7)
@@ -267,22 +276,96 @@ def test_the_rows_of_one_chunk_spread_evenly_over_the_table() -> None:
 # The same numbers as a server
 
 
+# Measured on 9.7.4 with the tables of `server_tables`: pairs of join_buffer_size in KiB and what the join with the table
+# showed in Created_tmp_files and in writes and written bytes of wait/io/file/sql/hash_join.
+SEEN_ON_A_SERVER = {
+    "singles": {
+        16: (64, 64, 311_800),
+        32: (32, 32, 305_100),
+        48: (16, 16, 293_960),
+        64: (8, 8, 284_140),
+        128: (4, 6, 260_460),
+        256: (2, 4, 199_020),
+        1024: (0, 0, 0),
+    },
+    "fours": {64: (8, 8, 284_140), 128: (8, 8, 253_820), 256: (0, 0, 0)},
+    "hundreds": {16: (256, 185, 297_520), 64: (256, 185, 235_360), 128: (0, 0, 0)},
+}
+
+
+def server_tables() -> dict[str, Any]:
+    """Build sides of 8000 rows, by how many rows have the same key; the probe side is the first."""
+    rows = np.arange(8000)
+    return {"singles": rows, "fours": rows % 2000, "hundreds": rows % 80}
+
+
+def compare_with_server(build: str, join_buffer_kib: int, seen: tuple[int, int, int]) -> None:
+    tables = server_tables()
+    counters = hash_join.hybrid(
+        tables[build], tables["singles"], join_buffer_bytes=join_buffer_kib * 1024, output="count"
+    ).counters
+    assert (counters["chunk_files"], counters["file_writes"]) == seen[:2]
+    # Where the server's blocks of memory lie decides the bytes of a few links, and with them a row or two.
+    assert counters["bytes_written"] == pytest.approx(seen[2], rel=0.01)
+
+
 @pytest.mark.parametrize(
-    ("join_buffer_kib", "created_files", "file_writes", "refill_reads"),
-    [(16, 64, 64, 168_019), (64, 8, 8, 48_004), (256, 2, 3, 24_001), (4096, 0, 0, 16_000)],
+    ("build", "join_buffer_kib"), [(build, kib) for build, seen in SEEN_ON_A_SERVER.items() for kib in seen]
 )
-def test_files_writes_and_rescans_are_those_of_a_9_7_server(
-    join_buffer_kib: int, created_files: int, file_writes: int, refill_reads: int
-) -> None:
-    # Measured on 9.7.4: two tables of 8000 short rows, 8000 matches; created files, writes of the file
-    # instrument, and Handler_read_rnd_next of the same join under LIMIT (which counts one more for each end
-    # of a scan that is reached).
-    spilled = distinct(8000, join_buffer_bytes=join_buffer_kib * 1024).counters
-    assert (spilled["chunk_files"], spilled["file_writes"]) == (created_files, file_writes)
+def test_spilling_is_that_of_a_9_7_server(build: str, join_buffer_kib: int) -> None:
+    compare_with_server(build, join_buffer_kib, SEEN_ON_A_SERVER[build][join_buffer_kib])
+
+
+@pytest.mark.parametrize(
+    ("join_buffer_kib", "rows_read"), [(16, 168_019), (64, 48_004), (256, 24_001), (4096, 16_000)]
+)
+def test_rescans_in_refill_mode_are_those_of_a_9_7_server(join_buffer_kib: int, rows_read: int) -> None:
+    # Handler_read_rnd_next of 8000 rows joined with 8000 under LIMIT 7999. It counts the end of a scan too, here
+    # that of every probe scan but the last.
     refilled = distinct(8000, join_buffer_bytes=join_buffer_kib * 1024, allow_spill=False).counters
-    reads = refilled["build_rows_read"] + refilled["probe_rows_read"]
-    assert reads == refill_reads // 1000 * 1000
-    assert refilled["passes"] - 1 == refill_reads - reads
+    assert refilled["build_rows_read"] + refilled["probe_rows_read"] + refilled["passes"] - 1 == rows_read
+
+
+@pytest.mark.live
+def test_a_live_server_spills_what_the_kernel_spills() -> None:
+    from engineroom import servers
+
+    if not servers.runnable("9.7"):
+        pytest.skip("MySQL 9.7 cannot run here; `engineroom doctor` says what to add")
+    with servers.start("9.7") as server:
+        server.execute("CREATE DATABASE spill")
+        for name, keys in server_tables().items():
+            values = ",".join(f"({key},1)" for key in keys)
+            server.execute(
+                f"CREATE TABLE {name} (k BIGINT NOT NULL, v INT NOT NULL)",
+                f"INSERT INTO {name} VALUES {values}",
+                f"ANALYZE TABLE {name}",
+                database="spill",
+            )
+        server.execute("CREATE TABLE probe AS SELECT * FROM singles", database="spill")
+        for build, kib in (("fours", 128), ("hundreds", 64)):
+            connection = server.connect("spill")
+            cursor = connection.cursor()
+
+            def counted(cursor: Any = cursor) -> np.ndarray[Any, Any]:
+                cursor.execute(
+                    "SELECT (SELECT variable_value FROM performance_schema.global_status"
+                    " WHERE variable_name = 'Created_tmp_files'), count_write, sum_number_of_bytes_write"
+                    " FROM performance_schema.file_summary_by_event_name"
+                    " WHERE event_name = 'wait/io/file/sql/hash_join'"
+                )
+                return np.array([int(value) for value in cursor.fetchone()])
+
+            cursor.execute(f"SET join_buffer_size = {kib * 1024}")
+            before = counted()
+            cursor.execute(
+                f"SELECT /*+ JOIN_ORDER({build}, probe) */ COUNT(probe.v), COUNT({build}.v)"
+                f" FROM probe JOIN {build} USING (k)"
+            )
+            cursor.fetchall()
+            files, writes, written = (counted() - before).tolist()
+            connection.close()
+            compare_with_server(build, kib, (files, writes, written))
 
 
 # Memory
@@ -300,12 +383,12 @@ def test_memory_stays_within_the_join_buffer_and_one_row(
         build, np.arange(50), join_buffer_bytes=join_buffer_bytes, row_bytes=row_bytes, output="count"
     ).counters
     limit = max(join_buffer_bytes, 16384)
-    one_row = row_bytes + 10 + 9
+    one_row = 16 + row_bytes + 10 + 16 + 9  # the overflow's two blocks, for a key and a row
     rows = result["peak_memory_bytes"] - result["peak_table_bytes"]
-    assert rows <= limit + one_row
+    assert rows <= limit + 16 + one_row
     # The table was below the limit before its last doubling and its last segment of values.
     assert result["peak_table_bytes"] < 2 * limit + 4096
-    assert result["peak_memory_bytes"] <= 2 * limit + 4096 + one_row
+    assert result["peak_memory_bytes"] <= 2 * limit + 16 + 4096 + one_row
 
 
 def test_a_buffer_below_16_kib_acts_as_16_kib() -> None:
@@ -637,7 +720,7 @@ def test_bad_options_of_the_other_joins_are_refused() -> None:
         hash_join.block_nested_loop(ONE, ONE, row_bytes=0)
     with pytest.raises(ValueError, match="entries_per_page must be at least 2, got 1"):
         hash_join.index_nested_loop(ONE, ONE, entries_per_page=1)
-    with pytest.raises(ValueError, match="rows_in_memory must be at least 1, got 0"):
+    with pytest.raises(ValueError, match="keys_in_memory must be at least 1, got 0"):
         hash_join.chunk_count(5, 0)
 
 

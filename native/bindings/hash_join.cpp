@@ -20,21 +20,33 @@ using hash_join::Counters;
 using hash_join::JoinResult;
 
 std::map<std::string, std::uint64_t> as_map(const Counters& c) {
-#define ENGINEROOM_COUNTER(name) \
-  { #name, c.name }
-  return {ENGINEROOM_COUNTER(build_rows_read),      ENGINEROOM_COUNTER(probe_rows_read),
-          ENGINEROOM_COUNTER(comparisons),          ENGINEROOM_COUNTER(condition_checks),
-          ENGINEROOM_COUNTER(hash_probes),          ENGINEROOM_COUNTER(buckets_visited),
-          ENGINEROOM_COUNTER(page_visits),          ENGINEROOM_COUNTER(passes),
-          ENGINEROOM_COUNTER(build_rows_in_memory), ENGINEROOM_COUNTER(chunk_files),
-          ENGINEROOM_COUNTER(rows_written),         ENGINEROOM_COUNTER(rows_read),
-          ENGINEROOM_COUNTER(bytes_written),        ENGINEROOM_COUNTER(bytes_read),
-          ENGINEROOM_COUNTER(file_writes),          ENGINEROOM_COUNTER(probe_rows_saved),
-          ENGINEROOM_COUNTER(peak_memory_bytes),    ENGINEROOM_COUNTER(peak_table_bytes),
-          ENGINEROOM_COUNTER(peak_io_buffer_bytes), ENGINEROOM_COUNTER(work_build),
-          ENGINEROOM_COUNTER(work_probe),           ENGINEROOM_COUNTER(work_spill_write),
-          ENGINEROOM_COUNTER(work_spill_read),      ENGINEROOM_COUNTER(work_chunk_join)};
-#undef ENGINEROOM_COUNTER
+  return {
+      {"build_rows_read", c.build_rows_read},
+      {"probe_rows_read", c.probe_rows_read},
+      {"comparisons", c.comparisons},
+      {"condition_checks", c.condition_checks},
+      {"hash_probes", c.hash_probes},
+      {"buckets_visited", c.buckets_visited},
+      {"page_visits", c.page_visits},
+      {"passes", c.passes},
+      {"build_rows_in_memory", c.build_rows_in_memory},
+      {"build_keys_in_memory", c.build_keys_in_memory},
+      {"chunk_files", c.chunk_files},
+      {"rows_written", c.rows_written},
+      {"rows_read", c.rows_read},
+      {"bytes_written", c.bytes_written},
+      {"bytes_read", c.bytes_read},
+      {"file_writes", c.file_writes},
+      {"probe_rows_saved", c.probe_rows_saved},
+      {"peak_memory_bytes", c.peak_memory_bytes},
+      {"peak_table_bytes", c.peak_table_bytes},
+      {"peak_io_buffer_bytes", c.peak_io_buffer_bytes},
+      {"work_build", c.work_build},
+      {"work_probe", c.work_probe},
+      {"work_spill_write", c.work_spill_write},
+      {"work_spill_read", c.work_spill_read},
+      {"work_chunk_join", c.work_chunk_join},
+  };
 }
 
 using Array = py::array;
@@ -271,12 +283,14 @@ void bind_hash_join(py::module_& parent) {
 
   m.def(
       "chunk_count",
-      [](std::int64_t estimated_build_rows, std::int64_t rows_in_memory) {
+      [](std::int64_t estimated_build_rows, std::int64_t keys_in_memory) {
         return hash_join::chunk_count(at_least(estimated_build_rows, 0, "estimated_build_rows"),
-                                      at_least(rows_in_memory, 1, "rows_in_memory"), 128);
+                                      at_least(keys_in_memory, 1, "keys_in_memory"), 128);
       },
-      py::arg("estimated_build_rows"), py::arg("rows_in_memory"),
-      "Number of pairs of chunk files that a hybrid hash join opens when its buffer is full.");
+      py::arg("estimated_build_rows"), py::arg("keys_in_memory"),
+      "Number of pairs of chunk files that a hybrid hash join opens when its buffer is full. The server "
+      "divides by the "
+      "number of different keys in memory, which is that of the rows only when there are no duplicates.");
   m.def("chunk_hash", py::vectorize([](std::int64_t key) { return hash_join::chunk_hash(key); }),
         py::arg("key"),
         "xxHash64 of each key with the seed of the server's chunk files; its low bits choose the chunk.");

@@ -160,11 +160,11 @@ TEST(RowMemory, MakesEachBlockHalfAsLargeAgainAndCutsTheLastOne) {
   memory.take(16384);
   EXPECT_EQ(memory.room(10).size(), 24576U);
   memory.take(24576);
-  EXPECT_EQ(memory.room(10).size(), 50000U - 16384 - 24576);
+  EXPECT_EQ(memory.room(10).size(), 50000U - (16 + 16384) - (16 + 24576));
   memory.take(9000);
   EXPECT_TRUE(memory.room(100).empty());
   EXPECT_EQ(memory.overflow_room(100).size(), 100U);
-  EXPECT_EQ(memory.allocated(), 50100U);
+  EXPECT_EQ(memory.allocated(), 50016U + 116);
 }
 
 TEST(ChunkCount, FollowsTheRule) {

@@ -28,7 +28,9 @@ def write(target: Path) -> None:
         written = sorted(Path(scratch, *MODULE.split(".")).glob("*.pyi"))
         target.mkdir(parents=True, exist_ok=True)
         for stub in written:
-            (target / stub.name).write_text(_with_enum_values(stub))
+            # A pointer that may be null is an argument that may be None, which pybind11 does not say.
+            text = re.sub(r": (\w+) = None", r": \1 | None = None", _with_enum_values(stub))
+            (target / stub.name).write_text(text)
     config = str(paths.root() / "pyproject.toml")
     _run("ruff", "check", "--quiet", "--fix", "--config", config, str(target))
     _run("ruff", "format", "--quiet", "--config", config, str(target))

@@ -51,7 +51,7 @@ class MemoryStorage final : public Storage {
 /// Rewinding once more reads from the start again.
 class BufferedFile {
  public:
-  /// The server's DISK_BUFFER_SIZE: with it a join writes as often as performance_schema counts on a live server.
+  /// As the server's: with it a join writes as often as performance_schema counts on a live one.
   static constexpr std::size_t kBufferBytes = 64 * 1024;
 
   explicit BufferedFile(Storage& storage) : file_(storage.create()) { buffer_.reserve(kBufferBytes); }

@@ -106,7 +106,10 @@ class HybridHashJoin {
       }
       is_full = store(row_at(build_, row), Step::build_stored);
     }
-    if (counters().passes == 1) counters().build_rows_in_memory = rows_in_filling_;
+    if (counters().passes == 1) {
+      counters().build_rows_in_memory = rows_in_filling_;
+      counters().build_keys_in_memory = rows_.keys();
+    }
     charge(counters().work_build);
 
     if (is_full && options_.allow_spill) {
@@ -136,7 +139,7 @@ class HybridHashJoin {
 
   void create_chunk_files() {
     const std::uint32_t pairs = chunk_count(options_.estimated_build_rows.value_or(build_.size()),
-                                            counters().build_rows_in_memory, options_.max_chunks);
+                                            counters().build_keys_in_memory, options_.max_chunks);
     chunks_.reserve(pairs);
     for (std::uint32_t i = 0; i < pairs; ++i) {
       chunks_.push_back({ChunkFile(storage_, false), ChunkFile(storage_, keeps_unmatched())});
@@ -488,13 +491,13 @@ HybridOptions checked(const Relation& build, const Relation& probe, HybridOption
 
 }  // namespace
 
-std::uint32_t chunk_count(std::uint64_t estimated_build_rows, std::uint64_t rows_in_memory,
+std::uint32_t chunk_count(std::uint64_t estimated_build_rows, std::uint64_t keys_in_memory,
                           std::uint32_t max_chunks) {
-  if (rows_in_memory == 0) refuse("rows_in_memory must be at least 1, got 0; a full buffer holds a row");
+  if (keys_in_memory == 0) refuse("keys_in_memory must be at least 1, got 0; a full buffer holds a key");
   const std::uint64_t remaining =
-      estimated_build_rows > rows_in_memory ? estimated_build_rows - rows_in_memory : 0;
-  // Nine tenths as a fraction: ceil(remaining / (0.9 * rows)) is then exact.
-  const std::uint64_t nine_tenths = rows_in_memory * 9;
+      estimated_build_rows > keys_in_memory ? estimated_build_rows - keys_in_memory : 0;
+  // Nine tenths as a fraction: ceil(remaining / (0.9 * keys)) is then exact.
+  const std::uint64_t nine_tenths = keys_in_memory * 9;
   const std::uint64_t wanted =
       remaining / nine_tenths * 10 + (remaining % nine_tenths * 10 + nine_tenths - 1) / nine_tenths;
   return std::bit_ceil(static_cast<std::uint32_t>(std::clamp<std::uint64_t>(wanted, 1, max_chunks)));

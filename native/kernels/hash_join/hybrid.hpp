@@ -41,8 +41,9 @@ struct HybridOptions {
 };
 
 /// Number of pairs of chunk files: enough for each to fill nine tenths of the memory, as far as the estimate
-/// knows, and a power of two.
-std::uint32_t chunk_count(std::uint64_t estimated_build_rows, std::uint64_t rows_in_memory,
+/// knows, and a power of two. The server counts the different keys in memory where rows would be right (seen
+/// on 9.7.4): a build side of 8000 rows with 80 keys gets 128 pairs when two would do.
+std::uint32_t chunk_count(std::uint64_t estimated_build_rows, std::uint64_t keys_in_memory,
                           std::uint32_t max_chunks);
 
 /// In memory, the result comes in probe order and the matches of a row newest first; spilled, in no order.

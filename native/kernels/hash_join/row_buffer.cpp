@@ -13,9 +13,8 @@ namespace {
 constexpr std::size_t kKeyBytes = 1 + sizeof(std::int64_t);  // length, then the key
 constexpr std::size_t kMostLinkBytes = 10;
 
-/// The link to the next older row: distance of the two addresses, small numbers in few bytes; 0 for none.
-std::size_t write_link(std::optional<Address> next, Address here, std::span<std::byte> bytes) {
-  const auto distance = next ? static_cast<std::int64_t>(*next - here) : 0;
+/// The link to the next older row: its distance, small numbers in few bytes; 0 for none.
+std::size_t write_link(std::int64_t distance, std::span<std::byte> bytes) {
   auto left = (static_cast<std::uint64_t>(distance) << 1) ^ static_cast<std::uint64_t>(distance >> 63);
   std::size_t n = 0;
   for (; left >= 0x80; left >>= 7) bytes[n++] = static_cast<std::byte>(left | 0x80);
@@ -23,7 +22,7 @@ std::size_t write_link(std::optional<Address> next, Address here, std::span<std:
   return n;
 }
 
-std::pair<std::optional<Address>, std::size_t> read_link(Address here, std::span<const std::byte> bytes) {
+std::pair<std::int64_t, std::size_t> read_link(std::span<const std::byte> bytes) {
   std::uint64_t folded = 0;
   std::size_t n = 0;
   for (unsigned shift = 0;; shift += 7) {
@@ -31,8 +30,7 @@ std::pair<std::optional<Address>, std::size_t> read_link(Address here, std::span
     folded |= (byte & 0x7F) << shift;
     if (byte < 0x80) break;
   }
-  if (folded == 0) return {std::nullopt, n};
-  return {here + ((folded >> 1) ^ (~(folded & 1) + 1)), n};
+  return {static_cast<std::int64_t>((folded >> 1) ^ (~(folded & 1) + 1)), n};
 }
 
 }  // namespace
@@ -74,7 +72,8 @@ RowBuffer::Stored RowBuffer::store(std::int64_t key, std::span<const std::byte> 
   }
 
   const std::span<std::byte> bytes = room(kMostLinkBytes + row.size());
-  const std::size_t link_bytes = write_link(older, memory_.next_address(), bytes);
+  const std::int64_t distance = older ? memory_.distance(memory_.next_address(), *older) : 0;
+  const std::size_t link_bytes = write_link(distance, bytes);
   std::copy(row.begin(), row.end(), bytes.begin() + static_cast<std::ptrdiff_t>(link_bytes));
   entry->newest = memory_.take(link_bytes + row.size());
   return full ? Stored::full : Stored::yes;
@@ -88,8 +87,9 @@ std::optional<Address> RowBuffer::find(std::int64_t key) {
 
 RowBuffer::Match RowBuffer::match(Address address) const {
   const std::span<const std::byte> bytes = memory_.at(address);
-  const auto [next, link_bytes] = read_link(address, bytes);
-  return {bytes.subspan(link_bytes), next};
+  const auto [distance, link_bytes] = read_link(bytes);
+  if (distance == 0) return {bytes.subspan(link_bytes), std::nullopt};
+  return {bytes.subspan(link_bytes), memory_.before(address, distance)};
 }
 
 std::int64_t RowBuffer::key_at(Address address) const {

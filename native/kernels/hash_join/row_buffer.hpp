@@ -45,6 +45,7 @@ class RowBuffer {
   Match match(Address address) const;
 
   bool empty() const { return entries_ == 0; }
+  std::uint64_t keys() const { return entries_; }
   std::uint64_t table_bytes() const {
     return buckets_.size() * sizeof(Bucket) + segments_.size() * sizeof(Segment);
   }

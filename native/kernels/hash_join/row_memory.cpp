@@ -19,8 +19,8 @@ std::span<std::byte> RowMemory::room(std::size_t bytes) {
 std::span<std::byte> RowMemory::overflow_room(std::size_t bytes) { return add_block(bytes); }
 
 std::span<std::byte> RowMemory::add_block(std::size_t bytes) {
-  blocks_.push_back({std::make_unique<std::byte[]>(bytes), bytes, 0});
-  allocated_ += bytes;
+  blocks_.push_back({std::make_unique<std::byte[]>(bytes), bytes, 0, allocated_ + kBlockHeaderBytes});
+  allocated_ += bytes + kBlockHeaderBytes;
   return {blocks_.back().bytes.get(), bytes};
 }
 
@@ -28,6 +28,13 @@ Address RowMemory::take(std::size_t bytes) {
   const Address address = next_address();
   blocks_.back().used += bytes;
   return address;
+}
+
+Address RowMemory::before(Address from, std::int64_t distance) const {
+  const std::uint64_t sought = position(from) + static_cast<std::uint64_t>(distance);
+  Address block = from >> 32;
+  while (sought < blocks_[block].position) --block;
+  return (block << 32) | (sought - blocks_[block].position);
 }
 
 void RowMemory::clear() {

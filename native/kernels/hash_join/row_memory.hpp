@@ -2,7 +2,7 @@
 //
 // Models      MEM_ROOT as the hash join uses it: first block 16 KiB, each next one half as large again, the
 //             last one cut to what the capacity leaves
-// Leaves out  the blocks' headers
+// Leaves out  keeping blocks for the next filling
 #pragma once
 
 #include <cstddef>
@@ -20,6 +20,8 @@ using Address = std::uint64_t;
 class RowMemory {
  public:
   static constexpr std::size_t kFirstBlockBytes = 16 * 1024;
+  static constexpr std::size_t kBlockHeaderBytes =
+      16;  // charged for each block, as the server's links between them
 
   /// At least `bytes` of room in the current block or in a new one; empty when the capacity forbids it.
   std::span<std::byte> room(std::size_t bytes);
@@ -38,6 +40,13 @@ class RowMemory {
             block.size - static_cast<std::size_t>(address & 0xFFFFFFFF)};
   }
 
+  /// How far apart two pieces would lie if the blocks followed each other in memory.
+  std::int64_t distance(Address from, Address to) const {
+    return static_cast<std::int64_t>(position(to) - position(from));
+  }
+  /// The piece at `distance`, which is not positive, from `from`.
+  Address before(Address from, std::int64_t distance) const;
+
   void set_capacity(std::uint64_t bytes) { capacity_ = bytes; }
   std::uint64_t allocated() const { return allocated_; }
   void clear();
@@ -47,8 +56,12 @@ class RowMemory {
     std::unique_ptr<std::byte[]> bytes;
     std::size_t size;
     std::size_t used;
+    std::uint64_t position;  // of the first byte, all blocks before it and their headers counted
   };
 
+  std::uint64_t position(Address address) const {
+    return blocks_[address >> 32].position + (address & 0xFFFFFFFF);
+  }
   std::span<std::byte> add_block(std::size_t bytes);
 
   std::vector<Block> blocks_;

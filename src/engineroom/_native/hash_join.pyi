@@ -122,10 +122,10 @@ def block_nested_loop(
 
 def chunk_count(
     estimated_build_rows: typing.SupportsInt | typing.SupportsIndex,
-    rows_in_memory: typing.SupportsInt | typing.SupportsIndex,
+    keys_in_memory: typing.SupportsInt | typing.SupportsIndex,
 ) -> int:
     """
-    Number of pairs of chunk files that a hybrid hash join opens when its buffer is full.
+    Number of pairs of chunk files that a hybrid hash join opens when its buffer is full. The server divides by the number of different keys in memory, which is that of the rows only when there are no duplicates.
     """
 
 def chunk_hash(key: typing.Annotated[numpy.typing.ArrayLike, numpy.int64]) -> typing.Any:
@@ -146,7 +146,7 @@ def fast(
     threads: typing.SupportsInt | typing.SupportsIndex = 1,
     memory_bytes: typing.SupportsInt | typing.SupportsIndex | None = None,
     layout: str = "automatic",
-    workspace: Workspace = None,
+    workspace: Workspace | None = None,
     storage: str = "file",
     directory: str | None = None,
 ) -> Result:
