@@ -32,9 +32,9 @@ Address RowMemory::take(std::size_t bytes) {
 
 Address RowMemory::before(Address from, std::int64_t distance) const {
   const std::uint64_t sought = position(from) + static_cast<std::uint64_t>(distance);
-  Address block = from >> 32;
+  auto block = static_cast<std::size_t>(from >> 32);
   while (sought < blocks_[block].position) --block;
-  return (block << 32) | (sought - blocks_[block].position);
+  return (static_cast<Address>(block) << 32) | (sought - blocks_[block].position);
 }
 
 void RowMemory::clear() {
