@@ -31,6 +31,8 @@ constexpr unsigned kMostBits = 12;
 constexpr std::size_t kLeastRowsPerPage = 16;
 constexpr std::size_t kMostRowsPerPage = 4096;
 constexpr std::size_t kUsualRowsPerPage = 1024;
+// Larger writes are not faster.
+constexpr std::size_t kMostWriteBytes = std::size_t{256} << 10;
 constexpr std::size_t kMorselRows = std::size_t{1} << 16;
 constexpr std::size_t kRowBytes = sizeof(HashedRow);
 
@@ -71,7 +73,8 @@ struct Layout {
 struct Workplace {
   FastTable& table;
   MeteredVector<HashedRow>& overflow;
-  MeteredVector<HashedRow>& buffer;  // a page
+  PageBuffer& buffer;
+  ReadBack& read;
   std::size_t most_buckets;
 };
 
@@ -84,7 +87,7 @@ unsigned bits_for(std::size_t rows, std::size_t rows_per_partition) {
 std::uint64_t partition_bytes(unsigned bits, std::size_t rows_per_page, std::size_t rows,
                               std::size_t threads) {
   const std::uint64_t a_partition = rows_per_page * kRowBytes + Partitions::kBytesPerPartition + 8;
-  return 2 * threads * ((std::uint64_t{1} << bits) * a_partition) + rows / rows_per_page * 8;
+  return 2 * threads * ((std::uint64_t{1} << bits) * a_partition) + rows / rows_per_page * 16;
 }
 
 /// Divides the memory: a third at most for pages being filled, a third at most for tables, the rest for full
@@ -104,14 +107,17 @@ Layout layout_within(std::uint64_t memory_bytes, std::size_t build_rows, std::si
         // A table need not hold more than an uncommonly full partition; a page is not divided.
         const std::size_t full = (build_rows >> b) + (build_rows >> b) / 4 + 64;
         const std::size_t table_rows = std::min(most_table_rows, full + page);
+        const std::size_t write = std::clamp(static_cast<std::size_t>(memory_bytes / 64 / threads),
+                                             most_packed_bytes(page), kMostWriteBytes);
         const std::uint64_t tables =
-            threads * (table_rows * FastTable::kMostBytesPerRow + 1024 + page * kRowBytes);
+            threads * (table_rows * FastTable::kMostBytesPerRow + 1024 + PageBuffer::bytes(page) + write);
         const std::uint64_t taken = flag_bytes + partition_bytes(b, page, rows, threads) + tables;
         if (taken > memory_bytes) continue;
         return {.one_table = false,
                 .plan = {.bits = b,
                          .rows_per_page = page,
-                         .pages_kept_in_memory = (memory_bytes - taken) / (page * kRowBytes * threads)},
+                         .pages_kept_in_memory = (memory_bytes - taken) / (page * kRowBytes * threads),
+                         .write_bytes = write},
                 .rows_per_pass = table_rows};
       }
     }
@@ -170,7 +176,8 @@ class FastJoin {
   static PartitionPlan unbounded(unsigned bits) {
     return {.bits = bits,
             .rows_per_page = kUsualRowsPerPage,
-            .pages_kept_in_memory = std::numeric_limits<std::size_t>::max()};
+            .pages_kept_in_memory = std::numeric_limits<std::size_t>::max(),
+            .write_bytes = 0};
   }
 
   /// Runs work(thread) on all threads; when one fails, the others end soon.
@@ -212,7 +219,7 @@ class FastJoin {
     partitions.finish();
     Counters& counters = found_[thread].counters;
     counters.bytes_written += partitions.bytes_written();
-    counters.rows_written += partitions.bytes_written() / kRowBytes;
+    counters.rows_written += partitions.rows_written();
     counters.chunk_files += partitions.bytes_written() > 0;
     return partitions;
   }
@@ -257,10 +264,11 @@ class FastJoin {
       for (std::size_t partition = 0; partition < partitions; ++partition) overflows.push_back(no_rows());
       std::atomic<std::size_t> next = 0;
       on_all_threads([&](std::size_t thread) {
-        MeteredVector<HashedRow> buffer = no_rows();
+        PageBuffer buffer(layout.plan.rows_per_page, meter_);
+        ReadBack none;
         for (std::size_t p = next.fetch_add(1); p < partitions; p = next.fetch_add(1)) {
           for (const Partitions& side : sides) {
-            side.for_each_page(p, buffer, [&](std::span<const HashedRow> rows) {
+            side.for_each_page(p, buffer, none, [&](std::span<const HashedRow> rows) {
               table.insert(HashedRows(rows), overflows[p]);
               found_[thread].counters.buckets_visited += rows.size();
             });
@@ -317,16 +325,18 @@ class FastJoin {
     on_all_threads([&](std::size_t thread) {
       FastTable table(most_buckets, layout.plan.bits, meter_);
       MeteredVector<HashedRow> overflow = no_rows();
-      MeteredVector<HashedRow> buffer = no_rows();
+      PageBuffer buffer(layout.plan.rows_per_page, meter_);
+      ReadBack read;
       if (bounded) {
         overflow.reserve(layout.rows_per_pass);
         table.reserve_overflow(layout.rows_per_pass);
-        buffer.reserve(layout.plan.rows_per_page);
       }
       for (std::size_t p = next.fetch_add(1); p < layout.plan.partitions(); p = next.fetch_add(1)) {
-        join_partition(p, builds, probes, layout, {table, overflow, buffer, most_buckets}, thread);
+        join_partition(p, builds, probes, layout, {table, overflow, buffer, read, most_buckets}, thread);
         if (!goes_on(thread, 1)) return;
       }
+      found_[thread].counters.rows_read = read.rows;
+      found_[thread].counters.bytes_read = read.bytes;
     });
   }
 
@@ -335,7 +345,7 @@ class FastJoin {
   void join_partition(std::size_t partition, const std::vector<Partitions>& builds,
                       const std::vector<Partitions>& probes, const Layout& layout, const Workplace& workplace,
                       std::size_t thread) {
-    const auto& [table, overflow, buffer, most_buckets] = workplace;
+    const auto& [table, overflow, buffer, read, most_buckets] = workplace;
     const std::size_t most_rows = layout.rows_per_pass;
     Found& found = found_[thread];
     const std::size_t build_rows = rows_of(builds, partition);
@@ -364,30 +374,28 @@ class FastJoin {
       const Pass pass{.matched = matched ? &*matched : nullptr, .is_last = left == 0};
       std::size_t row = 0;
       for (const Partitions& side : probes) {
-        found.counters.bytes_read +=
-            side.for_each_page(partition, buffer, [&](std::span<const HashedRow> rows) {
-              const std::uint64_t before = found.total.comparisons;
-              if (stopped_.load(std::memory_order_relaxed)) return;
-              look_up(table, HashedRows(rows), pass, row, found);
-              goes_on(thread, found.total.comparisons - before);
-              row += rows.size();
-            });
+        side.for_each_page(partition, buffer, read, [&](std::span<const HashedRow> rows) {
+          const std::uint64_t before = found.total.comparisons;
+          if (stopped_.load(std::memory_order_relaxed)) return;
+          look_up(table, HashedRows(rows), pass, row, found);
+          goes_on(thread, found.total.comparisons - before);
+          row += rows.size();
+        });
       }
     };
     empty_table();
     for (const Partitions& side : builds) {
       // A page is copied into the table before the pass, whose pages then use the same buffer.
-      found.counters.bytes_read +=
-          side.for_each_page(partition, buffer, [&](std::span<const HashedRow> rows) {
-            table.insert(HashedRows(rows), overflow);
-            found.counters.buckets_visited += rows.size();
-            in_table += rows.size();
-            left -= rows.size();
-            if (left > 0 && !fits(in_table)) {
-              look_up_all();
-              empty_table();
-            }
-          });
+      side.for_each_page(partition, buffer, read, [&](std::span<const HashedRow> rows) {
+        table.insert(HashedRows(rows), overflow);
+        found.counters.buckets_visited += rows.size();
+        in_table += rows.size();
+        left -= rows.size();
+        if (left > 0 && !fits(in_table)) {
+          look_up_all();
+          empty_table();
+        }
+      });
     }
     look_up_all();
   }
@@ -461,9 +469,9 @@ class FastJoin {
       all.chunk_files += c.chunk_files;
       all.rows_written += c.rows_written;
       all.bytes_written += c.bytes_written;
+      all.rows_read += c.rows_read;
       all.bytes_read += c.bytes_read;
     }
-    all.rows_read = all.bytes_read / kRowBytes;
     all.build_rows_read = build_.size();
     all.probe_rows_read = probe_.size();
     all.peak_memory_bytes = meter_.peak();

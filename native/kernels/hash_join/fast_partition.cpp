@@ -41,7 +41,10 @@ Partitions::Partitions(const PartitionPlan& plan, std::size_t rows, Storage* sto
       first_(MeteredAllocator<std::uint32_t>(meter)),
       current_(MeteredAllocator<std::uint32_t>(meter)),
       next_(MeteredAllocator<std::uint32_t>(meter)),
-      place_(MeteredAllocator<std::uint32_t>(meter)) {
+      place_(MeteredAllocator<std::uint32_t>(meter)),
+      write_bytes_(plan.write_bytes),
+      gather_(MeteredAllocator<std::byte>(meter)),
+      file_ends_(MeteredAllocator<std::uint64_t>(meter)) {
   const std::size_t n = plan.partitions();
   memory_.resize((pages_kept_ + n) * rows_per_page_);
   flush_.resize(n * kRowsPerFlush);
@@ -53,6 +56,7 @@ Partitions::Partitions(const PartitionPlan& plan, std::size_t rows, Storage* sto
   const std::size_t most_pages = n + rows / rows_per_page_;
   next_.reserve(most_pages);
   place_.reserve(most_pages);
+  file_ends_.reserve(rows / rows_per_page_ - pages_kept_);
   for (std::size_t partition = 0; partition < n; ++partition) {
     begin_page(partition);
     first_[partition] = current_[partition];
@@ -75,20 +79,35 @@ void Partitions::page_full(std::size_t partition) {
     next_[full] = current_[partition];
     return;
   }
-  if (!file_) file_ = storage_->create();
   const std::uint32_t memory_place = place_[full];
   HashedRow* const page = memory_.data() + memory_place * rows_per_page_;
-#if defined(__x86_64__)
-  _mm_sfence();  // the rows written past the cache must be there before another call reads them
-#endif
-  file_->write(pages_in_file_ * page_bytes(), std::as_bytes(std::span(page, rows_per_page_)));
-  bytes_written_ += page_bytes();
-  place_[full] = kInFile | pages_in_file_++;
+  write_out(std::span(page, rows_per_page_));
+  place_[full] = kInFile | static_cast<std::uint32_t>(file_ends_.size() - 1);
   current_[partition] = static_cast<std::uint32_t>(place_.size());
   place_.push_back(memory_place);
   next_.push_back(kNone);
   next_[full] = current_[partition];
   target_[partition] = page;
+}
+
+void Partitions::write_out(std::span<const HashedRow> page) {
+  if (!file_) {
+    file_ = storage_->create();
+    gather_.resize(write_bytes_);
+  }
+  const std::size_t most = most_packed_bytes(rows_per_page_);
+  if (gathered_ + most > gather_.size()) write_gathered();
+#if defined(__x86_64__)
+  _mm_sfence();  // rows written past the cache must have arrived
+#endif
+  gathered_ += pack_page(page, gather_.data() + gathered_);
+  file_ends_.push_back(bytes_written_ + gathered_);
+}
+
+void Partitions::write_gathered() {
+  file_->write(bytes_written_, std::span(gather_).first(gathered_));
+  bytes_written_ += gathered_;
+  gathered_ = 0;
 }
 
 void Partitions::flush(std::size_t partition) {
@@ -115,6 +134,9 @@ void Partitions::finish() {
   }
   flush_.clear();
   flush_.shrink_to_fit();
+  if (gathered_ > 0) write_gathered();
+  gather_.clear();
+  gather_.shrink_to_fit();
 #if defined(__x86_64__)
   _mm_sfence();
 #endif

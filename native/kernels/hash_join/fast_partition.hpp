@@ -19,6 +19,7 @@
 #include "common/metered.hpp"
 #include "common/storage.hpp"
 #include "hash_join/fast_table.hpp"
+#include "hash_join/packed_page.hpp"
 #include "hash_join/relation.hpp"
 
 namespace engineroom::hash_join {
@@ -78,8 +79,30 @@ struct PartitionPlan {
   unsigned bits;                     // 2^bits partitions, at least 2
   std::size_t rows_per_page;         // a power of two, at least kRowsPerFlush
   std::size_t pages_kept_in_memory;  // by one thread, besides one a partition: the rest is written out
+  std::size_t write_bytes;           // gathered for one write, at least a packed page
 
   std::size_t partitions() const { return std::size_t{1} << bits; }
+};
+
+/// What came back from files.
+struct ReadBack {
+  std::uint64_t rows = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// Room for a page that is read back: packed and unpacked.
+struct PageBuffer {
+  MeteredVector<std::byte> packed;
+  MeteredVector<HashedRow> rows;
+
+  PageBuffer(std::size_t rows_per_page, Meter& meter)
+      : packed(MeteredAllocator<std::byte>(meter)), rows(MeteredAllocator<HashedRow>(meter)) {
+    packed.resize(most_packed_bytes(rows_per_page));
+    rows.resize(rows_per_page);
+  }
+  static constexpr std::size_t bytes(std::size_t rows_per_page) {
+    return most_packed_bytes(rows_per_page) + rows_per_page * sizeof(HashedRow);
+  }
 };
 
 /// One thread's share of one side, in partitions. Rows keep their order within a partition.
@@ -98,14 +121,14 @@ class Partitions {
 
   std::size_t rows(std::size_t partition) const { return filled_[partition]; }
   std::uint64_t bytes_written() const { return bytes_written_; }
+  std::uint64_t rows_written() const { return file_ends_.size() * rows_per_page_; }
   /// Full pages for which there is memory, used or not.
   std::size_t pages_kept() const { return pages_kept_; }
 
-  /// Calls visit(rows) for each page of a partition in order. Pages that were written out are read into
-  /// `buffer` (one page); returns the bytes read.
+  /// Calls visit(rows) for each page of a partition in order. Pages that were written out come in `buffer`,
+  /// which visit may use for other pages once it is done with its own.
   template <typename Visit>
-  std::uint64_t for_each_page(std::size_t partition, MeteredVector<HashedRow>& buffer, Visit visit) const {
-    std::uint64_t bytes_read = 0;
+  void for_each_page(std::size_t partition, PageBuffer& buffer, ReadBack& read, Visit visit) const {
     std::size_t left = filled_[partition];
     for (std::uint32_t page = first_[partition]; left > 0; page = next_[page]) {
       const std::size_t n = std::min(left, rows_per_page_);
@@ -114,24 +137,27 @@ class Partitions {
       if ((place & kInFile) == 0) {
         visit(std::span(memory_.data() + place * rows_per_page_, n));
       } else {
-        buffer.resize(rows_per_page_);
-        const std::span<HashedRow> in(buffer.data(), n);
-        file_->read((place & ~kInFile) * page_bytes(), std::as_writable_bytes(in));
-        bytes_read += in.size_bytes();
-        visit(std::span<const HashedRow>(in));
+        const std::uint32_t in_file = place & ~kInFile;
+        const std::uint64_t begin = in_file == 0 ? 0 : file_ends_[in_file - 1];
+        const std::size_t bytes = file_ends_[in_file] - begin;
+        file_->read(begin, std::span(buffer.packed).first(bytes));
+        unpack_page(buffer.packed.data(), buffer.rows);
+        read.bytes += bytes;
+        read.rows += n;
+        visit(std::span<const HashedRow>(buffer.rows));
       }
     }
-    return bytes_read;
   }
 
  private:
   static constexpr std::uint32_t kInFile = std::uint32_t{1} << 31;
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
-  std::uint64_t page_bytes() const { return rows_per_page_ * sizeof(HashedRow); }
   void begin_page(std::size_t partition);
   void page_full(std::size_t partition);
   void flush(std::size_t partition);
+  void write_out(std::span<const HashedRow> page);
+  void write_gathered();
 
   unsigned shift_;
   std::size_t rows_per_page_;
@@ -140,7 +166,6 @@ class Partitions {
   std::unique_ptr<File> file_;
   std::uint64_t bytes_written_ = 0;
   std::size_t pages_in_memory_ = 0;
-  std::uint32_t pages_in_file_ = 0;
   MeteredVector<HashedRow> memory_;       // the pages that stay, by place
   MeteredVector<HashedRow> flush_;        // kRowsPerFlush a partition
   MeteredVector<HashedRow*> target_;      // where a partition's next flush goes
@@ -149,6 +174,10 @@ class Partitions {
   MeteredVector<std::uint32_t> current_;  // page of a partition
   MeteredVector<std::uint32_t> next_;     // page of the same partition, by page
   MeteredVector<std::uint32_t> place_;    // of a page, in memory or in the file
+  std::size_t write_bytes_;
+  std::size_t gathered_ = 0;                // bytes to be written
+  MeteredVector<std::byte> gather_;         // packed pages, for one large write instead of many small ones
+  MeteredVector<std::uint64_t> file_ends_;  // of a page in the file
 };
 
 }  // namespace engineroom::hash_join
