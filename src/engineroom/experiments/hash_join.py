@@ -339,12 +339,13 @@ def buffer_sweep(
                 turns = [(size, series, sql) for size in buffer_bytes for series, sql in statements]
                 for size, series, sql in bar(turns, desc=f"MySQL {server.version}", unit="statement"):
                     with _session(connection, join_buffer_size=size):
+                        granted = _granted_buffer(connection)
                         files = _hash_join_files(connection) if server.supports("hash_join") else None
                         seen = measure(server, connection, sql)
                         moved = _difference(files, _hash_join_files(connection)) if files else {}
                     rows.append(
                         {
-                            "join_buffer_bytes": size,
+                            "join_buffer_bytes": granted,
                             "series": series,
                             "repeat": 0,
                             "rows_read": seen.counters.get("Handler_read_rnd_next", 0),
@@ -503,6 +504,13 @@ def _session(connection: Any, **settings: int) -> Iterator[None]:
                 cursor.execute(f"SET SESSION {name} = DEFAULT")
 
 
+def _granted_buffer(connection: Any) -> int:
+    """The session's join buffer: a server rounds what it was asked for down to a multiple of 128."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT @@SESSION.join_buffer_size")
+        return int(cursor.fetchone()[0])
+
+
 def _hash_join_files(connection: Any) -> dict[str, int]:
     """What the server has written to and read from hash join chunk files so far."""
     with connection.cursor() as cursor:
@@ -614,15 +622,12 @@ def kernel_sizes(
 
 # A packed row of left_rows or right_rows: INT in 4 bytes, CHAR(100) as its length in 1 byte and 100 characters.
 PAIR_ROW_BYTES = 4 + 1 + 100
-# A chunk file puts a length of 8 bytes before each row.
-CHUNK_ROW_BYTES = PAIR_ROW_BYTES + 8
 
 
 def server_against_kernel(run: Run) -> pd.DataFrame:
     """Run the kernel on the keys of a `buffer_sweep` and put its chunk files beside those of the server.
 
-    Nothing is fitted: the row's size follows from the table's columns. At some sizes the kernel fits one row more into memory
-    than the server, whose memory root the kernel models without its blocks' headers.
+    Nothing is fitted: the row's size follows from the table's columns.
     """
     from engineroom._native import hash_join as kernel
 
