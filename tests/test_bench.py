@@ -1,0 +1,86 @@
+"""The bench harness: rows, files, errors; and a small sitting of the hash join's bench."""
+
+from __future__ import annotations
+
+import json
+import sys
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from engineroom import bench, paths
+from engineroom.bench import Row, Sitting, row
+from engineroom.errors import EngineRoomError
+
+KEYS = ["name", "ours", "unit", "peer", "peer_value", "ratio", "goal", "holds"]
+
+
+@pytest.fixture
+def word(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> ModuleType:
+    """A made-up chapter with a bench, in a repository of its own."""
+    module = ModuleType("engineroom.bench.made_up")
+    module.bench = lambda sitting: [  # type: ignore[attr-defined]
+        row("fast enough", ours=1.0, unit="s", peer="x 1", peer_value=3.5, ratio=3.5, side=">=", goal=3),
+        row("too slow", ours=sitting.notes.setdefault("seen", 2.0), unit="s", ratio=1.5, side="<=", goal=1.3),
+    ]
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setattr(bench, "words", lambda: ["made_up"])
+    monkeypatch.setattr(paths, "build", lambda: tmp_path)
+    monkeypatch.setattr(paths, "root", lambda: tmp_path)
+    return module
+
+
+def test_the_hash_join_has_a_bench():
+    assert "hash_join" in bench.words()
+
+
+@pytest.mark.parametrize(
+    ("ratio", "side", "holds"),
+    [(3.0, ">=", True), (2.99, ">=", False), (3.0, "<=", True), (3.01, "<=", False)],
+)
+def test_a_goal_holds_on_its_side_and_at_its_edge(ratio, side, holds):
+    assert row("r", ours=1, unit="s", ratio=ratio, side=side, goal=3).holds is holds
+
+
+def test_rows_and_provenance_are_written_and_printed(word, capsys, tmp_path):  # noqa: ARG001
+    assert bench.main(["made_up"]) == 0
+    rows = json.loads((tmp_path / "bench" / "made_up.json").read_text())
+    assert [list(a_row) for a_row in rows] == [KEYS, KEYS]
+    assert [a_row["holds"] for a_row in rows] == [True, False]
+    assert rows[1]["peer"] is None
+    provenance = json.loads((tmp_path / "bench" / "made_up.provenance.json").read_text())
+    assert {"date", "cores", "cpu", "load_before", "steal_percent", "versions", "seen"} <= provenance.keys()
+    printed = capsys.readouterr().out
+    assert "fast enough" in printed
+    assert "does not hold" in printed
+
+
+def test_missing_packages_are_named_with_the_command_that_installs_them(word):
+    word.PACKAGES = ("numpy", "no_such_package")
+    with pytest.raises(EngineRoomError, match=r"not installed: no_such_package[\s\S]*make bench"):
+        bench.run("made_up")
+
+
+def test_an_unknown_word_is_answered_with_the_known_ones(capsys):
+    assert bench.main(["no_such_word"]) == 1
+    assert "choose from: hash_join" in capsys.readouterr().err
+
+
+def test_a_row_has_the_fields_that_readers_of_the_json_expect():
+    assert list(Row.__dataclass_fields__) == KEYS
+
+
+@pytest.mark.slow
+def test_a_small_sitting_of_the_hash_join_compares_all_engines(monkeypatch):
+    """Every engine gives the same answer; which goals hold is not for a test to say."""
+    pytest.importorskip("duckdb")
+    pytest.importorskip("polars")
+    hash_join = pytest.importorskip("engineroom.bench.hash_join")
+    monkeypatch.setattr(hash_join, "SIZES", ((50_000, 100_000, 3.0), (100_000, 100_000, 4.0)))
+    monkeypatch.setattr(hash_join, "REPEATS", 1)
+    monkeypatch.setattr(hash_join, "MILLION", 1)
+    with bench.progress.bar(disable=True) as bar:
+        rows = hash_join.bench(Sitting("hash_join", bar))
+    assert len(rows) == 9
+    assert {a_row.peer.split()[0] for a_row in rows if a_row.peer} <= {"duckdb", "polars"}
