@@ -243,3 +243,18 @@ def test_the_client_gets_the_password_in_its_environment_only(
     assert "--publish=127.0.0.1:" in arguments
     assert arguments.endswith("--join-buffer-size=1024")
     nothing_left()
+
+
+@pytest.mark.usefixtures("cache", "sockets")
+def test_an_engine_that_cannot_start_the_image_is_named_and_the_way_around_it(path: Path):
+    client(
+        path,
+        "podman",
+        'case "$1" in version) echo 5;; image) echo id;; run) echo "rlimits: permission denied" >&2; exit 126;; esac',
+    )
+    with pytest.raises(
+        EngineRoomError, match=r"engine could not start MySQL 9\.7 \(exit code 126\)"
+    ) as caught:
+        servers.start("9.7", provider="container")
+    assert "rlimits: permission denied" in caught.value.problem
+    assert "ENGINEROOM_PROVIDER=unpack" in caught.value.remedy

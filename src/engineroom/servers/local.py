@@ -152,7 +152,9 @@ def wait_until_answers(server: Server, instance: Instance) -> None:
             except (mysql.connector.Error, OSError):
                 pass
             if not instance.alive():
-                raise _died(server.version, server.port, instance)
+                raise _died(
+                    server.version, server.port, instance, in_container=server.provider == "container"
+                )
             if time.monotonic() > deadline:
                 raise EngineRoomError(
                     f"MySQL {server.version} did not answer in time; the end of its log:\n{instance.log_tail()}",
@@ -160,6 +162,10 @@ def wait_until_answers(server: Server, instance: Instance) -> None:
                 )
             bar.refresh()
             time.sleep(0.05)
+
+
+# What Docker and Podman return for a container that never ran: their own failure, or a command they could not start.
+ENGINE_FAILED = (125, 126, 127)
 
 
 def _exit_code(instance: Instance) -> int | None:
@@ -175,7 +181,7 @@ def _telling(log: str, lines: int = 12) -> str:
     return "\n".join([*errors[-lines:], *rows[-lines:]])
 
 
-def _died(version: str, port: int, instance: Instance) -> EngineRoomError:
+def _died(version: str, port: int, instance: Instance, *, in_container: bool = False) -> EngineRoomError:
     log = instance.log_tail(1000)
     tail = _telling(log)
     ending = f"\nThe end of its log:\n{tail}" if tail else ""
@@ -186,8 +192,14 @@ def _died(version: str, port: int, instance: Instance) -> EngineRoomError:
             f"MySQL {version} could not start: the disk of the cache folder is full{ending}",
             remedy="make room there, or set ENGINEROOM_CACHE to a folder on another disk",
         )
+    code = _exit_code(instance)
+    if in_container and code in ENGINE_FAILED:
+        return EngineRoomError(
+            f"the container engine could not start MySQL {version} (exit code {code}){ending}",
+            remedy="mend what the engine complains about, or set ENGINEROOM_PROVIDER=unpack to do without containers",
+        )
     return EngineRoomError(
-        f"MySQL {version} ended while starting (exit code {_exit_code(instance)}){ending}",
+        f"MySQL {version} ended while starting (exit code {code}){ending}",
         remedy="correct the option that the log complains about; without options of yours, report the log",
     )
 
