@@ -114,6 +114,7 @@ def _duckdb(task: Task) -> dict[str, Run]:
 
     data = relations(task)
     connection = duckdb.connect(config={"threads": task.threads})
+    connection.execute("SET enable_progress_bar = false")
     for name in ("build", "probe"):
         frame = pd.DataFrame({"k": data[f"{name}_key"], "v": data[f"{name}_v"]})
         connection.register("frame", frame)
