@@ -14,6 +14,9 @@ unexport PYTHONPATH
 NATIVE := CMakeLists.txt pyproject.toml $(shell find native -name '*.[ch]pp' -not -path 'native/wasm/*')
 CODE := $(NATIVE) $(shell find src -name '*.py') $(shell find data -type f)
 
+# Progress bars where somebody watches a terminal, silence elsewhere.
+QUIET := --disable-pip-version-check $(if $(MAKE_TERMOUT),,-q)
+
 # A registry can fail for a moment: an install is tried three times before it is an error.
 retry = for attempt in 1 2 3; do $(1) && break || { [ $$attempt -lt 3 ] && sleep $$((attempt * 5)); }; done
 
@@ -76,7 +79,7 @@ $(STAMPS)/test-system: src/engineroom/system_check.py
 $(STAMPS)/book: $(STAMPS)/system requirements/book.txt
 	@echo "Python packages of the book (requirements/book.txt)"
 	@[ -x $(BIN)/python ] || $(PYTHON) -m venv $(VENV)
-	@$(call retry,pip install --disable-pip-version-check --progress-bar $(if $(MAKE_TERMOUT),on,off) -q --require-hashes -r requirements/book.txt)
+	@$(call retry,pip install $(QUIET) --require-hashes -r requirements/book.txt)
 	@touch $@
 
 $(STAMPS)/native: $(STAMPS)/book $(NATIVE)
@@ -86,12 +89,12 @@ $(STAMPS)/native: $(STAMPS)/book $(NATIVE)
 
 $(STAMPS)/test: $(STAMPS)/test-system $(STAMPS)/native requirements/test.txt
 	@echo "Python packages of the tests (requirements/test.txt)"
-	@$(call retry,pip install --disable-pip-version-check --progress-bar $(if $(MAKE_TERMOUT),on,off) -q --require-hashes -r requirements/test.txt)
+	@$(call retry,pip install $(QUIET) --require-hashes -r requirements/test.txt)
 	@touch $@
 
 # Benchmarks and classes need the packages of the tests, not their browser.
 $(STAMPS)/bench: $(STAMPS)/native requirements/test.txt
-	@$(call retry,pip install --disable-pip-version-check -q --require-hashes -r requirements/test.txt)
+	@$(call retry,pip install $(QUIET) --require-hashes -r requirements/test.txt)
 	@touch $@
 
 # Servers that this machine can have are fetched and initialised once; without any, the book shows recorded runs.
