@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import http.server
+import os
 import re
 import shutil
 import subprocess
@@ -82,7 +83,7 @@ def serve(port: int = 8000) -> None:
             f"ports {port} to {port + 19} are taken",
             remedy="stop what listens there, or open _build/html/book/index.html",
         )
-    print(f"http://127.0.0.1:{candidate}/book/index.html  (Ctrl-C stops)")
+    print(f"http://127.0.0.1:{candidate}/book/index.html  (Ctrl-C stops)", flush=True)
     with server, contextlib.suppress(KeyboardInterrupt):
         server.serve_forever()
 
@@ -110,9 +111,16 @@ def lab() -> None:
     settings = Path(sys.prefix) / "share" / "jupyter" / "lab" / "settings"
     settings.mkdir(parents=True, exist_ok=True)
     shutil.copy(root / ".binder" / "overrides.json", settings / "overrides.json")
-    command = [sys.executable, "-m", "jupyter", "lab", "--ip=127.0.0.1", f"--notebook-dir={root}"]
+    command = [sys.executable, "-m", "jupyter", "lab", "--ip=127.0.0.1", "--ServerApp.root_dir=."]
+    if os.geteuid() == 0:  # as in most containers; Jupyter refuses root unless told
+        command.append("--allow-root")
     with contextlib.suppress(KeyboardInterrupt):
-        subprocess.run([*command, "--LabApp.default_url=/lab/tree/notebooks"], cwd=root, check=True)
+        done = subprocess.run([*command, "--LabApp.default_url=/lab/tree/notebooks"], cwd=root, check=False)
+        if done.returncode:
+            raise EngineRoomError(
+                f"JupyterLab ended with exit code {done.returncode}",
+                remedy="read what it said above; `make lab` starts it again",
+            )
 
 
 @click.command()
