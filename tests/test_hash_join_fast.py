@@ -155,6 +155,18 @@ def test_a_workspace_lends_its_memory_again_and_changes_no_result():
     assert len({(result.count, result.sum, result.counters["peak_memory_bytes"]) for result in results}) == 1
 
 
+def test_a_workspace_lends_its_files_again_whatever_was_written_to_them(tmp_path):
+    workspace = _native.hash_join.Workspace()
+    for seed, rows in ((1, 60_000), (2, 5_000), (3, 90_000)):
+        data = tables(seed, rows, rows)
+        spilled = fast(
+            **data, memory_bytes=12 * rows, threads=2, workspace=workspace, directory=str(tmp_path)
+        )
+        assert spilled.counters["bytes_written"] > 0
+        np.testing.assert_array_equal(spilled.rows, fast(**data).rows)
+    assert not any(tmp_path.iterdir())
+
+
 def test_each_build_row_is_in_memory_or_written():
     data = tables(3, 20_000, 30_000)
     roomy = check(data, "inner")

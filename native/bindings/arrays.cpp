@@ -91,6 +91,10 @@ std::uint64_t at_least(std::int64_t value, std::int64_t least, const char* name)
   return static_cast<std::uint64_t>(value);
 }
 
+std::filesystem::path folder_of(const std::optional<std::string>& directory) {
+  return directory ? std::filesystem::path(*directory) : std::filesystem::temp_directory_path();
+}
+
 std::unique_ptr<Storage> make_storage(const std::string& name, const std::optional<std::string>& directory) {
   if (name == "memory") {
     if (directory) {
@@ -100,8 +104,7 @@ std::unique_ptr<Storage> make_storage(const std::string& name, const std::option
     return std::make_unique<MemoryStorage>();
   }
   if (name == "file") {
-    return std::make_unique<FileStorage>(directory ? std::filesystem::path(*directory)
-                                                   : std::filesystem::temp_directory_path());
+    return std::make_unique<FileStorage>(folder_of(directory));
   }
   throw py::value_error("storage must be 'memory' or 'file', got '" + name + "'");
 }

@@ -6,6 +6,7 @@
 #include <pybind11/stl.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -43,6 +44,8 @@ hash_join::ExtraCondition extra_condition(std::optional<std::int64_t> max_diff);
 bool keeps_rows(const std::string& output);
 /// `value` as a count of at least `least`.
 std::uint64_t at_least(std::int64_t value, std::int64_t least, const char* name);
+/// The folder for temporary files: the system's own when none is given.
+std::filesystem::path folder_of(const std::optional<std::string>& directory);
 /// "memory", or "file" with the folder for the files (the system's own when none is given).
 std::unique_ptr<Storage> make_storage(const std::string& name, const std::optional<std::string>& directory);
 /// Raises KeyboardInterrupt in a kernel that runs without the GIL.

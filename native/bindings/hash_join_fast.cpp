@@ -1,4 +1,9 @@
 // engineroom._native.hash_join.fast: our own join, and what its bench needs.
+#include <filesystem>
+#include <map>
+#include <mutex>
+
+#include "common/file_storage.hpp"
 #include "common/workers.hpp"
 #include "hash_join/fast_join.hpp"
 #include "hash_join/random_reads.hpp"
@@ -21,7 +26,8 @@ memory_bytes: the most that the join takes besides its two inputs and its result
 storage. None: no bound.
 layout: "automatic", "one_table" or "partitioned" (both sides cut so that each part's table fits the cache); a table that
 does not fit into memory_bytes is always partitioned.
-workspace: memory that the join takes over from an earlier one, and leaves to a later one. None: from the system and back.
+workspace: memory and files that the join takes over from an earlier one, and leaves to a later one. None: from the
+system and back.
 storage: "file" (directory, by default the system's folder for temporary files) or "memory".
 
 Rows come in order of the probe row, then of the build row. Raises ValueError for an array of another dtype, shape or
@@ -34,25 +40,44 @@ FastLayout layout_of(const std::string& name) {
   throw py::value_error("layout must be 'automatic', 'one_table' or 'partitioned', got '" + name + "'");
 }
 
+/// Memory and files that one join leaves to the next.
+class JoinWorkspace {
+ public:
+  Workspace memory;
+
+  Storage& files(const std::filesystem::path& directory) {
+    const std::lock_guard lock(guard_);
+    return files_.try_emplace(directory, directory, FileStorage::Closed::is_kept).first->second;
+  }
+
+ private:
+  std::mutex guard_;
+  std::map<std::filesystem::path, FileStorage> files_;
+};
+
 PythonResult fast(const py::array& build_key, const py::array& probe_key, const std::string& join,
                   const std::optional<py::array>& build_payload,
                   const std::optional<py::array>& probe_payload, const std::optional<py::array>& build_null,
                   const std::optional<py::array>& probe_null, const std::string& output, std::int64_t threads,
-                  std::optional<std::int64_t> memory_bytes, const std::string& layout, Workspace* workspace,
-                  const std::string& storage, const std::optional<std::string>& directory) {
+                  std::optional<std::int64_t> memory_bytes, const std::string& layout,
+                  JoinWorkspace* workspace, const std::string& storage,
+                  const std::optional<std::string>& directory) {
   const Columns build = columns("build", build_key, build_payload, build_null);
   const Columns probe = columns("probe", probe_key, probe_payload, probe_null);
   hash_join::FastJoinOptions options{.join = join_type(join),
                                      .keep_rows = keeps_rows(output),
                                      .threads = at_least(threads, 1, "threads"),
                                      .layout = layout_of(layout),
-                                     .workspace = workspace};
+                                     .workspace = workspace == nullptr ? nullptr : &workspace->memory};
   if (memory_bytes) options.memory_bytes = at_least(*memory_bytes, 1, "memory_bytes");
+  // Checks the arguments also where the workspace has the files.
   const std::unique_ptr<Storage> files = make_storage(storage, directory);
+  const bool has_files = workspace != nullptr && storage == "file";
+  Storage& chosen = has_files ? workspace->files(folder_of(directory)) : *files;
   hash_join::JoinResult result;
   {
     const py::gil_scoped_release unlocked;
-    result = fast_join(build.relation(), probe.relation(), options, *files, run_on_threads, stop_on_signal());
+    result = fast_join(build.relation(), probe.relation(), options, chosen, run_on_threads, stop_on_signal());
   }
   return to_python(std::move(result), options.keep_rows);
 }
@@ -60,10 +85,10 @@ PythonResult fast(const py::array& build_key, const py::array& probe_key, const 
 }  // namespace
 
 void bind_hash_join_fast(py::module_& m) {
-  py::class_<Workspace>(
-      m, "Workspace",
-      "Memory that one join leaves to the next of the same size; it goes back to the system "
-      "with this object.")
+  py::class_<JoinWorkspace>(m, "Workspace",
+                            "Memory that one join leaves to the next of the same size, and temporary files "
+                            "that it overwrites; all goes "
+                            "back to the system with this object.")
       .def(py::init<>());
   m.def("fast", &fast, py::arg("build_key"), py::arg("probe_key"), py::kw_only(), py::arg("join") = "inner",
         py::arg("build_payload") = py::none(), py::arg("probe_payload") = py::none(),

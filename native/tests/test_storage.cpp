@@ -79,6 +79,33 @@ TEST_F(EmptyFolder, FileStorageWritesAtAnOffset) {
   EXPECT_EQ(read, one);
 }
 
+TEST_F(EmptyFolder, WhatWasWrittenCanBeReadInPlace) {
+  MemoryStorage memory;
+  FileStorage files(folder);
+  const std::vector<std::byte> bytes = pattern(100'000);
+  for (Storage* storage : {static_cast<Storage*>(&memory), static_cast<Storage*>(&files)}) {
+    const auto file = storage->create();
+    file->write(0, bytes);
+    EXPECT_TRUE(std::ranges::equal(file->map(bytes.size()), bytes));
+  }
+}
+
+TEST_F(EmptyFolder, AKeptFileIsOverwrittenByTheNextOne) {
+  FileStorage storage(folder, FileStorage::Closed::is_kept);
+  for (const std::size_t size : {std::size_t{70'000}, std::size_t{100}, std::size_t{200'000}}) {
+    const auto file = storage.create();
+    std::vector<std::byte> bytes = pattern(size);
+    bytes.back() = std::byte{0xEE};
+    file->write(0, bytes);
+    EXPECT_TRUE(std::ranges::equal(file->map(size), bytes));
+  }
+  // The folder is gone and files are still created: there is only the one that was kept.
+  std::filesystem::remove_all(folder);
+  EXPECT_NO_THROW(storage.create());
+  const auto first = storage.create();
+  EXPECT_THROW(storage.create(), std::system_error);
+}
+
 TEST_F(EmptyFolder, ReadingPastTheEndIsAnErrorThatNamesTheFolder) {
   FileStorage storage(folder);
   const auto file = storage.create();

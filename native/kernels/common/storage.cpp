@@ -21,6 +21,11 @@ class MemoryFile final : public File {
     std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(offset), bytes.size(), bytes.begin());
   }
 
+  std::span<const std::byte> map(std::size_t bytes) override {
+    assert(bytes <= bytes_.size());
+    return std::span(bytes_).first(bytes);
+  }
+
  private:
   std::vector<std::byte> bytes_;
 };

@@ -27,6 +27,9 @@ class File {
   virtual void write(std::uint64_t offset, std::span<const std::byte> bytes) = 0;
   /// Fills all of `bytes` from `offset`, or does not return. Only what was written may be read.
   virtual void read(std::uint64_t offset, std::span<std::byte> bytes) = 0;
+  /// The first `bytes` of the file to be read in place, as long as the file lives. For one caller, once,
+  /// after the last write.
+  virtual std::span<const std::byte> map(std::size_t bytes) = 0;
 };
 
 /// Makes files. It must live longer than they do.

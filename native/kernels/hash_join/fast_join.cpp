@@ -74,7 +74,7 @@ struct Layout {
 struct Workplace {
   FastTable& table;
   MeteredVector<HashedRow>& overflow;
-  PageBuffer& buffer;
+  MeteredVector<HashedRow>& buffer;  // for a page that is read back
   ReadBack& read;
   std::size_t most_buckets;
 };
@@ -111,7 +111,7 @@ Layout layout_within(std::uint64_t memory_bytes, std::size_t build_rows, std::si
         const std::size_t write = std::clamp(static_cast<std::size_t>(memory_bytes / 64 / threads),
                                              most_packed_bytes(page), kMostWriteBytes);
         const std::uint64_t tables =
-            threads * (table_rows * FastTable::kMostBytesPerRow + 1024 + PageBuffer::bytes(page) + write);
+            threads * (table_rows * FastTable::kMostBytesPerRow + 1024 + page * kRowBytes + write);
         const std::uint64_t taken = flag_bytes + partition_bytes(b, page, rows, threads) + tables;
         if (taken > memory_bytes) continue;
         return {.one_table = false,
@@ -265,11 +265,11 @@ class FastJoin {
       for (std::size_t partition = 0; partition < partitions; ++partition) overflows.push_back(no_rows());
       std::atomic<std::size_t> next = 0;
       on_all_threads([&](std::size_t thread) {
-        PageBuffer buffer(layout.plan.rows_per_page, meter_);
+        MeteredVector<HashedRow> no_buffer = no_rows();  // nothing is written out
         ReadBack none;
         for (std::size_t p = next.fetch_add(1); p < partitions; p = next.fetch_add(1)) {
           for (const Partitions& side : sides) {
-            side.for_each_page(p, buffer, none, [&](std::span<const HashedRow> rows) {
+            side.for_each_page(p, no_buffer, none, [&](std::span<const HashedRow> rows) {
               table.insert(HashedRows(rows), overflows[p]);
               found_[thread].counters.buckets_visited += rows.size();
             });
@@ -326,7 +326,8 @@ class FastJoin {
     on_all_threads([&](std::size_t thread) {
       FastTable table(most_buckets, layout.plan.bits, meter_);
       MeteredVector<HashedRow> overflow = no_rows();
-      PageBuffer buffer(layout.plan.rows_per_page, meter_);
+      MeteredVector<HashedRow> buffer = no_rows();
+      buffer.resize(layout.plan.rows_per_page);
       ReadBack read;
       if (bounded) {
         overflow.reserve(layout.rows_per_pass);

@@ -110,6 +110,14 @@ void Partitions::write_gathered() {
   gathered_ = 0;
 }
 
+void Partitions::prefetch([[maybe_unused]] std::uint32_t page) const {
+#if defined(__GNUC__)
+  if (page == kNone || (place_[page] & kInFile) == 0) return;
+  const std::uint64_t begin = begin_in_file(place_[page] & ~kInFile);
+  for (std::size_t i = 0; i < 1024; i += 64) __builtin_prefetch(file_bytes_.data() + begin + i);
+#endif
+}
+
 void Partitions::flush(std::size_t partition) {
   copy_flush(target_[partition], flush_.data() + partition * kRowsPerFlush);
   target_[partition] += kRowsPerFlush;
@@ -134,7 +142,15 @@ void Partitions::finish() {
   }
   flush_.clear();
   flush_.shrink_to_fit();
-  if (gathered_ > 0) write_gathered();
+  if (file_) {
+    // A page is unpacked in whole registers, so behind the last one there must be something to read.
+    if (gather_.size() - gathered_ < kUnpackSlack) write_gathered();
+    std::memset(gather_.data() + gathered_, 0, kUnpackSlack);
+    gathered_ += kUnpackSlack;
+    write_gathered();
+    bytes_written_ -= kUnpackSlack;
+    file_bytes_ = file_->map(bytes_written_ + kUnpackSlack);
+  }
   gather_.clear();
   gather_.shrink_to_fit();
 #if defined(__x86_64__)

@@ -90,21 +90,6 @@ struct ReadBack {
   std::uint64_t bytes = 0;
 };
 
-/// Room for a page that is read back: packed and unpacked.
-struct PageBuffer {
-  MeteredVector<std::byte> packed;
-  MeteredVector<HashedRow> rows;
-
-  PageBuffer(std::size_t rows_per_page, Meter& meter)
-      : packed(MeteredAllocator<std::byte>(meter)), rows(MeteredAllocator<HashedRow>(meter)) {
-    packed.resize(most_packed_bytes(rows_per_page));
-    rows.resize(rows_per_page);
-  }
-  static constexpr std::size_t bytes(std::size_t rows_per_page) {
-    return most_packed_bytes(rows_per_page) + rows_per_page * sizeof(HashedRow);
-  }
-};
-
 /// One thread's share of one side, in partitions. Rows keep their order within a partition.
 class Partitions {
  public:
@@ -126,9 +111,10 @@ class Partitions {
   std::size_t pages_kept() const { return pages_kept_; }
 
   /// Calls visit(rows) for each page of a partition in order. Pages that were written out come in `buffer`,
-  /// which visit may use for other pages once it is done with its own.
+  /// of rows_per_page rows, which visit may use for other pages once it is done with its own.
   template <typename Visit>
-  void for_each_page(std::size_t partition, PageBuffer& buffer, ReadBack& read, Visit visit) const {
+  void for_each_page(std::size_t partition, MeteredVector<HashedRow>& buffer, ReadBack& read,
+                     Visit visit) const {
     std::size_t left = filled_[partition];
     for (std::uint32_t page = first_[partition]; left > 0; page = next_[page]) {
       const std::size_t n = std::min(left, rows_per_page_);
@@ -138,13 +124,12 @@ class Partitions {
         visit(std::span(memory_.data() + place * rows_per_page_, n));
       } else {
         const std::uint32_t in_file = place & ~kInFile;
-        const std::uint64_t begin = in_file == 0 ? 0 : file_ends_[in_file - 1];
-        const std::size_t bytes = file_ends_[in_file] - begin;
-        file_->read(begin, std::span(buffer.packed).first(bytes));
-        unpack_page(buffer.packed.data(), buffer.rows);
-        read.bytes += bytes;
+        const std::uint64_t begin = begin_in_file(in_file);
+        unpack_page(file_bytes_.data() + begin, buffer);
+        prefetch(next_[page]);
+        read.bytes += file_ends_[in_file] - begin;
         read.rows += n;
-        visit(std::span<const HashedRow>(buffer.rows));
+        visit(std::span<const HashedRow>(buffer));
       }
     }
   }
@@ -153,6 +138,11 @@ class Partitions {
   static constexpr std::uint32_t kInFile = std::uint32_t{1} << 31;
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
+  std::uint64_t begin_in_file(std::uint32_t in_file) const {
+    return in_file == 0 ? 0 : file_ends_[in_file - 1];
+  }
+  /// Asks for the first lines of a page in the file, if that is where it is.
+  void prefetch(std::uint32_t page) const;
   void begin_page(std::size_t partition);
   void page_full(std::size_t partition);
   void flush(std::size_t partition);
@@ -164,6 +154,7 @@ class Partitions {
   std::size_t pages_kept_;
   Storage* storage_;
   std::unique_ptr<File> file_;
+  std::span<const std::byte> file_bytes_;  // of the file, once it is written
   std::uint64_t bytes_written_ = 0;
   std::size_t pages_in_memory_ = 0;
   MeteredVector<HashedRow> memory_;       // the pages that stay, by place

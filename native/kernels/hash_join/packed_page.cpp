@@ -94,6 +94,7 @@ __mmask64 own_bytes(const Header& header) {
       __mmask16{0xffff}, _mm_loadu_si128(reinterpret_cast<const __m128i*>(&header.shared)));
   std::size_t i = 0;
   for (; i + kRowsPerRegister <= rows.size(); i += kRowsPerRegister) {
+    __builtin_prefetch(from + 1024);  // from a file in place, where the processor does not foresee it
     const __m512i low = _mm512_maskz_expand_epi8(own, _mm512_loadu_si512(from));
     _mm512_storeu_si512(rows.data() + i, _mm512_or_si512(shared, low));
     from += step;

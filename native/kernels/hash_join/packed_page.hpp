@@ -12,17 +12,19 @@
 
 namespace engineroom::hash_join {
 
-/// What pack_page may use, and unpack_page may read, for `rows` rows.
+/// Rows are stored and loaded in whole registers, this much behind the last one.
+constexpr std::size_t kUnpackSlack = 64;
+
+/// What pack_page may use for `rows` rows.
 constexpr std::size_t most_packed_bytes(std::size_t rows) {
   constexpr std::size_t kHeader = 24;
-  constexpr std::size_t kSlack = 64;  // rows are stored and loaded in whole registers
-  return kHeader + rows * sizeof(HashedRow) + kSlack;
+  return kHeader + rows * sizeof(HashedRow) + kUnpackSlack;
 }
 
 /// Packs at least one row to `to`; returns the bytes used.
 std::size_t pack_page(std::span<const HashedRow> rows, std::byte* to);
 
-/// The rows again. `from` must reach as far as most_packed_bytes, with whatever behind what was packed.
+/// The rows again. `from` must be readable kUnpackSlack further than what was packed.
 void unpack_page(const std::byte* from, std::span<HashedRow> rows);
 
 }  // namespace engineroom::hash_join

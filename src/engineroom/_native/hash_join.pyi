@@ -73,7 +73,7 @@ class Result:
 
 class Workspace:
     """
-    Memory that one join leaves to the next of the same size; it goes back to the system with this object.
+    Memory that one join leaves to the next of the same size, and temporary files that it overwrites; all goes back to the system with this object.
     """
     def __init__(self) -> None: ...
 
@@ -162,7 +162,8 @@ def fast(
     storage. None: no bound.
     layout: "automatic", "one_table" or "partitioned" (both sides cut so that each part's table fits the cache); a table that
     does not fit into memory_bytes is always partitioned.
-    workspace: memory that the join takes over from an earlier one, and leaves to a later one. None: from the system and back.
+    workspace: memory and files that the join takes over from an earlier one, and leaves to a later one. None: from the
+    system and back.
     storage: "file" (directory, by default the system's folder for temporary files) or "memory".
 
     Rows come in order of the probe row, then of the build row. Raises ValueError for an array of another dtype, shape or
