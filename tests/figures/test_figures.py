@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import pkgutil
 import re
@@ -78,15 +79,19 @@ def test_the_words_follow_the_rows() -> None:
     assert "no longer" not in module.words(rows).caption
 
 
-def test_three_changes_multiply_to_the_whole_step() -> None:
-    from engineroom.experiments.hash_join import three_changes
-
+def test_servers_stand_in_the_order_of_their_releases() -> None:
     run = _run("fig-7-22")
-    best = run.table.groupby(["server", "series"])["server_cpu_s"].min()
-    new = max(run.table["server"])
-    steps = three_changes(run.table, old="5.7.22", new=new)
-    assert steps["before_per_after"].prod() == pytest.approx(
-        best["5.7.22", "index_nested_loop"] / best[new, "hash_join"]
+    newest = max(run.table["server"])
+    later = dataclasses.replace(run, table=run.table.replace({"server": {newest: "10.1.0"}}))
+    times = importlib.import_module("engineroom.figures.plan_times").best(later.table.assign(source="ours"))
+    assert list(dict.fromkeys(times.index.get_level_values("server")))[-1] == "10.1.0"
+    steps = importlib.import_module("engineroom.figures.own_hash_join_three_changes").rows(later)
+    assert steps["before"].iloc[0] == "5.7, index loop"
+    assert steps["after"].iloc[-1] == "10.1, reversed, hash join"
+    oldest = times["5.7.22", "index_nested_loop"]
+    assert (steps["before_cpu_s"].iloc[0], steps["after_cpu_s"].iloc[-1]) == (
+        oldest,
+        times["10.1.0", "hash_join"],
     )
 
 

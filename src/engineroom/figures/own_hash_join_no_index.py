@@ -9,6 +9,7 @@ import pandas as pd
 
 from engineroom.figures.drawing import Words
 from engineroom.figures.lines import is_narrow, label_ends, lines
+from engineroom.servers.catalogue import release
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,7 +28,8 @@ def picture(table: pd.DataFrame, ax: Axes) -> None:
     """CPU seconds against rows, both axes logarithmic: a slope of 2 is quadratic, of 1 linear."""
     algorithm = dict(zip(table["series"], table["algorithm"], strict=True))
     labels = {
-        server: server if is_narrow(ax) else f"{server}, {algorithm[server]}" for server in sorted(algorithm)
+        server: server if is_narrow(ax) else f"{server}, {algorithm[server]}"
+        for server in sorted(algorithm, key=release)
     }
     ends = lines(table, ax, x="rows_per_table", y="server_cpu_s", labels=labels, summary="min")
     ax.set_xscale("log", base=2)
@@ -56,7 +58,10 @@ def words(table: pd.DataFrame) -> Words:
     largest = table["rows_per_table"].max()
     best = table[table["rows_per_table"] == largest].groupby("series")["server_cpu_s"].min()
     slopes = growth(table)
-    said = "; ".join(f"{server} {best[server]:.3g} s, slope {slopes[server]:.1f}" for server in best.index)
+    said = "; ".join(
+        f"{server} {best[server]:.3g} s, slope {slopes[server]:.1f}"
+        for server in sorted(best.index, key=release)
+    )
     slow, fast = best.idxmax(), best.idxmin()
     return Words(
         alt=f"Log-log line chart of server CPU time against rows in each table. At {largest} rows: {said}.",

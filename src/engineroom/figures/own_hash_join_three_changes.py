@@ -9,6 +9,7 @@ import pandas as pd
 from engineroom.experiments.hash_join import three_changes
 from engineroom.figures.drawing import BLUE, GREEN, ORANGE, VERMILION, Words
 from engineroom.figures.lines import is_narrow
+from engineroom.servers.catalogue import release, series_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,19 +18,26 @@ if TYPE_CHECKING:
 
 __all__ = ["picture", "rows", "words"]
 
-STATES = ("5.7, index loop", "9.7, index loop", "9.7, reversed, no hash", "9.7, reversed, hash join")
-
 
 def rows(run: Run) -> pd.DataFrame:
-    """One row a change: seconds before and after, and their ratio."""
-    servers = sorted(set(run.table["server"]))
-    return three_changes(run.table, old=servers[0], new=servers[-1])
+    """One row a change from the oldest server to the newest: state and seconds before and after, and their ratio."""
+    servers = sorted(set(run.table["server"]), key=release)
+    steps = three_changes(run.table, old=servers[0], new=servers[-1])
+    old, new = series_of(servers[0]), series_of(servers[-1])
+    states = [
+        f"{old}, index loop",
+        f"{new}, index loop",
+        f"{new}, reversed, no hash",
+        f"{new}, reversed, hash join",
+    ]
+    return steps.assign(before=states[:-1], after=states[1:])
 
 
 def picture(table: pd.DataFrame, ax: Axes) -> None:
     """Four states from left to right, the change written on the line between two of them."""
-    seconds = [table["before_cpu_s"].iloc[0], *table["after_cpu_s"]]
-    for i, (colour, dash) in enumerate(((BLUE, "-"), (VERMILION, "--"), (GREEN, "-."))):
+    states, seconds = _states(table)
+    styles = ((BLUE, "-", "center", 0), (VERMILION, "--", "right", -6), (GREEN, "-.", "left", 6))
+    for i, (colour, dash, side, dx) in enumerate(styles):
         ax.plot([i, i + 1], seconds[i : i + 2], dash, color=colour, linewidth=2)
         ratio = table["before_per_after"].iloc[i]
         said = f"{ratio:.1f}x faster" if ratio >= 1 else f"{1 / ratio:.0f}x slower"
@@ -37,9 +45,9 @@ def picture(table: pd.DataFrame, ax: Axes) -> None:
         ax.annotate(
             f"{table['change'].iloc[i]}\n{said}",
             (i + 0.5, middle),
-            (-6 if i == 1 else 6, 6),
+            (dx, 6),
             textcoords="offset points",
-            ha="right" if i == 1 else "left",
+            ha=side,
             va="bottom",
             fontsize=9,
             color=colour,
@@ -54,8 +62,9 @@ def picture(table: pd.DataFrame, ax: Axes) -> None:
             ha="center",
             fontsize=9,
         )
-    labels = [state.replace(", ", ",\n") for state in STATES]
-    ax.set_xticks(range(4), labels, fontsize=8 if is_narrow(ax) else 9)
+    ax.set_xticks(
+        range(4), [state.replace(", ", ",\n") for state in states], fontsize=8 if is_narrow(ax) else 9
+    )
     ax.set_yscale("log")
     ax.margins(x=0.12, y=0.2)
     ax.set_ylabel("server CPU s, log scale")
@@ -63,20 +72,16 @@ def picture(table: pd.DataFrame, ax: Axes) -> None:
 
 def words(table: pd.DataFrame) -> Words:
     """Say each step's factor."""
-    ratio = table.set_index("change")["before_per_after"]
+    version, order, algorithm = table["before_per_after"]
+    said = ", ".join(f"{state} {value:.2f} s" for state, value in zip(*_states(table), strict=True))
     return Words(
-        alt=(
-            "Step chart of server CPU seconds over four states: "
-            + ", ".join(
-                f"{state} {value:.2f} s"
-                for state, value in zip(
-                    STATES, [table["before_cpu_s"].iloc[0], *table["after_cpu_s"]], strict=True
-                )
-            )
-            + "."
-        ),
+        alt=f"Step chart of server CPU seconds over four states: {said}.",
         caption=(
-            f"One change at a time: the version divides the time by {ratio['version']:.2f}, the order multiplies it by "
-            f"{1 / ratio['order']:.1f}, the hash join divides that by {ratio['algorithm']:.1f}."
+            f"One change at a time: the version divides the time by {version:.2f}, changing the "
+            f"{table['change'].iloc[1]} multiplies it by {1 / order:.1f}, the hash join divides that by {algorithm:.1f}."
         ),
     )
+
+
+def _states(table: pd.DataFrame) -> tuple[list[str], list[float]]:
+    return [table["before"].iloc[0], *table["after"]], [table["before_cpu_s"].iloc[0], *table["after_cpu_s"]]

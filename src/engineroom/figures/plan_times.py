@@ -9,6 +9,7 @@ import pandas as pd
 from engineroom import published
 from engineroom.figures.drawing import BLUE, GREEN, INK, PURPLE, VERMILION
 from engineroom.figures.lines import is_narrow
+from engineroom.servers.catalogue import release
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,9 +45,10 @@ def rows(run: Run) -> pd.DataFrame:
 
 
 def best(table: pd.DataFrame) -> pd.Series[float]:
-    """Best of our repeats by server and series."""
+    """Best of our repeats by server, the oldest first, and series."""
     ours = table[table["source"] == "ours"]
-    return ours.groupby(["server", "series"])["server_cpu_s"].min()
+    servers = sorted(set(ours["server"]), key=release)
+    return ours.groupby(["server", "series"])["server_cpu_s"].min().reindex(servers, level="server")
 
 
 def picture(table: pd.DataFrame, ax: Axes) -> None:
@@ -54,8 +56,10 @@ def picture(table: pd.DataFrame, ax: Axes) -> None:
     narrow = is_narrow(ax)
     labels: list[str] = []
     for series, (text, marker, colour) in PLANS.items():
-        plan = table[table["series"] == series].sort_values(["server", "source"])
-        for (server, source), mine in plan.groupby(["server", "source"])["server_cpu_s"]:
+        groups = table[table["series"] == series].groupby(["server", "source"])["server_cpu_s"]
+        for (server, source), mine in sorted(
+            groups, key=lambda group: (release(str(group[0][0])), group[0][1])
+        ):
             y, best_s = len(labels), mine.min()
             if source == "ours":
                 ax.plot(mine, [y] * len(mine), marker, color=colour, alpha=0.35, markersize=5)
