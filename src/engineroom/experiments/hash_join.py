@@ -225,7 +225,7 @@ def warehouses_live(*, warehouses: Sequence[int] = (1, 2, 4, 8, 12), repeats: in
 
 
 def three_changes(table: pd.DataFrame, *, old: str, new: str) -> pd.DataFrame:
-    """Split the step from `old`'s index nested loop to `new`'s hash join into version, order and algorithm.
+    """Split the step from `old`'s index nested loop to `new`'s hash join into version, order with index, and algorithm.
 
     Each row is one change with the CPU seconds before and after it (best of the repeats) and their ratio; the product of
     the three ratios is the whole step, by construction.
@@ -233,7 +233,8 @@ def three_changes(table: pd.DataFrame, *, old: str, new: str) -> pd.DataFrame:
     best = table.groupby(["server", "series"])["server_cpu_s"].min()
     steps = [
         ("version", (old, "index_nested_loop"), (new, "index_nested_loop")),
-        ("order", (new, "index_nested_loop"), (new, "reversed_order_without_hash")),
+        # In the other order no index fits, so the order cannot be changed alone.
+        ("order and index", (new, "index_nested_loop"), (new, "reversed_order_without_hash")),
         ("algorithm", (new, "reversed_order_without_hash"), (new, "hash_join")),
     ]
     return pd.DataFrame(
@@ -315,7 +316,11 @@ BUFFER_BYTES = (16384, 32768, 65536, 131072, 262144, 1048576, 4194304)
 
 
 def buffer_sweep(
-    *, n: int = 4000, buffer_bytes: Sequence[int] = BUFFER_BYTES, bnl_version: str | None = "5.7"
+    *,
+    n: int = 4000,
+    repeats: int = 3,
+    buffer_bytes: Sequence[int] = BUFFER_BYTES,
+    bnl_version: str | None = "5.7",
 ) -> Run:
     """Vary `join_buffer_size` under one join and count what it changes: rows read, temporary files, bytes in them.
 
@@ -336,8 +341,13 @@ def buffer_sweep(
             with servers.start(version) as server, contextlib.closing(server.connect()) as connection:
                 about[server.version] = server.provenance()
                 _pair_of_tables(connection, n)
-                turns = [(size, series, sql) for size in buffer_bytes for series, sql in statements]
-                for size, series, sql in bar(turns, desc=f"MySQL {server.version}", unit="statement"):
+                turns = [
+                    (repeat, size, series, sql)
+                    for repeat in range(repeats)
+                    for size in buffer_bytes
+                    for series, sql in statements
+                ]
+                for repeat, size, series, sql in bar(turns, desc=f"MySQL {server.version}", unit="statement"):
                     with _session(connection, join_buffer_size=size):
                         granted = _granted_buffer(connection)
                         files = _hash_join_files(connection) if server.supports("hash_join") else None
@@ -347,7 +357,7 @@ def buffer_sweep(
                         {
                             "join_buffer_bytes": granted,
                             "series": series,
-                            "repeat": 0,
+                            "repeat": repeat,
                             "rows_read": seen.counters.get("Handler_read_rnd_next", 0),
                             "temporary_files": seen.counters.get("Created_tmp_files", 0),
                             "writes": moved.get("writes", 0),
@@ -368,6 +378,7 @@ def buffer_sweep(
             "queries": {"spill": _WIDE, "refill": _NO_SPILL.format(n - 1)},
             "rows_per_table": n,
         },
+        summary="min",
         columns=COLUMNS
         | {
             "join_buffer_bytes": "join_buffer_size of the session",
@@ -402,7 +413,7 @@ def why_not(*, version: str = "9.7", n: int = 1000) -> Run:
             [drop],
         ),
         ("no equality in the condition", [], _NO_INDEX.replace(" = ", " < "), []),
-        ("an expression on both sides", [], _NO_INDEX.replace("left_rows.k = ", "left_rows.k + 1 = "), []),
+        ("an expression on one side", [], _NO_INDEX.replace("left_rows.k = ", "left_rows.k + 1 = "), []),
         ("hint NO_BNL", [], _NO_INDEX.replace("SELECT", "SELECT /*+ NO_BNL(left_rows, right_rows) */"), []),
         (
             "hint NO_HASH_JOIN",
@@ -419,7 +430,11 @@ def why_not(*, version: str = "9.7", n: int = 1000) -> Run:
         ("hash_join=off", [off.format("hash_join")], _NO_INDEX, ["SET SESSION optimizer_switch=DEFAULT"]),
     ]
     found = []
-    with servers.start(version) as server, contextlib.closing(server.connect()) as connection:
+    with (
+        provenance.watch() as watched,
+        servers.start(version) as server,
+        contextlib.closing(server.connect()) as connection,
+    ):
         _pair_of_tables(connection, n)
         for reason, before, sql, after in cases:
             done: list[str] = []
@@ -446,16 +461,23 @@ def why_not(*, version: str = "9.7", n: int = 1000) -> Run:
                 }
             )
         about = {server.version: server.provenance()}
+        analyzed = _analyzed(connection, _NO_INDEX)
     return Run(
         figure="own-hash-join-why-not",
         method="live",
         table=pd.DataFrame(found),
-        provenance={**provenance.machine(seed=0), "servers": about},
+        tables={
+            "analyzed": pd.DataFrame(
+                [{"series": server.version, "statement": _NO_INDEX, "analyzed": analyzed}]
+            )
+        },
+        provenance={**provenance.machine(seed=0), "during": watched, "servers": about},
         columns={
             "reason": "what was changed for this join",
             "series": "the server",
             "statement": "the statement, after its setting",
             "is_hash_join": "whether the plan has a hash join",
+            "analyzed": "what the server did, with times in milliseconds (EXPLAIN ANALYZE)",
             "plan": "the plan as explained, or the refusal",
         },
     )
@@ -526,23 +548,24 @@ def _difference(before: dict[str, int], after: dict[str, int]) -> dict[str, int]
     return {name: after[name] - before[name] for name in after}
 
 
-def source_query_kernel(*, warehouses: int = 10, repeats: int = 3) -> Run:
-    """Join the keys of the sources' query with our kernels: same sizes, same count, no server around them.
+def source_query_kernel(*, warehouses: int = 10, repeats: int = 3, seed: int = 1) -> Run:
+    """Join the very keys of the sources' query with our kernels, in the order in which a server's plan reads them.
 
-    The order lines' district numbers are in index order for the index and in primary-key order else, as a server reads them.
+    That is the order of the index on the district number where the plan scans it, and the primary key's else. The count
+    is the server's.
     """
     from engineroom._native import hash_join as kernel
     from engineroom.workloads import tpcc
 
-    districts = np.tile(np.arange(1, tpcc.DISTRICTS + 1), warehouses)
-    order_lines = np.repeat(districts, 30_000)  # about as many as the specification gives a district
+    size = tpcc.Size(warehouses)
+    districts = tpcc.integers("district", "d_id", size, seed=seed)
+    order_lines = tpcc.integers("order_line", "ol_d_id", size, seed=seed)
+    by_index = np.sort(order_lines)
     plans: dict[str, Callable[[], Any]] = {
         "index_nested_loop": lambda: kernel.index_nested_loop(order_lines, districts, output="count"),
-        "hash_join": lambda: kernel.hybrid(order_lines, districts, output="count", storage="file"),
+        "hash_join": lambda: kernel.hybrid(by_index, districts, output="count"),
         "hash_join_on_district": lambda: kernel.hybrid(districts, order_lines, output="count"),
-        "reversed_order_without_hash": lambda: kernel.block_nested_loop(
-            districts, order_lines, output="count"
-        ),
+        "reversed_order_without_hash": lambda: kernel.block_nested_loop(districts, by_index, output="count"),
     }
     rows, counted = [], []
     with provenance.watch() as watched:
@@ -558,7 +581,11 @@ def source_query_kernel(*, warehouses: int = 10, repeats: int = 3) -> Run:
         method="kernel",
         table=pd.DataFrame(rows),
         tables={"counters": pd.DataFrame(counted)},
-        provenance={**provenance.machine(), "during": watched},
+        provenance={
+            **provenance.machine(seed=seed),
+            "during": watched,
+            "keys": "tpcc.integers of district.d_id and order_line.ol_d_id, as loaded into the servers",
+        },
         summary="min",
         columns=COLUMNS | {"counter": "the kernel's counter", "value": "its value"},
     )
@@ -631,7 +658,7 @@ def server_against_kernel(run: Run) -> pd.DataFrame:
     """
     from engineroom._native import hash_join as kernel
 
-    spill = run.table[run.table["series"] == "spill"].set_index("join_buffer_bytes")
+    spill = run.table.query("series == 'spill' and repeat == 0").set_index("join_buffer_bytes")
     build, probe = _pair_of_keys(int(run.provenance["rows_per_table"]))
     rows = []
     for size in spill.index:
@@ -718,18 +745,26 @@ def panel(build_rows: int = 20_000, skew: float = 0.0, join_buffer_bytes: int = 
     )
 
 
-def explained(sql: str, *, version: str = "9.7", n: int = 2000) -> str:
-    """`EXPLAIN ANALYZE` of a join of the pair of tables on a live server, or why there is none."""
-    from engineroom import servers
+def explained(sql: str = _NO_INDEX, *, version: str = "9.7", n: int = 2000) -> str:
+    """`EXPLAIN ANALYZE` of a join of the pair of tables on a live server; without one, the recorded one of `_NO_INDEX`."""
+    from engineroom import runs, servers
     from engineroom.experiments.choice import why_recorded
 
     if reason := why_recorded([version]):
-        return f"No live plan, because {reason}."
+        kept = runs.latest("own-hash-join-why-not", "live")
+        if kept is None or sql != _NO_INDEX:
+            return f"No live plan, because {reason}."
+        row = kept.tables["analyzed"].iloc[0]
+        return f"MySQL {row['series']}, recorded, because {reason}\n{row['analyzed']}"
     with servers.start(version) as server, contextlib.closing(server.connect()) as connection:
         _pair_of_tables(connection, n)
-        with connection.cursor() as cursor:
-            cursor.execute(f"EXPLAIN ANALYZE {sql}")
-            return f"MySQL {server.version}\n{cursor.fetchone()[0]}"
+        return f"MySQL {server.version}, live\n{_analyzed(connection, sql)}"
+
+
+def _analyzed(connection: Any, sql: str) -> str:
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN ANALYZE {sql}")
+        return str(cursor.fetchone()[0])
 
 
 def _cpu_of(join: Callable[[], Any]) -> tuple[float, Any]:

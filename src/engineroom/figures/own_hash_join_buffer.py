@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from engineroom.figures.drawing import Words
-from engineroom.figures.lines import is_narrow, label_ends, lines
+from engineroom.figures.lines import is_narrow, label_ends, lines, plain_log_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,8 +18,8 @@ __all__ = ["picture", "rows", "words"]
 
 
 def rows(run: Run) -> pd.DataFrame:
-    """The counted rows and bytes, one row a buffer size and series."""
-    return run.table
+    """The counted rows and bytes, one row a buffer size and series: those of the first repeat, for counts do not vary."""
+    return run.table.drop_duplicates(["series", "join_buffer_bytes"])
 
 
 def picture(table: pd.DataFrame, ax: Axes) -> None:
@@ -34,9 +34,10 @@ def picture(table: pd.DataFrame, ax: Axes) -> None:
     ax.set_xscale("log", base=2)
     ax.set_yscale("log")
     shown = sizes if not is_narrow(ax) else sizes[::2]
-    ax.set_xticks(shown, [_bytes(size) for size in shown])
+    ax.set_xticks(shown, [str(size // 1024) for size in shown])
+    plain_log_ticks(ax.yaxis)
     ax.minorticks_off()
-    ax.set_xlim(sizes[0] * 0.7, sizes[-1] * (80 if is_narrow(ax) else 12))
+    ax.set_xlim(sizes[0] * (0.25 if is_narrow(ax) else 0.7), sizes[-1] * (80 if is_narrow(ax) else 12))
     ax.set_ylim(table["rows_read"].min() / 2.5, table["rows_read"].max() * 1.6)
     spilled = table[(table["series"] == "spill") & (table["temporary_files"] > 0)].set_index(
         "join_buffer_bytes"
@@ -51,7 +52,7 @@ def picture(table: pd.DataFrame, ax: Axes) -> None:
             ha="center",
             fontsize=9,
         )
-    ax.set_xlabel("join_buffer_size, log scale")
+    ax.set_xlabel("join_buffer_size in KiB, log scale")
     ax.set_ylabel("rows read (Handler_read_rnd_next)")
     label_ends(ax, ends)
 

@@ -29,7 +29,16 @@ from engineroom import paths
 from engineroom.errors import EngineRoomError
 from engineroom.progress import bar
 
-__all__ = ["DISTRICTS", "Loaded", "Size", "add_order_line_district_index", "checksums", "load", "text"]
+__all__ = [
+    "DISTRICTS",
+    "Loaded",
+    "Size",
+    "add_order_line_district_index",
+    "checksums",
+    "integers",
+    "load",
+    "text",
+]
 
 DISTRICTS = 10
 _LAST_NAME_PARTS = ("BAR", "OUGHT", "ABLE", "PRI", "PRES", "ESE", "ANTI", "CALLY", "ATION", "EING")
@@ -149,6 +158,18 @@ def add_order_line_district_index(connection: Any) -> None:
         cursor.execute("CREATE INDEX order_line_district ON order_line (ol_d_id)")
         cursor.execute("ANALYZE TABLE order_line")
         cursor.fetchall()
+
+
+def integers(table: str, column: str, size: Size, *, seed: int = 0) -> Ints:
+    """One integer column of a table as `load` fills it, in the order of the primary key."""
+    values = []
+    for warehouse in _warehouses(table, size):
+        digits = _columns(table, size, warehouse, seed)[column].text
+        number = np.zeros(len(digits), np.int64)
+        for digit in digits.T:  # NUL before the first digit of a shorter number
+            number = np.where(digit, 10 * number + digit - ord("0"), number)
+        values.append(number)
+    return np.concatenate(values)
 
 
 def text(table: str, size: Size, *, warehouse: int = 1, seed: int = 0) -> bytes:
