@@ -12,7 +12,6 @@ namespace engineroom::hash_join {
 namespace {
 
 struct BufferedRow {
-  std::int64_t key;
   std::int64_t payload;
   std::size_t number;
   bool is_null;
@@ -33,14 +32,18 @@ JoinResult block_nested_loop_join(const Relation& build, const Relation& probe,
   Output output(result, options.keep_rows);
   Counters& counters = result.counters;
   const bool keeps_all_matches = options.join == JoinType::inner || options.join == JoinType::left;
+  std::vector<std::int64_t> keys;  // of the buffered rows, side by side: all that most comparisons read
   std::vector<BufferedRow> buffer;
+  keys.reserve(buffer_rows);
   buffer.reserve(buffer_rows);
 
   for (std::size_t first = 0; first < probe.size(); first += buffer_rows) {
     const std::size_t end = std::min(probe.size(), first + buffer_rows);
+    keys.assign(probe.key.begin() + static_cast<std::ptrdiff_t>(first),
+                probe.key.begin() + static_cast<std::ptrdiff_t>(end));
     buffer.clear();
     for (std::size_t row = first; row < end; ++row) {
-      buffer.push_back({probe.key[row], probe.payload_of(row), row, probe.is_null(row), false});
+      buffer.push_back({probe.payload_of(row), row, probe.is_null(row), false});
     }
     ++counters.passes;
     counters.probe_rows_read += buffer.size();
@@ -49,11 +52,15 @@ JoinResult block_nested_loop_join(const Relation& build, const Relation& probe,
     for (std::size_t row = 0; row < build.size(); ++row) {
       const bool is_null = build.is_null(row);
       const std::int64_t key = build.key[row];
-      for (BufferedRow& outer : buffer) {
+      std::uint64_t compared = buffer.size();
+      for (std::size_t i = 0; i < buffer.size(); ++i) {
+        BufferedRow& outer = buffer[i];
         // The match flag spares a semijoin or antijoin the comparison.
-        if (outer.is_matched && !keeps_all_matches) continue;
-        ++counters.comparisons;
-        if (outer.key != key || is_null || outer.is_null) continue;
+        if (!keeps_all_matches && outer.is_matched) {
+          --compared;
+          continue;
+        }
+        if (keys[i] != key || is_null || outer.is_null) continue;
         if (options.extra.present) {
           ++counters.condition_checks;
           if (!options.extra.holds(build.payload[row], outer.payload)) continue;
@@ -64,6 +71,7 @@ JoinResult block_nested_loop_join(const Relation& build, const Relation& probe,
                       build.payload_of(row), outer.payload);
         }
       }
+      counters.comparisons += compared;
       interrupt.advance(buffer.size());
     }
     counters.build_rows_read += build.size();
