@@ -109,7 +109,7 @@ allow_spill: False for refill mode, as under LIMIT: no chunk files, the probe in
 row_bytes: bytes of a packed row on both sides; by default what the columns need, 12 or with a payload 20.
 max_chunks: most pairs of chunk files, a power of two up to 128.
 probe_row_first: read a probe row before anything is built, so that an empty probe input ends the join at once.
-storage: "memory", or "file" for real temporary files in `directory` (the system's own by default); they have no
+storage: "file" for real temporary files in `directory` (the system's own by default), or "memory"; they have no
 name and are gone when the join ends, whatever happens.
 trace: number of steps to keep in Result.trace; what each did is a Step.
 
@@ -279,7 +279,7 @@ void bind_hash_join(py::module_& parent) {
   def_join(m, "hybrid", &hybrid, hybrid_doc(), py::arg("join_buffer_bytes") = 262144,
            py::arg("estimated_build_rows") = py::none(), py::arg("allow_spill") = true,
            py::arg("row_bytes") = py::none(), py::arg("max_chunks") = 128, py::arg("probe_row_first") = false,
-           py::arg("storage") = "memory", py::arg("directory") = py::none(), py::arg("trace") = 0);
+           py::arg("storage") = "file", py::arg("directory") = py::none(), py::arg("trace") = 0);
 
   m.def(
       "chunk_count",

@@ -187,7 +187,7 @@ def hybrid(
     row_bytes: typing.SupportsInt | typing.SupportsIndex | None = None,
     max_chunks: typing.SupportsInt | typing.SupportsIndex = 128,
     probe_row_first: bool = False,
-    storage: str = "memory",
+    storage: str = "file",
     directory: str | None = None,
     trace: typing.SupportsInt | typing.SupportsIndex = 0,
 ) -> Result:
@@ -207,7 +207,7 @@ def hybrid(
     row_bytes: bytes of a packed row on both sides; by default what the columns need, 12 or with a payload 20.
     max_chunks: most pairs of chunk files, a power of two up to 128.
     probe_row_first: read a probe row before anything is built, so that an empty probe input ends the join at once.
-    storage: "memory", or "file" for real temporary files in `directory` (the system's own by default); they have no
+    storage: "file" for real temporary files in `directory` (the system's own by default), or "memory"; they have no
     name and are gone when the join ends, whatever happens.
     trace: number of steps to keep in Result.trace; what each did is a Step.
 
