@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 
 import click
 
-from engineroom import runs
+from engineroom import provenance, runs
 from engineroom.errors import EngineRoomError
 from engineroom.runs import Run
 
@@ -16,6 +16,7 @@ __all__ = ["CHAPTERS", "record"]
 
 # Chapters whose experiments module has a RECORD: figure and method -> a function without arguments that returns its Run.
 CHAPTERS = ("hash_join",)
+_QUIET_LOAD = 0.5
 
 
 def recipes() -> dict[tuple[str, str, str], Callable[[], Run | list[Run]]]:
@@ -49,6 +50,8 @@ def record(figures: tuple[str, ...], everything: bool, method: str | None, listi
     }
     if not chosen:
         raise EngineRoomError("nothing was chosen", remedy="name figures or chapters, or pass --all")
+    for doubt in [] if listing else _doubts():
+        click.echo(f"{doubt}: a run recorded now should not go into the repository", err=True)
     for (chapter, figure, by), how in chosen.items():
         click.echo(f"{figure} by {by} ({chapter})", nl=listing)
         if listing:
@@ -57,3 +60,14 @@ def record(figures: tuple[str, ...], everything: bool, method: str | None, listi
         made = how()
         kept = [runs.save(run, chapter=chapter) for run in (made if isinstance(made, list) else [made])]
         click.echo(f": {time.monotonic() - start:.0f} s, {', '.join(path.name for path in kept)}")
+
+
+def _doubts() -> list[str]:
+    """What a reviewer would hold against a run that begins now."""
+    machine = provenance.machine()
+    doubts = []
+    if str(machine["revision"]).endswith("+changes"):
+        doubts.append(f"the code has changes that are not committed ({machine['revision']})")
+    if machine["load"][0] > _QUIET_LOAD:
+        doubts.append(f"others use the machine (load {machine['load'][0]:.1f})")
+    return doubts
