@@ -61,11 +61,11 @@ def test_a_drawing_is_the_same_twice(figure: str) -> None:
 
 
 @pytest.mark.parametrize("figure", IDS)
-def test_no_text_of_a_drawing_is_below_seven_points(figure: str) -> None:
+def test_no_text_of_a_drawing_is_below_nine_points(figure: str) -> None:
     drawing = figures.show(figure, _run(figure))
     sizes = [float(size) for size in re.findall(r"font-size: ([0-9.]+)px", drawing.wide + drawing.narrow)]
     assert sizes
-    assert min(sizes) >= 7
+    assert min(sizes) >= 9
 
 
 def test_the_words_follow_the_rows() -> None:

@@ -11,8 +11,9 @@ from engineroom.figures.drawing import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILI
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
 
-__all__ = ["STYLES", "End", "LineStyle", "is_narrow", "label_ends", "lines"]
+__all__ = ["STYLES", "End", "LineStyle", "is_narrow", "label_ends", "lines", "plain_log_ticks"]
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,15 @@ STYLES = (
 def is_narrow(ax: Axes) -> bool:
     """Whether this is the drawing for a phone."""
     return bool(ax.get_figure(root=True).get_figwidth() < 5)  # type: ignore[union-attr]
+
+
+def plain_log_ticks(axis: Axis, *, at: Sequence[float] = (1.0,)) -> None:
+    """Ticks at these multiples of the powers of ten, as plain numbers: an exponent would be too small to read."""
+    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+
+    axis.set_major_locator(LogLocator(subs=at))
+    axis.set_major_formatter(StrMethodFormatter("{x:,g}"))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def lines(

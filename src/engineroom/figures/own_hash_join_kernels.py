@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from engineroom.figures.drawing import Words
-from engineroom.figures.lines import is_narrow, label_ends, lines
+from engineroom.figures.lines import is_narrow, label_ends, lines, plain_log_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,6 +40,7 @@ def picture(table: pd.DataFrame, ax: Axes) -> None:
     ax.set_xlim(sizes[0] / 1.3, sizes[-1] * (60 if is_narrow(ax) else 9))
     shown = sizes[::2] if is_narrow(ax) else sizes
     ax.set_xticks(shown, [_rows(n) for n in shown])
+    plain_log_ticks(ax.yaxis)
     ax.minorticks_off()
     ax.set_xlabel("rows on each side, log scale")
     ax.set_ylabel("CPU ns a probe row, log scale")

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from engineroom.figures.drawing import Words
-from engineroom.figures.lines import is_narrow, label_ends, lines
+from engineroom.figures.lines import is_narrow, label_ends, lines, plain_log_ticks
 from engineroom.servers.catalogue import release
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ def picture(table: pd.DataFrame, ax: Axes) -> None:
     ends = lines(table, ax, x="rows_per_table", y="server_cpu_s", labels=labels, summary="min")
     ax.set_xscale("log", base=2)
     ax.set_yscale("log")
+    plain_log_ticks(ax.yaxis)
     sizes = sorted(set(table["rows_per_table"]))
     ax.set_xticks(sizes, [str(size) for size in sizes])
     ax.set_xlim(sizes[0] * 0.9, sizes[-1] * (2.2 if is_narrow(ax) else 2.0))

@@ -8,7 +8,7 @@ import pandas as pd
 
 from engineroom.experiments.hash_join import three_changes
 from engineroom.figures.drawing import BLUE, GREEN, ORANGE, VERMILION, Words
-from engineroom.figures.lines import is_narrow
+from engineroom.figures.lines import plain_log_ticks
 from engineroom.servers.catalogue import release, series_of
 
 if TYPE_CHECKING:
@@ -62,10 +62,9 @@ def picture(table: pd.DataFrame, ax: Axes) -> None:
             ha="center",
             fontsize=9,
         )
-    ax.set_xticks(
-        range(4), [state.replace(", ", ",\n") for state in states], fontsize=8 if is_narrow(ax) else 9
-    )
+    ax.set_xticks(range(4), [state.replace(", ", ",\n") for state in states], fontsize=9)
     ax.set_yscale("log")
+    plain_log_ticks(ax.yaxis, at=(1.0, 3.0))
     ax.margins(x=0.12, y=0.2)
     ax.set_ylabel("server CPU s, log scale")
 

@@ -8,7 +8,7 @@ import pandas as pd
 
 from engineroom import published
 from engineroom.figures.drawing import BLUE, GREEN, INK, PURPLE, VERMILION
-from engineroom.figures.lines import is_narrow
+from engineroom.figures.lines import is_narrow, plain_log_ticks
 from engineroom.servers.catalogue import release
 
 if TYPE_CHECKING:
@@ -71,21 +71,13 @@ def picture(table: pd.DataFrame, ax: Axes) -> None:
             )
             whose = server if source == "ours" else f"{server} published"
             labels.append(f"{text if not narrow else SHORT[series]}, {whose}")
-    ax.set_yticks(range(len(labels)), labels, fontsize=9 if not narrow else 8.5)
+    ax.set_yticks(range(len(labels)), labels, fontsize=9)
     ax.invert_yaxis()
     ax.set_xscale("log")
     low, high = table["server_cpu_s"].min(), table["server_cpu_s"].max()
     ax.set_xlim(low / 1.5, high * (5 if narrow else 2.2))
-    _plain_ticks(ax)
+    plain_log_ticks(ax.xaxis, at=(1.0, 3.0))
     ax.grid(axis="x", alpha=0.25)
     ax.set_xlabel(
         "CPU s, log scale" if narrow else "seconds, log scale (ours: CPU time; published: the client's clock)"
     )
-
-
-def _plain_ticks(ax: Axes) -> None:
-    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
-
-    ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
-    ax.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-    ax.xaxis.set_minor_formatter(NullFormatter())
