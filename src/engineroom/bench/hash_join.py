@@ -70,7 +70,7 @@ def bench(sitting: Sitting) -> list[Row]:
 
 
 def _against_peers(sitting: Sitting, task: Task) -> dict[str, Measured]:
-    """The best run of each engine, after a check that all have the same answer."""
+    """The best run of each engine, after a check that all runs have the same answer."""
     with ExitStack() as stack:
         engines = [stack.enter_context(Engine(name, task)) for name in ("engineroom", *PEERS)]
         variants = {engine.name: engine.fastest_variant() for engine in engines}
@@ -79,8 +79,8 @@ def _against_peers(sitting: Sitting, task: Task) -> dict[str, Measured]:
             for engine in engines:
                 runs[engine.name].append(engine.run(variants[engine.name]))
                 sitting.bar.update()
-    answers = {name: (some[0].count, some[0].sum) for name, some in runs.items()}
-    if len(set(answers.values())) != 1:
+    answers = {name: {(run.count, run.sum) for run in some} for name, some in runs.items()}
+    if len(set.union(*answers.values())) != 1:
         raise EngineRoomError(
             f"the engines disagree on count and sum of {_size(task)}: {answers}",
             remedy="report it with this message: one of them is wrong, and no time of it counts",
