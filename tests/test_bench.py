@@ -24,6 +24,7 @@ def word(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> ModuleType:
     module = ModuleType("engineroom.bench.made_up")
     module.bench = lambda sitting: [  # type: ignore[attr-defined]
         row("fast enough", ours=1.0, unit="s", peer="x 1", peer_value=3.5, ratio=3.5, side=">=", goal=3),
+        row("alone", ours=1.0, unit="s", ratio=2, side=">=", goal=1.7, condition=sitting.is_quiet),
         row("too slow", ours=sitting.notes.setdefault("seen", 2.0), unit="s", ratio=1.5, side="<=", goal=1.3),
     ]
     monkeypatch.setitem(sys.modules, module.__name__, module)
@@ -45,17 +46,33 @@ def test_a_goal_holds_on_its_side_and_at_its_edge(ratio, side, holds):
     assert row("r", ours=1, unit="s", ratio=ratio, side=side, goal=3).holds is holds
 
 
-def test_rows_and_provenance_are_written_and_printed(word, capsys, tmp_path):  # noqa: ARG001
+def load(monkeypatch: pytest.MonkeyPatch, value: float) -> None:
+    monkeypatch.setattr("psutil.getloadavg", lambda: (value, value, value))
+
+
+def test_rows_and_provenance_are_written_and_printed(word, capsys, tmp_path, monkeypatch):  # noqa: ARG001
+    load(monkeypatch, 0.5)
     assert bench.main(["made_up"]) == 0
     rows = json.loads((tmp_path / "bench" / "made_up.json").read_text())
-    assert [list(a_row) for a_row in rows] == [KEYS, KEYS]
-    assert [a_row["holds"] for a_row in rows] == [True, False]
+    assert [list(a_row) for a_row in rows] == [KEYS, KEYS, KEYS]
+    assert [a_row["holds"] for a_row in rows] == [True, True, False]
     assert rows[1]["peer"] is None
     provenance = json.loads((tmp_path / "bench" / "made_up.provenance.json").read_text())
     assert {"date", "cores", "cpu", "load_before", "steal_percent", "versions", "seen"} <= provenance.keys()
     printed = capsys.readouterr().out
     assert "fast enough" in printed
     assert "does not hold" in printed
+    assert "others were using the machine" not in printed
+
+
+def test_a_goal_for_a_quiet_machine_is_not_judged_on_a_busy_one(word, capsys, tmp_path, monkeypatch):  # noqa: ARG001
+    load(monkeypatch, 0.51)
+    assert bench.main(["made_up"]) == 0
+    rows = json.loads((tmp_path / "bench" / "made_up.json").read_text())
+    assert [a_row["holds"] for a_row in rows] == [True, None, False]
+    printed = capsys.readouterr().out
+    assert "others were using the machine" in printed
+    assert "not judged: the machine was busy" in printed
 
 
 def test_missing_packages_are_named_with_the_command_that_installs_them(word):

@@ -29,7 +29,10 @@ QUIET_LOAD = 0.5
 
 @dataclass(frozen=True)
 class Row:
-    """One promise and what came of it. `peer` is None where the goal is a limit of the same run, or a rate."""
+    """One promise and what came of it.
+
+    `peer` is None where the goal is a limit of the same run, or a rate; `holds` where the goal's condition was not met.
+    """
 
     name: str
     ours: float
@@ -38,7 +41,7 @@ class Row:
     peer_value: float | None
     ratio: float
     goal: str
-    holds: bool
+    holds: bool | None
 
 
 def row(
@@ -51,8 +54,9 @@ def row(
     goal: float,
     peer: str | None = None,
     peer_value: float | None = None,
+    condition: bool = True,
 ) -> Row:
-    """A row whose ratio is to lie on one side of its goal."""
+    """A row whose ratio is to lie on one side of its goal; `condition` is whether the machine let it be judged."""
     holds = ratio >= goal if side == ">=" else ratio <= goal
     digits = 5
     return Row(
@@ -63,17 +67,23 @@ def row(
         peer_value=None if peer_value is None else float(f"{peer_value:.{digits}g}"),
         ratio=round(ratio, 3),
         goal=f"{side} {goal:g}",
-        holds=bool(holds),
+        holds=bool(holds) if condition else None,
     )
 
 
 @dataclass
 class Sitting:
-    """What a bench is given: a progress bar to move and a place for what belongs to the rows' provenance."""
+    """What a bench is given: a progress bar to move, the load before it, and a place for the rows' provenance."""
 
     word: str
     bar: Any
+    load_before: float = 0.0
     notes: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nobody else used the machine when the sitting began."""
+        return self.load_before <= QUIET_LOAD
 
 
 def words() -> list[str]:
@@ -95,11 +105,12 @@ def run(word: str) -> tuple[list[Row], dict[str, Any]]:
         )
     machine = provenance.machine()
     with provenance.watch() as watched, progress.bar(desc=word, unit="run") as bar:
-        sitting = Sitting(word, bar)
+        sitting = Sitting(word, bar, load_before=machine["load"][0])
         rows: list[Row] = module.bench(sitting)
     seen = {
         **machine,
         **watched,
+        "load_before": sitting.load_before,
         "versions": {name: importlib.metadata.version(name) for name in packages},
         **sitting.notes,
     }
@@ -120,11 +131,14 @@ def _write(path: Path, value: Any) -> None:
 def header(word: str, seen: dict[str, Any]) -> str:
     """One paragraph on where the rows come from, before them."""
     versions = ", ".join(f"{name} {version}" for name, version in seen["versions"].items())
-    quiet = max(seen["load_before"], 0.0) <= QUIET_LOAD
     return (
         f"{word}: {seen['date']}, {seen['cpu']}, {seen['cores']} cores; {versions or 'no other package'}\n"
         f"load before {seen['load_before']}, steal {seen['steal_percent']} %"
-        + ("" if quiet else "; others were using the machine: do not trust the wall times")
+        + (
+            ""
+            if seen["load_before"] <= QUIET_LOAD
+            else "; others were using the machine: do not trust the wall times"
+        )
     )
 
 
@@ -141,7 +155,9 @@ def table(rows: Sequence[Row]) -> str:
                 "" if a_row.peer_value is None else f"{a_row.peer_value:.4g}",
                 f"{a_row.ratio:.2f}",
                 a_row.goal,
-                "holds" if a_row.holds else "does not hold",
+                {True: "holds", False: "does not hold", None: "not judged: the machine was busy"}[
+                    a_row.holds
+                ],
             )
         )
     widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]

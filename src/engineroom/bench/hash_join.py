@@ -64,6 +64,7 @@ def bench(sitting: Sitting) -> list[Row]:
                 ratio=one.wall_s / two.wall_s,
                 side=">=",
                 goal=1.7,
+                condition=sitting.is_quiet,
             )
         )
     return rows
