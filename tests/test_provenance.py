@@ -18,6 +18,27 @@ def test_the_machine_is_described_in_json() -> None:
     assert {"cpu", "kernel", "storage", "load", "steal_s", "date", "revision", "command"} <= set(seen)
 
 
+@pytest.mark.parametrize(
+    ("argv", "orig_argv", "command"),
+    [
+        (
+            ["/b/engineroom", "record", "x"],
+            ["/b/python", "/b/engineroom", "record", "x"],
+            "engineroom record x",
+        ),
+        (
+            ["/src/bench/__main__.py", "hash_join"],
+            ["/b/python3", "-m", "engineroom.bench", "hash_join"],
+            "python -m engineroom.bench hash_join",
+        ),
+        (["/x/run.py", "-m", "a b"], ["/b/python", "-X", "dev", "/x/run.py", "-m", "a b"], "run.py -m 'a b'"),
+        ([""], ["/b/python"], "python"),
+    ],
+)
+def test_the_command_is_what_was_typed(argv: list[str], orig_argv: list[str], command: str) -> None:
+    assert provenance._command(argv, orig_argv) == command
+
+
 def test_the_description_passes_its_own_gate() -> None:
     seen = provenance.machine()
     assert provenance.scrub(seen) == seen

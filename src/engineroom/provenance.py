@@ -16,7 +16,7 @@ import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -57,7 +57,7 @@ def machine(*, seed: int | None = None, storage: Path | None = None) -> dict[str
         "python": platform.python_version(),
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "revision": _revision(),
-        "command": scrub(shlex.join([Path(sys.argv[0]).name or "python", *sys.argv[1:]])),
+        "command": scrub(_command(sys.argv, sys.orig_argv)),
         "seed": seed,
     }
 
@@ -111,6 +111,13 @@ def _scrub_text(text: str) -> str:
         if len(name) > 2 and name not in {"root", "mysql", "user", "localhost"}:
             text = re.sub(rf"(?<![\w-]){re.escape(name)}(?![\w-])", stand_in, text)
     return text
+
+
+def _command(argv: Sequence[str], orig_argv: Sequence[str]) -> str:
+    """What was typed: the script's name, or `python -m` with the module, whose file is only called __main__.py."""
+    typed = orig_argv[1 : len(orig_argv) - len(argv) + 1]
+    program = ["python", *typed] if "-m" in typed else [Path(argv[0]).name or "python"]
+    return shlex.join([*program, *argv[1:]])
 
 
 def _user() -> str:
