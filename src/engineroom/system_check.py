@@ -144,13 +144,6 @@ PIECES = (
     Piece("npm (brings MySQL 5.6)", "servers", _program("npm"), apt="npm", conda="nodejs"),
     Piece("GoogleTest", "test", _header("gtest", "gtest.h"), apt="libgtest-dev", conda="gtest"),
     Piece(
-        "google-benchmark",
-        "test",
-        _header("benchmark", "benchmark.h"),
-        apt="libbenchmark-dev",
-        conda="benchmark",
-    ),
-    Piece(
         "clang-format",
         "test",
         _program("clang-format-19", "clang-format"),
