@@ -70,6 +70,22 @@ def test_a_machine_without_tools_gets_the_apt_line_and_exit_code_1():
     assert "apt-get install g++ make cmake" in done.stderr
 
 
+@pytest.mark.usefixtures("pieces")
+@pytest.mark.parametrize(("words", "code"), [(["test"], 0), (["build"], 1)])
+def test_what_is_optional_is_reported_and_does_not_fail(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str], code: int
+):
+    monkeypatch.setattr(sys, "argv", ["system_check.py", *words, "--optional", "servers"])
+    with pytest.raises(SystemExit) as ended:
+        system_check.main()
+    assert ended.value.code == code
+    said = capsys.readouterr().err
+    assert ("Missing from this system:\n  one (for make book)" in said) == bool(code)
+    optional = said[said.index("Optional, and missing from this system:") :]
+    assert "  three (for the museum servers 5.6, 5.7 and 8.0)" in optional
+    assert "apt-get install three-dev" in optional
+
+
 def test_an_unknown_group_is_refused():
     done = subprocess.run([sys.executable, SCRIPT, "cellar"], capture_output=True, text=True, check=False)
     assert done.returncode == 1

@@ -1,8 +1,9 @@
 """What the system must have before anything of Python is installed.
 
 Uses the standard library only and runs on old interpreters too, so that `make` can call it first:
-`python3 src/engineroom/system_check.py [build] [servers] [test]`. Everything missing is reported at once, with one apt line
-and one conda line. `engineroom doctor` says the same.
+`python3 src/engineroom/system_check.py [GROUP ...] [--optional GROUP ...]`, groups being build, servers and test. Everything
+missing is reported at once, with one apt line and one conda line; what is optional does not fail. `engineroom doctor` says
+the same.
 """
 
 from __future__ import annotations
@@ -186,12 +187,12 @@ def conda_line(pieces: Iterable[Piece]) -> str:
     return "conda install -c conda-forge " + " ".join(names) if names else ""
 
 
-def report(pieces: Iterable[Piece]) -> str:
+def report(pieces: Iterable[Piece], heading: str = "Missing from this system:") -> str:
     """Everything that is missing and how to add it, as one text; empty when nothing is."""
     pieces = list(pieces)
     if not pieces:
         return ""
-    lines = ["Missing from this system:"]
+    lines = [heading]
     lines += [f"  {piece.name} (for {GROUPS[piece.group]})" for piece in pieces]
     for label, line in (("Debian, Ubuntu", apt_line(pieces)), ("conda", conda_line(pieces))):
         if line:
@@ -200,14 +201,17 @@ def report(pieces: Iterable[Piece]) -> str:
 
 
 def main() -> None:
-    groups = sys.argv[1:] or ["build"]
-    unknown = [group for group in groups if group not in GROUPS]
+    words = sys.argv[1:]
+    at = words.index("--optional") if "--optional" in words else len(words)
+    groups, optional = words[:at] or ["build"], words[at + 1 :]
+    unknown = [group for group in [*groups, *optional] if group not in GROUPS]
     if unknown:
         sys.exit(f"unknown group {unknown[0]}; choose from {', '.join(GROUPS)}")
-    text = report(missing(groups))
-    if text:
-        print(text, file=sys.stderr)
-        sys.exit(1)
+    needed = missing(groups)
+    texts = (report(needed), report(missing(optional), "Optional, and missing from this system:"))
+    if any(texts):
+        print("\n".join(filter(None, texts)), file=sys.stderr)
+    sys.exit(1 if needed else 0)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import shutil
 from typing import Any
 
@@ -126,6 +127,7 @@ def fetch(versions: tuple[str, ...], available: bool) -> None:
     for version in versions or tuple(catalogue()):
         request = resolve(version)
         if available and not lifecycle.runnable(version):
+            click.echo(f"MySQL {version} is skipped, it does not run here: {_why_not(version)}", err=True)
             continue
         try:
             provider = lifecycle.fetch(request)
@@ -135,6 +137,13 @@ def fetch(versions: tuple[str, ...], available: bool) -> None:
             click.echo(f"MySQL {version} is not available now: {error}", err=True)
             continue
         click.echo(f"MySQL {version} is ready, by {provider}")
+
+
+def _why_not(version: str) -> str:
+    """Why each provider that may serve this version does not, in one line."""
+    chosen = os.environ.get("ENGINEROOM_PROVIDER")
+    reasons = lifecycle.refusals(resolve(version)).items()
+    return "; ".join(f"{name}: {reason}" for name, reason in reasons if reason and chosen in (None, name))
 
 
 @server.command()
