@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -99,6 +100,23 @@ def test_a_compiler_that_knows_no_cpp20_does_not_count(tmp_path: Path, monkeypat
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("CXX", raising=False)
     assert not system_check._compiler()
+
+
+@pytest.mark.parametrize("names", [["clang-format"], ["clang-format-19"], []])
+def test_what_counts_as_clang_format_is_what_the_checks_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, names: list[str]
+):
+    for name in names:
+        (tmp_path / name).write_text("")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    (piece,) = [piece for piece in system_check.PIECES if piece.name == "clang-format"]
+    assert piece.found() is bool(names)
+    monkeypatch.delitem(sys.modules, "engineroom.checks", raising=False)
+    checks = importlib.import_module("engineroom.checks")
+    (check,) = [check for check in checks.CHECKS if check.name == "C++ format"]
+    assert check.commands[0][0] == (names[0] if names else "clang-format")
+    assert list(check.needs) == [check.commands[0][0]]
 
 
 @pytest.mark.parametrize(

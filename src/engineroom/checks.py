@@ -13,7 +13,7 @@ from pathlib import Path
 
 import click
 
-from engineroom import paths
+from engineroom import paths, system_check
 
 __all__ = ["CHECKS", "Check"]
 
@@ -67,12 +67,13 @@ def _sources() -> list[str]:
     return sorted(str(path) for path in Path("native").rglob("*.[ch]pp"))
 
 
+_CLANG_FORMAT = system_check.clang_format() or "clang-format"
 _WITH_THREADS = "Fast"  # suites whose kernels run on several threads
 
 CHECKS = (
     Check("lint", [["ruff", "check", "."], ["ruff", "format", "--check", "."]]),
     Check("types", [["mypy"]]),
-    Check("C++ format", [["clang-format", "--dry-run", "-Werror", *_sources()]], needs=["clang-format"]),
+    Check("C++ format", [[_CLANG_FORMAT, "--dry-run", "-Werror", *_sources()]], needs=[_CLANG_FORMAT]),
     Check("native tests", _native("tests", "-DCMAKE_BUILD_TYPE=Release"), needs=["cmake", "ctest"]),
     Check(
         "native tests, sanitized",

@@ -20,7 +20,7 @@ import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-__all__ = ["GROUPS", "PIECES", "Piece", "missing", "report"]
+__all__ = ["GROUPS", "PIECES", "Piece", "clang_format", "missing", "report"]
 
 OLDEST_PYTHON = (3, 11)
 
@@ -49,6 +49,11 @@ class Piece:
         self.found = found
         self.apt = apt
         self.conda = conda
+
+
+def clang_format() -> str | None:
+    """The name under which clang-format is here."""
+    return next(filter(shutil.which, ("clang-format-19", "clang-format")), None)
 
 
 def _program(*names: str) -> Callable[[], bool]:
@@ -147,7 +152,7 @@ PIECES = (
     Piece(
         "clang-format",
         "test",
-        _program("clang-format-19", "clang-format"),
+        lambda: clang_format() is not None,
         apt="clang-format",
         conda="clang-format",
     ),
