@@ -1,4 +1,4 @@
-"""compose.yaml: valid by the public schema, on loopback only, and each service answers with an image that we can make."""
+"""compose.yaml: valid by the public schema, on loopback only; each server answers, with an image that we can make. `lab` is not run."""
 
 from __future__ import annotations
 
