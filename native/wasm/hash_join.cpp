@@ -1,8 +1,7 @@
-// The hybrid hash join for the browser: draws the keys, joins, leaves the counters where JavaScript reads
-// them.
+// The hybrid hash join for the browser: draws the keys, joins, leaves the counters for JavaScript to read.
 //
 // Leaves out  result rows (only their count), NULL keys, join types other than inner; chunk files are memory
-// that is counted
+//             that is counted
 #include <array>
 #include <cstdint>
 #include <vector>

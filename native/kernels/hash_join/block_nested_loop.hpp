@@ -3,7 +3,7 @@
 // Models      JOIN_CACHE_BNL (5.6 to 8.0.19), match flags in the buffer included
 // Leaves out  the fields' offsets in the buffer; skipping a buffer whose rows are all matched
 // Cost        outer rows * inner rows comparisons, as a nested loop: only the scans of the inner table get
-// fewer
+//             fewer
 #pragma once
 
 #include <cstdint>

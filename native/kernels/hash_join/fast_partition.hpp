@@ -1,12 +1,11 @@
 // Cuts a relation into partitions by the first bits of the hash, in memory as far as it goes, then in a file.
 //
 // Idea        rows gather in a small buffer a partition and leave it 256 bytes at a time past the cache, for
-// a page of
-//             their partition; a full page stays in memory while there is a free one to take its place, and
-//             otherwise is written out and used again
+//             a page of their partition; a full page stays in memory while there is a free one to take its
+//             place, and otherwise is written out and used again
 // Models      nothing of MySQL (whose chunk files hold what comes after the memory is full, too)
 // Leaves out  more than one level of partitions
-// Cost        about 5 ns a row, nearly all of it memory traffic: 16 bytes in, 16 bytes out
+// Cost        nearly all of it memory traffic: of each row 16 bytes in and 16 bytes out
 #pragma once
 
 #include <algorithm>

@@ -1,14 +1,12 @@
 // A hash table whose look-up reads one cache line and takes no branch that depends on the data.
 //
 // Idea        a bucket is a line of 64 bytes: four hashes beside their four values. What does not fit goes to
-// an
-//             array sorted by bucket, read only for the look-ups that need it, later, in a loop of its own
+//             an array sorted by bucket, read only for the look-ups that need it, later, in a loop of its own
 // Models      nothing of MySQL: the memory-conscious end of what its in-memory hash join could be
 // Leaves out  deletion, growth, and any defence against keys chosen to collide (the hash has no secret)
 // Cost        32 bytes a row at kRowsPerBucket = 2; about 3.7 % of the rows overflow. Rows of one key lie
-// side
-//             by side in the overflow, so that a million duplicates cost a scan, and only to who asks for
-//             them
+//             side by side in the overflow, so that a million duplicates cost a scan, and only to who asks
+//             for them
 //
 // The hash is a bijection of the key: equal hashes are equal keys, and no key is stored.
 #pragma once

@@ -2,8 +2,7 @@
 //
 // Models      NestedLoopIterator over RefIterator ("Index lookup on ..." in a plan; all versions)
 // Leaves out  what the index leaves out (sorted_index.hpp); the index is there before the join, so that
-// making
-//             it is not counted
+//             making it is not counted
 // Cost        outer rows * (levels * log2(fan-out)) comparisons, plus one for each match
 #pragma once
 

@@ -1,8 +1,9 @@
 // The most that memory gives to look-ups: reads of one cache line each, none of which waits for another.
 //
 // Idea        the same keys, hash, input streams and freedom to prefetch as the fast join's probe, and
-// nothing else Models      the limit that a probe is measured against Leaves out  comparing, matching,
-// duplicates: the answer is a sum that has no meaning
+//             nothing else
+// Models      the limit that a probe is measured against
+// Leaves out  comparing, matching, duplicates: the answer is a sum that has no meaning
 #pragma once
 
 #include <cstddef>

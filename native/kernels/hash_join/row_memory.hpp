@@ -20,8 +20,8 @@ using Address = std::uint64_t;
 class RowMemory {
  public:
   static constexpr std::size_t kFirstBlockBytes = 16 * 1024;
-  static constexpr std::size_t kBlockHeaderBytes =
-      16;  // charged for each block, as the server's links between them
+  /// Charged for each block, as the server's links between them.
+  static constexpr std::size_t kBlockHeaderBytes = 16;
 
   /// At least `bytes` of room in the current block or in a new one; empty when the capacity forbids it.
   std::span<std::byte> room(std::size_t bytes);

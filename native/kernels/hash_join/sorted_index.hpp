@@ -1,8 +1,7 @@
 // An index on the key column: pages of sorted entries, and above them pages that say which page begins where.
 //
 // Models      a secondary index of InnoDB (btr_cur_search_to_nth_level): 16 KiB pages, fan-out in the
-// hundreds,
-//             binary search in each page on the way down
+//             hundreds, binary search in each page on the way down
 // Leaves out  inserts and splits (pages are full), the look-up of the clustered index that follows when the
 //             index does not cover the query, the adaptive hash index, latches
 // Cost        one page a level, log2(fan-out) comparisons in each
