@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#if defined(__x86_64__)
-#include <emmintrin.h>
-#endif
+#include "common/x86.hpp"
 
 namespace engineroom::hash_join {
 
@@ -14,7 +12,7 @@ namespace {
 /// Copies one flush to a page. Past the cache where the processor can: the page is not read soon, and its
 /// lines need not be fetched before they are overwritten.
 void copy_flush(HashedRow* to, const HashedRow* from) {
-#if defined(__x86_64__)
+#if ENGINEROOM_X86
   for (std::size_t i = 0; i < Partitions::kRowsPerFlush; ++i) {
     _mm_stream_si128(reinterpret_cast<__m128i*>(to + i),
                      _mm_load_si128(reinterpret_cast<const __m128i*>(from + i)));
@@ -97,7 +95,7 @@ void Partitions::write_out(std::span<const HashedRow> page) {
   }
   const std::size_t most = most_packed_bytes(rows_per_page_);
   if (gathered_ + most > gather_.size()) write_gathered();
-#if defined(__x86_64__)
+#if ENGINEROOM_X86
   _mm_sfence();  // rows written past the cache must have arrived
 #endif
   gathered_ += pack_page(page, gather_.data() + gathered_);
@@ -153,7 +151,7 @@ void Partitions::finish() {
   }
   gather_.clear();
   gather_.shrink_to_fit();
-#if defined(__x86_64__)
+#if ENGINEROOM_X86
   _mm_sfence();
 #endif
 }

@@ -4,12 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-#if defined(__x86_64__) && defined(__GNUC__)
-#include <immintrin.h>
-#define ENGINEROOM_X86 1
-#else
-#define ENGINEROOM_X86 0
-#endif
+#include "common/x86.hpp"
 
 namespace engineroom::hash_join {
 
