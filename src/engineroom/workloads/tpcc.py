@@ -13,7 +13,6 @@ from __future__ import annotations
 import re
 import tempfile
 import time
-import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import closing, contextmanager
@@ -34,7 +33,6 @@ __all__ = [
     "Loaded",
     "Size",
     "add_order_line_district_index",
-    "checksums",
     "integers",
     "load",
     "text",
@@ -97,11 +95,6 @@ class Loaded:
     rows: Mapping[str, int]
     seconds: float
     method: str
-
-    @property
-    def rows_per_second(self) -> float:
-        """All tables together, indexes included."""
-        return sum(self.rows.values()) / self.seconds
 
 
 def load(
@@ -175,24 +168,6 @@ def integers(table: str, column: str, size: Size, *, seed: int = 0) -> Ints:
 def text(table: str, size: Size, *, warehouse: int = 1, seed: int = 0) -> bytes:
     """The rows of one table and warehouse as LOAD DATA reads them: tab between columns, `\\N` for NULL, newline after each."""
     return _text(_columns(table, size, warehouse, seed))
-
-
-def checksums(connection: Any, size: Size, *, seed: int = 0) -> dict[str, tuple[int, int, int, int]]:
-    """Rows and sum of CRC-32 over rows, for each table: `(rows, sum)` expected from the generator, then the server's."""
-    compared = {}
-    with closing(connection.cursor()) as cursor:
-        for table in _GENERATORS:
-            lines = [
-                line
-                for warehouse in _warehouses(table, size)
-                for line in text(table, size, warehouse=warehouse, seed=seed).splitlines()
-            ]
-            names = list(_columns(table, Size(1, 0.001), 1, 0))
-            parts = ", ".join(f"IFNULL({name}, '\\\\N')" for name in names)
-            cursor.execute(f"SELECT COUNT(*), SUM(CRC32(CONCAT_WS('\\t', {parts}))) FROM {table}")
-            ((count, total),) = cursor.fetchall()
-            compared[table] = (len(lines), sum(map(zlib.crc32, lines)), int(count), int(total))
-    return compared
 
 
 # The way into the server
