@@ -289,8 +289,8 @@ void bind_hash_join(py::module_& parent) {
       },
       py::arg("estimated_build_rows"), py::arg("keys_in_memory"),
       "Number of pairs of chunk files that a hybrid hash join opens when its buffer is full. The server "
-      "divides by the "
-      "number of different keys in memory, which is that of the rows only when there are no duplicates.");
+      "divides by the number of different keys in memory, which is that of the rows only when there are no "
+      "duplicates.");
   m.def("chunk_hash", py::vectorize([](std::int64_t key) { return hash_join::chunk_hash(key); }),
         py::arg("key"),
         "xxHash64 of each key with the seed of the server's chunk files; its low bits choose the chunk.");
