@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
+import mysql.connector
 import pytest
 from click.testing import CliRunner, Result
 
 from engineroom.errors import EngineRoomError
-from engineroom.servers import catalogue, lifecycle
+from engineroom.servers import catalogue, cli, lifecycle
 from engineroom.servers.catalogue import Request
 from engineroom.servers.cli import server
 
@@ -50,7 +52,70 @@ def test_an_option_without_a_value_is_a_usage_error():
 
 @pytest.mark.usefixtures("cache")
 def test_stopping_what_does_not_run_says_so():
-    assert run("stop", "9.7").output == "no such server was running\n"
+    assert (
+        run("stop", "9.7").output
+        == "no such server was running; `engineroom server status` lists those that are\n"
+    )
+
+
+class OneServer:
+    """A shared server with one answer: names and rows, or an error of the client."""
+
+    version, series = "9.7.4", "9.7"
+
+    def __init__(self, names: tuple[str, ...], rows: list[tuple[Any, ...]], error: Exception | None = None):
+        self.column_names, self.with_rows = names, bool(names)
+        self.rows, self.error = rows, error
+
+    def connect(self, database: str | None) -> OneServer:  # noqa: ARG002
+        return self
+
+    def cursor(self) -> OneServer:
+        return self
+
+    def close(self) -> None:
+        pass
+
+    def execute(self, statement: str) -> None:  # noqa: ARG002
+        if self.error:
+            raise self.error
+
+    def fetchall(self) -> list[tuple[Any, ...]]:
+        return self.rows
+
+
+def test_a_row_stays_a_line_and_a_value_a_column_whatever_it_holds(monkeypatch: pytest.MonkeyPatch):
+    rows = [("tab\there", b"line\nbreak"), ("back\\slash\0", None)]
+    monkeypatch.setattr(cli, "_shared", lambda _: [OneServer(("a", "b\nc"), rows)])
+    assert (
+        run("sql", "9.7", "select").output == "a\tb\\nc\ntab\\there\tline\\nbreak\nback\\\\slash\\0\tNULL\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("errno", "message", "remedy"),
+    [
+        (1064, "You have an error in your SQL syntax", "correct the statement"),
+        (1146, "Table 't' doesn't exist", "correct the statement"),
+        (1046, "No database selected", "--database"),
+        (2013, "Lost connection to MySQL server during query", "engineroom server start 9.7"),
+        (2002, "Can't connect to local MySQL server", "engineroom server status"),
+        (1021, "Disk full (/tmp/x); waiting", "free disk space"),
+        (3, "Error writing file 'x' (OS errno 28 - No space left on device)", "free disk space"),
+        (1030, "Got error 28 from storage engine", "free disk space"),
+        (1030, "Got error 128 from storage engine", "correct the statement"),
+        (1213, "Deadlock found when trying to get lock", "run it again"),
+    ],
+)
+def test_the_remedy_fits_the_kind_of_error(
+    monkeypatch: pytest.MonkeyPatch, errno: int, message: str, remedy: str
+):
+    error = mysql.connector.Error(msg=message, errno=errno)
+    monkeypatch.setattr(cli, "_shared", lambda _: [OneServer((), [], error)])
+    failure = run("sql", "9.7", "select").exception
+    assert isinstance(failure, EngineRoomError)
+    assert message in failure.problem
+    assert remedy in failure.remedy
 
 
 def only_two_run(monkeypatch: pytest.MonkeyPatch, *, failing: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 from typing import Any
 
@@ -15,7 +16,7 @@ from engineroom.errors import EngineRoomError
 from engineroom.servers import lifecycle
 from engineroom.servers.catalogue import catalogue, resolve
 from engineroom.servers.providers import PROVIDERS
-from engineroom.servers.server import Server
+from engineroom.servers.server import Server, lost_connection
 
 __all__ = ["server"]
 
@@ -86,7 +87,7 @@ def stop(version: str | None, every: bool) -> None:
         stopped += 1
         click.echo(f"MySQL {found.version} stopped")
     if not stopped:
-        click.echo("no such server was running")
+        click.echo("no such server was running; `engineroom server status` lists those that are")
 
 
 @server.command()
@@ -166,7 +167,7 @@ def clean() -> None:
 @click.argument("statement")
 @click.option("--database", help="The database to use.")
 def sql(version: str, statement: str, database: str | None) -> None:
-    """Run one statement and print its rows, with tabs between columns."""
+    """Run one statement and print its rows, with tabs between columns and escapes as those of `mysql --batch`."""
     found = next(iter(_shared(version)), None)
     if found is not None:
         _print(found, statement, database)
@@ -179,23 +180,46 @@ def sql(version: str, statement: str, database: str | None) -> None:
 def _print(found: Server, statement: str, database: str | None) -> None:
     import mysql.connector
 
-    with contextlib.closing(found.connect(database)) as connection:
-        cursor = connection.cursor()
-        try:
+    try:
+        with contextlib.closing(found.connect(database)) as connection:
+            cursor = connection.cursor()
             cursor.execute(statement)
             rows: list[tuple[Any, ...]] = cursor.fetchall() if cursor.with_rows else []
-        except mysql.connector.Error as error:
-            raise EngineRoomError(
-                f"MySQL {found.version} says: {error}", remedy="correct the statement"
-            ) from error
-        if cursor.with_rows:
-            click.echo("\t".join(cursor.column_names))
-        for row in rows:
-            click.echo("\t".join("NULL" if value is None else _text(value) for value in row))
+            names = cursor.column_names if cursor.with_rows else ()
+    except mysql.connector.Error as error:
+        raise EngineRoomError(
+            f"MySQL {found.version} says: {error}", remedy=_remedy(error, found.series)
+        ) from error
+    for row in [names, *rows] if names else rows:
+        click.echo("\t".join("NULL" if value is None else _text(value) for value in row))
+
+
+_ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\0": "\\0"})
 
 
 def _text(value: Any) -> str:
-    return value.decode(errors="replace") if isinstance(value, bytes | bytearray) else str(value)
+    text = value.decode(errors="replace") if isinstance(value, bytes | bytearray) else str(value)
+    return text.translate(_ESCAPES)
+
+
+# By the server's error number; whatever is not here is the statement's fault.
+_REMEDIES = {
+    (1046,): "name the database with --database",
+    (1040, 1203): "end other clients of this server, or wait until they are done",
+    (1037, 1038, 1041, 1135): "free memory, or ask for less of it",
+    (1205, 1213): "run it again: another transaction held what this one needs",
+    (1317, 3024): "run it again, or give it more time",
+    (1021, 1114): "free disk space, or let the statement keep less",
+}
+
+
+def _remedy(error: Any, series: str) -> str:
+    """What to do about an error of the server, by what kind it is."""
+    if lost_connection(error):
+        return f"look whether it runs with `engineroom server status`; `engineroom server start {series}` starts one"
+    # The operating system's number for a full disk stands in the text of several errors.
+    errno = 1021 if re.search(r"(?i)\b(?:error|errno|errcode):? 28\b", str(error)) else error.errno
+    return next((remedy for errnos, remedy in _REMEDIES.items() if errno in errnos), "correct the statement")
 
 
 def _option(text: str) -> tuple[str, str]:

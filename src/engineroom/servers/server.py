@@ -16,7 +16,7 @@ from engineroom.errors import EngineRoomError
 from engineroom.servers.catalogue import catalogue, features, plain_release, release, series_of
 from engineroom.servers.instance import Instance
 
-__all__ = ["Address", "Server", "session_status"]
+__all__ = ["Address", "Server", "lost_connection", "session_status"]
 
 # The same on every generation; the client's own default differs from server to server.
 CHARSET = {"charset": "utf8mb4", "collation": "utf8mb4_general_ci"}
@@ -333,7 +333,7 @@ class Server:
         if self._instance is None:
             return
         # The client may see the closed socket before the keeper, or a container's engine, has seen the process end.
-        wait_until(lambda: not self.alive(), seconds=10 if _lost_connection(error) else 0)
+        wait_until(lambda: not self.alive(), seconds=10 if lost_connection(error) else 0)
         if not self.alive():
             tail = self.log_tail()
             raise EngineRoomError(
@@ -364,7 +364,8 @@ def _integers(rows: Sequence[tuple[Any, ...]]) -> dict[str, int]:
     return {str(name): int(value) for name, value in rows if str(value).lstrip("-").isdigit()}
 
 
-def _lost_connection(error: Exception) -> bool:
+def lost_connection(error: Exception) -> bool:
+    """Whether a client's error means that the server went away, or that there is none."""
     return getattr(error, "errno", None) in {2002, 2003, 2006, 2013, 2055, 1053}
 
 
