@@ -12,6 +12,7 @@ import pytest
 from engineroom import figures, paths, runs
 from engineroom.errors import EngineRoomError
 from engineroom.figures.drawing import Words
+from engineroom.servers.catalogue import release
 
 IDS = sorted(
     module.name.replace("_", "-")
@@ -81,7 +82,7 @@ def test_the_words_follow_the_rows() -> None:
 
 def test_servers_stand_in_the_order_of_their_releases() -> None:
     run = _run("fig-7-22")
-    newest = max(run.table["server"])
+    newest = max(run.table["server"], key=release)
     later = dataclasses.replace(run, table=run.table.replace({"server": {newest: "10.1.0"}}))
     times = importlib.import_module("engineroom.figures.plan_times").best(later.table.assign(source="ours"))
     assert list(dict.fromkeys(times.index.get_level_values("server")))[-1] == "10.1.0"
