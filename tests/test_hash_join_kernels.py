@@ -733,7 +733,7 @@ def test_bad_arguments_are_refused_with_the_value_received(
             {"storage": "file", "directory": "/nowhere/at/all"},
             "folder that exists, got /nowhere/at/all; create",
         ),
-        ({"directory": "here"}, "directory='here' has no use with storage='memory'"),
+        ({"storage": "memory", "directory": "here"}, "directory='here' has no use with storage='memory'"),
     ],
 )
 def test_bad_options_of_the_hybrid_join_are_refused(arguments: dict[str, Any], problem: str) -> None:
