@@ -17,6 +17,11 @@ COMMANDS = {
     "doctor": ("engineroom.doctor", "doctor", "What this machine has, lacks, and can run."),
     "server": ("engineroom.servers.cli", "server", "List, start, query and stop MySQL servers."),
     "ledger": ("engineroom.ledger.cli", "ledger", "Every published figure and its verdict."),
+    "join-order": (
+        "engineroom.join_order.cli",
+        "join_order",
+        "Enumerate join orders and explain a statement's.",
+    ),
     "record": ("engineroom.experiments.cli", "record", "Measure again and keep the runs."),
 }
 

@@ -1,0 +1,420 @@
+#include "join_order/plans.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "common/require.hpp"
+#include "join_order/comparators.hpp"
+#include "join_order/faithful.hpp"
+#include "join_order/fast.hpp"
+#include "join_order/set_table.hpp"
+
+namespace engineroom::join_order {
+
+namespace {
+
+struct Best {
+  double rows = 0;
+  double cost = std::numeric_limits<double>::infinity();
+  NodeSet left = 0;
+};
+
+/// The table of best plans. It takes pairs from any enumerator.
+class PlanTable {
+ public:
+  PlanTable(const Hypergraph& graph, const Statistics& statistics, const CostModel& cost)
+      : graph_(graph), statistics_(statistics), cost_(cost) {}
+
+  void node(unsigned i) {
+    Best& best = *table_.insert(single(i)).first;
+    best.rows = statistics_.rows[i];
+    best.cost = 0;
+  }
+  bool has_seen(NodeSet set) const { return table_.find(set) != nullptr; }
+
+  /// The left side of the next pairs.
+  void subgraph(NodeSet set) {
+    const Best& best = *table_.find(set);
+    left_ = {best.rows, best.cost};
+  }
+
+  /// `joining` calls its argument with each edge that joins the pair.
+  template <class Joining>
+  void pair(NodeSet left, NodeSet right, Joining&& joining) {
+    const Best& other = *table_.find(right);
+    const Input right_input{other.rows, other.cost};
+    const auto [best, is_new] = table_.insert(left | right);
+    if (is_new) {
+      double rows = left_.rows * right_input.rows;
+      joining([&](std::size_t edge) { rows *= statistics_.selectivity[edge]; });
+      // A complex edge may lie in the union and yet not be what joins it.
+      if (!complex_known_) find_complex();
+      for (std::size_t k : complex_) {
+        const NodeSet nodes = graph_.edge(k).nodes();
+        if (is_subset(nodes, left | right) && !is_subset(nodes, left) && !is_subset(nodes, right)) {
+          rows *= statistics_.selectivity[k];
+        }
+      }
+      best->rows = rows;
+    }
+    ++compared_;
+    const double cost = cost_(left_, right_input, best->rows);
+    if (cost < best->cost) {
+      best->cost = cost;
+      best->left = left;
+    }
+  }
+
+  Plan plan(const Counters& counters) const {
+    Plan plan;
+    plan.counters = counters;
+    plan.plans_compared = compared_;
+    append(graph_.all_nodes(), plan.nodes);
+    return plan;
+  }
+
+ private:
+  void find_complex() {
+    complex_known_ = true;
+    for (std::size_t k = 0; k < graph_.n_edges(); ++k) {
+      if (!graph_.edge(k).is_simple()) complex_.push_back(k);
+    }
+  }
+
+  std::int32_t append(NodeSet set, std::vector<PlanNode>& nodes) const {
+    const Best& best = *table_.find(set);
+    std::int32_t left = -1;
+    std::int32_t right = -1;
+    if (best.left != 0) {
+      left = append(best.left, nodes);
+      right = append(set & ~best.left, nodes);
+    }
+    nodes.push_back({set, best.rows, best.cost, left, right});
+    return static_cast<std::int32_t>(nodes.size()) - 1;
+  }
+
+  const Hypergraph& graph_;
+  const Statistics& statistics_;
+  const CostModel& cost_;
+  SetTable<Best> table_;
+  Input left_{};
+  std::uint64_t compared_ = 0;
+  bool complex_known_ = false;
+  std::vector<std::size_t> complex_;
+};
+
+/// Pairs without their edges: they are found here, when a set is new.
+struct PairsOnly {
+  const Hypergraph& graph;
+  PlanTable& table;
+
+  void node(unsigned i) { table.node(i); }
+  bool pair(NodeSet left, NodeSet right) {
+    table.subgraph(left);
+    table.pair(left, right, [&](auto&& use) {
+      for (std::size_t k = 0; k < graph.n_edges(); ++k) {
+        const Hyperedge& e = graph.edge(k);
+        if (e.is_simple() && e.connects(left, right)) use(k);
+      }
+    });
+    return true;
+  }
+};
+
+struct FaithfulPairs {
+  PairsOnly pairs;
+  Counters counters;
+  NodeSet last_left = 0;
+  NodeSet last_right = 0;
+
+  void node(unsigned i) {
+    ++counters.connected_subgraphs;
+    pairs.node(i);
+  }
+  bool has_seen(NodeSet set) { return pairs.table.has_seen(set); }
+  bool pair(NodeSet left, NodeSet right, std::size_t) {
+    ++counters.calls;
+    if (left == last_left && right == last_right) return false;
+    last_left = left;
+    last_right = right;
+    ++counters.csg_cmp_pairs;
+    if (!pairs.table.has_seen(left | right)) ++counters.connected_subgraphs;
+    pairs.pair(left, right);
+    return false;
+  }
+};
+
+template <std::size_t Words>
+struct FastPairs {
+  PlanTable& table;
+  std::uint64_t n_pairs = 0;
+
+  void node(unsigned i) { table.node(i); }
+  void subgraph(NodeSet set) { table.subgraph(set); }
+  bool has_seen(NodeSet set) const { return table.has_seen(set); }
+  void pair(NodeSet left, NodeSet right, const EdgeSet<Words>& edges, const Hypergraph& graph) {
+    ++n_pairs;
+    table.pair(left, right, [&](auto&& use) {
+      edges.for_each([&](std::size_t k) {
+        if (graph.edge(k).is_simple()) use(k);
+      });
+    });
+  }
+};
+
+template <std::size_t Words>
+struct FastReceiver {
+  const Hypergraph& graph;
+  FastPairs<Words> pairs;
+
+  void node(unsigned i) { pairs.node(i); }
+  void subgraph(NodeSet set) { pairs.subgraph(set); }
+  bool has_seen(NodeSet set) const { return pairs.has_seen(set); }
+  void pair(NodeSet left, NodeSet right, const EdgeSet<Words>& edges) {
+    pairs.pair(left, right, edges, graph);
+  }
+};
+
+Plan chain_plan(const Hypergraph& graph, const Statistics& statistics, const CostModel& cost,
+                const std::vector<unsigned>& order);
+
+}  // namespace
+
+Statistics::Statistics(const Hypergraph& graph, std::vector<double> table_rows,
+                       std::vector<double> edge_selectivity)
+    : rows(std::move(table_rows)), selectivity(std::move(edge_selectivity)) {
+  if (rows.size() != graph.n_nodes()) {
+    refuse("rows has " + std::to_string(rows.size()) + " numbers; the graph has " +
+           std::to_string(graph.n_nodes()) + " nodes");
+  }
+  if (selectivity.size() != graph.n_edges()) {
+    refuse("selectivity has " + std::to_string(selectivity.size()) + " numbers; the graph has " +
+           std::to_string(graph.n_edges()) + " edges");
+  }
+  for (double value : rows) {
+    if (!(value > 0) || !std::isfinite(value)) refuse("rows must be positive, got " + std::to_string(value));
+  }
+  for (double value : selectivity) {
+    if (!(value > 0) || !(value <= 1)) {
+      refuse("selectivity must be above 0 and at most 1, got " + std::to_string(value));
+    }
+  }
+}
+
+Plan best_plan(const Hypergraph& graph, const Statistics& statistics, const CostModel& cost,
+               Algorithm algorithm) {
+  require_connected(graph);
+  PlanTable table(graph, statistics, cost);
+  PairsOnly pairs{graph, table};
+  Counters counters;
+  switch (algorithm) {
+    case Algorithm::fast:
+      with_fast_form(graph, [&]<std::size_t Words, bool Complex>() {
+        FastReceiver<Words> receiver{graph, {table}};
+        FastEnumerator<Words, Complex, FastReceiver<Words>> enumerator(graph, receiver);
+        enumerator.run();
+        counters = {enumerator.connected_subgraphs(), receiver.pairs.n_pairs, receiver.pairs.n_pairs,
+                    enumerator.inner_tests()};
+      });
+      break;
+    case Algorithm::faithful: {
+      FaithfulPairs receiver{pairs, {}};
+      FaithfulEnumerator<FaithfulPairs> enumerator(graph, receiver);
+      enumerator.run();
+      counters = receiver.counters;
+      counters.inner_tests = enumerator.inner_tests();
+      break;
+    }
+    case Algorithm::dpccp:
+      if (graph.has_complex_edges()) refuse("dpccp knows simple edges only; take fast or faithful");
+      counters = Dpccp<PairsOnly>(graph, pairs).run();
+      break;
+    case Algorithm::dpsize:
+      counters = dpsize(graph, pairs);
+      break;
+    case Algorithm::dpsub:
+      counters = dpsub(graph, pairs);
+      break;
+  }
+  return table.plan(counters);
+}
+
+namespace {
+
+/// The selectivity of all edges that lie in the union and in neither side.
+double joining_selectivity(const Hypergraph& graph, const Statistics& statistics, NodeSet left,
+                           NodeSet right) {
+  double product = 1;
+  for (std::size_t k = 0; k < graph.n_edges(); ++k) {
+    const NodeSet nodes = graph.edge(k).nodes();
+    if (is_subset(nodes, left | right) && !is_subset(nodes, left) && !is_subset(nodes, right)) {
+      product *= statistics.selectivity[k];
+    }
+  }
+  return product;
+}
+
+Plan chain_plan(const Hypergraph& graph, const Statistics& statistics, const CostModel& cost,
+                const std::vector<unsigned>& order) {
+  Plan plan;
+  for (unsigned table : order) {
+    plan.nodes.push_back({single(table), statistics.rows[table], 0, -1, -1});
+    if (plan.nodes.size() == 1) continue;
+    const auto right = static_cast<std::int32_t>(plan.nodes.size()) - 1;
+    const PlanNode l = plan.nodes[static_cast<std::size_t>(right) - 1];
+    const PlanNode r = plan.nodes.back();
+    const double rows = l.rows * r.rows * joining_selectivity(graph, statistics, l.tables, r.tables);
+    plan.nodes.push_back(
+        {l.tables | r.tables, rows, cost({l.rows, l.cost}, {r.rows, r.cost}, rows), right - 1, right});
+  }
+  return plan;
+}
+
+}  // namespace
+
+Plan greedy_plan(const Hypergraph& graph, const Statistics& statistics, const CostModel& cost) {
+  require_connected(graph);
+  Plan plan;
+  std::vector<std::int32_t> open;  // subtrees without a parent
+  for (unsigned i = 0; i < graph.n_nodes(); ++i) {
+    plan.nodes.push_back({single(i), statistics.rows[i], 0, -1, -1});
+    open.push_back(static_cast<std::int32_t>(i));
+  }
+  plan.counters.connected_subgraphs = open.size();
+  const auto at = [&](std::int32_t i) -> PlanNode& { return plan.nodes[static_cast<std::size_t>(i)]; };
+  while (open.size() > 1) {
+    double fewest = std::numeric_limits<double>::infinity();
+    std::size_t best_i = 0;
+    std::size_t best_j = 0;
+    for (std::size_t i = 0; i < open.size(); ++i) {
+      for (std::size_t j = i + 1; j < open.size(); ++j) {
+        ++plan.counters.inner_tests;
+        const PlanNode& a = at(open[i]);
+        const PlanNode& b = at(open[j]);
+        if (!joined(graph, a.tables, b.tables)) continue;
+        const double rows = a.rows * b.rows * joining_selectivity(graph, statistics, a.tables, b.tables);
+        ++plan.plans_compared;
+        if (rows < fewest) {
+          fewest = rows;
+          best_i = i;
+          best_j = j;
+        }
+      }
+    }
+    const std::int32_t left = open[best_i];
+    const std::int32_t right = open[best_j];
+    const PlanNode l = at(left);
+    const PlanNode r = at(right);
+    plan.nodes.push_back(
+        {l.tables | r.tables, fewest, cost({l.rows, l.cost}, {r.rows, r.cost}, fewest), left, right});
+    open.erase(open.begin() + static_cast<std::ptrdiff_t>(best_j));
+    open[best_i] = static_cast<std::int32_t>(plan.nodes.size()) - 1;
+    ++plan.counters.csg_cmp_pairs;
+    ++plan.counters.connected_subgraphs;
+  }
+  plan.counters.calls = plan.counters.csg_cmp_pairs;
+  return plan;
+}
+
+namespace {
+
+class LeftDeepSearch {
+ public:
+  LeftDeepSearch(const Hypergraph& graph, const Statistics& statistics, const CostModel& cost,
+                 const LeftDeepOptions& options)
+      : graph_(graph), statistics_(statistics), cost_(cost), options_(options), tables_(graph.n_nodes()) {
+    std::iota(tables_.begin(), tables_.end(), 0u);
+    std::stable_sort(tables_.begin(), tables_.end(),
+                     [&](unsigned a, unsigned b) { return statistics_.rows[a] < statistics_.rows[b]; });
+  }
+
+  std::vector<unsigned> run() {
+    const unsigned n = graph_.n_nodes();
+    const unsigned depth = options_.search_depth == 0 ? n : options_.search_depth;
+    std::vector<unsigned> order;
+    State state{0, {1, 0}};
+    while (order.size() < n) {
+      best_cost_ = std::numeric_limits<double>::infinity();
+      best_.clear();
+      current_.clear();
+      const auto remaining = n - static_cast<unsigned>(order.size());
+      extend(state, std::min(depth, remaining));
+      // With all tables in sight the whole extension is final, else only its first table.
+      const std::size_t taken = depth >= remaining ? best_.size() : 1;
+      for (std::size_t i = 0; i < taken; ++i) {
+        state = extended(state, best_[i]);
+        order.push_back(best_[i]);
+      }
+    }
+    return order;
+  }
+
+  std::uint64_t partial_plans() const { return partial_plans_; }
+
+ private:
+  struct State {
+    NodeSet tables;
+    Input input;
+  };
+
+  State extended(const State& from, unsigned table) const {
+    const double right_rows = statistics_.rows[table];
+    if (from.tables == 0) return {single(table), {right_rows, 0}};
+    const double rows =
+        from.input.rows * right_rows * joining_selectivity(graph_, statistics_, from.tables, single(table));
+    return {from.tables | single(table), {rows, cost_(from.input, {right_rows, 0}, rows)}};
+  }
+
+  void extend(const State& from, unsigned depth) {
+    double fewest_rows = std::numeric_limits<double>::infinity();
+    double least_cost = std::numeric_limits<double>::infinity();
+    for (unsigned table : tables_) {
+      if (overlap(single(table), from.tables)) continue;
+      ++partial_plans_;
+      const State next = extended(from, table);
+      if (next.input.cost >= best_cost_) continue;
+      if (options_.prune) {
+        // A neighbour was better in both respects: the heuristic gives this one up.
+        if (next.input.rows >= fewest_rows && next.input.cost >= least_cost) continue;
+        if (next.input.rows <= fewest_rows && next.input.cost <= least_cost) {
+          fewest_rows = next.input.rows;
+          least_cost = next.input.cost;
+        }
+      }
+      current_.push_back(table);
+      if (depth > 1) {
+        extend(next, depth - 1);
+      } else if (next.input.cost < best_cost_) {
+        best_cost_ = next.input.cost;
+        best_ = current_;
+      }
+      current_.pop_back();
+    }
+  }
+
+  const Hypergraph& graph_;
+  const Statistics& statistics_;
+  const CostModel& cost_;
+  const LeftDeepOptions options_;
+  std::vector<unsigned> tables_;
+  std::vector<unsigned> current_;
+  std::vector<unsigned> best_;
+  double best_cost_ = 0;
+  std::uint64_t partial_plans_ = 0;
+};
+
+}  // namespace
+
+Plan left_deep_plan(const Hypergraph& graph, const Statistics& statistics, const CostModel& cost,
+                    const LeftDeepOptions& options) {
+  LeftDeepSearch search(graph, statistics, cost, options);
+  Plan plan = chain_plan(graph, statistics, cost, search.run());
+  plan.counters.inner_tests = search.partial_plans();
+  plan.plans_compared = search.partial_plans();
+  return plan;
+}
+
+}  // namespace engineroom::join_order

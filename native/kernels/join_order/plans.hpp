@@ -1,0 +1,111 @@
+// Which plan is the cheapest: one cost interface, one table of best plans, and the searches that fill it.
+//
+// Models      the idea of the server's search: a bottom-up table over sets of tables; its old left-deep
+// search with
+//             search depth and pruning
+// Leaves out  access paths, orders and parameters: one plan is kept a set, where the server keeps a Pareto
+// front Cost        a table look-up for the right side and one for the union, a pair; C_out and hash costs
+// add two operations
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "join_order/counters.hpp"
+#include "join_order/hypergraph.hpp"
+
+namespace engineroom::join_order {
+
+/// What a cost function may look at.
+struct Input {
+  double rows;
+  double cost;
+};
+
+/// Prices a join of two inputs that returns `rows`: the cost of the whole subtree, children included.
+class CostModel {
+ public:
+  using Function = std::function<double(Input, Input, double)>;
+
+  /// The rows of all intermediate results.
+  static CostModel c_out() { return CostModel(Kind::c_out); }
+  /// The smaller input is built, the larger one probes; constants of 9.7.
+  static CostModel hash_join() { return CostModel(Kind::hash_join); }
+  static CostModel custom(Function function) {
+    CostModel model(Kind::custom);
+    model.function_ = std::move(function);
+    return model;
+  }
+
+  double operator()(Input left, Input right, double rows) const {
+    switch (kind_) {
+      case Kind::c_out:
+        return left.cost + right.cost + rows;
+      case Kind::hash_join: {
+        const double build = left.rows < right.rows ? left.rows : right.rows;
+        const double probe = left.rows < right.rows ? right.rows : left.rows;
+        return left.cost + right.cost + build * kBuildRow + probe * kProbeRow + rows * kReturnRow;
+      }
+      case Kind::custom:
+        return function_(left, right, rows);
+    }
+    return 0;
+  }
+
+  static constexpr double kBuildRow = 0.338;
+  static constexpr double kProbeRow = 0.134;
+  static constexpr double kReturnRow = 0.0237;
+
+ private:
+  enum class Kind { c_out, hash_join, custom };
+  explicit CostModel(Kind kind) : kind_(kind) {}
+
+  Kind kind_;
+  Function function_;
+};
+
+/// Rows of each table and the selectivity of each edge, both in the order of the graph. Refuses other lengths
+/// and numbers that are not positive.
+struct Statistics {
+  Statistics(const Hypergraph& graph, std::vector<double> table_rows, std::vector<double> edge_selectivity);
+  std::vector<double> rows;
+  std::vector<double> selectivity;
+};
+
+/// A subtree of a plan. `left` and `right` are places in the list, -1 for a table.
+struct PlanNode {
+  NodeSet tables;
+  double rows;
+  double cost;
+  std::int32_t left;
+  std::int32_t right;
+};
+
+struct Plan {
+  std::vector<PlanNode> nodes;  // children before parents, the root last
+  Counters counters;
+  std::uint64_t plans_compared = 0;
+};
+
+enum class Algorithm { faithful, fast, dpccp, dpsize, dpsub };
+
+/// The cheapest bushy plan without cross products, found over the pairs of `algorithm`. Refuses unconnected
+/// graphs.
+Plan best_plan(const Hypergraph& graph, const Statistics& statistics, const CostModel& cost,
+               Algorithm algorithm);
+/// Greedy operator ordering: always the join with the fewest rows next.
+Plan greedy_plan(const Hypergraph& graph, const Statistics& statistics, const CostModel& cost);
+
+struct LeftDeepOptions {
+  unsigned search_depth = 62;  // as optimizer_search_depth: how many tables are looked ahead
+  bool prune = true;           // as optimizer_prune_level
+};
+/// The old optimizer's search: left-deep plans, cross products allowed, tables tried in order of their rows.
+Plan left_deep_plan(const Hypergraph& graph, const Statistics& statistics, const CostModel& cost,
+                    const LeftDeepOptions& options);
+
+}  // namespace engineroom::join_order

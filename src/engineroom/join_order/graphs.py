@@ -1,0 +1,139 @@
+"""Query graphs as files: `{"nodes": n, "edges": [{"left": [..], "right": [..]}, ...]}`, and events as lines of JSON.
+
+An edge's number is its place in the list. An edge may have `"rules": [{"if": [..], "then": [..]}]`, conflict rules that its
+sides do not express.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from engineroom.errors import EngineRoomError
+
+if TYPE_CHECKING:
+    from engineroom._native.join_order import Enumeration, Graph
+
+__all__ = ["ALGORITHMS", "as_json", "event_lines", "from_json", "nodes_of", "read", "shape"]
+
+ALGORITHMS = ("faithful", "fast", "dpccp", "dpsize", "dpsub")
+REMEDY = 'write it as {"nodes": 3, "edges": [{"left": [0], "right": [1]}, {"left": [1], "right": [2]}]}'
+
+
+def read(path: str) -> Graph:
+    """The graph in a file, or from standard input for `-`."""
+    try:
+        text = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise EngineRoomError(
+            f"the graph {path!r} cannot be read: {error}", remedy="name a file, or - for standard input"
+        ) from None
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise EngineRoomError(
+            f"the graph {path!r} is not JSON (line {error.lineno}: {error.msg})", remedy=REMEDY
+        ) from None
+    return from_json(value)
+
+
+def from_json(value: Any) -> Graph:
+    """The graph of a parsed file; EngineRoomError says what is wrong with it."""
+    from engineroom._native import join_order
+
+    if not isinstance(value, Mapping) or not {"nodes", "edges"} <= value.keys():
+        raise EngineRoomError(
+            f"a graph is an object with nodes and edges, got {json.dumps(value)[:80]}", remedy=REMEDY
+        )
+    if not _is_int(value["nodes"]):
+        raise EngineRoomError(
+            f"nodes is a whole number, got {json.dumps(value['nodes'])[:80]}", remedy=REMEDY
+        )
+    if not isinstance(value["edges"], list):
+        raise EngineRoomError(f"edges is a list, got {json.dumps(value['edges'])[:80]}", remedy=REMEDY)
+    edges, rules = [], []
+    for number, edge in enumerate(value["edges"]):
+        where = f"edge {number}"
+        if not isinstance(edge, Mapping):
+            raise EngineRoomError(
+                f"{where} is an object with left and right, got {json.dumps(edge)[:80]}", remedy=REMEDY
+            )
+        edges.append((_nodes(edge, "left", where), _nodes(edge, "right", where)))
+        found = edge.get("rules", [])
+        if not isinstance(found, list) or not all(isinstance(rule, Mapping) for rule in found):
+            raise EngineRoomError(
+                f"the rules of {where} are a list of objects with if and then", remedy=REMEDY
+            )
+        rules.append([(_nodes(rule, "if", where), _nodes(rule, "then", where)) for rule in found])
+    try:
+        return join_order.Graph(min(value["nodes"], 2**62), edges, rules)
+    except ValueError as error:
+        raise EngineRoomError(str(error), remedy="mend the graph; nodes are numbered from 0") from None
+
+
+def as_json(graph: Graph) -> dict[str, Any]:
+    """The file's form of a graph."""
+    edges: list[dict[str, Any]] = []
+    for (left, right), rules in zip(graph.edges, graph.rules, strict=True):
+        edge: dict[str, Any] = {"left": left, "right": right}
+        if rules:
+            edge["rules"] = [{"if": some, "then": needed} for some, needed in rules]
+        edges.append(edge)
+    return {"nodes": graph.n_nodes, "edges": edges}
+
+
+def event_lines(found: Enumeration, *, one_line_a_pair: bool) -> Iterator[str]:
+    """The events as JSON: `["node", i]`, then `["pair", [left], [right], edge]`, or a list of edges for one line a pair."""
+    texts: dict[int, str] = {}
+
+    def text(nodes: int) -> str:
+        if nodes not in texts:
+            texts[nodes] = json.dumps(nodes_of(nodes))
+        return texts[nodes]
+
+    for (left, right), group in itertools.groupby(found.events.tolist(), key=lambda event: event[:2]):
+        edges = [event[2] for event in group]
+        if right == 0:
+            yield f'["node", {left.bit_length() - 1}]'
+        elif one_line_a_pair:
+            yield f'["pair", {text(left)}, {text(right)}, {json.dumps(sorted(edges))}]'
+        else:
+            yield from (f'["pair", {text(left)}, {text(right)}, {edge}]' for edge in edges)
+
+
+def nodes_of(bits: int) -> list[int]:
+    """The nodes of a bit set, lowest first."""
+    return [node for node in range(bits.bit_length()) if bits >> node & 1]
+
+
+def shape(name: str, n: int) -> dict[str, Any]:
+    """A graph of n nodes in the file's form: "chain", "cycle", "star" (its hub is node 0) or "clique"."""
+    pairs: Sequence[tuple[int, int]]
+    if name == "chain":
+        pairs = [(i, i + 1) for i in range(n - 1)]
+    elif name == "cycle":
+        pairs = [(i, (i + 1) % n) for i in range(n)]
+    elif name == "star":
+        pairs = [(0, i) for i in range(1, n)]
+    elif name == "clique":
+        pairs = list(itertools.combinations(range(n), 2))
+    else:
+        raise EngineRoomError(f"no shape {name!r}", remedy="take chain, cycle, star or clique")
+    return {"nodes": n, "edges": [{"left": [a], "right": [b]} for a, b in pairs]}
+
+
+def _nodes(owner: Mapping[str, Any], side: str, where: str) -> list[int]:
+    nodes = owner.get(side)
+    if not isinstance(nodes, list) or not all(_is_int(node) for node in nodes):
+        raise EngineRoomError(
+            f"{side} of {where} is a list of node numbers, got {json.dumps(nodes)[:80]}", remedy=REMEDY
+        )
+    return [max(min(node, 2**62), -1) for node in nodes]
+
+
+def _is_int(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
