@@ -1,0 +1,242 @@
+"""What the optimizer trace of MySQL 9.7 says when the hypergraph optimizer plans a join.
+
+The trace is one array of lines a query block: the tree of joins, the hypergraph as Graphviz, then each node and each pair of
+sets as the enumeration found them, with all plans that were proposed. Tables are named, not numbered: their numbers follow the
+order of the tables in the printed tree.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from engineroom.errors import EngineRoomError
+
+__all__ = ["Edge", "Planned", "TraceError", "read_trace", "traced"]
+
+SWITCH = "hypergraph_optimizer=on"
+
+
+class TraceError(EngineRoomError):
+    """A trace that does not look as this reader expects."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(problem, remedy="compare with a trace of MySQL 9.7.4, which this reader was written for")
+
+
+@dataclass(frozen=True)
+class Edge:
+    """One edge of the printed hypergraph. `condition` is the text by which pairs name it."""
+
+    left: tuple[int, ...]
+    right: tuple[int, ...]
+    condition: str
+    selectivity: float
+    rules: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """The kind of the join: "inner", "left", "semi", "anti" or "straight"."""
+        found = re.match(r"\[(\w+)", self.condition)
+        return found[1] if found else "inner"
+
+
+# ("node", number, rows) or ("pair", left, right, condition)
+Event = tuple[Any, ...]
+
+
+@dataclass
+class Planned:
+    """One query block's planning. The second and further lists belong to the plannings after a simplification."""
+
+    tables: list[str] = field(default_factory=list)
+    tree: list[str] = field(default_factory=list)
+    graphs: list[list[Edge]] = field(default_factory=list)
+    events: list[list[Event]] = field(default_factory=list)
+    subplans: int | None = None
+    access_paths: int | None = None
+    steps: int | None = None
+    pairs_after_steps: int | None = None
+    join_order: str | None = None
+    cost: float | None = None
+
+    @property
+    def rows(self) -> dict[int, float]:
+        """The estimated rows of each table, where the trace has them."""
+        return {event[1]: event[2] for events in self.events for event in events if event[0] == "node"}
+
+    def graph(self, which: int = -1) -> dict[str, Any]:
+        """A hypergraph in the form of a graph file; the last one by default."""
+        edges = []
+        for edge in self.graphs[which]:
+            value: dict[str, Any] = {"left": list(edge.left), "right": list(edge.right)}
+            if edge.rules:
+                value["rules"] = [{"if": list(some), "then": list(needed)} for some, needed in edge.rules]
+            edges.append(value)
+        return {"nodes": len(self.tables), "edges": edges}
+
+    def named_events(self, which: int = -1) -> list[tuple[Any, ...]]:
+        """The events of a planning as bit sets and an edge's number, as the kernels report them."""
+        edges = self.graphs[which]
+        found: list[tuple[Any, ...]] = []
+        used: dict[tuple[int, int, str], int] = {}
+        for event in self.events[which]:
+            if event[0] == "node":
+                found.append((1 << event[1], 0, -1))
+                continue
+            _, left, right, condition = event
+            a, b = _bits(left), _bits(right)
+            fits = [k for k, edge in enumerate(edges) if edge.condition == condition and _joins(edge, a, b)]
+            # Edges with the same condition come one after the other.
+            turn = used.get((a, b, condition), 0)
+            used[a, b, condition] = turn + 1
+            if turn >= len(fits):
+                raise TraceError(f"no edge of the printed hypergraph joins {left} and {right} by {condition}")
+            found.append((a, b, fits[turn]))
+        return found
+
+
+@contextlib.contextmanager
+def traced(connection: Any, *, most_pairs: int | None = None) -> Iterator[Any]:
+    """A cursor whose statements are planned by the hypergraph optimizer and traced; the session's settings are put back."""
+    with connection.cursor() as cursor:
+        names = ["optimizer_switch", "optimizer_trace", "optimizer_trace_max_mem_size", "optimizer_max_subgraph_pairs"]
+        cursor.execute("SELECT " + ", ".join(f"@@{name}" for name in names))
+        before = cursor.fetchone()
+        try:
+            cursor.execute(f"SET optimizer_switch = '{SWITCH}', optimizer_trace = 'enabled=on'")
+            cursor.execute("SET optimizer_trace_max_mem_size = 1000000000")
+            if most_pairs is not None:
+                cursor.execute(f"SET optimizer_max_subgraph_pairs = {int(most_pairs)}")
+            yield cursor
+        finally:
+            for name, value in zip(names, before, strict=True):
+                cursor.execute(f"SET {name} = {value!r}" if isinstance(value, str) else f"SET {name} = {value}")
+
+
+def read_trace(cursor: Any, sql: str) -> list[Planned]:
+    """EXPLAIN `sql` on a cursor of `traced` and return what was planned, one a query block with a join."""
+    cursor.execute(f"EXPLAIN FORMAT=TREE {sql}")
+    cursor.fetchall()
+    cursor.execute("SELECT trace, missing_bytes_beyond_max_mem_size FROM information_schema.optimizer_trace")
+    text, missing = cursor.fetchone()
+    if missing:
+        raise TraceError(f"the trace lacks its last {missing} bytes; the limit is 1 GB")
+    return parse(text)
+
+
+def parse(text: str) -> list[Planned]:
+    """The plannings in a trace's JSON."""
+    return [_planned(lines) for lines in _join_optimizer(json.loads(text))]
+
+
+def _join_optimizer(value: Any) -> Iterator[list[str]]:
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            if key == "join_optimizer":
+                yield inner
+            else:
+                yield from _join_optimizer(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _join_optimizer(inner)
+
+
+def _planned(lines: Sequence[str]) -> Planned:
+    planned = Planned()
+    number: dict[str, int] = {}
+    i = 0
+    while i < len(lines):
+        line = lines[i]
+        if line.startswith("After pushdown;"):
+            planned.tree = _block(lines, i + 1)
+            leaves = [found[1] for row in planned.tree if (found := re.match(r" *\* (\S+)(?: \[companion set \w+\])?$", row))]
+            planned.tables = leaves
+            number = {table: k for k, table in enumerate(leaves)}
+        elif line in ("Constructed hypergraph:", "Simplified hypergraph:"):
+            block = _block(lines, i + 1)
+            planned.graphs.append(_dot(block, number))
+            i += len(block)
+        elif line.startswith(("Enumerating subplans:", "Restarting query planning")):
+            planned.events.append([])
+        elif found := re.match(r"Found node (\S+) \[rows=([^\]]+)\]", line):
+            planned.events[-1].append(("node", number[found[1]], float(found[2])))
+        elif found := re.match(r"Found sets \{(.*?)\} and \{(.*?)\}, connected by condition (.*)$", line):
+            left, right = ([number[name] for name in group.split(",")] for group in found.groups()[:2])
+            planned.events[-1].append(("pair", left, right, found[3]))
+        elif found := re.match(r"Enumerated (\d+) subplans keeping a total of (\d+) access paths", line):
+            planned.subplans, planned.access_paths = int(found[1]), int(found[2])
+        elif found := re.match(r"After (\d+) simplification steps, the query graph contains (\d+) subgraph", line):
+            planned.steps, planned.pairs_after_steps = int(found[1]), int(found[2])
+        elif found := re.match(r"Final cost is ([\d.e+]+?)\.?$", line):
+            planned.cost = float(found[1])
+        i += 1
+    return planned
+
+
+def _block(lines: Sequence[str], start: int) -> list[str]:
+    """The lines up to the next empty one."""
+    end = start
+    while end < len(lines) and lines[end]:
+        end += 1
+    return list(lines[start:end])
+
+
+_LABEL = re.compile(r'label="(.*)"')
+
+
+def _dot(block: Sequence[str], number: dict[str, int]) -> list[Edge]:
+    edges: list[tuple[list[int], list[int], str]] = []
+    points: dict[str, int] = {}
+    for line in block[1:-1]:
+        if point := re.match(r'  (e\d+) \[shape=circle,width=\.001,height=\.001,label=""\]$', line):
+            points[point[1]] = len(edges)
+            edges.append(([], [], ""))
+            continue
+        if re.match(r'  \S+ \[label="[^"]*"\];$', line):
+            raise TraceError(f"two tables have the same alias: {line.strip()}")
+        found = re.match(r"  (\S+) -> (\S+) \[(.*)\]$", line)
+        if not found:
+            raise TraceError(f"not an edge: {line!r}")
+        a, b, attributes = found.groups()
+        label = _LABEL.search(attributes)
+        text = label[1] if label else ""
+        if b in points and b not in number:
+            left, _, _ = edges[points[b]]
+            left.append(number[a])
+            place = points[b]
+        elif a in points and a not in number:
+            _, right, _ = edges[points[a]]
+            right.append(number[b])
+            place = points[a]
+        else:
+            edges.append(([number[a]], [number[b]], text))
+            continue
+        if text:
+            edges[place] = (*edges[place][:2], text)
+    return [_edge(left, right, text, number) for left, right, text in edges]
+
+
+def _edge(left: list[int], right: list[int], text: str, number: dict[str, int]) -> Edge:
+    rules = tuple(
+        tuple(tuple(sorted(number[name] for name in group.split(",") if name)) for group in found)
+        for found in re.findall(r" \[conflict rule: \{(.*?)\} -> \{(.*?)\}\]", text)
+    )
+    text = re.sub(r" \[conflict rule: .*$", "", text)
+    found = re.match(r"(.*) \(([^()]+)\)$", text)
+    if not found:
+        raise TraceError(f"an edge without a selectivity: {text!r}")
+    return Edge(tuple(sorted(left)), tuple(sorted(right)), found[1], float(found[2]), rules)  # type: ignore[arg-type]
+
+
+def _bits(nodes: Sequence[int]) -> int:
+    return sum(1 << node for node in nodes)
+
+
+def _joins(edge: Edge, a: int, b: int) -> bool:
+    left, right = _bits(edge.left), _bits(edge.right)
+    return (left & ~a == 0 and right & ~b == 0) or (left & ~b == 0 and right & ~a == 0)
