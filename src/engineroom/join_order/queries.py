@@ -103,7 +103,10 @@ def _shapes() -> Iterator[Query]:
 def _equalities() -> Iterator[Query]:
     """One column equal in all tables: the server makes a clique of what is written as a chain or star."""
     for n in range(3, 8):
-        for shape, pairs in (("chain", [(i, i + 1) for i in range(n - 1)]), ("star", [(0, i) for i in range(1, n)])):
+        for shape, pairs in (
+            ("chain", [(i, i + 1) for i in range(n - 1)]),
+            ("star", [(0, i) for i in range(1, n)]),
+        ):
             where = [f"{_t(a)}.c0 = {_t(b)}.c0" for a, b in pairs]
             joined = ", ".join(_t(i) for i in range(n))
             yield Query(f"equal-{shape}-{n}", "equalities", n, False, _select(joined, where))
@@ -115,7 +118,7 @@ class _Joins:
     def __init__(self, seed: str, n: int) -> None:
         self.rng = random.Random(seed)
         self.tables = self.rng.sample(range(GENERIC_TABLES), n)
-        self.columns = {table: 0 for table in self.tables}
+        self.columns = dict.fromkeys(self.tables, 0)
 
     def column(self, table: int) -> str:
         """A column that no other condition uses."""
@@ -159,7 +162,9 @@ def _semi() -> Iterator[Query]:
         for group in groups:
             inner = joins.tree(group, 0.0)
             link = joins.condition(group, outside[:1])
-            where.append(f"{'NOT ' if joins.rng.random() < 0.5 else ''}EXISTS (SELECT 1 FROM {inner} WHERE {link})")
+            where.append(
+                f"{'NOT ' if joins.rng.random() < 0.5 else ''}EXISTS (SELECT 1 FROM {inner} WHERE {link})"
+            )
         yield Query(f"semi-{number}", "semi and anti joins", n, True, _select(body, where))
 
 
@@ -226,7 +231,11 @@ def _of_graph(benchmark: str, graph: Mapping[str, Any]) -> Query:
     def subquery(relation: int) -> str:
         """The relation in an EXISTS, with the subqueries that hang on it inside."""
         number = hangs[relation]
-        inside = [subquery(other) for other, edge in hangs.items() if edge != number and relation in graph["edges"][edge]]
+        inside = [
+            subquery(other)
+            for other, edge in hangs.items()
+            if edge != number and relation in graph["edges"][edge]
+        ]
         where = " AND ".join([conditions[number], *inside])
         negation = "NOT " if kinds[number] == "anti" else ""
         return f"{negation}EXISTS (SELECT 1 FROM {tables[relation]} AS {names[relation]} WHERE {where})"

@@ -25,7 +25,9 @@ class TraceError(EngineRoomError):
     """A trace that does not look as this reader expects."""
 
     def __init__(self, problem: str) -> None:
-        super().__init__(problem, remedy="compare with a trace of MySQL 9.7.4, which this reader was written for")
+        super().__init__(
+            problem, remedy="compare with a trace of MySQL 9.7.4, which this reader was written for"
+        )
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,12 @@ class Planned:
 def traced(connection: Any, *, most_pairs: int | None = None) -> Iterator[Any]:
     """A cursor whose statements are planned by the hypergraph optimizer and traced; the session's settings are put back."""
     with connection.cursor() as cursor:
-        names = ["optimizer_switch", "optimizer_trace", "optimizer_trace_max_mem_size", "optimizer_max_subgraph_pairs"]
+        names = [
+            "optimizer_switch",
+            "optimizer_trace",
+            "optimizer_trace_max_mem_size",
+            "optimizer_max_subgraph_pairs",
+        ]
         cursor.execute("SELECT " + ", ".join(f"@@{name}" for name in names))
         before = cursor.fetchone()
         try:
@@ -115,7 +122,9 @@ def traced(connection: Any, *, most_pairs: int | None = None) -> Iterator[Any]:
             yield cursor
         finally:
             for name, value in zip(names, before, strict=True):
-                cursor.execute(f"SET {name} = {value!r}" if isinstance(value, str) else f"SET {name} = {value}")
+                cursor.execute(
+                    f"SET {name} = {value!r}" if isinstance(value, str) else f"SET {name} = {value}"
+                )
 
 
 def read_trace(cursor: Any, sql: str) -> list[Planned]:
@@ -154,7 +163,11 @@ def _planned(lines: Sequence[str]) -> Planned:
         line = lines[i]
         if line.startswith("After pushdown;"):
             planned.tree = _block(lines, i + 1)
-            leaves = [found[1] for row in planned.tree if (found := re.match(r" *\* (\S+)(?: \[companion set \w+\])?$", row))]
+            leaves = [
+                found[1]
+                for row in planned.tree
+                if (found := re.match(r" *\* (\S+)(?: \[companion set \w+\])?$", row))
+            ]
             planned.tables = leaves
             number = {table: k for k, table in enumerate(leaves)}
         elif line in ("Constructed hypergraph:", "Simplified hypergraph:"):
@@ -170,7 +183,9 @@ def _planned(lines: Sequence[str]) -> Planned:
             planned.events[-1].append(("pair", left, right, found[3]))
         elif found := re.match(r"Enumerated (\d+) subplans keeping a total of (\d+) access paths", line):
             planned.subplans, planned.access_paths = int(found[1]), int(found[2])
-        elif found := re.match(r"After (\d+) simplification steps, the query graph contains (\d+) subgraph", line):
+        elif found := re.match(
+            r"After (\d+) simplification steps, the query graph contains (\d+) subgraph", line
+        ):
             planned.steps, planned.pairs_after_steps = int(found[1]), int(found[2])
         elif found := re.match(r"Final cost is ([\d.e+]+?)\.?$", line):
             planned.cost = float(found[1])

@@ -1,0 +1,225 @@
+"""The part of SQL that the comparison's queries use: joins with ON, commas, parentheses, and EXISTS in WHERE.
+
+`parse` gives the tables as they are nested and the conditions as lists of equalities. Anything else is an error that says where
+the reader stopped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from engineroom.errors import EngineRoomError
+
+__all__ = ["Block", "Equality", "Joined", "Nest", "Subquery", "parse"]
+
+Column = tuple[str, str]  # alias, column
+
+_TOKEN = re.compile(r"\s*(?:(\w+)|(.))")
+
+
+@dataclass(frozen=True)
+class Equality:
+    """Two sides, each a column or a sum of columns."""
+
+    left: tuple[Column, ...]
+    right: tuple[Column, ...]
+
+    @property
+    def aliases(self) -> frozenset[str]:
+        """The tables that it looks at."""
+        return frozenset(alias for alias, _ in self.left + self.right)
+
+    @property
+    def is_of_columns(self) -> bool:
+        """Whether both sides are single columns."""
+        return len(self.left) == len(self.right) == 1
+
+
+@dataclass
+class Nest:
+    """Tables and nests in the order of the text; one in parentheses, or one made by a JOIN."""
+
+    items: list[Joined] = field(default_factory=list)
+
+
+@dataclass
+class Joined:
+    """A table (its alias) or a nest, and how it joins what stands before it."""
+
+    what: str | Nest
+    kind: str = "inner"
+    on: list[Equality] = field(default_factory=list)
+
+
+@dataclass
+class Subquery:
+    """EXISTS or NOT EXISTS."""
+
+    negated: bool
+    block: Block
+
+
+@dataclass
+class Block:
+    """SELECT ... FROM nest WHERE equalities AND subqueries."""
+
+    nest: Nest
+    where: list[Equality]
+    subqueries: list[Subquery]
+
+
+class _Reader:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tokens = [
+            (found[1] or found[2], found.start(found.lastindex or 0))
+            for found in _TOKEN.finditer(text.strip().rstrip(";"))
+        ]
+        self.at = 0
+
+    def peek(self, ahead: int = 0) -> str:
+        return self.tokens[self.at + ahead][0] if self.at + ahead < len(self.tokens) else ""
+
+    def is_next(self, *words: str) -> bool:
+        return all(self.peek(i).upper() == word for i, word in enumerate(words))
+
+    def take(self, *words: str) -> None:
+        if not self.is_next(*words):
+            self.fail(" ".join(words))
+        self.at += len(words)
+
+    def name(self) -> str:
+        word = self.peek()
+        if not re.fullmatch(r"[A-Za-z_]\w*", word):
+            self.fail("a name")
+        self.at += 1
+        return word
+
+    def fail(self, wanted: str) -> None:
+        where = self.tokens[self.at][1] if self.at < len(self.tokens) else len(self.text)
+        raise EngineRoomError(
+            f"expected {wanted} at character {where} of the statement, got {self.text[where : where + 30]!r}",
+            remedy="write joins with ON, equalities of columns or sums, AND, and EXISTS subqueries; nothing else is read",
+        )
+
+    def block(self) -> Block:
+        self.take("SELECT")
+        while not self.is_next("FROM"):
+            if not self.peek():
+                self.fail("FROM")
+            self.at += 1
+        self.take("FROM")
+        nest = self.commas()
+        where, subqueries = self.conditions() if self.is_next("WHERE") else ([], [])
+        return Block(nest, where, subqueries)
+
+    def commas(self) -> Nest:
+        nest = Nest([self.joins()])
+        while self.is_next(","):
+            self.take(",")
+            nest.items.append(self.joins())
+        return nest
+
+    def joins(self) -> Joined:
+        left = Joined(self.factor())
+        while True:
+            if self.is_next("LEFT"):
+                self.take("LEFT")
+                if self.is_next("OUTER"):
+                    self.take("OUTER")
+                kind = "left"
+            elif self.is_next("STRAIGHT_JOIN"):
+                kind = "straight"
+            elif self.is_next("INNER") or self.is_next("CROSS") or self.is_next("JOIN"):
+                kind = "inner"
+                if not self.is_next("JOIN"):
+                    self.at += 1
+            else:
+                return left
+            self.take("STRAIGHT_JOIN" if kind == "straight" else "JOIN")
+            right = Joined(self.factor(), kind)
+            if self.is_next("ON"):
+                self.take("ON")
+                right.on = self.equalities()
+            left = Joined(Nest([left, right]))
+
+    def factor(self) -> str | Nest:
+        if self.is_next("("):
+            self.take("(")
+            inner = self.commas()
+            self.take(")")
+            return inner
+        table = self.name()
+        if self.is_next("AS"):
+            self.take("AS")
+            return self.name()
+        words = ("JOIN", "LEFT", "ON", "WHERE", "INNER", "CROSS", "STRAIGHT_JOIN")
+        if re.fullmatch(r"[A-Za-z_]\w*", self.peek()) and self.peek().upper() not in words:
+            return self.name()
+        return table
+
+    def conditions(self) -> tuple[list[Equality], list[Subquery]]:
+        self.take("WHERE")
+        where: list[Equality] = []
+        subqueries: list[Subquery] = []
+        while True:
+            negated = self.is_next("NOT")
+            if negated:
+                self.take("NOT")
+            if self.is_next("EXISTS"):
+                self.take("EXISTS", "(")
+                subqueries.append(Subquery(negated, self.block()))
+                self.take(")")
+            else:
+                where += self.equality()
+            if not self.is_next("AND"):
+                return where, subqueries
+            self.take("AND")
+
+    def equalities(self) -> list[Equality]:
+        found = self.equality()
+        while self.is_next("AND"):
+            self.take("AND")
+            found += self.equality()
+        return found
+
+    def equality(self) -> list[Equality]:
+        if self.is_next("("):
+            self.take("(")
+            inner = self.equalities()
+            self.take(")")
+            return inner
+        left = self.sum()
+        self.take("=")
+        return [Equality(left, self.sum())]
+
+    def sum(self) -> tuple[Column, ...]:
+        terms = [self.column()]
+        while self.is_next("+"):
+            self.take("+")
+            terms.append(self.column())
+        return tuple(terms)
+
+    def column(self) -> Column:
+        alias = self.name()
+        self.take(".")
+        return alias, self.name()
+
+
+def parse(text: str) -> Block:
+    """The tables and conditions of a SELECT."""
+    reader = _Reader(text)
+    block = reader.block()
+    if reader.peek():
+        reader.fail("the end")
+    return block
+
+
+def aliases(items: Sequence[Joined]) -> list[str]:
+    """All tables of a list, in the order of the text."""
+    found: list[str] = []
+    for item in items:
+        found += [item.what] if isinstance(item.what, str) else aliases(item.what.items)
+    return found

@@ -1,0 +1,66 @@
+"""All queries against a running 9.7: our events are the optimizer trace's, one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from engineroom import servers
+from engineroom.join_order.compare import DATABASE, Compared, compare_all
+from engineroom.join_order.queries import queries
+from engineroom.join_order.trace import read_trace, traced
+
+MOST_PAIRS = 2000
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[servers.Server]:
+    if not servers.runnable("9.7"):
+        pytest.skip("no MySQL 9.7 on this machine")
+    with servers.start("9.7") as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def compared(server: servers.Server) -> list[Compared]:
+    return list(compare_all(server, queries(), most_pairs=MOST_PAIRS))
+
+
+@pytest.mark.live
+@pytest.mark.slow
+def test_the_events_of_every_query_are_those_of_the_trace_in_their_order(compared):
+    assert [each.first_difference for each in compared if not each.enumeration_equal] == []
+    assert len(compared) >= 200
+    assert sum(each.tables >= 6 for each in compared) >= 100
+    assert sum(each.is_special for each in compared) >= 40
+
+
+@pytest.mark.live
+@pytest.mark.slow
+def test_the_hypergraph_that_we_build_from_the_sql_is_the_servers(compared):
+    assert [each.query for each in compared if not each.whole_equal] == []
+
+
+@pytest.mark.live
+@pytest.mark.slow
+def test_a_simplified_graph_has_as_many_pairs_for_us_as_for_the_server(compared):
+    simplified = [each for each in compared if each.server_steps is not None]
+    assert len(simplified) >= 20
+    assert all(each.simplified_pairs_equal and each.simplified_events_equal for each in simplified)
+
+
+@pytest.mark.live
+def test_the_session_has_its_settings_back_after_a_trace(server):
+    server.execute(f"CREATE DATABASE IF NOT EXISTS {DATABASE}_settings")
+    connection = server.connect()
+    names = "@@optimizer_switch, @@optimizer_trace, @@optimizer_trace_max_mem_size, @@optimizer_max_subgraph_pairs"
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {names}")
+        before = cursor.fetchone()
+    with traced(connection, most_pairs=7) as cursor:
+        assert read_trace(cursor, "SELECT 1") == []
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {names}")
+        assert cursor.fetchone() == before
+    connection.close()
