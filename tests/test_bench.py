@@ -34,8 +34,19 @@ def word(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> ModuleType:
     return module
 
 
-def test_the_hash_join_has_a_bench():
-    assert "hash_join" in bench.words()
+def test_the_hash_join_and_the_join_order_have_a_bench():
+    assert {"hash_join", "join_order"} <= set(bench.words())
+
+
+def test_a_small_sitting_of_the_join_order_has_a_row_for_each_goal(monkeypatch):
+    join_order = pytest.importorskip("engineroom.bench.join_order")
+    monkeypatch.setattr(join_order, "REPEATS", 1)
+    monkeypatch.setattr(join_order, "LEAST_CPU_S", 1e-9)
+    monkeypatch.setattr(join_order, "GOALS", (("star", (5,), 17), ("chain", (5, 6), 25)))
+    with bench.progress.bar(disable=True) as bar:
+        rows = join_order.bench(Sitting("join_order", bar))
+    assert len(rows) == 3 + 8 + 3 + 3
+    assert {a_row.goal for a_row in rows} == {"<= 17", "<= 25", "<= 30", "<= 1.3", "<= 1.5"}
 
 
 @pytest.mark.parametrize(

@@ -37,13 +37,15 @@ algorithm: "faithful" (MySQL's events in its order), "fast" (ours), "dpccp", "dp
 events: False counts only. most_calls: faithful only; end when a call more than these comes. None: no bound.
 forbid_lower_seeds: faithful only; False leaves out the line without which pairs are found twice.
 
+times: do it so often, for a bench.
+
 Raises ValueError for a graph that is not connected, and for one that the algorithm cannot take. Ctrl-C stops it.)";
 
 constexpr const char* kBestPlanDoc = R"(The cheapest bushy plan without cross products.
 
 rows: of each table. selectivity: of each edge. cost: "c_out" (rows of all intermediate results), "hash_join", or a function
 of left rows, left cost, right rows, right cost and the join's rows that returns the cost of the whole subtree.
-algorithm: whose pairs fill the table. Raises ValueError for numbers of another count or out of range.)";
+algorithm: whose pairs fill the table. times: do it so often, for a bench. Raises ValueError for numbers of another count or out of range.)";
 
 jo::NodeSet set_of(const Nodes& nodes, std::size_t n_nodes, const std::string& where) {
   jo::NodeSet set = 0;
@@ -152,7 +154,8 @@ PythonPlan to_python(jo::Plan&& plan) {
 }
 
 PythonEnumeration enumerate(const jo::Hypergraph& graph, const std::string& algorithm, bool events,
-                            std::optional<std::int64_t> most_calls, bool forbid_lower_seeds) {
+                            std::optional<std::int64_t> most_calls, bool forbid_lower_seeds,
+                            std::int64_t times) {
   jo::EnumerateOptions options{.algorithm = algorithm_of(algorithm),
                                .keep_events = events,
                                .forbid_lower_seeds = forbid_lower_seeds,
@@ -161,10 +164,11 @@ PythonEnumeration enumerate(const jo::Hypergraph& graph, const std::string& algo
                                  if (PyErr_CheckSignals() != 0) throw py::error_already_set();
                                }};
   if (most_calls) options.most_calls = at_least(*most_calls, 1, "most_calls");
+  const std::uint64_t n_times = at_least(times, 1, "times");
   jo::Enumeration found;
   {
     const py::gil_scoped_release unlocked;
-    found = jo::enumerate(graph, options);
+    for (std::uint64_t left = n_times; left > 0; --left) found = jo::enumerate(graph, options);
   }
   return {to_array(std::move(found.events)), counters_of(found.counters), found.is_complete};
 }
@@ -259,7 +263,7 @@ void bind_join_order(py::module_& module) {
       .def_readonly("is_complete", &PythonEnumeration::is_complete, "False when most_calls ended it.");
   m.def("enumerate", &enumerate, kEnumerateDoc, py::arg("graph"), py::kw_only(),
         py::arg("algorithm") = "faithful", py::arg("events") = true, py::arg("most_calls") = py::none(),
-        py::arg("forbid_lower_seeds") = true);
+        py::arg("forbid_lower_seeds") = true, py::arg("times") = 1);
 
   py::class_<PythonPlan>(m, "Plan", "A join tree.")
       .def_readonly(
@@ -273,18 +277,21 @@ void bind_join_order(py::module_& module) {
   m.def(
       "best_plan",
       [](const jo::Hypergraph& graph, std::vector<double> rows, std::vector<double> selectivity,
-         const Cost& cost, const std::string& algorithm) {
+         const Cost& cost, const std::string& algorithm, std::int64_t times) {
+        const std::uint64_t n_times = at_least(times, 1, "times");
         const jo::Statistics statistics(graph, std::move(rows), std::move(selectivity));
         const jo::CostModel model = cost_of(cost);
         jo::Plan plan;
         {
           const py::gil_scoped_release unlocked;
-          plan = jo::best_plan(graph, statistics, model, algorithm_of(algorithm));
+          const jo::Algorithm which = algorithm_of(algorithm);
+          for (std::uint64_t left = n_times; left > 0; --left)
+            plan = jo::best_plan(graph, statistics, model, which);
         }
         return to_python(std::move(plan));
       },
       kBestPlanDoc, py::arg("graph"), py::arg("rows"), py::arg("selectivity"), py::kw_only(),
-      py::arg("cost") = Cost("c_out"), py::arg("algorithm") = "fast");
+      py::arg("cost") = Cost("c_out"), py::arg("algorithm") = "fast", py::arg("times") = 1);
   m.def(
       "greedy_plan",
       [](const jo::Hypergraph& graph, std::vector<double> rows, std::vector<double> selectivity,

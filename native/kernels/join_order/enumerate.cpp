@@ -6,7 +6,7 @@
 #include "join_order/comparators.hpp"
 #include "join_order/faithful.hpp"
 #include "join_order/fast.hpp"
-#include "join_order/set_table.hpp"
+#include "join_order/seen_sets.hpp"
 
 namespace engineroom::join_order {
 
@@ -18,7 +18,7 @@ struct FaithfulReceiver {
   const Hypergraph& graph;
   const EnumerateOptions& options;
   Enumeration& out;
-  SetTable<char> seen{};
+  SeenSets seen{graph};
   NodeSet last_left = 0;
   NodeSet last_right = 0;
 
@@ -26,7 +26,7 @@ struct FaithfulReceiver {
     seen.insert(single(i));
     if (options.keep_events) out.events.push_back({single(i), 0, -1});
   }
-  bool has_seen(NodeSet set) const { return seen.find(set) != nullptr; }
+  bool has_seen(NodeSet set) const { return seen.contains(set); }
   bool pair(NodeSet left, NodeSet right, std::size_t edge) {
     if (graph.has_rules() && !graph.rules_allow(edge, left | right)) return false;
     if (out.counters.calls == options.most_calls) {
@@ -49,14 +49,14 @@ struct FastReceiver {
   const Hypergraph& graph;
   const EnumerateOptions& options;
   Enumeration& out;
-  SetTable<char> seen{};
+  SeenSets seen{graph};
 
   void node(unsigned i) {
     if constexpr (Complex) seen.insert(single(i));
     if (options.keep_events) out.events.push_back({single(i), 0, -1});
   }
   void subgraph(NodeSet) {}
-  bool has_seen(NodeSet set) const { return seen.find(set) != nullptr; }
+  bool has_seen(NodeSet set) const { return seen.contains(set); }
   void pair(NodeSet left, NodeSet right, const EdgeSet<Words>& edges) {
     if (graph.has_rules()) {
       bool any = false;

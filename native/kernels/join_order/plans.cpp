@@ -10,6 +10,7 @@
 #include "join_order/comparators.hpp"
 #include "join_order/faithful.hpp"
 #include "join_order/fast.hpp"
+#include "join_order/seen_sets.hpp"
 #include "join_order/set_table.hpp"
 
 namespace engineroom::join_order {
@@ -19,6 +20,10 @@ namespace {
 struct Best {
   double rows = 0;
   double cost = std::numeric_limits<double>::infinity();
+};
+
+struct BestInTable {
+  Best best;
   NodeSet left = 0;
 };
 
@@ -26,32 +31,42 @@ struct Best {
 class PlanTable {
  public:
   PlanTable(const Hypergraph& graph, const Statistics& statistics, const CostModel& cost)
-      : graph_(graph), statistics_(statistics), cost_(cost) {}
+      : graph_(graph), statistics_(statistics), cost_(cost) {
+    if (is_dense(graph)) {
+      dense_.resize(std::size_t{1} << graph.n_nodes());
+      dense_left_.resize(dense_.size());
+    }
+    for (std::size_t k = 0; k < graph.n_edges(); ++k) {
+      if (!graph.edge(k).is_simple()) complex_.push_back(k);
+    }
+  }
 
   void node(unsigned i) {
-    Best& best = *table_.insert(single(i)).first;
+    Best& best = *place(single(i)).best;
     best.rows = statistics_.rows[i];
     best.cost = 0;
   }
-  bool has_seen(NodeSet set) const { return table_.find(set) != nullptr; }
+  bool has_seen(NodeSet set) const {
+    return dense_.empty() ? table_.find(set) != nullptr : dense_[set].rows > 0;
+  }
 
   /// The left side of the next pairs.
   void subgraph(NodeSet set) {
-    const Best& best = *table_.find(set);
+    const Best& best = best_of(set);
     left_ = {best.rows, best.cost};
   }
 
   /// `joining` calls its argument with each edge that joins the pair.
   template <class Joining>
   void pair(NodeSet left, NodeSet right, Joining&& joining) {
-    const Best& other = *table_.find(right);
+    const Best& other = best_of(right);
     const Input right_input{other.rows, other.cost};
-    const auto [best, is_new] = table_.insert(left | right);
-    if (is_new) {
+    const Place place = this->place(left | right);
+    Best* const best = place.best;
+    if (best->rows == 0) {
       double rows = left_.rows * right_input.rows;
       joining([&](std::size_t edge) { rows *= statistics_.selectivity[edge]; });
       // A complex edge may lie in the union and yet not be what joins it.
-      if (!complex_known_) find_complex();
       for (std::size_t k : complex_) {
         const NodeSet nodes = graph_.edge(k).nodes();
         if (is_subset(nodes, left | right) && !is_subset(nodes, left) && !is_subset(nodes, right)) {
@@ -64,7 +79,7 @@ class PlanTable {
     const double cost = cost_(left_, right_input, best->rows);
     if (cost < best->cost) {
       best->cost = cost;
-      best->left = left;
+      *place.left = left;
     }
   }
 
@@ -77,20 +92,27 @@ class PlanTable {
   }
 
  private:
-  void find_complex() {
-    complex_known_ = true;
-    for (std::size_t k = 0; k < graph_.n_edges(); ++k) {
-      if (!graph_.edge(k).is_simple()) complex_.push_back(k);
-    }
+  struct Place {
+    Best* best;
+    NodeSet* left;
+  };
+
+  const Best& best_of(NodeSet set) const { return dense_.empty() ? table_.find(set)->best : dense_[set]; }
+  /// The entry of a set, new ones with 0 rows.
+  Place place(NodeSet set) {
+    if (!dense_.empty()) return {&dense_[set], &dense_left_[set]};
+    BestInTable& entry = *table_.insert(set).first;
+    return {&entry.best, &entry.left};
   }
 
   std::int32_t append(NodeSet set, std::vector<PlanNode>& nodes) const {
-    const Best& best = *table_.find(set);
+    const Best& best = best_of(set);
+    const NodeSet best_left = dense_.empty() ? table_.find(set)->left : dense_left_[set];
     std::int32_t left = -1;
     std::int32_t right = -1;
-    if (best.left != 0) {
-      left = append(best.left, nodes);
-      right = append(set & ~best.left, nodes);
+    if (best_left != 0) {
+      left = append(best_left, nodes);
+      right = append(set & ~best_left, nodes);
     }
     nodes.push_back({set, best.rows, best.cost, left, right});
     return static_cast<std::int32_t>(nodes.size()) - 1;
@@ -99,10 +121,12 @@ class PlanTable {
   const Hypergraph& graph_;
   const Statistics& statistics_;
   const CostModel& cost_;
-  SetTable<Best> table_;
+  SetTable<BestInTable> table_;
+  std::vector<Best>
+      dense_;  // by the set itself, where most sets are connected; else empty and table_ is used
+  std::vector<NodeSet> dense_left_;
   Input left_{};
   std::uint64_t compared_ = 0;
-  bool complex_known_ = false;
   std::vector<std::size_t> complex_;
 };
 

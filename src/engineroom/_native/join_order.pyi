@@ -137,13 +137,14 @@ def best_plan(
         [float, float, float, float, float], typing.SupportsFloat | typing.SupportsIndex
     ] = "c_out",
     algorithm: str = "fast",
+    times: typing.SupportsInt | typing.SupportsIndex = 1,
 ) -> Plan:
     """
     The cheapest bushy plan without cross products.
 
     rows: of each table. selectivity: of each edge. cost: "c_out" (rows of all intermediate results), "hash_join", or a function
     of left rows, left cost, right rows, right cost and the join's rows that returns the cost of the whole subtree.
-    algorithm: whose pairs fill the table. Raises ValueError for numbers of another count or out of range.
+    algorithm: whose pairs fill the table. times: do it so often, for a bench. Raises ValueError for numbers of another count or out of range.
     """
 
 def enumerate(
@@ -153,6 +154,7 @@ def enumerate(
     events: bool = True,
     most_calls: typing.SupportsInt | typing.SupportsIndex | None = None,
     forbid_lower_seeds: bool = True,
+    times: typing.SupportsInt | typing.SupportsIndex = 1,
 ) -> Enumeration:
     """
     Find all pairs of connected sets that an edge joins.
@@ -160,6 +162,8 @@ def enumerate(
     algorithm: "faithful" (MySQL's events in its order), "fast" (ours), "dpccp", "dpsize" or "dpsub".
     events: False counts only. most_calls: faithful only; end when a call more than these comes. None: no bound.
     forbid_lower_seeds: faithful only; False leaves out the line without which pairs are found twice.
+
+    times: do it so often, for a bench.
 
     Raises ValueError for a graph that is not connected, and for one that the algorithm cannot take. Ctrl-C stops it.
     """
