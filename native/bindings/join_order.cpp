@@ -45,7 +45,7 @@ constexpr const char* kBestPlanDoc = R"(The cheapest bushy plan without cross pr
 
 rows: of each table. selectivity: of each edge. cost: "c_out" (rows of all intermediate results), "hash_join", or a function
 of left rows, left cost, right rows, right cost and the join's rows that returns the cost of the whole subtree.
-algorithm: whose pairs fill the table. times: do it so often, for a bench. Raises ValueError for numbers of another count or out of range.)";
+algorithm: whose pairs fill the table. kinds: of each edge, for its rows; None: all inner. times: do it so often, for a bench. Raises ValueError for numbers of another count or out of range.)";
 
 jo::NodeSet set_of(const Nodes& nodes, std::size_t n_nodes, const std::string& where) {
   jo::NodeSet set = 0;
@@ -277,9 +277,10 @@ void bind_join_order(py::module_& module) {
   m.def(
       "best_plan",
       [](const jo::Hypergraph& graph, std::vector<double> rows, std::vector<double> selectivity,
-         const Cost& cost, const std::string& algorithm, std::int64_t times) {
+         const Cost& cost, const std::string& algorithm, std::int64_t times,
+         const std::optional<std::vector<std::string>>& kinds) {
         const std::uint64_t n_times = at_least(times, 1, "times");
-        const jo::Statistics statistics(graph, std::move(rows), std::move(selectivity));
+        const jo::Statistics statistics(graph, std::move(rows), std::move(selectivity), kinds_of(kinds));
         const jo::CostModel model = cost_of(cost);
         jo::Plan plan;
         {
@@ -291,7 +292,8 @@ void bind_join_order(py::module_& module) {
         return to_python(std::move(plan));
       },
       kBestPlanDoc, py::arg("graph"), py::arg("rows"), py::arg("selectivity"), py::kw_only(),
-      py::arg("cost") = Cost("c_out"), py::arg("algorithm") = "fast", py::arg("times") = 1);
+      py::arg("cost") = Cost("c_out"), py::arg("algorithm") = "fast", py::arg("times") = 1,
+      py::arg("kinds") = py::none());
   m.def(
       "greedy_plan",
       [](const jo::Hypergraph& graph, std::vector<double> rows, std::vector<double> selectivity,

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from engineroom import servers
-from engineroom.join_order.compare import DATABASE, Compared, compare_all
+from engineroom.errors import EngineRoomError
+from engineroom.join_order.compare import DATABASE, Compared, compare_all, load
+from engineroom.join_order.explain import explain, text
 from engineroom.join_order.queries import queries
 from engineroom.join_order.trace import read_trace, traced
 
@@ -64,3 +66,21 @@ def test_the_session_has_its_settings_back_after_a_trace(server):
         cursor.execute(f"SELECT {names}")
         assert cursor.fetchone() == before
     connection.close()
+
+
+@pytest.mark.live
+def test_explain_shows_graph_pairs_and_both_plans(server):
+    load(server)
+    sql = "SELECT COUNT(*) FROM t00 JOIN t01 ON t00.c0 = t01.c0 LEFT JOIN t02 ON t01.c1 = t02.c0"
+    found = explain(server, sql, DATABASE)
+    assert [table["name"] for table in found["tables"]] == ["t00", "t01", "t02"]
+    assert found["graph_built_by_us_is_equal"] is True
+    assert found["events_equal"] is True
+    assert found["counters"]["csg_cmp_pairs"] == len(found["pairs"]) == 4
+    shown = text(found)
+    assert "{t00} - {t01}" in shown
+    assert "Left hash join" in shown
+    with pytest.raises(EngineRoomError, match="joins nothing"):
+        explain(server, "SELECT 1", DATABASE)
+    with pytest.raises(EngineRoomError, match=r"(?s)MySQL 9.7.*correct the statement"):
+        explain(server, "SELECT * FROM nowhere", DATABASE)

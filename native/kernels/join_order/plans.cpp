@@ -73,6 +73,7 @@ class PlanTable {
           rows *= statistics_.selectivity[k];
         }
       }
+      if (!statistics_.kinds.empty()) rows = rows_of_kind(left, right, right_input.rows, rows);
       best->rows = rows;
     }
     ++compared_;
@@ -103,6 +104,18 @@ class PlanTable {
     if (!dense_.empty()) return {&dense_[set], &dense_left_[set]};
     BestInTable& entry = *table_.insert(set).first;
     return {&entry.best, &entry.left};
+  }
+
+  /// The rows of a join along an edge that is not inner; `inner_rows` along all others.
+  double rows_of_kind(NodeSet left, NodeSet right, double right_rows, double inner_rows) const {
+    for (std::size_t k = 0; k < graph_.n_edges(); ++k) {
+      const JoinKind kind = statistics_.kinds[k];
+      if (kind == JoinKind::inner || !graph_.edge(k).connects(left, right)) continue;
+      const double selectivity = statistics_.selectivity[k];
+      return is_subset(graph_.edge(k).left, left) ? rows_joined(kind, left_.rows, right_rows, selectivity)
+                                                  : rows_joined(kind, right_rows, left_.rows, selectivity);
+    }
+    return inner_rows;
   }
 
   std::int32_t append(NodeSet set, std::vector<PlanNode>& nodes) const {
@@ -208,8 +221,12 @@ Plan chain_plan(const Hypergraph& graph, const Statistics& statistics, const Cos
 }  // namespace
 
 Statistics::Statistics(const Hypergraph& graph, std::vector<double> table_rows,
-                       std::vector<double> edge_selectivity)
-    : rows(std::move(table_rows)), selectivity(std::move(edge_selectivity)) {
+                       std::vector<double> edge_selectivity, std::vector<JoinKind> edge_kinds)
+    : rows(std::move(table_rows)), selectivity(std::move(edge_selectivity)), kinds(std::move(edge_kinds)) {
+  if (!kinds.empty() && kinds.size() != graph.n_edges()) {
+    refuse("kinds has " + std::to_string(kinds.size()) + " entries; the graph has " +
+           std::to_string(graph.n_edges()) + " edges");
+  }
   if (rows.size() != graph.n_nodes()) {
     refuse("rows has " + std::to_string(rows.size()) + " numbers; the graph has " +
            std::to_string(graph.n_nodes()) + " nodes");
@@ -225,6 +242,20 @@ Statistics::Statistics(const Hypergraph& graph, std::vector<double> table_rows,
     if (!(value > 0) || !(value <= 1)) {
       refuse("selectivity must be above 0 and at most 1, got " + std::to_string(value));
     }
+  }
+}
+
+double rows_joined(JoinKind kind, double left, double right, double selectivity) {
+  const double matches = right * selectivity;  // of one left row
+  switch (kind) {
+    case JoinKind::left:
+      return left * std::max(matches, 1.0);
+    case JoinKind::semi:
+      return left * std::min(matches, 1.0);
+    case JoinKind::anti:
+      return left * std::max(1.0 - std::min(matches, 1.0), 0.1);
+    default:
+      return left * matches;
   }
 }
 

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "join_order/conflict_rules.hpp"
 #include "join_order/counters.hpp"
 #include "join_order/hypergraph.hpp"
 
@@ -68,13 +69,18 @@ class CostModel {
   Function function_;
 };
 
-/// Rows of each table and the selectivity of each edge, both in the order of the graph. Refuses other lengths
-/// and numbers that are not positive.
+/// Rows of each table, and selectivity and kind of each edge, in the order of the graph; all edges are inner
+/// when `kinds` is empty. Refuses other lengths and numbers that are not positive.
 struct Statistics {
-  Statistics(const Hypergraph& graph, std::vector<double> table_rows, std::vector<double> edge_selectivity);
+  Statistics(const Hypergraph& graph, std::vector<double> table_rows, std::vector<double> edge_selectivity,
+             std::vector<JoinKind> edge_kinds = {});
   std::vector<double> rows;
   std::vector<double> selectivity;
+  std::vector<JoinKind> kinds;
 };
+
+/// The rows of a join: an outer join keeps each left row, a semi or anti join at most once.
+double rows_joined(JoinKind kind, double left, double right, double selectivity);
 
 /// A subtree of a plan. `left` and `right` are places in the list, -1 for a table.
 struct PlanNode {

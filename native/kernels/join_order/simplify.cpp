@@ -17,20 +17,6 @@ bool is_part_of(const Hyperedge& a, const Hyperedge& b) { return is_subset(a.nod
 /// One end lies within the other.
 bool nested(NodeSet a, NodeSet b) { return is_subset(a, b) || is_subset(b, a); }
 
-double rows_joined(JoinKind kind, double left, double right, double selectivity) {
-  const double matches = right * selectivity;  // of one left row
-  switch (kind) {
-    case JoinKind::left:
-      return left * std::max(matches, 1.0);
-    case JoinKind::semi:
-      return left * std::min(matches, 1.0);
-    case JoinKind::anti:
-      return left * std::max(1.0 - std::min(matches, 1.0), 0.1);
-    default:
-      return left * matches;
-  }
-}
-
 }  // namespace
 
 Simplifier::Simplifier(Hypergraph& graph, const Statistics& statistics, std::vector<JoinKind> kinds)

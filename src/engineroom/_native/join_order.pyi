@@ -138,13 +138,14 @@ def best_plan(
     ] = "c_out",
     algorithm: str = "fast",
     times: typing.SupportsInt | typing.SupportsIndex = 1,
+    kinds: collections.abc.Sequence[str] | None = None,
 ) -> Plan:
     """
     The cheapest bushy plan without cross products.
 
     rows: of each table. selectivity: of each edge. cost: "c_out" (rows of all intermediate results), "hash_join", or a function
     of left rows, left cost, right rows, right cost and the join's rows that returns the cost of the whole subtree.
-    algorithm: whose pairs fill the table. times: do it so often, for a bench. Raises ValueError for numbers of another count or out of range.
+    algorithm: whose pairs fill the table. kinds: of each edge, for its rows; None: all inner. times: do it so often, for a bench. Raises ValueError for numbers of another count or out of range.
     """
 
 def enumerate(

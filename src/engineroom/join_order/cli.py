@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 
@@ -36,3 +37,31 @@ def enumerate_graph(graph: str, algorithm: str, quiet: bool) -> None:
         for line in graphs.event_lines(found, one_line_a_pair=algorithm != "faithful"):
             sys.stdout.write(line + "\n")
     sys.stdout.write(json.dumps(found.counters) + "\n")
+
+
+@join_order.command()
+@click.argument("statement")
+@click.option("--database", help="The schema of the statement; by default the comparison's own tables.")
+@click.option("--version", default="9.7", show_default=True, help="Which running server.")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
+def explain(statement: str, database: str | None, version: str, form: str) -> None:
+    """Show the hypergraph of STATEMENT, its pairs, our plan and the server's.
+
+    A shared server of the version is used (engineroom server start), else one for this statement alone. Without --database the
+    statement is about the tables of data/join_order/schema.sql: t00 to t19 with columns c0 to c11.
+    """
+    from engineroom.join_order import compare
+    from engineroom.join_order.explain import explain as explained
+    from engineroom.join_order.explain import text
+    from engineroom.servers import lifecycle
+    from engineroom.servers.catalogue import resolve
+
+    request = resolve(version)
+    running = next((s for s in lifecycle.running() if s.shared and request.accepts(s.version)), None)
+    if running is None:
+        click.echo(f"no shared {version} server runs; this statement gets one of its own", err=True)
+    with contextlib.nullcontext(running) if running is not None else lifecycle.start(version) as server:
+        if database is None:
+            compare.load(server)
+        found = explained(server, statement, database or compare.DATABASE)
+    click.echo(json.dumps(found, indent=2) if form == "json" else text(found))

@@ -1,0 +1,136 @@
+"""What the hypergraph optimizer makes of a statement on a running server, beside what our kernels make of it."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+from engineroom.errors import EngineRoomError
+from engineroom.join_order import graphs
+from engineroom.join_order.build import build
+from engineroom.join_order.trace import read_trace, traced
+
+if TYPE_CHECKING:
+    from engineroom.servers import Server
+
+__all__ = ["explain", "text", "tree_lines"]
+
+MOST_PAIRS_SHOWN = 40
+
+
+def explain(server: Server, sql: str, database: str) -> dict[str, Any]:
+    """The hypergraph, all pairs, our plan and the server's, as plain JSON types.
+
+    The hypergraph, the rows of the tables and the selectivities are the server's own. Our plan is the cheapest of hash joins over
+    them; the server knows indexes and sort orders, too.
+    """
+    import mysql.connector
+
+    from engineroom._native import join_order as kernel
+
+    if not server.supports("hypergraph_optimizer"):
+        raise EngineRoomError(
+            f"MySQL {server.version} has no hypergraph optimizer that can be switched on",
+            remedy="use MySQL 9.7: engineroom server start 9.7",
+        )
+    with contextlib.closing(server.connect(database)) as connection:
+        try:
+            with traced(connection, most_pairs=2**31 - 1) as cursor:
+                blocks = read_trace(cursor, sql)
+                cursor.execute(f"EXPLAIN FORMAT=TREE {sql}")
+                plan = str(cursor.fetchone()[0]).rstrip()
+        except mysql.connector.Error as error:
+            raise EngineRoomError(
+                f"MySQL {server.version} says: {error}",
+                remedy=f"correct the statement for the database {database}",
+            ) from error
+    if not blocks or len(blocks[0].tables) < 2:
+        raise EngineRoomError("the statement joins nothing", remedy="give a SELECT over at least two tables")
+    planned = blocks[0]
+    graph = graphs.from_json(planned.graph())
+    found = kernel.enumerate(graph)
+    rows = [max(1.0, planned.rows[node]) for node in range(len(planned.tables))]
+    selectivity = [min(1.0, max(1e-12, edge.selectivity)) for edge in planned.graphs[-1]]
+    ours = kernel.best_plan(
+        graph, rows, selectivity, cost="hash_join", kinds=[edge.kind for edge in planned.graphs[-1]]
+    )
+    try:
+        is_built = build(sql).graph == planned.graph(0)
+    except (EngineRoomError, KeyError):
+        is_built = None
+    return {
+        "server": server.version,
+        "tables": [{"name": name, "rows": rows[i]} for i, name in enumerate(planned.tables)],
+        "edges": [
+            {**edge, "condition": known.condition, "selectivity": known.selectivity}
+            for edge, known in zip(planned.graph()["edges"], planned.graphs[-1], strict=True)
+        ],
+        "graph_built_by_us_is_equal": is_built,
+        "events_equal": [tuple(event) for event in found.events.tolist()] == planned.named_events(),
+        "counters": {name: int(value) for name, value in found.counters.items()},
+        "pairs": [
+            {"left": graphs.nodes_of(left), "right": graphs.nodes_of(right), "edge": edge}
+            for left, right, edge in found.events.tolist()
+            if edge >= 0
+        ],
+        "our_plan": {"cost": ours.cost, "tree": _tree(ours.nodes, planned.tables)},
+        "server_plan": {"cost": planned.cost, "text": plan},
+    }
+
+
+def _tree(nodes: Any, tables: list[str], at: int = -1) -> dict[str, Any]:
+    node = nodes[at]
+    if node["left"] < 0:
+        return {"table": tables[int(node["tables"]).bit_length() - 1], "rows": float(node["rows"])}
+    return {
+        "rows": float(node["rows"]),
+        "cost": float(node["cost"]),
+        "inputs": [_tree(nodes, tables, int(node[side])) for side in ("left", "right")],
+    }
+
+
+def tree_lines(tree: dict[str, Any], depth: int = 0) -> list[str]:
+    """A plan as indented lines, like the server's."""
+    indent = "    " * depth
+    if "table" in tree:
+        return [f"{indent}-> {tree['table']}  (rows={tree['rows']:.4g})"]
+    head = f"{indent}-> join  (cost={tree['cost']:.4g} rows={tree['rows']:.4g})"
+    return [head, *(line for each in tree["inputs"] for line in tree_lines(each, depth + 1))]
+
+
+def text(explained: dict[str, Any]) -> str:
+    """The whole for people."""
+    names = [table["name"] for table in explained["tables"]]
+
+    def named(nodes: list[int]) -> str:
+        return "{" + ",".join(names[node] for node in nodes) + "}"
+
+    lines = [f"MySQL {explained['server']}", "", "Tables:"]
+    lines += [
+        f"  {i}  {table['name']}  {table['rows']:g} rows" for i, table in enumerate(explained["tables"])
+    ]
+    lines += ["", "Edges:"]
+    lines += [
+        f"  {k}  {named(edge['left'])} - {named(edge['right'])}  {edge['condition']}  (selectivity {edge['selectivity']:g})"
+        for k, edge in enumerate(explained["edges"])
+    ]
+    equal = {
+        True: "equal",
+        False: "NOT equal",
+        None: "not built (the statement is more than our reader knows)",
+    }
+    lines += ["", f"Hypergraph built by us: {equal[explained['graph_built_by_us_is_equal']]}"]
+    lines += [f"Events of our enumerator and of the trace: {equal[explained['events_equal']]}"]
+    counters = explained["counters"]
+    lines += ["", f"{counters['connected_subgraphs']} connected sets, {counters['csg_cmp_pairs']} pairs:"]
+    shown = explained["pairs"][:MOST_PAIRS_SHOWN]
+    lines += [f"  {named(pair['left'])} and {named(pair['right'])} by edge {pair['edge']}" for pair in shown]
+    if len(explained["pairs"]) > len(shown):
+        lines.append(f"  ... {len(explained['pairs']) - len(shown)} more; --format json has all")
+    lines += ["", "Our plan (hash joins only):", *tree_lines(explained["our_plan"]["tree"])]
+    lines += [
+        "",
+        f"The server's plan (cost {explained['server_plan']['cost']:g}):",
+        explained["server_plan"]["text"],
+    ]
+    return "\n".join(lines)
