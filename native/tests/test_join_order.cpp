@@ -1,0 +1,155 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <stdexcept>
+#include <tuple>
+#include <vector>
+
+#include "join_order/conflict_rules.hpp"
+#include "join_order/enumerate.hpp"
+#include "join_order/hypergraph.hpp"
+#include "join_order/plans.hpp"
+#include "join_order/simplify.hpp"
+
+namespace engineroom::join_order {
+namespace {
+
+Hypergraph chain(unsigned n) {
+  Hypergraph graph(n);
+  for (unsigned i = 0; i + 1 < n; ++i) graph.add_edge(single(i), single(i + 1));
+  return graph;
+}
+
+Hypergraph clique(unsigned n) {
+  Hypergraph graph(n);
+  for (unsigned i = 0; i < n; ++i) {
+    for (unsigned j = i + 1; j < n; ++j) graph.add_edge(single(i), single(j));
+  }
+  return graph;
+}
+
+/// A tree of edges between random parts of what is joined already, so every edge may be complex.
+Hypergraph random_tree(unsigned seed) {
+  std::mt19937 random(seed);
+  const unsigned n = 2 + static_cast<unsigned>(random() % 9);
+  Hypergraph graph(n);
+  std::vector<NodeSet> parts;
+  for (unsigned i = 0; i < n; ++i) parts.push_back(single(i));
+  const auto some_of = [&](NodeSet set) {
+    const NodeSet some = set & random();
+    return some ? some : lowest(set);
+  };
+  while (parts.size() > 1) {
+    std::shuffle(parts.begin(), parts.end(), random);
+    const NodeSet a = parts.back();
+    parts.pop_back();
+    graph.add_edge(some_of(a), some_of(parts.back()));
+    parts.back() |= a;
+  }
+  return graph;
+}
+
+using Triple = std::tuple<NodeSet, NodeSet, std::int32_t>;
+
+std::vector<Triple> sorted_events(const Hypergraph& graph, Algorithm algorithm,
+                                  bool forbid_lower_seeds = true) {
+  std::vector<Triple> events;
+  for (const Event& e :
+       enumerate(graph, {.algorithm = algorithm, .forbid_lower_seeds = forbid_lower_seeds}).events) {
+    events.emplace_back(e.left, e.right, e.edge);
+  }
+  std::sort(events.begin(), events.end());
+  return events;
+}
+
+TEST(JoinOrder, AChainOfThreeHasFourPairsInTheServersOrder) {
+  const std::vector<Event> events = enumerate(chain(3), {}).events;
+  const std::vector<Triple> expected = {{4, 0, -1}, {2, 0, -1}, {2, 4, 1}, {1, 0, -1},
+                                        {1, 2, 0},  {1, 6, 0},  {3, 4, 1}};
+  ASSERT_EQ(events.size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(Triple(events[i].left, events[i].right, events[i].edge), expected[i]);
+  }
+}
+
+TEST(JoinOrder, AllEnumeratorsReportTheSamePairsOfATreeOfEdges) {
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    const Hypergraph graph = random_tree(seed);
+    const auto expected = sorted_events(graph, Algorithm::dpsub);
+    for (Algorithm algorithm : {Algorithm::faithful, Algorithm::fast, Algorithm::dpsize}) {
+      EXPECT_EQ(sorted_events(graph, algorithm), expected) << "seed " << seed;
+    }
+  }
+}
+
+TEST(JoinOrder, WithoutTheLowerSeedsForbiddenATriangleHasDuplicates) {
+  const auto right = sorted_events(clique(3), Algorithm::faithful);
+  const auto wrong = sorted_events(clique(3), Algorithm::faithful, false);
+  EXPECT_GT(wrong.size(), right.size());
+  EXPECT_TRUE(std::includes(wrong.begin(), wrong.end(), right.begin(), right.end()));
+}
+
+TEST(JoinOrder, SixtyFourNodesAreEnumeratedAndSixtyTwoAreTooManyForTheServer) {
+  EXPECT_EQ(enumerate(chain(64), {.algorithm = Algorithm::fast}).counters.csg_cmp_pairs,
+            (64u * 64 * 64 - 64) / 6);
+  EXPECT_EQ(enumerate(chain(61), {}).counters.csg_cmp_pairs, (61u * 61 * 61 - 61) / 6);
+  EXPECT_THROW(enumerate(chain(62), {}), std::invalid_argument);
+}
+
+TEST(JoinOrder, AnEdgeThatIsEnlargedAndShrunkAgainLeavesTheGraphAsItWas) {
+  Hypergraph graph = chain(5);
+  graph.modify_edge(1, single(0) | single(1), single(2));
+  EXPECT_TRUE(graph.has_complex_edges());
+  graph.modify_edge(1, single(0) | single(1), single(2) | single(3));
+  graph.modify_edge(1, single(1), single(2));
+  EXPECT_FALSE(graph.has_complex_edges());
+  EXPECT_EQ(sorted_events(graph, Algorithm::faithful), sorted_events(chain(5), Algorithm::faithful));
+  EXPECT_THROW(graph.modify_edge(0, single(0), single(0)), std::invalid_argument);
+}
+
+TEST(JoinOrder, PlansOfAllAlgorithmsCostTheSameInArrayAndTable) {
+  for (unsigned n : {4u, 8u}) {
+    for (const Hypergraph& graph : {chain(n), clique(n)}) {
+      std::mt19937 random(n);
+      std::vector<double> rows;
+      std::vector<double> selectivity;
+      for (unsigned i = 0; i < n; ++i) rows.push_back(1 + static_cast<double>(random() % 1000));
+      for (std::size_t k = 0; k < graph.n_edges(); ++k) {
+        selectivity.push_back(1.0 / (1 + static_cast<double>(random() % 100)));
+      }
+      const Statistics statistics(graph, rows, selectivity);
+      const CostModel cost = CostModel::hash_join();
+      const double least = best_plan(graph, statistics, cost, Algorithm::fast).nodes.back().cost;
+      for (Algorithm a : {Algorithm::faithful, Algorithm::dpccp, Algorithm::dpsize, Algorithm::dpsub}) {
+        EXPECT_NEAR(best_plan(graph, statistics, cost, a).nodes.back().cost, least, 1e-9 * least);
+      }
+      EXPECT_GE(greedy_plan(graph, statistics, cost).nodes.back().cost, least * (1 - 1e-12));
+    }
+  }
+}
+
+TEST(JoinOrder, AnOuterJoinTakesItsWholeInnerSide) {
+  const Hypergraph graph =
+      hypergraph_of({{.table = 0},
+                     {.table = 1},
+                     {.table = 2},
+                     {.left = 1, .right = 2, .used = 6, .null_rejected = 6},
+                     {.left = 0, .right = 3, .kind = JoinKind::left, .used = 3, .null_rejected = 3}});
+  EXPECT_EQ(graph.edge(1).left, 1u);
+  EXPECT_EQ(graph.edge(1).right, 6u);
+}
+
+TEST(JoinOrder, ASimplifiedGraphHasAsFewCallsAsAskedFor) {
+  Hypergraph graph = clique(8);
+  std::vector<double> rows;
+  for (unsigned i = 0; i < 8; ++i) rows.push_back(10.0 * (i + 1));
+  const Statistics statistics(graph, rows, std::vector<double>(graph.n_edges(), 0.1));
+  const Simplification done = simplify(graph, statistics, 500);
+  EXPECT_TRUE(done.is_below_limit);
+  EXPECT_LE(done.calls, 500u);
+  EXPECT_EQ(enumerate(graph, {.keep_events = false}).counters.calls, done.calls);
+}
+
+}  // namespace
+}  // namespace engineroom::join_order

@@ -1,0 +1,446 @@
+"""The join order chapter's experiments: the trace's events, planning times, the search space and the quality of plans.
+
+Server times are CPU seconds of the whole server; planning is what `EXPLAIN` costs, so it includes parsing and preparing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from engineroom import provenance
+from engineroom.errors import EngineRoomError
+from engineroom.experiments.statement import measure
+from engineroom.join_order import compare, graphs, queries
+from engineroom.join_order.trace import SWITCH
+from engineroom.progress import bar
+from engineroom.runs import Run
+
+if TYPE_CHECKING:
+    from engineroom.servers import Server
+
+__all__ = ["RECORD", "phases", "planning", "quality", "source_query", "space", "trace_equality"]
+
+OFF = SWITCH.replace("=on", "=off")
+# The legible part of the source's statement is a count over a derived table of the stock of warehouse 5 with a quantity under a
+# threshold that begins with 12. The rest is the TPC-C stock-level transaction as drivers write it.
+SOURCE_QUERY = (
+    "SELECT COUNT(*) FROM (SELECT s_w_id, s_i_id, s_quantity FROM stock WHERE s_w_id = 5 AND s_quantity < 12 "
+    "AND s_i_id IN (SELECT ol_i_id FROM district JOIN order_line ON ol_w_id = d_w_id AND ol_d_id = d_id "
+    "AND ol_o_id >= d_next_o_id - 20 AND ol_o_id < d_next_o_id WHERE d_w_id = 5 AND d_id = 1)) AS low_stock"
+)
+REPORT_QUERY = (
+    "SELECT COUNT(*) FROM item JOIN stock ON s_i_id = i_id JOIN order_line ON ol_i_id = i_id "
+    "WHERE i_price < 5 AND s_quantity < 12"
+)
+
+
+def trace_equality(*, most_pairs: int = 2000) -> Run:
+    """Compare our events with the optimizer trace of 9.7 on every query; one row a query and comparison."""
+    from engineroom import servers
+
+    rows: list[dict[str, Any]] = []
+    steps: list[dict[str, Any]] = []
+    some = queries.queries()
+    with provenance.watch() as watched, servers.start("9.7") as server:
+        about = server.provenance()
+        for each in bar(
+            compare.compare_all(server, some, most_pairs=most_pairs), total=len(some), unit="query"
+        ):
+            where = {
+                "query": each.query,
+                "family": each.family,
+                "tables": each.tables,
+                "is_special": each.is_special,
+            }
+            for series, is_equal in (
+                ("graph from the trace", each.enumeration_equal),
+                ("graph built by us", each.whole_equal),
+            ):
+                rows.append(
+                    {**where, "series": series, "repeat": 0, "events": each.events, "is_equal": is_equal}
+                )
+            if each.server_steps is not None:
+                steps.append(
+                    {
+                        "query": each.query,
+                        "pairs_equal": bool(each.simplified_pairs_equal),
+                        "events_equal": bool(each.simplified_events_equal),
+                        "server_steps": each.server_steps,
+                        "our_steps": each.our_steps,
+                        "our_graph_equal": bool(each.our_graph_equal),
+                    }
+                )
+    return Run(
+        figure="own-join-order-trace",
+        method="live",
+        table=pd.DataFrame(rows),
+        tables={"simplified": pd.DataFrame(steps)},
+        provenance={
+            **provenance.machine(),
+            "during": watched,
+            "servers": {about["server_version"]: about},
+            "most_pairs": most_pairs,
+        },
+        columns={
+            "query": "the query's name in data/join_order/queries.json",
+            "family": "the group of queries",
+            "tables": "how many tables it joins",
+            "is_special": "whether it has an outer, semi or anti join",
+            "events": "lines of the trace that name a node or a pair of sets",
+            "is_equal": "whether all events are equal, in their order; for our own graph also its nodes and edges",
+            "pairs_equal": "whether the simplified graph has as many pairs for us as the server says",
+            "events_equal": "whether the simplified graph's events are equal as a set",
+            "server_steps": "simplification steps of the server",
+            "our_steps": "steps that our simplifier needs for the same limit, fed with the trace's rows and selectivities",
+            "our_graph_equal": "whether our simplified graph is the server's",
+        },
+    )
+
+
+def shape_sql(name: str, n: int) -> str:
+    """A query of a shape over the generic tables; every edge has columns of its own."""
+    used = [0] * n
+    where = []
+    for edge in graphs.shape(name, n)["edges"]:
+        sides = []
+        for node in (edge["left"][0], edge["right"][0]):
+            sides.append(f"t{node:02}.c{used[node]}")
+            used[node] += 1
+        where.append(" = ".join(sides))
+    if max(used) > queries.GENERIC_COLUMNS or n > queries.GENERIC_TABLES:
+        raise EngineRoomError(f"a {name} of {n} tables is too large", remedy="take fewer tables")
+    return f"SELECT COUNT(*) FROM {', '.join(f't{i:02}' for i in range(n))} WHERE {' AND '.join(where)}"
+
+
+def planning(
+    *,
+    sizes: Mapping[str, Sequence[int]] | None = None,
+    limits: Sequence[int] = (100_000, 1000),
+    repeats: int = 3,
+) -> Run:
+    """Server CPU time of EXPLAIN by shape and size, with the switch off, on, and on with a low limit of pairs."""
+    from engineroom import servers
+
+    sizes = sizes or {
+        "chain": (4, 8, 12, 16, 20),
+        "star": (4, 6, 8, 10, 12),
+        "clique": (4, 5, 6, 7, 8, 9, 10),
+    }
+    settings = {"off": [f"SET optimizer_switch = '{OFF}'"]}
+    for limit in limits:
+        name = "on" if limit == limits[0] else f"on, at most {limit} pairs"
+        settings[name] = [f"SET optimizer_switch = '{SWITCH}'", f"SET optimizer_max_subgraph_pairs = {limit}"]
+    rows: list[dict[str, Any]] = []
+    with provenance.watch() as watched, servers.start("9.7") as server:
+        about = server.provenance()
+        compare.load(server)
+        with contextlib.closing(server.connect(compare.DATABASE)) as connection:
+            turns = [
+                (shape, n, s, r)
+                for shape, some in sizes.items()
+                for n in some
+                for r in range(repeats)
+                for s in settings
+            ]
+            for shape, n, series, repeat in bar(turns, desc=f"MySQL {server.version}", unit="EXPLAIN"):
+                seen = measure(
+                    server,
+                    connection,
+                    f"EXPLAIN FORMAT=TREE {shape_sql(shape, n)}",
+                    settings=settings[series],
+                )
+                rows.append(
+                    {
+                        "shape": shape,
+                        "tables": n,
+                        "series": series,
+                        "repeat": repeat,
+                        "planning_cpu_ms": seen.cpu_s * 1000,
+                    }
+                )
+    return Run(
+        figure="own-join-order-planning",
+        method="live",
+        table=pd.DataFrame(rows),
+        provenance={**provenance.machine(), "during": watched, "servers": {about["server_version"]: about}},
+        summary="min",
+        columns={
+            "shape": "the shape of the query graph",
+            "tables": "how many tables are joined",
+            "planning_cpu_ms": "CPU time of the whole server during EXPLAIN, milliseconds",
+        },
+    )
+
+
+def source_query(*, scales: Sequence[float] = (0.1, 1.0), repeats: int = 5, seed: int = 1) -> Run:
+    """Run and EXPLAIN the rebuilt query of figure 7-24 with the switch on and off, at several scales, and other queries."""
+    from engineroom import servers
+    from engineroom.workloads import tpcc
+
+    rows: list[dict[str, Any]] = []
+    about: dict[str, Any] = {}
+    with provenance.watch() as watched:
+        for scale in scales:
+            with servers.start("9.7", options={"innodb_buffer_pool_size": "1G"}) as server:
+                about[f"{server.version}, scale {scale}"] = server.provenance()
+                tables = ("stock", "order_line", "district", "item")
+                tpcc.load(server, warehouses=5, scale=scale, seed=seed, tables=tables)
+                server.execute(f"ANALYZE TABLE {', '.join(tables)}", database="tpcc")
+                suffix = "" if scale == max(scales) else f"_scale_{scale:g}"
+                asked = {f"source_query{suffix}": SOURCE_QUERY, f"item_report{suffix}": REPORT_QUERY}
+                rows += _on_and_off(server, "tpcc", asked, scale, repeats)
+                if scale == max(scales):
+                    compare.load(server)
+                    shapes = {
+                        f"{name}_{n}": shape_sql(name, n)
+                        for name, n in (("chain", 12), ("star", 10), ("clique", 8))
+                    }
+                    rows += _on_and_off(server, compare.DATABASE, shapes, scale, repeats)
+    return Run(
+        figure="fig-7-24",
+        method="live",
+        table=pd.DataFrame(rows),
+        provenance={
+            **provenance.machine(seed=seed),
+            "during": watched,
+            "servers": about,
+            "queries": {"source_query": SOURCE_QUERY, "item_report": REPORT_QUERY},
+        },
+        summary="min",
+        columns={
+            "query": "source_query is the published query, rebuilt; the others are ours",
+            "scale": "share of TPC-C's rows a warehouse; five warehouses",
+            "statement_s": "CPU time of the whole server during the statement, or its EXPLAIN for planning, seconds",
+            "answer": "the number that the statement counted, -1 for planning",
+        },
+    )
+
+
+def _on_and_off(
+    server: Server, database: str, asked: Mapping[str, str], scale: float, repeats: int
+) -> list[dict[str, Any]]:
+    rows = []
+    with contextlib.closing(server.connect(database)) as connection:
+        for query, sql in bar(asked.items(), desc=f"scale {scale:g}", unit="query"):
+            for repeat in range(repeats + 1):
+                for switch, setting in (("on", SWITCH), ("off", OFF)):
+                    settings = [f"SET optimizer_switch = '{setting}'"]
+                    run = measure(server, connection, sql, settings=settings)
+                    plan = measure(server, connection, f"EXPLAIN FORMAT=TREE {sql}", settings=settings)
+                    if repeat == 0:
+                        continue  # reads the pages once
+                    where = {"query": query, "repeat": repeat - 1, "scale": scale}
+                    rows.append(
+                        {
+                            **where,
+                            "series": f"hypergraph_{switch}",
+                            "statement_s": run.cpu_s,
+                            "answer": int(run.answer[0][0]),
+                        }
+                    )
+                    rows.append(
+                        {**where, "series": f"planning_{switch}", "statement_s": plan.cpu_s, "answer": -1}
+                    )
+    return rows
+
+
+def job_statistics(graph: Mapping[str, Any]) -> tuple[list[float], list[float]]:
+    """Rows and selectivities of a benchmark's graph: a tenth of the rows for each filtered column, at most two; equalities as
+    between a key and what refers to it, one over the rows of the larger table."""
+    base = [float(relation["rows"]) for relation in graph["relations"]]
+    rows = [
+        max(1.0, n * 0.1 ** min(2, relation.get("filter_columns", 0)))
+        for n, relation in zip(base, graph["relations"], strict=True)
+    ]
+    return rows, [1.0 / max(base[a], base[b]) for a, b in graph["edges"]]
+
+
+def job_graph(graph: Mapping[str, Any]) -> Any:
+    """The graph of a benchmark's query for the kernels."""
+    edges = [{"left": [a], "right": [b]} for a, b in graph["edges"]]
+    return graphs.from_json({"nodes": graph["nodes"], "edges": edges})
+
+
+def quality(*, limits: Sequence[int] = (10, 100, 1000), fewest_tables: int = 6) -> Run:
+    """C_out of greedy, left-deep and simplified plans against the optimum, on the Join Order Benchmark's graphs."""
+    from engineroom._native import join_order as kernel
+
+    rows: list[dict[str, Any]] = []
+    with provenance.watch() as watched:
+        for each in bar(queries.benchmark_graphs("job"), desc="job", unit="query"):
+            if each["nodes"] < fewest_tables:
+                continue
+            graph, numbers = job_graph(each), job_statistics(each)
+            best = kernel.best_plan(graph, *numbers)
+            costs = {
+                "greedy": kernel.greedy_plan(graph, *numbers).cost,
+                "left-deep": kernel.left_deep_plan(graph, *numbers, search_depth=7).cost,
+            }
+            for limit in limits:
+                simple, *_ = kernel.simplify(graph, *numbers, most_calls=limit)
+                costs[f"at most {limit} pairs"] = kernel.best_plan(simple, *numbers).cost
+            where = {"query": each["name"], "tables": each["nodes"], "repeat": 0}
+            rows += [
+                {**where, "series": name, "cost_per_best": cost / best.cost} for name, cost in costs.items()
+            ]
+    return Run(
+        figure="own-join-order-quality",
+        method="kernel",
+        table=pd.DataFrame(rows),
+        provenance={**provenance.machine(), "during": watched, "statistics": job_statistics.__doc__},
+        columns={
+            "query": "query of the Join Order Benchmark",
+            "tables": "how many tables it joins",
+            "cost_per_best": "rows of all intermediate results (C_out) over those of the best plan",
+        },
+    )
+
+
+def connected_by_size(shape: str, n: int) -> list[int]:
+    """How many connected sets of 1, 2, ... n tables a shape has."""
+    of_size: Callable[[int], int] = {
+        "chain": lambda k: n - k + 1,
+        "cycle": lambda k: n if k < n else 1,
+        "star": lambda k: n if k == 1 else math.comb(n - 1, k - 1),
+        "clique": lambda k: math.comb(n, k),
+    }[shape]
+    return [of_size(k) for k in range(1, n + 1)]
+
+
+def tests_by_formula(shape: str, n: int) -> dict[str, int]:
+    """What DPsize and DPsub look at, and the pairs, which is what DPccp and DPhyp look at."""
+    c = [0, *connected_by_size(shape, n)]
+    dpsize = sum(
+        c[a] * c[s - a] if a < s - a else math.comb(c[a], 2)
+        for s in range(2, n + 1)
+        for a in range(1, s // 2 + 1)
+    )
+    pairs = {
+        "chain": (n**3 - n) // 6,
+        "cycle": n * (n - 1) ** 2 // 2,
+        "star": (n - 1) * 2 ** (n - 2),
+        "clique": (3**n - 2 ** (n + 1) + 1) // 2,
+    }[shape]
+    return {"DPsize": dpsize, "DPsub": sum(c[k] * (2**k - 2) for k in range(1, n + 1)), "pairs": pairs}
+
+
+def space(*, sizes: Sequence[int] = (5, 10, 15, 20), largest_measured: int = 15) -> Run:
+    """Candidates that each algorithm looks at, by shape and size; counted to 15 tables, by formula beyond."""
+    from engineroom._native import join_order as kernel
+
+    rows: list[dict[str, Any]] = []
+    with provenance.watch() as watched:
+        for shape in ("chain", "cycle", "star", "clique"):
+            for n in sizes:
+                formula = tests_by_formula(shape, n)
+                graph = graphs.from_json(graphs.shape(shape, n))
+                for series, algorithm in (
+                    ("DPsize", "dpsize"),
+                    ("DPsub", "dpsub"),
+                    ("DPccp", "dpccp"),
+                    ("DPhyp", "faithful"),
+                ):
+                    expected = formula.get(series, formula["pairs"])
+                    is_counted = n <= largest_measured and not (
+                        shape == "clique" and n > 12 and series == "DPhyp"
+                    )
+                    tests = expected
+                    if is_counted:
+                        counters = kernel.enumerate(graph, algorithm=algorithm, events=False).counters
+                        tests = counters["csg_cmp_pairs" if series == "DPhyp" else "inner_tests"]
+                        if tests != expected:
+                            raise EngineRoomError(
+                                f"{series} on a {shape} of {n}: counted {tests}, by formula {expected}",
+                                remedy="this is a mistake in a kernel or in a formula; report it",
+                            )
+                    rows.append(
+                        {
+                            "shape": shape,
+                            "tables": n,
+                            "series": series,
+                            "repeat": 0,
+                            "tests": float(tests),
+                            "is_counted": is_counted,
+                        }
+                    )
+    return Run(
+        figure="own-join-order-space",
+        method="kernel",
+        table=pd.DataFrame(rows),
+        provenance={**provenance.machine(), "during": watched},
+        columns={
+            "shape": "the shape of the query graph",
+            "tables": "how many tables are joined",
+            "tests": "pairs of sets that the innermost loop looks at",
+            "is_counted": "whether the kernel counted them; else they are by formula",
+        },
+    )
+
+
+def phases(*, repeats: int = 5, query: str = "29a") -> Run:
+    """Where our planning's CPU time goes on a large query of the Join Order Benchmark: growing sets, or pricing pairs.
+
+    The enumeration alone is timed, then the whole search; the difference is what connecting pairs costs. The statement is the
+    graph's construction and the search.
+    """
+    from engineroom._native import join_order as kernel
+
+    value = next(each for each in queries.benchmark_graphs("job") if each["name"] == query)
+    numbers = job_statistics(value)
+    rows: list[dict[str, Any]] = []
+    with provenance.watch() as watched:
+        for repeat in range(repeats):
+            start = time.process_time()
+            for _ in range(20):
+                graph = job_graph(value)
+            build_s = (time.process_time() - start) / 20
+            start = time.process_time()
+            pairs = kernel.enumerate(graph, algorithm="fast", events=False, times=20).counters[
+                "csg_cmp_pairs"
+            ]
+            grow_s = (time.process_time() - start) / 20
+            start = time.process_time()
+            kernel.best_plan(graph, *numbers, cost="hash_join", times=20)
+            search_s = (time.process_time() - start) / 20
+            whole_s = build_s + search_s
+            for phase, seconds in (
+                ("plan_search", search_s),
+                ("connecting_pairs", search_s - grow_s),
+                ("growing_subgraphs", grow_s),
+            ):
+                rows.append(
+                    {
+                        "phase": phase,
+                        "series": "statement",
+                        "repeat": repeat,
+                        "share_percent": 100 * seconds / whole_s,
+                        "pairs": pairs,
+                    }
+                )
+    return Run(
+        figure="fig-7-25",
+        method="kernel",
+        table=pd.DataFrame(rows),
+        provenance={**provenance.machine(), "during": watched, "query": f"job {query}"},
+        columns={
+            "phase": "plan_search is all of the enumeration; the other two are its parts",
+            "share_percent": "share of the CPU time of building the graph and searching, percent",
+            "pairs": "pairs of the query's graph",
+        },
+    )
+
+
+RECORD: Mapping[tuple[str, str], Callable[[], Run | list[Run]]] = {
+    ("fig-7-24", "live"): source_query,
+    ("fig-7-25", "kernel"): phases,
+    ("own-join-order-trace", "live"): trace_equality,
+    ("own-join-order-planning", "live"): planning,
+    ("own-join-order-space", "kernel"): space,
+    ("own-join-order-quality", "kernel"): quality,
+}
