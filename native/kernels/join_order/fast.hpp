@@ -16,8 +16,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
+#include "common/require.hpp"
 #include "join_order/counters.hpp"
 #include "join_order/hypergraph.hpp"
 #include "join_order/set_table.hpp"
@@ -199,7 +201,8 @@ class FastEnumerator {
   std::uint64_t inner_tests_ = 0;
 };
 
-/// Calls `run(enumerator type tag)` for the narrowest edge set and the simplest form that fit the graph.
+/// Calls `run` with the narrowest edge set and the simplest form that fit the graph. In the browser, where a
+/// module is to be small and graphs are drawn by hand, at most 64 edges.
 template <class Run>
 void with_fast_form(const Hypergraph& graph, Run&& run) {
   const auto by_words = [&]<std::size_t Words>() {
@@ -212,12 +215,18 @@ void with_fast_form(const Hypergraph& graph, Run&& run) {
   const std::size_t n = graph.n_edges();
   if (n <= 64) {
     by_words.template operator()<1>();
-  } else if (n <= 128) {
-    by_words.template operator()<2>();
-  } else if (n <= 256) {
-    by_words.template operator()<4>();
+    return;
+  }
+  if constexpr (sizeof(void*) > 4) {
+    if (n <= 128) {
+      by_words.template operator()<2>();
+    } else if (n <= 256) {
+      by_words.template operator()<4>();
+    } else {
+      by_words.template operator()<64>();
+    }
   } else {
-    by_words.template operator()<64>();
+    refuse("at most 64 edges fit here, got " + std::to_string(n));
   }
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 
 namespace engineroom::join_order {
@@ -26,6 +27,9 @@ constexpr unsigned size(NodeSet set) { return static_cast<unsigned>(std::popcoun
 constexpr bool is_single(NodeSet set) { return std::has_single_bit(set); }
 constexpr bool is_subset(NodeSet part, NodeSet whole) { return (part & ~whole) == 0; }
 constexpr bool overlap(NodeSet a, NodeSet b) { return (a & b) != 0; }
+
+/// A set as the place in an array by the set itself.
+constexpr std::size_t place_of(NodeSet set) { return static_cast<std::size_t>(set); }
 
 /// The next subset of `all` in the order of binary numbers; 0 after the last.
 constexpr NodeSet next_subset(NodeSet subset, NodeSet all) { return (subset - all) & all; }

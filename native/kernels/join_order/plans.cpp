@@ -27,6 +27,16 @@ struct BestInTable {
   NodeSet left = 0;
 };
 
+/// In the browser a refusal traps without words, and its module stays free of the library's printing of
+/// doubles.
+std::string number([[maybe_unused]] double value) {
+#if defined(__cpp_exceptions)
+  return std::to_string(value);
+#else
+  return {};
+#endif
+}
+
 /// The table of best plans. It takes pairs from any enumerator.
 class PlanTable {
  public:
@@ -47,7 +57,7 @@ class PlanTable {
     best.cost = 0;
   }
   bool has_seen(NodeSet set) const {
-    return dense_.empty() ? table_.find(set) != nullptr : dense_[set].rows > 0;
+    return dense_.empty() ? table_.find(set) != nullptr : dense_[place_of(set)].rows > 0;
   }
 
   /// The left side of the next pairs.
@@ -98,10 +108,12 @@ class PlanTable {
     NodeSet* left;
   };
 
-  const Best& best_of(NodeSet set) const { return dense_.empty() ? table_.find(set)->best : dense_[set]; }
+  const Best& best_of(NodeSet set) const {
+    return dense_.empty() ? table_.find(set)->best : dense_[place_of(set)];
+  }
   /// The entry of a set, new ones with 0 rows.
   Place place(NodeSet set) {
-    if (!dense_.empty()) return {&dense_[set], &dense_left_[set]};
+    if (!dense_.empty()) return {&dense_[place_of(set)], &dense_left_[place_of(set)]};
     BestInTable& entry = *table_.insert(set).first;
     return {&entry.best, &entry.left};
   }
@@ -120,7 +132,7 @@ class PlanTable {
 
   std::int32_t append(NodeSet set, std::vector<PlanNode>& nodes) const {
     const Best& best = best_of(set);
-    const NodeSet best_left = dense_.empty() ? table_.find(set)->left : dense_left_[set];
+    const NodeSet best_left = dense_.empty() ? table_.find(set)->left : dense_left_[place_of(set)];
     std::int32_t left = -1;
     std::int32_t right = -1;
     if (best_left != 0) {
@@ -236,11 +248,11 @@ Statistics::Statistics(const Hypergraph& graph, std::vector<double> table_rows,
            std::to_string(graph.n_edges()) + " edges");
   }
   for (double value : rows) {
-    if (!(value > 0) || !std::isfinite(value)) refuse("rows must be positive, got " + std::to_string(value));
+    if (!(value > 0) || !std::isfinite(value)) refuse("rows must be positive, got " + number(value));
   }
   for (double value : selectivity) {
     if (!(value > 0) || !(value <= 1)) {
-      refuse("selectivity must be above 0 and at most 1, got " + std::to_string(value));
+      refuse("selectivity must be above 0 and at most 1, got " + number(value));
     }
   }
 }

@@ -37,14 +37,14 @@ class SeenSets {
   }
 
   bool contains(NodeSet set) const {
-    return bits_.empty() ? table_.find(set) != nullptr : ((bits_[set / 64] >> (set % 64)) & 1) != 0;
+    return bits_.empty() ? table_.find(set) != nullptr : ((bits_[place_of(set / 64)] >> (set % 64)) & 1) != 0;
   }
   void insert(NodeSet set) {
     if (bits_.empty()) {
       table_.insert(set);
       return;
     }
-    std::uint64_t& word = bits_[set / 64];
+    std::uint64_t& word = bits_[place_of(set / 64)];
     const std::uint64_t bit = std::uint64_t{1} << (set % 64);
     n_bits_ += (word & bit) == 0;
     word |= bit;

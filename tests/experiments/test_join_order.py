@@ -1,0 +1,76 @@
+"""The join order chapter's experiments: small runs live, and what the recorded ones say."""
+
+from __future__ import annotations
+
+import pytest
+
+from engineroom import runs
+from engineroom.errors import EngineRoomError
+from engineroom.experiments import join_order
+
+
+def test_the_recorded_comparison_has_all_events_of_all_queries():
+    run = runs.latest("own-join-order-trace", "live")
+    assert run is not None
+    for _, part in run.table.groupby("series"):
+        assert part["is_equal"].all()
+        assert len(part) >= 200
+        assert (part["tables"] >= 6).sum() >= 100
+        assert part["is_special"].sum() >= 40
+    simplified = run.tables["simplified"]
+    assert simplified["pairs_equal"].all()
+    assert simplified["events_equal"].all()
+
+
+@pytest.mark.parametrize(
+    ("shape", "n", "expected"),
+    [
+        ("chain", 20, (17545, 4193840, 1330)),
+        ("cycle", 20, (37900, 22019294, 3610)),
+        ("star", 20, (59892991338, 2323474358, 4980736)),
+        ("clique", 20, (309338182241, 3484687250, 1742343625)),
+        ("star", 15, (57305929, 9533170, 114688)),
+    ],
+)
+def test_the_search_space_of_large_shapes_is_that_of_the_published_table(shape, n, expected):
+    assert tuple(join_order.tests_by_formula(shape, n).values()) == expected
+
+
+def test_the_search_space_is_counted_where_it_can_be():
+    run = join_order.space(sizes=(4, 6), largest_measured=6)
+    assert run.table["is_counted"].all()
+    assert len(run.table) == 2 * 4 * 4
+
+
+def test_no_cheaper_search_is_better_than_the_best_plan():
+    run = join_order.quality(limits=(50,), fewest_tables=9)
+    assert (run.table["cost_per_best"] > 1 - 1e-9).all()
+    assert set(run.table["series"]) == {"greedy", "left-deep", "at most 50 pairs"}
+
+
+def test_the_phases_of_planning_add_up():
+    run = join_order.phases(repeats=1, query="1a")
+    share = run.table.set_index("phase")["share_percent"]
+    assert share["connecting_pairs"] + share["growing_subgraphs"] == pytest.approx(share["plan_search"])
+    assert 0 < share["plan_search"] < 100
+
+
+def test_a_shape_with_more_columns_than_the_tables_have_is_refused():
+    with pytest.raises(EngineRoomError, match="a star of 14 tables is too large"):
+        join_order.shape_sql("star", 14)
+
+
+@pytest.mark.live
+def test_planning_is_measured_for_each_shape_and_setting():
+    run = join_order.planning(sizes={"chain": (3,), "clique": (4,)}, repeats=1)
+    assert len(run.table) == 2 * 3
+    assert (run.table["planning_cpu_ms"] > 0).all()
+
+
+@pytest.mark.live
+def test_the_rebuilt_query_has_one_answer_with_the_switch_on_and_off():
+    run = join_order.source_query(scales=(0.01,), shapes=(), repeats=1)
+    answers = run.table[run.table["answer"] >= 0].groupby("query")["answer"].nunique()
+    assert (answers == 1).all()
+    assert "source_query" in answers.index
+    assert set(run.table["series"]) == {"hypergraph_on", "hypergraph_off", "planning_on", "planning_off"}
