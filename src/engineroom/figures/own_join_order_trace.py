@@ -39,7 +39,7 @@ def picture(table: pd.DataFrame, ax: Axes) -> None:
     ax.set_xscale("log")
     ax.set_xlabel("queries, log scale (ring: all, filled: equal)")
     ax.grid(axis="x", alpha=0.25)
-    ax.legend(loc="lower right", fontsize=9)
+    ax.legend(loc="upper right", fontsize=9)
 
 
 def words(table: pd.DataFrame) -> Words:
