@@ -17,7 +17,14 @@ from engineroom.widgets import bundle
 pytestmark = pytest.mark.browser
 
 WIDTHS = {"desktop": (1280, 900), "phone": (390, 844)}
-OPENED = ["book/index", "book/hash_join", "notebooks/hash_join", "book/ledger"]
+OPENED = [
+    "book/index",
+    "book/hash_join",
+    "notebooks/hash_join",
+    "book/join_order",
+    "notebooks/join_order",
+    "book/ledger",
+]
 SERIOUS = {"serious", "critical"}
 
 
