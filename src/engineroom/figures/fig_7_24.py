@@ -8,7 +8,7 @@ import pandas as pd
 
 from engineroom import published
 from engineroom.figures.drawing import BLUE, INK, ORANGE, SKY, VERMILION, Words
-from engineroom.figures.lines import is_narrow
+from engineroom.figures.lines import is_narrow, plain_log_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,6 +65,7 @@ def picture(table: pd.DataFrame, ax: Axes) -> None:
     ax.set_yticks(range(len(names)), [name.replace("_", " ") for name in names], fontsize=9)
     ax.invert_yaxis()
     ax.set_xscale("log")
+    plain_log_ticks(ax.xaxis)
     ax.grid(axis="x", alpha=0.25)
     ax.set_xlabel(
         "CPU s, log scale" if is_narrow(ax) else "seconds, log scale (ours: server CPU; hollow: published)"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from engineroom.figures.drawing import Words
-from engineroom.figures.lines import is_narrow, label_ends, lines
+from engineroom.figures.lines import is_narrow, label_ends, lines, plain_log_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,8 +35,9 @@ def picture(table: pd.DataFrame, ax: Axes) -> None:
     """A line a shape and setting, the least of the repeats."""
     ends = lines(table, ax, x="tables", y="planning_cpu_ms", labels=LABELS, summary="min")
     ax.set_yscale("log")
+    plain_log_ticks(ax.yaxis)
     ax.set_xlim(3, 25 if is_narrow(ax) else 19)
-    ax.set_xticks([4, 6, 8, 10, 12, 14])
+    ax.set_xticks([4, 8, 12] if is_narrow(ax) else [4, 6, 8, 10, 12, 14])
     ax.set_xlabel("tables")
     ax.set_ylabel("EXPLAIN, server CPU ms, log")
     label_ends(ax, ends)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from engineroom.figures.drawing import Words
-from engineroom.figures.lines import STYLES, End, is_narrow, label_ends
+from engineroom.figures.lines import STYLES, End, is_narrow, label_ends, plain_log_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,6 +33,7 @@ def picture(table: pd.DataFrame, ax: Axes) -> None:
         ends.append(End(float(last["rank_percent"]), float(last["cost_per_best"]), str(name), style.colour))
     ax.axhline(1, color="grey", linewidth=0.8)
     ax.set_yscale("log")
+    plain_log_ticks(ax.yaxis)
     ax.set_xlim(0, 190 if is_narrow(ax) else 140)
     ax.set_xticks([0, 50, 100])
     ax.set_xlabel("percent of the queries")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from engineroom.figures.drawing import Words
-from engineroom.figures.lines import is_narrow, label_ends, lines
+from engineroom.figures.lines import is_narrow, label_ends, lines, plain_log_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,6 +35,7 @@ def picture(table: pd.DataFrame, ax: Axes) -> None:
     """Stars and chains on one log axis."""
     ends = lines(table, ax, x="tables", y="tests", labels=LABELS)
     ax.set_yscale("log")
+    plain_log_ticks(ax.yaxis)
     ax.set_xlim(4, 32 if is_narrow(ax) else 26)
     ax.set_xticks(sorted(set(table["tables"])))
     ax.set_xlabel("tables")

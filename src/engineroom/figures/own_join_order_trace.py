@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from engineroom.figures.drawing import BLUE, VERMILION, Words
+from engineroom.figures.lines import is_narrow, plain_log_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,9 +38,10 @@ def picture(table: pd.DataFrame, ax: Axes) -> None:
     ax.set_yticks(range(len(families)), families, fontsize=9)
     ax.invert_yaxis()
     ax.set_xscale("log")
-    ax.set_xlabel("queries, log scale (ring: all, filled: equal)")
+    plain_log_ticks(ax.xaxis)
+    ax.set_xlabel("queries" if is_narrow(ax) else "queries, log scale (ring: all, filled: equal)")
     ax.grid(axis="x", alpha=0.25)
-    ax.legend(loc="upper right", fontsize=9)
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, 1.14), ncols=1 if is_narrow(ax) else 2, fontsize=9)
 
 
 def words(table: pd.DataFrame) -> Words:
