@@ -1,0 +1,147 @@
+// The mutex of InnoDB: compare-and-swap, then spin, then yield, then sleep on an event that unlocking sets.
+//
+// Models      TTASEventMutex::enter and exit with their sync array cell (5.7 to 9.7); 5.6 differs in names
+// only Leaves out  the sync array's own mutex, the 1 s monitor, recursion Cost        uncontended: one
+// compare-and-swap to lock, one exchange and a load to unlock, no coroutine
+//
+//   lock word  waiters   meaning
+//   0          0         free
+//   1          0         held
+//   1          1         held, and somebody sleeps or is about to
+//   0          1         just freed: who freed it will set the event, which wakes all; they race for it again
+#pragma once
+
+#include <coroutine>
+#include <cstdint>
+#include <string_view>
+
+#include "machine/concept.hpp"
+#include "sync/event.hpp"
+
+namespace engineroom::sync {
+
+/// innodb_sync_spin_loops, innodb_spin_wait_delay and innodb_spin_wait_pause_multiplier.
+struct SpinParams {
+  std::uint64_t rounds = 30;
+  std::uint64_t wait_delay = 6;  // between two looks a random number from 0 to this, here its mean
+  std::uint64_t pause_multiplier = 50;
+
+  std::uint64_t pauses() const { return wait_delay * pause_multiplier / 2; }
+};
+/// Straight to sleep.
+constexpr SpinParams kNoSpin{.rounds = 0, .wait_delay = 0, .pause_multiplier = 0};
+
+template <machine::Machine M>
+class Latch {
+ public:
+  Latch(M& m, std::string_view name, SpinParams spin = {}) : words_(2), event_(m, name), spin_(spin) {}
+
+  auto lock(M& m) {
+    struct Lock {
+      Latch& latch;
+      M& m;
+      bool has_tried = false;
+      Task<> slow{};
+
+      bool await_ready() {
+        if (!m.advance()) return false;
+        has_tried = true;
+        return m.try_cas(latch.words_[kLock], 0, 1);
+      }
+      bool await_suspend(std::coroutine_handle<> self) {
+        slow = latch.lock_slowly(m, has_tried);
+        if (slow.done()) return false;
+        slow.set_caller(self);
+        return true;
+      }
+      void await_resume() {
+        if (slow) slow.result();
+      }
+    };
+    return Lock{*this, m};
+  }
+
+  auto unlock(M& m) {
+    struct Unlock {
+      Latch& latch;
+      M& m;
+      bool has_freed = false;
+      Task<> slow{};
+
+      bool await_ready() {
+        if (!m.advance()) return false;
+        has_freed = true;
+        m.try_xchg(latch.words_[kLock], 0);
+        return m.advance() && m.try_load(latch.words_[kWaiters]) == 0;
+      }
+      bool await_suspend(std::coroutine_handle<> self) {
+        slow = latch.unlock_slowly(m, has_freed);
+        if (slow.done()) return false;
+        slow.set_caller(self);
+        return true;
+      }
+      void await_resume() {
+        if (slow) slow.result();
+      }
+    };
+    return Unlock{*this, m};
+  }
+
+  Task<bool> try_lock(M& m) {
+    std::uint64_t seen = 0;
+    co_return co_await m.cas(words_[kLock], seen, 1);
+  }
+
+  bool is_locked(M& m) { return m.peek(words_[kLock]) != 0; }
+  Site site() const { return event_.site(); }
+
+ private:
+  static constexpr std::size_t kLock = 0;
+  static constexpr std::size_t kWaiters = 1;
+  static constexpr int kTriesBeforeSleep = 4;
+
+  Task<> lock_slowly(M& m, bool has_tried) {
+    std::uint64_t seen = 0;
+    if (!has_tried && co_await m.cas(words_[kLock], seen, 1)) co_return;
+    const std::uint64_t start = m.now();
+    std::uint64_t rounds = 0;
+    std::uint64_t parks = 0;
+    for (bool is_mine = false; !is_mine;) {
+      for (std::uint64_t left = spin_.rounds; left > 0 && !is_mine;) {
+        const machine::SpinResult spun =
+            co_await m.spin_until(words_[kLock], machine::equals(0), {left, spin_.pauses()});
+        rounds += spun.rounds;
+        if (!spun.holds) break;
+        left -= spun.rounds < left ? spun.rounds : left;
+        seen = 0;
+        is_mine = co_await m.cas(words_[kLock], seen, 1);
+        if (!is_mine && left > 0) --left;
+      }
+      if (is_mine) break;
+      co_await m.yield();
+      const std::uint64_t signal_count = co_await event_.reset(m);
+      co_await m.store(words_[kWaiters], 1);
+      for (int i = 0; i < kTriesBeforeSleep && !is_mine; ++i) {
+        seen = 0;
+        is_mine = co_await m.cas(words_[kLock], seen, 1);
+      }
+      if (is_mine) break;
+      ++parks;
+      co_await event_.wait_uncounted(m, signal_count, machine::kForEver, Patience::through_stop);
+    }
+    m.waited(site(), {m.now() - start, rounds, parks});
+  }
+
+  Task<> unlock_slowly(M& m, bool has_freed) {
+    if (!has_freed) co_await m.xchg(words_[kLock], 0);
+    if (co_await m.load(words_[kWaiters]) == 0) co_return;
+    co_await m.store(words_[kWaiters], 0);
+    co_await event_.set(m);
+  }
+
+  typename M::Words words_;
+  Event<M> event_;
+  SpinParams spin_;
+};
+
+}  // namespace engineroom::sync
