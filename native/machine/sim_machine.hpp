@@ -11,6 +11,7 @@
 #pragma once
 
 #include <bit>
+#include <cassert>
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
@@ -366,6 +367,7 @@ class SimMachine {
   // Threads on CPUs.
   Time passed_into_segment(Thread& t);
   void suspend(std::coroutine_handle<> self) {
+    assert(!self.done());  // or the compiler laid out the frame wrongly
     current_->resume_at = self;
     current_->action = Action::none;
     start_segment(*current_);

@@ -28,7 +28,8 @@ class Event {
   Task<std::uint64_t> reset(M& m) {
     std::uint64_t seen = co_await m.load(words_[kState]);
     while ((seen & kSet) != 0) {
-      if (co_await m.cas(words_[kState], seen, seen & ~kSet)) break;
+      const bool is_reset = co_await m.cas(words_[kState], seen, seen & ~kSet);
+      if (is_reset) break;
     }
     co_return seen >> 1;
   }
@@ -36,11 +37,14 @@ class Event {
   /// Wakes all that wait.
   Task<> set(M& m) {
     std::uint64_t seen = co_await m.load(words_[kState]);
-    do {
+    for (;;) {
       if ((seen & kSet) != 0) co_return;
-    } while (!co_await m.cas(words_[kState], seen, (((seen >> 1) + 1) << 1) | kSet));
+      const bool is_set_by_us = co_await m.cas(words_[kState], seen, (((seen >> 1) + 1) << 1) | kSet);
+      if (is_set_by_us) break;
+    }
     // Who counts itself as a sleeper before this look is woken; who does it later sees the state changed.
-    if (co_await m.load(words_[kSleepers]) > 0) co_await m.unpark(words_[kState], machine::kAllWaiters);
+    const std::uint64_t sleepers = co_await m.load(words_[kSleepers]);
+    if (sleepers > 0) co_await m.unpark(words_[kState], machine::kAllWaiters);
   }
 
   /// Until the event is set, or was set since the reset that gave `signal_count`. False when it gave up: at

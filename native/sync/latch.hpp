@@ -14,6 +14,7 @@
 #include <coroutine>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
 #include "machine/concept.hpp"
 #include "sync/event.hpp"
@@ -36,56 +37,9 @@ class Latch {
  public:
   Latch(M& m, std::string_view name, SpinParams spin = {}) : words_(2), event_(m, name), spin_(spin) {}
 
-  auto lock(M& m) {
-    struct Lock {
-      Latch& latch;
-      M& m;
-      bool has_tried = false;
-      Task<> slow{};
-
-      bool await_ready() {
-        if (!m.advance()) return false;
-        has_tried = true;
-        return m.try_cas(latch.words_[kLock], 0, 1);
-      }
-      bool await_suspend(std::coroutine_handle<> self) {
-        slow = latch.lock_slowly(m, has_tried);
-        if (slow.done()) return false;
-        slow.set_caller(self);
-        return true;
-      }
-      void await_resume() {
-        if (slow) slow.result();
-      }
-    };
-    return Lock{*this, m};
-  }
-
-  auto unlock(M& m) {
-    struct Unlock {
-      Latch& latch;
-      M& m;
-      bool has_freed = false;
-      Task<> slow{};
-
-      bool await_ready() {
-        if (!m.advance()) return false;
-        has_freed = true;
-        m.try_xchg(latch.words_[kLock], 0);
-        return m.advance() && m.try_load(latch.words_[kWaiters]) == 0;
-      }
-      bool await_suspend(std::coroutine_handle<> self) {
-        slow = latch.unlock_slowly(m, has_freed);
-        if (slow.done()) return false;
-        slow.set_caller(self);
-        return true;
-      }
-      void await_resume() {
-        if (slow) slow.result();
-      }
-    };
-    return Unlock{*this, m};
-  }
+  /// `co_await latch.lock(m)`.
+  auto lock(M& m) { return Lock(*this, m); }
+  auto unlock(M& m) { return Unlock(*this, m); }
 
   Task<bool> try_lock(M& m) {
     std::uint64_t seen = 0;
@@ -100,9 +54,62 @@ class Latch {
   static constexpr std::size_t kWaiters = 1;
   static constexpr int kTriesBeforeSleep = 4;
 
+  /// Tries the fast path in place, and goes on in a coroutine when that does not do.
+  class Slow {
+   public:
+    Slow(Latch& latch, M& m) : latch_(latch), m_(m) {}
+    Slow(const Slow&) = delete;
+    Slow& operator=(const Slow&) = delete;
+    void await_resume() {
+      if (rest_) rest_.result();
+    }
+
+   protected:
+    bool goes_on_in(Task<> rest, std::coroutine_handle<> self) {
+      rest_ = std::move(rest);
+      if (rest_.done()) return false;
+      rest_.set_caller(self);
+      return true;
+    }
+    Latch& latch_;
+    M& m_;
+    bool has_begun_ = false;
+
+   private:
+    Task<> rest_;
+  };
+  class Lock : public Slow {
+   public:
+    using Slow::Slow;
+    bool await_ready() {
+      if (!this->m_.advance()) return false;
+      this->has_begun_ = true;
+      return this->m_.try_cas(this->latch_.words_[kLock], 0, 1);
+    }
+    bool await_suspend(std::coroutine_handle<> self) {
+      return this->goes_on_in(this->latch_.lock_slowly(this->m_, this->has_begun_), self);
+    }
+  };
+  class Unlock : public Slow {
+   public:
+    using Slow::Slow;
+    bool await_ready() {
+      if (!this->m_.advance()) return false;
+      this->has_begun_ = true;
+      this->m_.try_xchg(this->latch_.words_[kLock], 0);
+      return this->m_.advance() && this->m_.try_load(this->latch_.words_[kWaiters]) == 0;
+    }
+    bool await_suspend(std::coroutine_handle<> self) {
+      return this->goes_on_in(this->latch_.unlock_slowly(this->m_, this->has_begun_), self);
+    }
+  };
+
   Task<> lock_slowly(M& m, bool has_tried) {
     std::uint64_t seen = 0;
-    if (!has_tried && co_await m.cas(words_[kLock], seen, 1)) co_return;
+    if (!has_tried) {
+      const bool is_free = co_await m.cas(words_[kLock], seen, 1);
+      if (is_free) co_return;
+    }
     const std::uint64_t start = m.now();
     std::uint64_t rounds = 0;
     std::uint64_t parks = 0;
@@ -133,8 +140,11 @@ class Latch {
   }
 
   Task<> unlock_slowly(M& m, bool has_freed) {
-    if (!has_freed) co_await m.xchg(words_[kLock], 0);
-    if (co_await m.load(words_[kWaiters]) == 0) co_return;
+    if (!has_freed) {
+      co_await m.xchg(words_[kLock], 0);
+    }
+    const std::uint64_t waiters = co_await m.load(words_[kWaiters]);
+    if (waiters == 0) co_return;
     co_await m.store(words_[kWaiters], 0);
     co_await event_.set(m);
   }

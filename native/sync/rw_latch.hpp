@@ -57,13 +57,15 @@ class RwLatch {
   Task<bool> try_take(M& m, std::uint64_t amount, std::uint64_t limit) {
     std::uint64_t seen = co_await m.load(words_[kTaken]);
     while (seen < limit) {
-      if (co_await m.cas(words_[kTaken], seen, seen + amount)) co_return true;
+      const bool is_taken = co_await m.cas(words_[kTaken], seen, seen + amount);
+      if (is_taken) co_return true;
     }
     co_return false;
   }
 
   Task<> take(M& m, std::uint64_t amount, std::uint64_t limit) {
-    if (co_await try_take(m, amount, limit)) co_return;
+    bool is_mine = co_await try_take(m, amount, limit);
+    if (is_mine) co_return;
     const std::uint64_t start = m.now();
     std::uint64_t rounds = 0;
     std::uint64_t parks = 0;
@@ -72,12 +74,14 @@ class RwLatch {
           co_await m.spin_until(words_[kTaken], machine::below(limit), {spin_.rounds, spin_.pauses()});
       rounds += spun.rounds;
       if (!spun.holds) co_await m.yield();
-      if (co_await try_take(m, amount, limit)) break;
+      is_mine = co_await try_take(m, amount, limit);
+      if (is_mine) break;
       if (spun.holds) continue;
       const std::uint64_t signal_count = co_await event_.reset(m);
       co_await m.store(words_[kWaiters], 1);
       // Between the reset and the store the latch may have become free without anybody to tell.
-      if (co_await try_take(m, amount, limit)) break;
+      is_mine = co_await try_take(m, amount, limit);
+      if (is_mine) break;
       ++parks;
       co_await event_.wait_uncounted(m, signal_count, machine::kForEver, Patience::through_stop);
     }
@@ -85,7 +89,8 @@ class RwLatch {
   }
 
   Task<> wait_for_readers(M& m) {
-    if (co_await m.load(words_[kTaken]) == kX) co_return;
+    std::uint64_t taken = co_await m.load(words_[kTaken]);
+    if (taken == kX) co_return;
     const std::uint64_t start = m.now();
     std::uint64_t rounds = 0;
     std::uint64_t parks = 0;
@@ -95,7 +100,8 @@ class RwLatch {
       rounds += spun.rounds;
       if (spun.holds) break;
       const std::uint64_t signal_count = co_await writer_event_.reset(m);
-      if (co_await m.load(words_[kTaken]) == kX) break;
+      taken = co_await m.load(words_[kTaken]);
+      if (taken == kX) break;
       ++parks;
       co_await writer_event_.wait_uncounted(m, signal_count, machine::kForEver, Patience::through_stop);
     }
@@ -104,7 +110,8 @@ class RwLatch {
 
   Task<> give_back(M& m, std::uint64_t amount) {
     co_await m.add(words_[kTaken], ~amount + 1);
-    if (co_await m.load(words_[kWaiters]) == 0) co_return;
+    const std::uint64_t waiters = co_await m.load(words_[kWaiters]);
+    if (waiters == 0) co_return;
     co_await m.store(words_[kWaiters], 0);
     co_await event_.set(m);
   }

@@ -113,7 +113,8 @@ template <Machine M>
 Task<> reader(M& m, Pipe<M>& pipe, std::uint64_t until) {
   for (;;) {
     const std::uint64_t seen = co_await pipe.readable.reset(m);
-    if (co_await m.load(pipe.value) >= until) co_return;
+    const std::uint64_t value = co_await m.load(pipe.value);
+    if (value >= until) co_return;
     co_await pipe.readable.wait(m, seen);
   }
 }
