@@ -1,6 +1,7 @@
 // The Python module engineroom._native: one submodule a chapter, one binding file each.
 #include "arrays.hpp"
 #include "join_binding.hpp"
+#include "sim_binding.hpp"
 
 PYBIND11_MODULE(_native, module) {
   module.doc() = "The kernels of the book, compiled. One submodule a chapter.";
@@ -8,4 +9,5 @@ PYBIND11_MODULE(_native, module) {
   auto hash_join = module.attr("hash_join").cast<pybind11::module_>();
   engineroom::bindings::bind_hash_join_fast(hash_join);
   engineroom::bindings::bind_skewed_keys(hash_join);
+  engineroom::bindings::bind_machine(module);
 }

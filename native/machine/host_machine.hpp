@@ -211,7 +211,6 @@ class HostMachine {
   std::atomic<bool> stopping_ = false;
   std::mutex guard_;
   std::vector<std::jthread> threads_;
-  std::size_t joined_ = 0;
   struct Waiting {
     std::string name;
     std::function<Task<>()> body;

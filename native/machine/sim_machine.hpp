@@ -292,6 +292,7 @@ class SimMachine {
   std::uint64_t intervals_not_kept() const { return intervals_not_kept_; }
   /// One entry a CPU, up to now.
   std::vector<CoreTime> core_times();
+  std::uint32_t thread_count() const { return static_cast<std::uint32_t>(threads_.size()); }
   std::string thread_name(std::uint32_t thread) const;
   /// "client 3 is parked on log_sys since 1.25 us; ...", at most twelve threads.
   std::string who_waits() const;

@@ -21,8 +21,9 @@ static_assert(Machine<HostMachine>);
 /// Threads that count under a latch: with a plain counter, which a latch that lets two in would lose.
 template <Machine M>
 struct Counting {
-  explicit Counting(M& m, sync::SpinParams spin = {}) : latch(m, "counter", spin) {}
+  Counting(M& m, sync::SpinParams spin, std::uint64_t hold) : latch(m, "counter", spin), hold_ns(hold) {}
   sync::Latch<M> latch;
+  std::uint64_t hold_ns;
   std::uint64_t counter = 0;
   std::uint64_t inside = 0;
 };
@@ -33,7 +34,7 @@ Task<> count(M& m, Counting<M>& shared, int times) {
     co_await shared.latch.lock(m);
     const std::uint64_t seen = shared.counter;
     EXPECT_EQ(shared.inside++, 0U);
-    m.work(50);
+    m.work(shared.hold_ns);
     shared.counter = seen + 1;
     --shared.inside;
     co_await shared.latch.unlock(m);
@@ -42,8 +43,8 @@ Task<> count(M& m, Counting<M>& shared, int times) {
 }
 
 template <Machine M>
-void count_with(M& m, int threads, int times, sync::SpinParams spin = {}) {
-  Counting<M> shared(m, spin);
+void count_with(M& m, int threads, int times, sync::SpinParams spin = {}, std::uint64_t hold_ns = 50) {
+  Counting<M> shared(m, spin, hold_ns);
   for (int i = 0; i < threads; ++i) {
     m.spawn("counter", [&] { return count(m, shared, times); });
   }
@@ -68,7 +69,7 @@ TEST(Machines, ALatchWithoutSpinningSleepsAtOnce) {
   SimConfig config;
   config.cores_per_socket = 4;
   SimMachine m(config);
-  count_with(m, 16, 500, sync::kNoSpin);
+  count_with(m, 16, 500, sync::kNoSpin, 20'000);
   EXPECT_EQ(m.waits()[m.site("counter").id].spin_rounds, 0U);
   EXPECT_GT(m.waits()[m.site("counter").id].parks, 0U);
 }
