@@ -12,8 +12,6 @@ namespace {
 // Scheduling events in the trace hash, beside SimMachine::Kind and Action.
 enum class Turn : std::uint8_t { woken = 32, preempted, noticed, ended };
 
-constexpr unsigned kThreadBits = 20;
-constexpr std::uint64_t kThreadMask = (std::uint64_t{1} << kThreadBits) - 1;
 constexpr std::uint64_t kEventsBetweenPolls = 65536;
 
 std::string microseconds(Time ps) {
@@ -86,7 +84,8 @@ SimMachine::SimMachine(const SimConfig& config)
 SimMachine::~SimMachine() { drop_all(); }
 
 void SimMachine::drop_all() {
-  for (Thread& t : threads_) {
+  for (const auto& of_thread : threads_) {
+    Thread& t = *of_thread;
     current_ = &t;  // what leaves its scope there may still call the machine
     t.task = {};
   }
@@ -97,14 +96,15 @@ void SimMachine::spawn(std::string name, std::function<Task<>()> body) {
   std::uint32_t id = 0;
   if (ended_.empty()) {
     id = static_cast<std::uint32_t>(threads_.size());
-    if (id > kThreadMask) refuse("a machine runs at most 1048576 threads at a time");
-    threads_.emplace_back();
+    if (id >= EventQueue::kMostThreads)
+      refuse("a machine runs at most 1048576 threads at a time, got one more");
+    threads_.push_back(std::make_unique<Thread>());
   } else {
     id = ended_.back();
     ended_.pop_back();
-    threads_[id] = Thread{};
+    *threads_[id] = Thread{};
   }
-  Thread& t = threads_[id];
+  Thread& t = *threads_[id];
   t.id = id;
   t.name = names_.intern(name);
   t.activity = activities_.child(0, t.name);
@@ -162,52 +162,45 @@ bool SimMachine::run_until(Time limit) {
 }
 
 bool SimMachine::step() {
-  while (!queue_.empty()) {
-    const Event event = queue_.pop();
-    Thread& t = threads_[event.order & kThreadMask];
-    if (t.armed != event.order) continue;
-    t.armed = 0;
-    now_ = event.at;
-    struct Leave {
-      Thread*& current;
-      ~Leave() { current = nullptr; }
-    } leave{current_};
-    current_ = &t;
-    switch (t.phase) {
-      case Phase::running:
-        on_segment(t);
-        break;
-      case Phase::spinning:
-        on_spin(t);
-        break;
-      case Phase::parked:
-        note(Turn::woken, 0);
-        current_ = nullptr;
-        // A wake-up for no reason (random_schedule) looks like a real one.
-        unpark_one(t, t.operand2 == kForEver ? ParkResult::woken : ParkResult::timed_out, 0);
-        break;
-      case Phase::sleeping:
-        note(Turn::woken, 1);
-        current_ = nullptr;
-        wake(t, 0);
-        break;
-      case Phase::io:
-        note(Turn::woken, 2);
-        current_ = nullptr;
-        t.file->end_fsync(t.operand);
-        wake(t, 0);
-        break;
-      case Phase::runnable:
-      case Phase::ended:
-        assert(false);
-        break;
-    }
-    if (queue_.size() > 4 * threads_.size() + 4096) {
-      queue_.keep_if([&](const Event& e) { return threads_[e.order & kThreadMask].armed == e.order; });
-    }
-    return true;
+  if (queue_.empty()) return false;
+  const EventQueue::Next event = queue_.pop();
+  Thread& t = *threads_[event.thread];
+  now_ = event.at;
+  struct Leave {
+    Thread*& current;
+    ~Leave() { current = nullptr; }
+  } leave{current_};
+  current_ = &t;
+  switch (t.phase) {
+    case Phase::running:
+      on_segment(t);
+      break;
+    case Phase::spinning:
+      on_spin(t);
+      break;
+    case Phase::parked:
+      note(Turn::woken, 0);
+      current_ = nullptr;
+      // A wake-up for no reason (random_schedule) looks like a real one.
+      unpark_one(t, t.operand2 == kForEver ? ParkResult::woken : ParkResult::timed_out, 0);
+      break;
+    case Phase::sleeping:
+      note(Turn::woken, 1);
+      current_ = nullptr;
+      wake(t, 0);
+      break;
+    case Phase::io:
+      note(Turn::woken, 2);
+      current_ = nullptr;
+      t.file->end_fsync(t.operand);
+      wake(t, 0);
+      break;
+    case Phase::runnable:
+    case Phase::ended:
+      assert(false);
+      break;
   }
-  return false;
+  return true;
 }
 
 void SimMachine::stalled() {
@@ -222,13 +215,14 @@ void SimMachine::stalled() {
 }
 
 std::string SimMachine::thread_name(std::uint32_t thread) const {
-  return names_[threads_[thread].name] + " " + std::to_string(thread);
+  return names_[threads_[thread]->name] + " " + std::to_string(thread);
 }
 
 std::string SimMachine::who_waits() const {
   std::string who;
   std::uint64_t named = 0;
-  for (const Thread& t : threads_) {
+  for (const auto& of_thread : threads_) {
+    const Thread& t = *of_thread;
     if (t.phase == Phase::ended) continue;
     if (named == 12) return who + "; and " + std::to_string(live_ - named) + " more";
     if (named++ > 0) who += "; ";
@@ -264,11 +258,11 @@ std::string SimMachine::who_waits() const {
 void SimMachine::stop() {
   if (stopping_) return;
   stopping_ = true;
-  for (Thread& t : threads_) {
+  for (const auto& of_thread : threads_) {
+    Thread& t = *of_thread;
     if (t.phase == Phase::parked && t.patience == Patience::until_stop) {
       unpark_one(t, ParkResult::stopping, 0);
     } else if (t.phase == Phase::sleeping) {
-      t.armed = 0;
       wake(t, 0);
     } else if (t.phase == Phase::spinning) {
       t.segment_end = std::max(now_, t.segment_start);
@@ -329,7 +323,7 @@ Time SimMachine::write_cost(Line& line, std::uint32_t cpu) {
 
 void SimMachine::tell_watchers(Ref ref) {
   for (std::int32_t i = ref.line->watchers; i != kNone;) {
-    Thread& t = threads_[static_cast<std::size_t>(i)];
+    Thread& t = thread(i);
     i = t.next_watcher;
     if (t.ref.value == ref.value && t.until.holds(*ref.value)) {
       // It sees the change when it looks the next time.
@@ -456,14 +450,16 @@ void SimMachine::watch(Thread& t) {
   t.segment_end =
       t.rounds_left > most ? kNever : t.spin_start + static_cast<Time>(t.rounds_left) * t.round_ps;
   t.next_watcher = t.ref.line->watchers;
+  t.previous_watcher = kNone;
+  if (t.next_watcher != kNone) thread(t.next_watcher).previous_watcher = static_cast<std::int32_t>(t.id);
   t.ref.line->watchers = static_cast<std::int32_t>(t.id);
   arm_segment(t);
 }
 
 void SimMachine::stop_watching(Thread& t) {
-  std::int32_t* at = &t.ref.line->watchers;
-  while (*at != static_cast<std::int32_t>(t.id)) at = &threads_[static_cast<std::size_t>(*at)].next_watcher;
-  *at = t.next_watcher;
+  (t.previous_watcher == kNone ? t.ref.line->watchers : thread(t.previous_watcher).next_watcher) =
+      t.next_watcher;
+  if (t.next_watcher != kNone) thread(t.next_watcher).previous_watcher = t.previous_watcher;
 }
 
 void SimMachine::charge_spin(Thread& t) {
@@ -509,7 +505,7 @@ bool SimMachine::perform_park(Thread& t) {
   t.next = kNone;
   t.previous = line.last_parked;
   if (line.last_parked != kNone) {
-    threads_[static_cast<std::size_t>(line.last_parked)].next = static_cast<std::int32_t>(t.id);
+    thread(line.last_parked).next = static_cast<std::int32_t>(t.id);
   } else {
     line.first_parked = static_cast<std::int32_t>(t.id);
   }
@@ -535,7 +531,7 @@ void SimMachine::perform_unpark(Thread& t) {
   std::uint64_t woken = 0;
   Time delay = 0;
   for (std::int32_t i = t.ref.line->first_parked; i != kNone && woken < most;) {
-    Thread& parked = threads_[static_cast<std::size_t>(i)];
+    Thread& parked = thread(i);
     i = parked.next;
     if (parked.ref.value != t.ref.value) continue;
     ++woken;
@@ -548,9 +544,9 @@ void SimMachine::perform_unpark(Thread& t) {
 
 void SimMachine::unpark_one(Thread& t, ParkResult result, Time delay) {
   Line& line = *t.ref.line;
-  (t.previous == kNone ? line.first_parked : threads_[static_cast<std::size_t>(t.previous)].next) = t.next;
-  (t.next == kNone ? line.last_parked : threads_[static_cast<std::size_t>(t.next)].previous) = t.previous;
-  t.armed = 0;
+  (t.previous == kNone ? line.first_parked : thread(t.previous).next) = t.next;
+  (t.next == kNone ? line.last_parked : thread(t.next).previous) = t.previous;
+  queue_.remove(t.id);
   t.park_result = result;
   wake(t, delay);
 }
@@ -571,10 +567,8 @@ void SimMachine::arm_segment(Thread& t) {
 }
 
 void SimMachine::arm(Thread& t, Time at) {
-  t.armed = 0;
-  if (at == kNever) return;
-  t.armed = (++order_ << kThreadBits) | t.id;
-  queue_.push({at, t.armed});
+  if (at == kNever) return queue_.remove(t.id);
+  queue_.set(t.id, at);
 }
 
 void SimMachine::charge_segment(Thread& t) {
@@ -637,7 +631,6 @@ void SimMachine::preempt(Thread& t) {
   const std::uint32_t cpu = t.cpu;
   keep_interval(t, State::work, t.since, static_cast<std::int32_t>(cpu));
   cpus_[cpu].current = kNone;
-  t.armed = 0;
   t.phase = Phase::runnable;
   t.since = now_;
   t.ready_at = now_;
@@ -648,7 +641,6 @@ void SimMachine::preempt(Thread& t) {
 void SimMachine::leave_cpu(Thread& t, Phase phase) {
   keep_interval(t, State::work, t.since, static_cast<std::int32_t>(t.cpu));
   cpus_[t.cpu].current = kNone;
-  t.armed = 0;
   t.phase = phase;
   t.since = now_;
   next_on(t.cpu);
@@ -720,13 +712,13 @@ void SimMachine::enqueue(Thread& t, std::uint32_t cpu_id) {
     cpu.first = static_cast<std::int32_t>(t.id);
     with_queue_.add(cpu_id);
   } else {
-    threads_[static_cast<std::size_t>(cpu.last)].next = static_cast<std::int32_t>(t.id);
+    thread(cpu.last).next = static_cast<std::int32_t>(t.id);
   }
   cpu.last = static_cast<std::int32_t>(t.id);
   ++cpu.queued;
   if (cpu.current == kNone) return;
   cpu.slice_end = std::min(cpu.slice_end, std::max(now_, cpu.run_start + config_.wakeup_granularity_ps));
-  Thread& running = threads_[static_cast<std::size_t>(cpu.current)];
+  Thread& running = thread(cpu.current);
   if (&running != current_ && running.segment_end > cpu.slice_end) arm_segment(running);
 }
 
@@ -734,7 +726,7 @@ std::int32_t SimMachine::take_queued(std::uint32_t cpu_id) {
   Cpu& cpu = cpus_[cpu_id];
   const std::int32_t id = cpu.first;
   if (id == kNone) return kNone;
-  cpu.first = threads_[static_cast<std::size_t>(id)].next;
+  cpu.first = thread(id).next;
   --cpu.queued;
   if (cpu.first == kNone) with_queue_.remove(cpu_id);
   return id;
@@ -755,7 +747,7 @@ void SimMachine::next_on(std::uint32_t cpu) {
   if (id == kNone) {
     become_idle(cpu);
   } else {
-    run_on_cpu(threads_[static_cast<std::size_t>(id)], cpu, 0);
+    run_on_cpu(thread(id), cpu, 0);
   }
 }
 
@@ -842,7 +834,7 @@ std::vector<CoreTime> SimMachine::core_times() {
     if (cpu.current == kNone) {
       settle_idle(cpu);
     } else {
-      Thread& t = threads_[static_cast<std::size_t>(cpu.current)];
+      Thread& t = thread(cpu.current);
       if (t.phase == Phase::spinning) {
         charge_spin(t);
       } else {

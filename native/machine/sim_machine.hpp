@@ -16,8 +16,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <deque>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -164,12 +164,12 @@ class SimMachine {
     Time segment_end = 0;
     Time since = 0;     // when it entered its phase
     Time ready_at = 0;  // when its waker is done with it
-    std::uint64_t armed = 0;
     std::uint32_t id = 0;
     std::uint32_t cpu = 0;
     std::int32_t next = kNone;      // in a run queue, or among the parked
     std::int32_t previous = kNone;  // among the parked
     std::int32_t next_watcher = kNone;
+    std::int32_t previous_watcher = kNone;
     std::uint32_t activity = 0;
     Action action = Action::none;
     Phase phase = Phase::runnable;
@@ -381,6 +381,7 @@ class SimMachine {
   void start_segment(Thread& t);
   void arm_segment(Thread& t);
   void arm(Thread& t, Time at);
+  Thread& thread(std::int32_t id) { return *threads_[static_cast<std::size_t>(id)]; }
   void charge_segment(Thread& t);
   void charge_spin(Thread& t);
   void go_on(Thread& t);
@@ -416,10 +417,9 @@ class SimMachine {
   Time horizon_ = kNever;
   Thread* current_ = nullptr;
   EventQueue queue_;
-  std::uint64_t order_ = 0;
   std::uint64_t events_ = 0;
   std::uint64_t hash_ = 0x243F6A8885A308D3U;
-  std::deque<Thread> threads_;
+  std::vector<std::unique_ptr<Thread>> threads_;
   std::vector<std::uint32_t> ended_;  // to be used again
   std::uint64_t live_ = 0;
   std::vector<Cpu> cpus_;
