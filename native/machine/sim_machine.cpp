@@ -263,6 +263,7 @@ void SimMachine::stop() {
     if (t.phase == Phase::parked && t.patience == Patience::until_stop) {
       unpark_one(t, ParkResult::stopping, 0);
     } else if (t.phase == Phase::sleeping) {
+      queue_.remove(t.id);
       wake(t, 0);
     } else if (t.phase == Phase::spinning) {
       t.segment_end = std::max(now_, t.segment_start);
