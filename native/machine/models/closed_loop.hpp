@@ -52,6 +52,7 @@ struct ClosedLoop {
   sync::Latch<M> latch;
   typename M::File file;
   std::vector<std::byte> bytes;
+  typename M::Word nothing;
   std::vector<std::uint64_t> busy_since;
   // One entry a client, so that real threads do not share them.
   std::vector<Histogram> response_ns;
@@ -81,8 +82,8 @@ Task<> closed_loop_client(M& m, ClosedLoop<M>& loop, std::uint32_t number) {
       if (!loop.bytes.empty()) co_await m.pwrite(loop.file, 0, loop.bytes);
       co_await m.fsync(loop.file);
     }
-    // What it computed last is not over before the thread has come this far.
-    if (!config.uses_latch && config.fsyncs == 0) co_await m.yield();
+    // What it computed is over with its next operation on a shared word.
+    co_await m.load(loop.nothing);
     const std::uint64_t end = m.now();
     if (end >= config.warmup_ns) loop.response_ns[number].add(end - start);
   }

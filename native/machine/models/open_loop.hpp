@@ -65,7 +65,7 @@ Task<> open_loop_job(M& m, OpenLoop<M>& loop, std::uint32_t number, std::uint64_
   if (loop.config.is_durable) {
     co_await make_durable(m, loop);
   } else {
-    co_await m.yield();  // what it computed is not over before
+    co_await m.load(loop.durable);  // what it computed is over with its next operation on a shared word
   }
   if (number >= loop.config.first_counted) {
     ++loop.counted;
