@@ -10,4 +10,5 @@ PYBIND11_MODULE(_native, module) {
   engineroom::bindings::bind_hash_join_fast(hash_join);
   engineroom::bindings::bind_skewed_keys(hash_join);
   engineroom::bindings::bind_machine(module);
+  engineroom::bindings::bind_redo_log(module);
 }

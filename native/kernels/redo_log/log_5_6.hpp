@@ -26,6 +26,7 @@ class Log56 {
         mutex_(m, "log_sys_mutex", config.latch_spin),
         flush_order_(m, "log_flush_order_mutex", config.latch_spin),
         flush_list_(m, config),
+        reservation_(m.site("log_reservation")),
         no_flush_(m, "log_no_flush_event"),
         flushed_(kStartLsn + kHeaderBytes) {
     check(config);
@@ -41,6 +42,7 @@ class Log56 {
       refuse("a mini-transaction has " + std::to_string(bytes.size()) + " bytes: make buffer_bytes, now " +
              std::to_string(config_.buffer_bytes) + ", larger");
     }
+    m.enter(reservation_);
     // The margin to the oldest change that is not in its page, which always is wide enough here.
     co_await mutex_.lock(m);
     m.work(config_.reserve_ns);
@@ -50,8 +52,10 @@ class Log56 {
       ++counters_.log_waits;
       const Lsn all = lsn_;
       co_await mutex_.unlock(m);
+      m.leave();
       co_await write_up_to(m, all, false);
       if (m.stopping()) co_return Appended{};
+      m.enter(reservation_);
       co_await mutex_.lock(m);
     }
     m.work(config_.reserve_ns);
@@ -70,6 +74,7 @@ class Log56 {
     lsn_ = appended.end_lsn;
     if (dirties_page) co_await flush_order_.lock(m);
     co_await mutex_.unlock(m);
+    m.leave();
     for (const auto& [to, from] : later) {
       co_await m.yield();
       m.copy(to, from.data(), from.size());
@@ -86,7 +91,10 @@ class Log56 {
   Task<bool> write_up_to(M& m, Lsn lsn, bool flush) {
     for (;;) {
       if (m.stopping()) co_return false;
-      co_await mutex_.lock(m);
+      {
+        machine::Scope<M> waits(m, reservation_);
+        co_await mutex_.lock(m);
+      }
       const Lsn flushed = co_await m.load(flushed_);
       if ((flush ? flushed : written_lsn_) >= lsn) {
         co_await mutex_.unlock(m);
@@ -158,6 +166,7 @@ class Log56 {
   sync::Latch<M> mutex_;
   sync::Latch<M> flush_order_;
   FlushList<M> flush_list_;
+  machine::Site reservation_;
   sync::Event<M> no_flush_;
   typename M::Word flushed_;
   // Under the mutex.

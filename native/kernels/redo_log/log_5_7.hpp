@@ -30,6 +30,7 @@ class Log57 {
         write_mutex_(m, "log_sys_write_mutex", config.latch_spin),
         flush_order_(m, "log_flush_order_mutex", config.latch_spin),
         flush_list_(m, config),
+        reservation_(m.site("log_reservation")),
         flush_event_(m, "log_flush_event"),
         written_(kStartLsn + kHeaderBytes),
         flushed_(kStartLsn + kHeaderBytes),
@@ -47,13 +48,16 @@ class Log57 {
       refuse("a mini-transaction has " + std::to_string(bytes.size()) + " bytes: make buffer_bytes, now " +
              std::to_string(config_.buffer_bytes) + ", larger");
     }
+    m.enter(reservation_);
     co_await mutex_.lock(m);
     while (halves_[half_].free() + room_for(bytes.size()) > config_.buffer_bytes) {
       ++counters_.log_waits;
       const Lsn all = lsn_;
       co_await mutex_.unlock(m);
+      m.leave();
       co_await write_up_to(m, all, false);
       if (m.stopping()) co_return Appended{};
+      m.enter(reservation_);
       co_await mutex_.lock(m);
     }
     m.work(config_.reserve_ns);
@@ -74,6 +78,7 @@ class Log57 {
     // Taken over, not dropped: pages enter the flush list in the order of their LSN.
     if (dirties_page) co_await flush_order_.lock(m);
     co_await mutex_.unlock(m);
+    m.leave();
     for (const auto& [to, from] : later) {
       co_await m.yield();
       m.copy(to, from.data(), from.size());
@@ -108,7 +113,10 @@ class Log57 {
       const bool is_over = co_await flush_event_.wait(m, seen);
       if (covers && is_over) co_return true;
     }
-    co_await mutex_.lock(m);
+    {
+      machine::Scope<M> waits(m, reservation_);
+      co_await mutex_.lock(m);
+    }
     const Lsn write_lsn = lsn_;
     const Lsn written = co_await m.load(written_);
     const bool has_something = written < write_lsn;
@@ -180,7 +188,10 @@ class Log57 {
     co_await flushed(m, lsn);
   }
   Task<> flushed(M& m, Lsn lsn) {
-    co_await mutex_.lock(m);
+    {
+      machine::Scope<M> waits(m, reservation_);
+      co_await mutex_.lock(m);
+    }
     const Lsn before = co_await m.load(flushed_);
     if (before < lsn) co_await m.store(flushed_, lsn);
     co_await m.add(pending_flushes_, ~std::uint64_t{0});
@@ -195,6 +206,7 @@ class Log57 {
   sync::Latch<M> write_mutex_;
   sync::Latch<M> flush_order_;
   FlushList<M> flush_list_;
+  machine::Site reservation_;
   sync::Event<M> flush_event_;
   typename M::Word written_;
   typename M::Word flushed_;

@@ -51,7 +51,8 @@ class Log80 {
         awaited_ready_(0),
         flushing_(0),
         recent_written_wait_(m.site("log_recent_written_wait")),
-        recent_closed_wait_(m.site("log_recent_closed_wait")) {
+        recent_closed_wait_(m.site("log_recent_closed_wait")),
+        reservation_(m.site("log_reservation")) {
     check(config);
     for (std::uint64_t i = 0; i < config.events; ++i) {
       write_events_.push_back(std::make_unique<sync::Event<M>>(m, "log_write_events"));
@@ -82,6 +83,7 @@ class Log80 {
              " bytes: make buffer_bytes and "
              "recent_closed_slots larger");
     }
+    machine::Scope<M> doing(m, reservation_);
     const Sn start_sn = co_await m.add(sn_, bytes.size());
     const Sn end_sn = start_sn + bytes.size();
     m.work(config_.reserve_ns);
@@ -480,6 +482,7 @@ class Log80 {
   typename M::Word flushing_;
   machine::Site recent_written_wait_;
   machine::Site recent_closed_wait_;
+  machine::Site reservation_;
   LogCounters counters_;
 };
 

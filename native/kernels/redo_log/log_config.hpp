@@ -99,9 +99,12 @@ template <Machine M>
 class FlushList {
  public:
   FlushList(M& m, const LogConfig& config)
-      : latch_(m, "flush_list_mutex", config.latch_spin), add_ns_(config.flush_list_ns) {}
+      : latch_(m, "flush_list_mutex", config.latch_spin),
+        site_(m.site("flush_list")),
+        add_ns_(config.flush_list_ns) {}
 
   Task<> add(M& m, Lsn start_lsn) {
+    machine::Scope<M> doing(m, site_);
     co_await latch_.lock(m);
     m.work(add_ns_);
     if (keeps_) added_.push_back(start_lsn);
@@ -112,6 +115,7 @@ class FlushList {
 
  private:
   sync::Latch<M> latch_;
+  machine::Site site_;
   std::uint64_t add_ns_;
   bool keeps_ = false;
   std::vector<Lsn> added_;

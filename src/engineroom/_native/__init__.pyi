@@ -2,6 +2,6 @@
 The kernels of the book, compiled. One submodule a chapter.
 """
 
-from . import hash_join
+from . import hash_join, machine, redo_log
 
-__all__: list[str] = ["hash_join"]
+__all__: list[str] = ["hash_join", "machine", "redo_log"]
