@@ -21,7 +21,7 @@ class Stalled(RuntimeError):
 
 def closed_loop(
     *,
-    parameters: dict,
+    parameters: dict[typing.Any, typing.Any],
     clients: typing.SupportsInt | typing.SupportsIndex,
     think_ns: typing.SupportsInt | typing.SupportsIndex = 0,
     work_ns: typing.SupportsInt | typing.SupportsIndex = 0,
@@ -35,8 +35,8 @@ def closed_loop(
     warmup_ns: typing.SupportsInt | typing.SupportsIndex = 0,
     samples: typing.SupportsInt | typing.SupportsIndex = 0,
     seed: typing.SupportsInt | typing.SupportsIndex = 1,
-    progress: collections.abc.Callable | None = None,
-) -> dict:
+    progress: collections.abc.Callable[..., typing.Any] | None = None,
+) -> dict[typing.Any, typing.Any]:
     """
     Clients that think, compute, hold a latch and wait for the disk, in virtual time.
 
@@ -68,23 +68,23 @@ def closed_loop_on_host(
     warmup_ns: typing.SupportsInt | typing.SupportsIndex = 0,
     fsync_ns: typing.SupportsInt | typing.SupportsIndex = 100000,
     seed: typing.SupportsInt | typing.SupportsIndex = 1,
-    progress: collections.abc.Callable | None = None,
-) -> dict:
+    progress: collections.abc.Callable[..., typing.Any] | None = None,
+) -> dict[typing.Any, typing.Any]:
     """
     The same clients on real threads; `fsync_ns` is the emulated disk's. Times are wall times.
     """
 
 def open_loop(
     *,
-    parameters: dict,
+    parameters: dict[typing.Any, typing.Any],
     jobs: typing.SupportsInt | typing.SupportsIndex,
     first_counted: typing.SupportsInt | typing.SupportsIndex = 0,
     interval_ns: typing.SupportsInt | typing.SupportsIndex,
     work_ns: typing.SupportsInt | typing.SupportsIndex = 0,
     durable: bool = False,
     seed: typing.SupportsInt | typing.SupportsIndex = 1,
-    progress: collections.abc.Callable | None = None,
-) -> dict:
+    progress: collections.abc.Callable[..., typing.Any] | None = None,
+) -> dict[typing.Any, typing.Any]:
     """
     Jobs that arrive at random, compute and leave, in virtual time.
 
@@ -94,12 +94,14 @@ def open_loop(
     Returns a dict: counted, sojourn_ns_total, fsyncs, and what a run is asked anyway.
     """
 
-def parameter_names() -> list:
+def parameter_names() -> list[typing.Any]:
     """
     The names of the simulated machine's parameters.
     """
 
-def primitives(*, samples: typing.SupportsInt | typing.SupportsIndex = 5, folder: str) -> dict:
+def primitives(
+    *, samples: typing.SupportsInt | typing.SupportsIndex = 5, folder: str
+) -> dict[typing.Any, typing.Any]:
     """
     Measures the machine at hand: for each primitive `samples` times in ns. Files are made in `folder`.
     """

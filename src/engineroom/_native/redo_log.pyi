@@ -22,7 +22,7 @@ def commit_cost(
     threads: typing.SupportsInt | typing.SupportsIndex = 1,
     commits_per_thread: typing.SupportsInt | typing.SupportsIndex,
     mtr_bytes: typing.SupportsInt | typing.SupportsIndex = 100,
-) -> dict:
+) -> dict[typing.Any, typing.Any]:
     """
     Commits mini-transactions on real threads without a disk: 'mtr_5_7', 'mtr_8_0' or 'mtr_8_0_writer_threads_off'. Returns elapsed_ns of all, cpu_ns of the committing threads, and counts.
     """
@@ -34,7 +34,7 @@ def crash_runs(
     seed: typing.SupportsInt | typing.SupportsIndex = 1,
     runs: typing.SupportsInt | typing.SupportsIndex = 1,
     crashes_per_run: typing.SupportsInt | typing.SupportsIndex = 20,
-) -> dict:
+) -> dict[typing.Any, typing.Any]:
     """
     Crashes simulated runs at random events and recovers. Returns counts; lost_commits, wrong_groups, wrong_checkpoints, disorders and hangs are 0 in a log without a mistake.
     """
@@ -48,7 +48,7 @@ def make_group(
     A record group whose bytes follow from its arguments.
     """
 
-def mistakes() -> list:
+def mistakes() -> list[typing.Any]:
     """
     The names of the mistakes that can be planted.
     """
@@ -61,13 +61,13 @@ def recover(file: str) -> typing.Any:
 def run_on_host(
     *,
     design: str,
-    load: dict,
-    log: dict = {},
+    load: dict[typing.Any, typing.Any],
+    log: dict[typing.Any, typing.Any] = {},
     run_ns: typing.SupportsInt | typing.SupportsIndex,
     fsync_ns: typing.SupportsInt | typing.SupportsIndex = 100000,
     seed: typing.SupportsInt | typing.SupportsIndex = 1,
-    progress: collections.abc.Callable | None = None,
-) -> dict:
+    progress: collections.abc.Callable[..., typing.Any] | None = None,
+) -> dict[typing.Any, typing.Any]:
     """
     The same clients on real threads, over a disk in memory whose fsync takes `fsync_ns`. Times are wall times.
     """
@@ -75,14 +75,14 @@ def run_on_host(
 def simulate(
     *,
     design: str,
-    parameters: dict,
-    load: dict,
-    log: dict = {},
+    parameters: dict[typing.Any, typing.Any],
+    load: dict[typing.Any, typing.Any],
+    log: dict[typing.Any, typing.Any] = {},
     run_ns: typing.SupportsInt | typing.SupportsIndex,
     warmup_ns: typing.SupportsInt | typing.SupportsIndex = 0,
     seed: typing.SupportsInt | typing.SupportsIndex = 1,
-    progress: collections.abc.Callable | None = None,
-) -> dict:
+    progress: collections.abc.Callable[..., typing.Any] | None = None,
+) -> dict[typing.Any, typing.Any]:
     """
     Clients against one design of the redo log, in virtual time.
 
