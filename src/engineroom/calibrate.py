@@ -26,7 +26,7 @@ def measure(samples: int, folder: Path) -> dict[str, list[float]]:
 
     try:
         measured = machine.primitives(samples=samples, folder=str(folder))
-    except RuntimeError as error:
+    except (OSError, RuntimeError) as error:
         raise EngineRoomError(
             f"the primitives could not be measured: {error}",
             remedy="give a folder that can be written to: --folder FOLDER",

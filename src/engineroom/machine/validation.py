@@ -271,7 +271,7 @@ def validate(cases: Sequence[Case] = CASES, *, executor: Executor | None = None)
                 "simulated": mean,
                 "half_width_percent": 100 * half_width / mean,
                 "off_percent": 100 * (mean / case.theory - 1),
-                "holds": abs(mean - case.theory) <= half_width and half_width <= MOST_HALF_WIDTH * mean,
+                "holds": abs(mean - case.theory) <= half_width <= MOST_HALF_WIDTH * mean,
             }
         )
     return pd.DataFrame(rows)
