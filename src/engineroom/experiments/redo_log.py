@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 
 from engineroom import provenance
+from engineroom.experiments.redo_log_live import flushes_live
 from engineroom.progress import bar
 from engineroom.runs import Run
 
@@ -417,6 +418,7 @@ RECORD: dict[tuple[str, str], Callable[[], Run | list[Run]]] = {
     ("fig-7-04", "sim"): where_time_goes_sim,
     ("fig-7-05", "sim"): reservation_callers_sim,
     ("fig-7-06", "sim"): flushes_sim,
+    ("fig-7-06", "live"): flushes_live,
     ("num-deg-3", "kernel"): commit_cost_kernel,
     ("num-deg-3", "sim"): commit_cost_sim,
 }
