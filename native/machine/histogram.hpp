@@ -47,9 +47,9 @@ class Histogram {
   const std::vector<std::uint64_t>& counts() const { return counts_; }
 
   static constexpr std::size_t class_of(std::uint64_t value) {
-    if (value < kSubclasses) return value;
+    if (value < kSubclasses) return static_cast<std::size_t>(value);
     const auto octave = static_cast<std::size_t>(std::bit_width(value)) - 5;
-    return octave * kSubclasses + (value >> octave);
+    return octave * kSubclasses + static_cast<std::size_t>(value >> octave);
   }
   static constexpr std::uint64_t lower_bound(std::size_t a_class) {
     if (a_class < 2 * kSubclasses) return a_class;

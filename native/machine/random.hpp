@@ -80,7 +80,7 @@ constexpr std::uint64_t exponential(std::uint64_t bits, std::uint64_t mean) {
   bits |= 1;
   const auto zeros = static_cast<unsigned>(std::countl_zero(bits));
   const std::uint64_t fraction = (bits << zeros) << 1;  // of the mantissa, in units of 2^-64
-  const std::uint64_t cell = fraction >> (64 - kTableBits);
+  const auto cell = static_cast<std::size_t>(fraction >> (64 - kTableBits));
   const std::uint64_t within = (fraction << kTableBits) >> 32;  // in units of 2^-32
   const std::uint64_t low = kLog2[cell];
   const std::uint64_t log2 = low + (((kLog2[cell + 1] - low) * within) >> 32);

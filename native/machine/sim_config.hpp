@@ -2,6 +2,7 @@
 // (data/machine/*.json).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -27,7 +28,7 @@ struct Distribution {
     }
     if (quantiles_ps.size() == 1) return quantiles_ps[0];
     const std::uint64_t bits = random.next();
-    const std::uint64_t cell = high_product(bits, quantiles_ps.size() - 1);
+    const auto cell = static_cast<std::size_t>(high_product(bits, quantiles_ps.size() - 1));
     const std::uint64_t within = (bits * (quantiles_ps.size() - 1)) >> 44;  // of the cell, in units of 2^-20
     const Time low = quantiles_ps[cell];
     return low + (((quantiles_ps[cell + 1] - low) * static_cast<Time>(within)) >> 20);

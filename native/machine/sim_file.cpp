@@ -14,7 +14,7 @@ void SimFile::write(std::uint64_t offset, std::span<const std::byte> bytes) {
   unsubmitted_bytes_ += bytes.size();
   if (bytes_ == Bytes::counted) return;
   const std::uint64_t end = offset + bytes.size();
-  if (contents_.size() < end) contents_.resize(end);
+  if (contents_.size() < end) contents_.resize(static_cast<std::size_t>(end));
   std::copy(bytes.begin(), bytes.end(), contents_.begin() + static_cast<std::ptrdiff_t>(offset));
   dirty_.push_back({offset, bytes.size()});
 }
@@ -47,7 +47,7 @@ std::vector<std::byte> SimFile::after_crash(std::uint64_t seed) const {
       if ((random.next() >> 63) == 0) continue;
       const std::uint64_t from = std::max(at, extent.offset);
       const std::uint64_t to = std::min(at + kSector, end);
-      if (left.size() < to) left.resize(to);
+      if (left.size() < to) left.resize(static_cast<std::size_t>(to));
       std::copy(contents_.begin() + static_cast<std::ptrdiff_t>(from),
                 contents_.begin() + static_cast<std::ptrdiff_t>(to),
                 left.begin() + static_cast<std::ptrdiff_t>(from));

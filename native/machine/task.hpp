@@ -46,7 +46,11 @@ class FramePool {
   }
 
   static FramePool& of_this_thread() {
+#if defined(__wasm__)
+    static FramePool pool;  // one thread, and nobody who would run the end of a thread
+#else
     thread_local FramePool pool;
+#endif
     return pool;
   }
 
