@@ -33,7 +33,9 @@ def write(target: Path) -> None:
             # Nor does it say what is in a dict or a list that C++ takes or gives as such.
             text = re.sub(r"(?<=[:>|] )dict(?= |:|,|\)|$)", "dict[typing.Any, typing.Any]", text, flags=re.M)
             text = re.sub(r"(?<=[:>|] )list(?= |:|,|\)|$)", "list[typing.Any]", text, flags=re.M)
-            text = re.sub(r"collections\.abc\.Callable(?!\[)", "collections.abc.Callable[..., typing.Any]", text)
+            text = re.sub(
+                r"collections\.abc\.Callable(?!\[)", "collections.abc.Callable[..., typing.Any]", text
+            )
             (target / stub.name).write_text(text)
     config = str(paths.root() / "pyproject.toml")
     _run("ruff", "check", "--quiet", "--fix", "--config", config, str(target))
