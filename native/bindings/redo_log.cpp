@@ -9,6 +9,7 @@
 #include "machine/host_machine.hpp"
 #include "redo_log/commit_cost.hpp"
 #include "redo_log/crash_runs.hpp"
+#include "redo_log/fast_log.hpp"
 #include "redo_log/groups.hpp"
 #include "redo_log/load.hpp"
 #include "redo_log/recovery.hpp"
@@ -326,6 +327,41 @@ void bind_redo_log(py::module_& module) {
         "wrong_checkpoints, disorders and hangs are 0 in a log without a mistake.",
         py::kw_only(), py::arg("design"), py::arg("mistake") = "none", py::arg("seed") = 1,
         py::arg("runs") = 1, py::arg("crashes_per_run") = 20);
+  m.def(
+      "append",
+      [](std::int64_t threads, std::int64_t appends_per_thread, std::int64_t group_bytes, bool bare) {
+        const std::uint64_t n = at_least(threads, 1, "threads");
+        const std::uint64_t each = at_least(appends_per_thread, 1, "appends_per_thread");
+        const std::uint64_t bytes = at_least(group_bytes, 1, "group_bytes");
+        const py::gil_scoped_release unlocked;
+        return bare ? fetch_add_and_copy_ns(n, each, bytes) : append_ns(n, each, bytes);
+      },
+      "Elapsed ns while threads append to our own log, which writes nothing; `bare`: one fetch_add and one "
+      "memcpy each.",
+      py::kw_only(), py::arg("threads") = 1, py::arg("appends_per_thread"), py::arg("group_bytes") = 100,
+      py::arg("bare") = false);
+  m.def(
+      "group_commit",
+      [](std::int64_t clients, std::int64_t fsync_ns, std::int64_t run_ns, std::int64_t group_bytes) {
+        const std::uint64_t n = at_least(clients, 1, "clients");
+        const std::uint64_t each = at_least(fsync_ns, 0, "fsync_ns");
+        const std::uint64_t window = at_least(run_ns, 1, "run_ns");
+        const std::uint64_t bytes = at_least(group_bytes, 1, "group_bytes");
+        GroupCommit seen;
+        {
+          const py::gil_scoped_release unlocked;
+          seen = group_commit(n, each, window, bytes);
+        }
+        py::dict result;
+        result["commits"] = seen.commits;
+        result["fsyncs"] = seen.fsyncs;
+        result["elapsed_ns"] = seen.elapsed_ns;
+        return result;
+      },
+      "Clients that append to our own log and wait until it is durable, over a disk whose fsync takes "
+      "`fsync_ns`.",
+      py::kw_only(), py::arg("clients"), py::arg("fsync_ns"), py::arg("run_ns"),
+      py::arg("group_bytes") = 100);
   m.def(
       "mistakes",
       [] {

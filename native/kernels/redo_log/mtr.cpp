@@ -34,6 +34,11 @@ std::span<const std::byte> Mtr::finish() {
 
 ParsedGroup parse_group(std::span<const std::byte> log) {
   ParsedGroup group{.state = Parsed::incomplete, .bytes = 0, .records = {}};
+  if (!log.empty() && log[0] == kPad) {
+    group.state = Parsed::complete;
+    group.bytes = 1;
+    return group;
+  }
   std::size_t at = 0;
   while (at < log.size()) {
     if (log[at] == kMultiRecordEnd) {

@@ -18,6 +18,8 @@ namespace engineroom::redo_log {
 inline constexpr std::byte kWriteBytes{30};
 inline constexpr std::byte kSingleRecord{0x80};
 inline constexpr std::byte kMultiRecordEnd{31};
+/// A group without a record: what fills a place that nobody wanted (fast_log.hpp).
+inline constexpr std::byte kPad{0xA0};
 inline constexpr std::size_t kRecordHeaderBytes = 9;
 inline constexpr std::size_t kPageBytes = 256;
 

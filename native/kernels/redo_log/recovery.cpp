@@ -125,13 +125,15 @@ std::optional<Recovered> recover(std::span<const std::byte> file) {
     const ParsedGroup group = parse_group(std::span<const std::byte>(found.log).subspan(at));
     if (group.state == Parsed::corrupt) found.stop = Stop::corrupt_record;
     if (group.state != Parsed::complete) break;
-    found.groups.push_back({.start_lsn = lsn_of(base + at),
-                            .end_lsn = lsn_of(base + at + group.bytes),
-                            .at = at,
-                            .bytes = group.bytes});
+    if (!group.records.empty()) {
+      found.groups.push_back({.start_lsn = lsn_of(base + at),
+                              .end_lsn = lsn_of(base + at + group.bytes),
+                              .at = at,
+                              .bytes = group.bytes});
+    }
     at += group.bytes;
   }
-  found.end_lsn = found.groups.empty() ? *first_group : found.groups.back().end_lsn;
+  found.end_lsn = lsn_of(base + at);
   return found;
 }
 

@@ -6,8 +6,10 @@ import collections.abc
 import typing
 
 __all__: list[str] = [
+    "append",
     "commit_cost",
     "crash_runs",
+    "group_commit",
     "make_group",
     "mistakes",
     "recover",
@@ -15,6 +17,17 @@ __all__: list[str] = [
     "simulate",
     "write_file",
 ]
+
+def append(
+    *,
+    threads: typing.SupportsInt | typing.SupportsIndex = 1,
+    appends_per_thread: typing.SupportsInt | typing.SupportsIndex,
+    group_bytes: typing.SupportsInt | typing.SupportsIndex = 100,
+    bare: bool = False,
+) -> int:
+    """
+    Elapsed ns while threads append to our own log, which writes nothing; `bare`: one fetch_add and one memcpy each.
+    """
 
 def commit_cost(
     design: str,
@@ -37,6 +50,17 @@ def crash_runs(
 ) -> dict[typing.Any, typing.Any]:
     """
     Crashes simulated runs at random events and recovers. Returns counts; lost_commits, wrong_groups, wrong_checkpoints, disorders and hangs are 0 in a log without a mistake.
+    """
+
+def group_commit(
+    *,
+    clients: typing.SupportsInt | typing.SupportsIndex,
+    fsync_ns: typing.SupportsInt | typing.SupportsIndex,
+    run_ns: typing.SupportsInt | typing.SupportsIndex,
+    group_bytes: typing.SupportsInt | typing.SupportsIndex = 100,
+) -> dict[typing.Any, typing.Any]:
+    """
+    Clients that append to our own log and wait until it is durable, over a disk whose fsync takes `fsync_ns`.
     """
 
 def make_group(
