@@ -127,7 +127,7 @@ def test_the_same_seed_gives_the_same_trace(design: str) -> None:
     def once(seed: int) -> int:
         seen = log.simulate(
             design=design,
-            parameters=dict(redo_log.MACHINE),
+            parameters=redo_log.parameters(redo_log.MACHINE),
             load={**redo_log.SYSBENCH, "clients": 5},
             run_ns=20_000_000,
             seed=seed,

@@ -14,6 +14,7 @@ import pandas as pd
 
 from engineroom import provenance
 from engineroom.experiments.redo_log_live import flushes_live
+from engineroom.machine.presets import preset
 from engineroom.progress import bar
 from engineroom.runs import Run
 
@@ -30,6 +31,7 @@ __all__ = [
     "components",
     "flushes_sim",
     "load_time_sim",
+    "parameters",
     "reservation_callers_sim",
     "throughput_sim",
     "where_time_goes_sim",
@@ -44,17 +46,8 @@ DESIGNS: Mapping[str, tuple[str, Mapping[str, int]]] = {
     "no_cpu_gate": ("8.0", {"cpu_gate": 0}),
 }
 
-# The sources' machine: 4 sockets of 22 cores of two threads at 2.1 GHz. Times in picoseconds. A line of another socket:
-# about 140 ns is usual for this generation; PAUSE takes 140 cycles there. The disk is an NVMe SSD with a 100 us flush.
-MACHINE: Mapping[str, int | list[int]] = {
-    "sockets": 4,
-    "cores_per_socket": 22,
-    "threads_per_core": 2,
-    "same_socket_ps": 50_000,
-    "other_socket_ps": 140_000,
-    "pause_ps": 67_000,
-    "disk_fsync_quantiles_ps": [80_000_000, 100_000_000, 140_000_000],
-}
+# The sources' machine, with a source for each number in data/machine.
+MACHINE = "four_sockets_176"
 
 # SysBench read-write: 18 statements of which four write, in four rounds of reads and one write, client beside the server.
 SYSBENCH: Mapping[str, int] = {
@@ -117,12 +110,17 @@ COLUMNS = {
 }
 
 
+def parameters(machine: str | Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of a machine of the book by its name, or those given."""
+    return dict(preset(machine).values()) if isinstance(machine, str) else dict(machine)
+
+
 def _simulate(design: str, load: Mapping[str, int], seed: int, **more: Any) -> dict[str, Any]:
     from engineroom import _native
 
     seen: dict[str, Any] = _native.redo_log.simulate(
         design=design,
-        parameters=dict(more.pop("machine", MACHINE)),
+        parameters=parameters(more.pop("machine", MACHINE)),
         load=dict(load),
         log=dict(more.pop("log", {})),
         seed=seed,
@@ -147,7 +145,7 @@ def flushes_sim(
     clients: Sequence[int] = (1, 2, 3, 5, 10, 20, 50, 100, 200),
     seeds: Sequence[int] = SEEDS,
     run_ms: int = 500,
-    machine: Mapping[str, Any] = MACHINE,
+    machine: str | Mapping[str, Any] = MACHINE,
 ) -> Run:
     """Figure 7-6: fsyncs of the redo log a transaction, and the same with the CPU gate of the log threads switched off."""
     rows = []
@@ -180,7 +178,7 @@ def flushes_sim(
                     "log_thread_spin_percent": 100 * spin_ps / 1000 / seen["now_ns"],
                 }
             )
-    return _run("fig-7-06", "sim", rows, during=watched, machine=dict(machine), load=dict(SYSBENCH))
+    return _run("fig-7-06", "sim", rows, during=watched, machine=parameters(machine), load=dict(SYSBENCH))
 
 
 def throughput_sim(
@@ -188,7 +186,7 @@ def throughput_sim(
     clients: Sequence[int] = (50, 100, 150, 200, 250, 300),
     seeds: Sequence[int] = SEEDS,
     run_ms: int = 60,
-    machine: Mapping[str, Any] = MACHINE,
+    machine: str | Mapping[str, Any] = MACHINE,
 ) -> Run:
     """Figure 7-1, the redo part alone: the same transactions over the log of 5.7 (before) and of 8.0 (after)."""
     rows = []
@@ -220,10 +218,10 @@ def throughput_sim(
                     "latency_ms_p99": seen["latency_ns_p99"] / MS,
                 }
             )
-    return _run("fig-7-01", "sim", rows, during=watched, machine=dict(machine), load=dict(TPCC))
+    return _run("fig-7-01", "sim", rows, during=watched, machine=parameters(machine), load=dict(TPCC))
 
 
-def load_time_sim(*, seeds: Sequence[int] = SEEDS, machine: Mapping[str, Any] = MACHINE) -> Run:
+def load_time_sim(*, seeds: Sequence[int] = SEEDS, machine: str | Mapping[str, Any] = MACHINE) -> Run:
     """Figure 7-2: 100 workers load in transactions of 4 MB of redo, over the log of 5.7 and of 8.0."""
     rows = []
     turns = [
@@ -249,7 +247,9 @@ def load_time_sim(*, seeds: Sequence[int] = SEEDS, machine: Mapping[str, Any] = 
                     "written_bytes": seen["written_bytes"],
                 }
             )
-    return _run("fig-7-02", "sim", rows, during=watched, machine=dict(machine), load=dict(LARGE_TRANSACTIONS))
+    return _run(
+        "fig-7-02", "sim", rows, during=watched, machine=parameters(machine), load=dict(LARGE_TRANSACTIONS)
+    )
 
 
 # What a profiler of CPU samples sees; a parked thread is in no sample.
@@ -274,7 +274,7 @@ def where_time_goes_sim(
     clients: int = 250,
     seeds: Sequence[int] = SEEDS,
     run_ms: int = 60,
-    machine: Mapping[str, Any] = MACHINE,
+    machine: str | Mapping[str, Any] = MACHINE,
 ) -> Run:
     """Figure 7-4: where 250 clients spend their CPU time over the log of 5.7 and of 8.0."""
     rows = []
@@ -306,7 +306,7 @@ def where_time_goes_sim(
                 for name, ps in sorted(spent.items())
             ]
             waits += [{"series": series, "repeat": seed - seeds[0], **wait} for wait in seen["waits"]]
-    run = _run("fig-7-04", "sim", rows, during=watched, machine=dict(machine), load=dict(TPCC))
+    run = _run("fig-7-04", "sim", rows, during=watched, machine=parameters(machine), load=dict(TPCC))
     return Run(**{**run.__dict__, "tables": {"waits": pd.DataFrame(waits)}})
 
 
@@ -315,7 +315,7 @@ def reservation_callers_sim(
     clients: int = 250,
     seeds: Sequence[int] = SEEDS,
     run_ms: int = 60,
-    machine: Mapping[str, Any] = MACHINE,
+    machine: str | Mapping[str, Any] = MACHINE,
 ) -> Run:
     """Figure 7-5: for whom 250 clients spend CPU time in the reservation of 5.7."""
     rows = []
@@ -343,7 +343,7 @@ def reservation_callers_sim(
                 }
                 for caller, ps in sorted(by_caller.items())
             ]
-    return _run("fig-7-05", "sim", rows, during=watched, machine=dict(machine), load=dict(TPCC))
+    return _run("fig-7-05", "sim", rows, during=watched, machine=parameters(machine), load=dict(TPCC))
 
 
 COMMITS = ("mtr_5_7", "mtr_8_0", "mtr_8_0_writer_threads_off")
@@ -384,7 +384,7 @@ def commit_cost_sim(
     threads: Sequence[int] = COMMIT_THREADS,
     seeds: Sequence[int] = SEEDS,
     run_ms: int = 4,
-    machine: Mapping[str, Any] = MACHINE,
+    machine: str | Mapping[str, Any] = MACHINE,
 ) -> Run:
     """The same statement where a reader has no such machine: up to 64 threads that do nothing but commit."""
     designs = dict(zip(COMMITS, ("5.7", "8.0", "8.0, writer threads off"), strict=True))
@@ -409,7 +409,7 @@ def commit_cost_sim(
                     "nanoseconds": run_ms * MS / max(1, seen["mtrs"]),
                 }
             )
-    return _run("num-deg-3", "sim", rows, during=watched, machine=dict(machine), load=load)
+    return _run("num-deg-3", "sim", rows, during=watched, machine=parameters(machine), load=load)
 
 
 RECORD: dict[tuple[str, str], Callable[[], Run | list[Run]]] = {
