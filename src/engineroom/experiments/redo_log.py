@@ -29,6 +29,7 @@ __all__ = [
     "commit_cost_kernel",
     "commit_cost_sim",
     "components",
+    "few_clients_sim",
     "flushes_sim",
     "load_time_sim",
     "parameters",
@@ -94,6 +95,7 @@ COLUMNS = {
     "concurrency": "clients in a closed loop",
     "flushes_per_transaction": "fsyncs of the redo log over transactions committed",
     "tpmC": "transactions per minute of virtual time",
+    "throughput": "transactions per second of virtual time",
     "load_time_minutes": "virtual time until all workers have ended, minutes",
     "share_percent": "share of the clients' time on a CPU: computing, waiting for cache lines, spinning",
     "threads": "threads that commit mini-transactions, nothing else",
@@ -219,6 +221,45 @@ def throughput_sim(
                 }
             )
     return _run("fig-7-01", "sim", rows, during=watched, machine=parameters(machine), load=dict(TPCC))
+
+
+def few_clients_sim(
+    *,
+    clients: Sequence[int] = (1, 2, 5, 10, 20, 40),
+    seeds: Sequence[int] = SEEDS,
+    run_ms: int = 400,
+    machine: str | Mapping[str, Any] = MACHINE,
+) -> Run:
+    """The chapter's statement on fewer than 50 connections: the load of figure 7-1, over the log of 5.7 and of 8.0."""
+    rows = []
+    turns = [
+        (n, series, design, seed)
+        for n in clients
+        for series, design in (("old_redo", "5.7"), ("new_redo", "8.0"))
+        for seed in seeds
+    ]
+    with provenance.watch() as watched:
+        for n, series, design, seed in bar(turns, desc="num-ch7-1", unit="run"):
+            seen = _simulate(
+                design,
+                {**TPCC, "clients": n},
+                seed,
+                machine=machine,
+                run_ns=run_ms * MS,
+                warmup_ns=210 * MS,
+            )
+            rows.append(
+                {
+                    "concurrency": n,
+                    "series": series,
+                    "repeat": seed - seeds[0],
+                    "throughput": seen["transactions"] / run_ms * 1000,
+                    "transactions": seen["transactions"],
+                    "fsyncs": seen["fsyncs"],
+                    "latency_ms_p99": seen["latency_ns_p99"] / MS,
+                }
+            )
+    return _run("num-ch7-1", "sim", rows, during=watched, machine=parameters(machine), load=dict(TPCC))
 
 
 def load_time_sim(*, seeds: Sequence[int] = SEEDS, machine: str | Mapping[str, Any] = MACHINE) -> Run:
@@ -419,6 +460,7 @@ RECORD: dict[tuple[str, str], Callable[[], Run | list[Run]]] = {
     ("fig-7-05", "sim"): reservation_callers_sim,
     ("fig-7-06", "sim"): flushes_sim,
     ("fig-7-06", "live"): flushes_live,
+    ("num-ch7-1", "sim"): few_clients_sim,
     ("num-deg-3", "kernel"): commit_cost_kernel,
     ("num-deg-3", "sim"): commit_cost_sim,
 }
