@@ -144,7 +144,7 @@ py::dict counts(const L& load, const Seen& before, const Seen& after, std::uint6
   result["window_ns"] = window_ns;
   result["latency_ns_p50"] = latency.quantile(500);
   result["latency_ns_p99"] = latency.quantile(990);
-  result["log_waits"] = load.log.counters().log_waits;
+  result["log_waits"] = load.log.counters().log_waits.load();
   return result;
 }
 

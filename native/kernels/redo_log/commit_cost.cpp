@@ -223,7 +223,7 @@ class Log80 {
         store_big_endian(&ring_[block_of(end) % kBufferBytes + 6], offset_in_block(end), 2);
       }
       while (!recent_written_.has_space(lsn)) wait_20_us();
-      std::atomic_thread_fence(std::memory_order_release);
+      // The server has a release fence here; the release of the link or the tail does the same.
       recent_written_.add_link_advance_tail(lsn, piece_end);
       if (closest_waiter_.load(std::memory_order_relaxed) <= piece_end) ++cost.buffer_waits;
       lsn = piece_end;

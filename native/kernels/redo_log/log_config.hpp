@@ -1,6 +1,7 @@
 // What the three logs have in common: their parameters, what appending gives back, the flush list.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -88,10 +89,9 @@ struct Appended {
   Lsn end_lsn = 0;
 };
 
-/// What is counted, in the server's words. Plain numbers: on real threads they are read when the run is over,
-/// and each is written under one latch or by one thread.
+/// What is counted, in the server's words.
 struct LogCounters {
-  std::uint64_t log_waits = 0;  // no room in the buffer
+  std::atomic<std::uint64_t> log_waits = 0;  // no room in the buffer
 };
 
 /// The dirty pages in the order in which they were added, by the LSN of their first change.
