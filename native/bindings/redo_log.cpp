@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -289,8 +290,9 @@ py::bytes as_bytes(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-py::object recover_file(const std::string& file) {
-  const auto found = recover(std::as_bytes(std::span(file)));
+py::object recover_file(const py::bytes& file) {
+  const std::string_view bytes(file);
+  const auto found = recover(std::as_bytes(std::span(bytes)));
   if (!found) return py::none();
   py::list groups;
   for (const RecoveredGroup& group : found->groups) {
@@ -377,10 +379,11 @@ void bind_redo_log(py::module_& module) {
         py::arg("file"));
   m.def(
       "write_file",
-      [](const std::vector<std::string>& groups, std::int64_t capacity_bytes) {
+      [](const std::vector<py::bytes>& groups, std::int64_t capacity_bytes) {
         std::vector<std::vector<std::byte>> all;
-        for (const std::string& group : groups) {
-          const auto bytes = std::as_bytes(std::span(group));
+        for (const py::bytes& group : groups) {
+          const std::string_view view(group);
+          const auto bytes = std::as_bytes(std::span(view));
           all.emplace_back(bytes.begin(), bytes.end());
         }
         return as_bytes(write_file(all, at_least(capacity_bytes, 1, "capacity_bytes")));

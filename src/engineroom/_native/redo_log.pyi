@@ -77,7 +77,7 @@ def mistakes() -> list[typing.Any]:
     The names of the mistakes that can be planted.
     """
 
-def recover(file: str) -> typing.Any:
+def recover(file: bytes) -> typing.Any:
     """
     Reads a log file after a crash: a dict of checkpoint_lsn, groups (start LSN, end LSN, bytes), end_lsn and why it stopped; None when the file has no header or checkpoint.
     """
@@ -121,7 +121,7 @@ def simulate(
     """
 
 def write_file(
-    groups: collections.abc.Sequence[str], *, capacity_bytes: typing.SupportsInt | typing.SupportsIndex
+    groups: collections.abc.Sequence[bytes], *, capacity_bytes: typing.SupportsInt | typing.SupportsIndex
 ) -> bytes:
     """
     The log file that holds these record groups.
