@@ -20,16 +20,23 @@ class EventQueue {
   static constexpr unsigned kThreadBits = 20;
   static constexpr std::uint32_t kMostThreads = 1U << kThreadBits;
 
-  bool empty() const { return heap_.empty(); }
-  std::size_t size() const { return heap_.size(); }
-  Time next_at() const { return heap_.empty() ? kNever : heap_[0].at; }
+  bool empty() const { return heap_.size() == (has_hole_ ? 1 : 0); }
+  Time next_at() const {
+    if (!has_hole_) return heap_.empty() ? kNever : heap_[0].at;
+    Time next = kNever;
+    for (std::size_t i = 1; i < heap_.size() && i < 5; ++i) next = heap_[i].at < next ? heap_[i].at : next;
+    return next;
+  }
 
   /// The thread's event is at this time from now on.
   void set(std::uint32_t thread, Time at) {
     if (place_.size() <= thread) place_.resize(thread + 1, kNowhere);
     const Event event{at, (++order_ << kThreadBits) | thread};
     std::uint32_t i = place_[thread];
-    if (i == kNowhere) {
+    if (i == kNowhere && has_hole_) {
+      has_hole_ = false;
+      sink(0, event);
+    } else if (i == kNowhere) {
       i = static_cast<std::uint32_t>(heap_.size());
       heap_.push_back(event);
       rise(i, event);
@@ -58,10 +65,16 @@ class EventQueue {
     std::uint32_t thread;
   };
   Next pop() {
-    const Event first = heap_[0];
-    const std::uint32_t thread = thread_of(first);
-    remove(thread);
-    return {first.at, thread};
+    if (has_hole_) {
+      const Event last = heap_.back();
+      heap_.pop_back();
+      sink(0, last);
+    }
+    // What was first leaves a hole, which the next event most often fills: one way through the heap for both.
+    has_hole_ = true;
+    const std::uint32_t thread = thread_of(heap_[0]);
+    place_[thread] = kNowhere;
+    return {heap_[0].at, thread};
   }
 
  private:
@@ -118,6 +131,7 @@ class EventQueue {
   std::vector<Event> heap_;
   std::vector<std::uint32_t> place_;  // of each thread's event in heap_
   std::uint64_t order_ = 0;
+  bool has_hole_ = false;  // heap_[0] has been popped; it is still before all others
 };
 
 }  // namespace engineroom::machine

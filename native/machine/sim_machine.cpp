@@ -816,8 +816,7 @@ void SimMachine::pass(Thread& t, State state) {
   keep_interval(t, state, t.since, kNone);
 }
 
-void SimMachine::keep_interval(const Thread& t, State state, Time start, std::int32_t core) {
-  if (config_.trace_intervals == 0 || now_ <= start) return;
+void SimMachine::keep_in_trace(const Thread& t, State state, Time start, std::int32_t core) {
   if (trace_.size() >= config_.trace_intervals) {
     ++intervals_not_kept_;
     return;

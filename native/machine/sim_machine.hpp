@@ -404,7 +404,10 @@ class SimMachine {
   void become_idle(std::uint32_t cpu);
   void become_busy(std::uint32_t cpu, Time from);
   void end(Thread& t);
-  void keep_interval(const Thread& t, State state, Time start, std::int32_t core);
+  void keep_interval(const Thread& t, State state, Time start, std::int32_t core) {
+    if (config_.trace_intervals > 0 && now_ > start) keep_in_trace(t, state, start, core);
+  }
+  void keep_in_trace(const Thread& t, State state, Time start, std::int32_t core);
   void pass(Thread& t, State state);
   bool run_until(Time limit);
   void stalled();
