@@ -68,6 +68,8 @@ def curves(
     ticks = at[::2] if narrow and len(at) > 4 else at
     ax.set_xticks(ticks, [f"{value:g}" for value in ticks])
     ax.minorticks_off()
+    # Plain numbers: the powers of ten would have exponents too small to read.
+    ax.yaxis.set_major_formatter(lambda value, _: f"{value:,.10g}")
     ax.set_xlabel(x_label)
     ax.set_ylabel(y_label)
     label_ends(ax, ends)

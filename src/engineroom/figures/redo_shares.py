@@ -60,7 +60,7 @@ def dots(table: pd.DataFrame, ax: Axes, *, x: str, y: str, x_label: str) -> None
                 more = "published" if source == "published" else str(series)
                 text = str(name) if is_narrow(ax) else f"{name}, {more}"
                 labels.append(text.replace("_", " "))
-    ax.set_yticks(range(len(labels)), labels, fontsize=8.5)
+    ax.set_yticks(range(len(labels)), labels, fontsize=9)
     ax.invert_yaxis()
     ax.set_xlim(0, table[y].max() * (1.35 if is_narrow(ax) else 1.15))
     ax.grid(axis="x", alpha=0.25)
