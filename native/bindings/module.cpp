@@ -2,6 +2,7 @@
 #include "arrays.hpp"
 #include "join_binding.hpp"
 #include "join_order_binding.hpp"
+#include "sim_binding.hpp"
 
 PYBIND11_MODULE(_native, module) {
   module.doc() = "The kernels of the book, compiled. One submodule a chapter.";
@@ -9,5 +10,7 @@ PYBIND11_MODULE(_native, module) {
   auto hash_join = module.attr("hash_join").cast<pybind11::module_>();
   engineroom::bindings::bind_hash_join_fast(hash_join);
   engineroom::bindings::bind_skewed_keys(hash_join);
+  engineroom::bindings::bind_machine(module);
+  engineroom::bindings::bind_redo_log(module);
   engineroom::bindings::bind_join_order(module);
 }

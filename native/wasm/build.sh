@@ -14,6 +14,7 @@ fi
 # What each module is made of besides its entry; files and threads stay native.
 declare -A kernels_of=(
   [hash_join]="common/storage.cpp hash_join/hybrid.cpp hash_join/relation.cpp hash_join/row_buffer.cpp hash_join/row_memory.cpp hash_join/skewed_keys.cpp"
+  [machine]="../machine/sim_file.cpp ../machine/sim_machine.cpp"
   [join_order]="join_order/enumerate.cpp join_order/hypergraph.cpp join_order/plans.cpp"
 )
 
@@ -24,7 +25,7 @@ for entry in native/wasm/*.cpp; do
   read -ra kernels <<<"${kernels_of[$word]}"
   "$clang" --target=wasm32-wasi -std=c++20 -O2 -fno-exceptions -fno-rtti -stdlib=libc++ -mexec-model=reactor \
     -Wall -Wextra -Wconversion -Werror -ffile-prefix-map="$PWD"=. -ffunction-sections -Wl,--gc-sections -Wl,--strip-all \
-    -Inative/kernels "$entry" "${kernels[@]/#/native/kernels/}" -o "$target/$word.wasm"
+    -Inative -Inative/kernels "$entry" "${kernels[@]/#/native/kernels/}" -o "$target/$word.wasm"
   echo "$target/$word.wasm: $(stat -c %s "$target/$word.wasm") bytes"
 done
 [ $# -gt 0 ] || PYTHONPATH=src python3 -m engineroom.widgets.headless

@@ -17,6 +17,7 @@ COMMANDS = {
     "doctor": ("engineroom.doctor", "doctor", "What this machine has, lacks, and can run."),
     "server": ("engineroom.servers.cli", "server", "List, start, query and stop MySQL servers."),
     "ledger": ("engineroom.ledger.cli", "ledger", "Every published figure and its verdict."),
+    "calibrate": ("engineroom.calibrate", "calibrate", "Measure this machine for the simulated one."),
     "join-order": (
         "engineroom.join_order.cli",
         "join_order",

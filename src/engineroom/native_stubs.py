@@ -30,6 +30,14 @@ def write(target: Path) -> None:
         for stub in written:
             # A pointer that may be null is an argument that may be None, which pybind11 does not say.
             text = re.sub(r": (\w+) = None", r": \1 | None = None", _with_enum_values(stub))
+            # Nor does it say what is in a dict or a list that C++ takes or gives as such.
+            text = re.sub(
+                r"(?<=[:>|] )dict(?= |:|,|\)|$)", "dict[typing.Any, typing.Any]", text, flags=re.MULTILINE
+            )
+            text = re.sub(r"(?<=[:>|] )list(?= |:|,|\)|$)", "list[typing.Any]", text, flags=re.MULTILINE)
+            text = re.sub(
+                r"collections\.abc\.Callable(?!\[)", "collections.abc.Callable[..., typing.Any]", text
+            )
             (target / stub.name).write_text(text)
     config = str(paths.root() / "pyproject.toml")
     _run("ruff", "check", "--quiet", "--fix", "--config", config, str(target))

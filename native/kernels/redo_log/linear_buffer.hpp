@@ -1,0 +1,63 @@
+// The log buffer of 5.6 and 5.7: one linear area, appended to under the mutex; nothing here is shared without
+// it.
+//
+// Models      log_reserve_and_open, log_write_low, log_close
+// Leaves out  extending a buffer that is too small for one mini-transaction
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "redo_log/block.hpp"
+
+namespace engineroom::redo_log {
+
+class LinearBuffer {
+ public:
+  explicit LinearBuffer(std::size_t bytes) : bytes_(bytes) {}
+
+  std::byte* at(std::size_t offset) { return &bytes_[offset]; }
+  std::size_t free() const { return free_; }
+
+  /// A block begins here, empty.
+  void begin_block(std::size_t at) {
+    std::memset(&bytes_[at], 0, kBlockBytes);
+    free_ = at + kHeaderBytes;
+  }
+  void set_first_group() {
+    store_big_endian(&bytes_[free_ / kBlockBytes * kBlockBytes + 6], free_ % kBlockBytes, 2);
+  }
+
+  /// Where the next `size` bytes will lie, block by block: copy(to, from_offset, n) for each piece.
+  template <typename Copy>
+  void append(std::size_t size, const Copy& copy) {
+    for (std::size_t done = 0; done < size;) {
+      const std::size_t room = kBlockBytes - kTrailerBytes - free_ % kBlockBytes;
+      const std::size_t piece = std::min(size - done, room);
+      copy(&bytes_[free_], done, piece);
+      done += piece;
+      free_ += piece;
+      if (piece == room) begin_block(free_ + kTrailerBytes);
+    }
+  }
+
+  /// Bytes from the block at `from` to the end of the incomplete one.
+  std::size_t blocks_end() const { return free_ / kBlockBytes * kBlockBytes + kBlockBytes; }
+  void move_free(std::size_t free) { free_ = free; }
+
+  /// Seals the blocks in [from, to) for `lsn`, the last with `last_data_bytes`.
+  void seal_blocks(std::size_t from, std::size_t to, Lsn lsn, std::size_t last_data_bytes) {
+    for (std::size_t at = from; at < to; at += kBlockBytes, lsn += kBlockBytes) {
+      seal(Block(&bytes_[at], kBlockBytes), lsn, at + kBlockBytes == to ? last_data_bytes : kBlockBytes, 0);
+    }
+  }
+
+ private:
+  std::vector<std::byte> bytes_;
+  std::size_t free_ = 0;
+};
+
+}  // namespace engineroom::redo_log

@@ -1,0 +1,182 @@
+// The redo log of 5.6: one mutex over everything, the write to the file included.
+//
+// Models      mtr_log_reserve_and_write, log_write_up_to, log_group_write_buf (5.6.41)
+// Leaves out  checkpoints, log groups, extending the buffer
+// Cost        two mutex pairs a mini-transaction; who wants durability writes and flushes alone, the others
+// wait
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "redo_log/linear_buffer.hpp"
+#include "redo_log/log_config.hpp"
+#include "redo_log/recovery.hpp"
+#include "sync/event.hpp"
+
+namespace engineroom::redo_log {
+
+template <Machine M>
+class Log56 {
+ public:
+  Log56(M& m, typename M::File& file, const LogConfig& config)
+      : config_(config),
+        file_(file),
+        buffer_(config.buffer_bytes + 2 * kBlockBytes),
+        mutex_(m, "log_sys_mutex", config.latch_spin),
+        flush_order_(m, "log_flush_order_mutex", config.latch_spin),
+        flush_list_(m, config),
+        reservation_(m.site("log_reservation")),
+        no_flush_(m, "log_no_flush_event"),
+        flushed_(kStartLsn + kHeaderBytes) {
+    check(config);
+    buffer_.begin_block(0);
+    buffer_.set_first_group();
+  }
+
+  /// Threads of its own: none.
+  void spawn_threads(M&) {}
+
+  Task<Appended> append(M& m, std::span<const std::byte> bytes, bool dirties_page) {
+    if (kBlockBytes + room_for(bytes.size()) > config_.buffer_bytes) {
+      refuse("a mini-transaction has " + std::to_string(bytes.size()) + " bytes: make buffer_bytes, now " +
+             std::to_string(config_.buffer_bytes) + ", larger");
+    }
+    m.enter(reservation_);
+    // The margin to the oldest change that is not in its page, which always is wide enough here.
+    co_await mutex_.lock(m);
+    m.work(config_.reserve_ns);
+    co_await mutex_.unlock(m);
+    co_await mutex_.lock(m);
+    while (buffer_.free() + room_for(bytes.size()) > config_.buffer_bytes) {
+      ++counters_.log_waits;
+      const Lsn all = lsn_;
+      co_await mutex_.unlock(m);
+      m.leave();
+      co_await write_up_to(m, all, false);
+      if (m.stopping()) co_return Appended{};
+      m.enter(reservation_);
+      co_await mutex_.lock(m);
+    }
+    m.work(config_.reserve_ns);
+    Appended appended{.done = true, .start_lsn = lsn_, .end_lsn = lsn_of(sn_of(lsn_) + bytes.size())};
+    std::vector<std::pair<std::byte*, std::span<const std::byte>>> later;
+    buffer_.append(bytes.size(), [&](std::byte* to, std::size_t from, std::size_t n) {
+      if (config_.mistake == Mistake::copy_outside_mutex) {
+        later.emplace_back(to, bytes.subspan(from, n));
+      } else {
+        m.copy(to, &bytes[from], n);
+      }
+    });
+    if (block_of(appended.end_lsn) != block_of(lsn_) && config_.mistake != Mistake::first_group_not_set) {
+      buffer_.set_first_group();
+    }
+    lsn_ = appended.end_lsn;
+    if (dirties_page) co_await flush_order_.lock(m);
+    co_await mutex_.unlock(m);
+    m.leave();
+    for (const auto& [to, from] : later) {
+      co_await m.yield();
+      m.copy(to, from.data(), from.size());
+    }
+    if (dirties_page) {
+      co_await flush_list_.add(m, appended.start_lsn);
+      co_await flush_order_.unlock(m);
+    }
+    co_return appended;
+  }
+
+  /// Until the log is in the file up to `lsn`, and flushed when `flush`. False when the run was stopped
+  /// first.
+  Task<bool> write_up_to(M& m, Lsn lsn, bool flush) {
+    for (;;) {
+      if (m.stopping()) co_return false;
+      {
+        machine::Scope<M> waits(m, reservation_);
+        co_await mutex_.lock(m);
+      }
+      const Lsn flushed = co_await m.load(flushed_);
+      if ((flush ? flushed : written_lsn_) >= lsn) {
+        co_await mutex_.unlock(m);
+        co_return true;
+      }
+      if (!is_writing_) break;
+      // One write and flush at a time: this one may cover us, else the next is ours or covers us.
+      const bool covers = flush && current_flush_lsn_ >= lsn;
+      const std::uint64_t seen = signal_count_;
+      co_await mutex_.unlock(m);
+      if (flush && config_.mistake == Mistake::durable_before_fsync) co_return true;
+      const bool is_over = co_await no_flush_.wait(m, seen);
+      if (covers && is_over) co_return true;
+    }
+    const bool has_something = written_lsn_ < lsn_;
+    if (!flush && !has_something) {
+      co_await mutex_.unlock(m);
+      co_return true;
+    }
+    is_writing_ = true;
+    signal_count_ = co_await no_flush_.reset(m);
+    const Lsn write_lsn = lsn_;
+    if (flush) current_flush_lsn_ = write_lsn;
+    const std::size_t from = next_to_write_;
+    const std::size_t to = buffer_.blocks_end();
+    const std::size_t last = offset_in_block(lsn_);
+    // The incomplete block goes on one block further, so that nobody changes what is being written.
+    if (config_.mistake == Mistake::last_block_left_behind) {
+      buffer_.begin_block(to);
+      buffer_.move_free(to + last);
+    } else {
+      m.copy(buffer_.at(to), buffer_.at(to - kBlockBytes), kBlockBytes);
+      buffer_.move_free(to + last);
+    }
+    m.work(config_.seal_ns * (to - from) / kBlockBytes);
+    if (config_.seals_blocks) buffer_.seal_blocks(from, to, block_of(written_lsn_), last);
+    co_await m.pwrite(file_, file_offset(block_of(written_lsn_), config_.capacity_bytes),
+                      std::span<const std::byte>(buffer_.at(from), to - from));
+    written_lsn_ = write_lsn;
+    next_to_write_ = to;
+    co_await mutex_.unlock(m);
+    if (flush) co_await m.fsync(file_);
+    co_await mutex_.lock(m);
+    if (flush) co_await m.store(flushed_, write_lsn);
+    // What is written is dropped when half of the buffer is behind it.
+    if (next_to_write_ > config_.buffer_bytes / 2) {
+      const std::size_t left = buffer_.free() - next_to_write_;
+      std::memmove(buffer_.at(0), buffer_.at(next_to_write_), buffer_.blocks_end() - next_to_write_);
+      m.work(left / 32);
+      buffer_.move_free(left);
+      next_to_write_ = 0;
+    }
+    is_writing_ = false;
+    co_await no_flush_.set(m);
+    co_await mutex_.unlock(m);
+    co_return true;
+  }
+
+  Lsn flushed_lsn(M& m) const { return m.peek(const_cast<typename M::Word&>(flushed_)); }
+  FlushList<M>& flush_list() { return flush_list_; }
+  const LogCounters& counters() const { return counters_; }
+
+ private:
+  static constexpr std::size_t room_for(std::size_t bytes) { return bytes * 5 / 4 + 4 * kBlockBytes; }
+
+  LogConfig config_;
+  typename M::File& file_;
+  LinearBuffer buffer_;
+  sync::Latch<M> mutex_;
+  sync::Latch<M> flush_order_;
+  FlushList<M> flush_list_;
+  machine::Site reservation_;
+  sync::Event<M> no_flush_;
+  typename M::Word flushed_;
+  // Under the mutex.
+  Lsn lsn_ = kStartLsn + kHeaderBytes;
+  Lsn written_lsn_ = kStartLsn + kHeaderBytes;
+  Lsn current_flush_lsn_ = 0;
+  std::size_t next_to_write_ = 0;  // the block that holds written_lsn_
+  std::uint64_t signal_count_ = 0;
+  bool is_writing_ = false;
+  LogCounters counters_;
+};
+
+}  // namespace engineroom::redo_log

@@ -1,0 +1,355 @@
+#include "machine/host_machine.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+#include <optional>
+#include <system_error>
+
+#if defined(__linux__)
+#include <sys/prctl.h>
+#endif
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace engineroom::machine {
+
+namespace {
+
+constexpr std::uint64_t kSlice = 20'000'000;  // how long a park sleeps before it looks whether the run stops
+
+void pause() {
+#if defined(__x86_64__)
+  _mm_pause();
+#elif defined(__aarch64__)
+  asm volatile("isb");
+#endif
+}
+
+/// Computing that no compiler leaves out: a chain of multiplications.
+std::uint64_t compute(std::uint64_t iterations) {
+  std::uint64_t x = iterations | 1;
+  for (std::uint64_t i = 0; i < iterations; ++i) {
+    x *= 0x9E3779B97F4A7C15U;
+    asm volatile("" : "+r"(x));
+  }
+  return x;
+}
+
+/// Iterations of compute() in 1024 ns: the most of several tries, since others only slow it down.
+std::uint64_t iterations_per_1024_ns() {
+  static const std::uint64_t measured = [] {
+    std::uint64_t most = 1;
+    for (int i = 0; i < 20; ++i) {
+      constexpr std::uint64_t kIterations = 100'000;
+      const auto start = std::chrono::steady_clock::now();
+      compute(kIterations);
+      const auto ns =
+          std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start);
+      most = std::max(most,
+                      kIterations * 1024 / static_cast<std::uint64_t>(std::max<std::int64_t>(1, ns.count())));
+    }
+    return most;
+  }();
+  return measured;
+}
+
+void sleep_for(std::uint64_t ns) {
+  timespec left{.tv_sec = static_cast<time_t>(ns / 1'000'000'000),
+                .tv_nsec = static_cast<long>(ns % 1'000'000'000)};
+  while (nanosleep(&left, &left) != 0 && errno == EINTR) {
+  }
+}
+
+}  // namespace
+
+struct HostMachine::Context {
+  Random random;
+  Activities activities;
+  std::uint32_t activity = 0;
+  std::chrono::steady_clock::time_point since;
+
+  static Context*& of_this_thread() {
+    thread_local Context* context = nullptr;
+    return context;
+  }
+  /// Charges the time since the last call to what the thread does.
+  void charge(State state) {
+    const auto now = std::chrono::steady_clock::now();
+    const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now - since).count();
+    activities[activity].ps[static_cast<std::size_t>(state)] += static_cast<std::uint64_t>(ns) * 1000;
+    since = now;
+  }
+};
+
+class HostMachine::Timed {
+ public:
+  Timed(const HostMachine& m, State state)
+      : context_(m.config_.profile ? Context::of_this_thread() : nullptr), state_(state) {
+    if (context_ != nullptr) context_->charge(State::work);
+  }
+  Timed(const Timed&) = delete;
+  Timed& operator=(const Timed&) = delete;
+  ~Timed() {
+    if (context_ != nullptr) context_->charge(state_);
+  }
+
+ private:
+  Context* context_;
+  State state_;
+};
+
+HostFile::HostFile(HostMachine& m, std::string_view name) : site_(m.site(name)) {
+  if (m.config().folder.empty()) return;
+  path_ = m.config().folder + "/" + std::string(name);
+  fd_ = open(path_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (fd_ < 0) throw std::system_error(errno, std::generic_category(), "cannot create " + path_);
+}
+
+HostFile::~HostFile() {
+  if (fd_ < 0) return;
+  close(fd_);
+  unlink(path_.c_str());
+}
+
+void HostFile::write(std::uint64_t offset, std::span<const std::byte> bytes) {
+  writes_.fetch_add(1, std::memory_order_relaxed);
+  written_bytes_.fetch_add(bytes.size(), std::memory_order_relaxed);
+  if (fd_ < 0) {
+    const std::lock_guard lock(guard_);
+    if (contents_.size() < offset + bytes.size()) contents_.resize(offset + bytes.size());
+    std::copy(bytes.begin(), bytes.end(), contents_.begin() + static_cast<std::ptrdiff_t>(offset));
+    return;
+  }
+  while (!bytes.empty()) {
+    const ssize_t n = ::pwrite(fd_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) throw std::system_error(errno, std::generic_category(), "cannot write " + path_);
+    bytes = bytes.subspan(static_cast<std::size_t>(n));
+    offset += static_cast<std::uint64_t>(n);
+  }
+}
+
+void HostFile::sync(std::uint64_t fsync_ns) {
+  if (fd_ < 0) {
+    const std::lock_guard one_at_a_time(device_);
+    sleep_for(fsync_ns);
+  } else if (fdatasync(fd_) != 0) {
+    throw std::system_error(errno, std::generic_category(), "cannot sync " + path_);
+  }
+  fsyncs_.fetch_add(1, std::memory_order_relaxed);
+}
+
+std::vector<std::byte> HostFile::contents() const {
+  const std::lock_guard lock(guard_);
+  if (fd_ < 0) return contents_;
+  struct stat status {};
+  if (fstat(fd_, &status) != 0)
+    throw std::system_error(errno, std::generic_category(), "cannot read " + path_);
+  std::vector<std::byte> bytes(static_cast<std::size_t>(status.st_size));
+  std::size_t at = 0;
+  while (at < bytes.size()) {
+    const ssize_t n = ::pread(fd_, bytes.data() + at, bytes.size() - at, static_cast<off_t>(at));
+    if (n <= 0) throw std::system_error(errno, std::generic_category(), "cannot read " + path_);
+    at += static_cast<std::size_t>(n);
+  }
+  return bytes;
+}
+
+HostMachine::HostMachine(const HostConfig& config)
+    : config_(config),
+      cpus_(std::max(1U, std::thread::hardware_concurrency())),
+      start_(std::chrono::steady_clock::now()) {
+  iterations_per_1024_ns();  // before anything is timed
+}
+
+HostMachine::~HostMachine() {
+  stop();
+  threads_.clear();
+}
+
+void HostMachine::spawn(std::string name, std::function<Task<>()> body) {
+  const std::lock_guard lock(guard_);
+  if (running_) {
+    start(std::move(name), std::move(body), started_++);
+  } else {
+    to_start_.push_back({std::move(name), std::move(body)});
+  }
+}
+
+void HostMachine::start(std::string name, std::function<Task<>()> body, std::uint64_t number) {
+  ++live_;
+  threads_.emplace_back([this, name = std::move(name), body = std::move(body), number] {
+#if defined(__linux__)
+    prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);  // an emulated disk must not be 50 us late
+#endif
+    Context context;
+    context.random = Random(config_.seed, number);
+    context.activity = context.activities.child(0, site(name).id);
+    context.since = std::chrono::steady_clock::now();
+    Context::of_this_thread() = &context;
+    std::exception_ptr failure;
+    try {
+      Task<> task = body();
+      task.result();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    if (config_.profile) context.charge(State::work);
+    {
+      const std::lock_guard lock(guard_);
+      if (failure && !failure_) {
+        failure_ = failure;
+        stop();
+      }
+      const std::vector<Activity>& nodes = context.activities.nodes();
+      std::vector<std::uint32_t> merged(nodes.size());
+      for (std::size_t i = 1; config_.profile && i < nodes.size(); ++i) {
+        merged[i] = activities_.child(merged[nodes[i].parent], nodes[i].site);
+        for (std::size_t s = 0; s < kStates; ++s) activities_[merged[i]].ps[s] += nodes[i].ps[s];
+      }
+    }
+    Context::of_this_thread() = nullptr;
+    --live_;
+  });
+}
+
+void HostMachine::run() {
+  {
+    const std::lock_guard lock(guard_);
+    running_ = true;
+    start_ = std::chrono::steady_clock::now();
+    for (Waiting& waiting : to_start_) start(std::move(waiting.name), std::move(waiting.body), started_++);
+    to_start_.clear();
+  }
+  join_all();
+}
+
+void HostMachine::run_for(std::uint64_t ns) {
+  std::exception_ptr refused;
+  const std::jthread stopper([this, ns](const std::stop_token& given_up) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::nanoseconds(ns);
+    while (!given_up.stop_requested() && std::chrono::steady_clock::now() < end) {
+      const auto left =
+          std::chrono::duration_cast<std::chrono::nanoseconds>(end - std::chrono::steady_clock::now());
+      sleep_for(static_cast<std::uint64_t>(std::clamp<std::int64_t>(left.count(), 0, 5'000'000)));
+    }
+    stop();
+  });
+  run();
+}
+
+void HostMachine::join_all() {
+  std::exception_ptr refused;
+  while (live_.load() > 0) {
+    sleep_for(1'000'000);
+    if (!poll_ || refused) continue;
+    try {
+      poll_(now());
+    } catch (...) {
+      refused = std::current_exception();
+      stop();
+    }
+  }
+  std::exception_ptr failure;
+  {
+    const std::lock_guard lock(guard_);
+    running_ = false;
+    failure = std::exchange(failure_, nullptr);
+  }
+  threads_.clear();
+  if (refused) std::rethrow_exception(refused);
+  if (failure) std::rethrow_exception(failure);
+}
+
+void HostMachine::work(std::uint64_t ns) { compute(ns * iterations_per_1024_ns() / 1024); }
+
+HostMachine::Done<SpinResult> HostMachine::spin_until(Ref ref, Until until, Spin spin) {
+  const Timed timed(*this, State::spin);
+  SpinResult result{};
+  for (;;) {
+    result.holds = until.holds(ref.word->load());
+    if (result.holds || result.rounds == spin.rounds) break;
+    if ((result.rounds & 63) == 63 && stopping()) break;
+    ++result.rounds;
+    for (std::uint64_t i = 0; i < spin.pauses; ++i) pause();
+  }
+  return {result};
+}
+
+HostMachine::Done<ParkResult> HostMachine::park(Ref ref, std::uint64_t expected, Site /*site*/,
+                                                std::uint64_t timeout_ns, Patience patience) {
+  const Timed timed(*this, State::parked);
+  const std::uint64_t start = now();
+  if (ref.word->load() != expected) return {ParkResult::changed};
+  const bool heeds_stop = patience == Patience::until_stop;
+  if (heeds_stop && stopping()) return {ParkResult::stopping};
+  park_on(*ref.word, expected,
+          heeds_stop ? std::min(timeout_ns, kSlice) : std::min<std::uint64_t>(timeout_ns, 1'000'000'000));
+  if (ref.word->load() != expected) return {ParkResult::woken};
+  if (heeds_stop && stopping()) return {ParkResult::stopping};
+  // Whoever was woken for no reason looks at the word again, as after a futex.
+  return {timeout_ns != kForEver && now() - start >= timeout_ns ? ParkResult::timed_out : ParkResult::woken};
+}
+
+HostMachine::DoneVoid HostMachine::sleep(std::uint64_t ns) {
+  const Timed timed(*this, State::sleeping);
+  while (ns > 0 && !stopping()) {
+    const std::uint64_t piece = std::min(ns, kSlice);
+    sleep_for(piece);
+    ns -= piece;
+  }
+  return {};
+}
+
+HostMachine::DoneVoid HostMachine::fsync(File& file) {
+  const Timed timed(*this, State::io);
+  file.sync(config_.fsync_ns);
+  return {};
+}
+
+std::uint64_t HostMachine::random() {
+  Context* const context = Context::of_this_thread();
+  if (context != nullptr) return context->random.next();
+  thread_local Random outside(config_.seed, ~std::uint64_t{0});
+  return outside.next();
+}
+
+std::uint64_t HostMachine::cpu_ns() const {
+  timespec used{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(used.tv_nsec);
+}
+
+Site HostMachine::site(std::string_view name) {
+  const std::lock_guard lock(guard_);
+  return {names_.intern(name)};
+}
+
+void HostMachine::waited(Site site, const Wait& wait) {
+  const std::lock_guard lock(guard_);
+  if (waits_.size() <= site.id) waits_.resize(site.id + 1);
+  WaitStats& stats = waits_[site.id];
+  stats.spin_rounds += wait.spin_rounds;
+  stats.parks += wait.parks;
+  stats.ns.add(wait.ns);
+}
+
+void HostMachine::enter_profiled(Site site) {
+  Context& context = *Context::of_this_thread();
+  context.charge(State::work);
+  context.activity = context.activities.child(context.activity, site.id);
+}
+
+void HostMachine::leave_profiled() {
+  Context& context = *Context::of_this_thread();
+  context.charge(State::work);
+  context.activity = context.activities[context.activity].parent;
+}
+
+}  // namespace engineroom::machine

@@ -1,0 +1,297 @@
+#include "machine/primitives.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <ctime>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "machine/host_machine.hpp"
+#include "machine/parking.hpp"
+#include "sync/latch.hpp"
+
+#if defined(__linux__)
+#include <sched.h>
+#endif
+
+namespace engineroom::machine {
+
+namespace {
+
+using Atomic = std::atomic<std::uint64_t>;
+using Clock = std::chrono::steady_clock;
+
+struct alignas(64) Padded {
+  Atomic value = 0;
+};
+
+/// The time of one of `n` repetitions inside `work`.
+template <typename Work>
+double ns_each(std::uint64_t n, Work work) {
+  const auto start = Clock::now();
+  work();
+  const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
+  return static_cast<double>(ns) / static_cast<double>(n);
+}
+
+/// Keeps the calling thread on a CPU, where the system can; -1 sets it free.
+void stay_on(int cpu) {
+#if defined(__linux__)
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  const int n = static_cast<int>(std::thread::hardware_concurrency());
+  for (int i = 0; i < n; ++i) {
+    if (cpu < 0 || i == cpu % n) CPU_SET(static_cast<std::size_t>(i), &set);
+  }
+  sched_setaffinity(0, sizeof(set), &set);
+#else
+  (void)cpu;
+#endif
+}
+
+/// Two threads on the CPUs given take turns `n` times each; the time of one hand-over.
+template <typename Wait, typename Wake>
+double hand_over(std::uint64_t n, int first_cpu, int second_cpu, Wait wait, Wake wake) {
+  Padded turn;
+  const auto play = [&](std::uint64_t mine, int cpu) {
+    stay_on(cpu);
+    for (std::uint64_t i = 0; i < n; ++i) {
+      for (;;) {
+        const std::uint64_t seen = turn.value.load();
+        if (seen % 2 == mine) break;
+        wait(turn.value, seen);
+      }
+      turn.value.fetch_add(1);
+      wake(turn.value);
+    }
+  };
+  double ns = 0;
+  {
+    std::jthread other(play, 1, second_cpu);
+    ns = ns_each(2 * n, [&] { play(0, first_cpu); });
+  }
+  stay_on(-1);
+  return ns;
+}
+
+void pause_once() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("isb");
+#endif
+}
+
+Task<> awaited_loads(HostMachine& m, HostMachine::Word& word, std::uint64_t n, std::uint64_t& sum) {
+  for (std::uint64_t i = 0; i < n; ++i) {
+    const std::uint64_t value = co_await m.load(word);
+    sum += value;
+  }
+}
+
+Task<> awaited_pairs(HostMachine& m, sync::Latch<HostMachine>& latch, std::uint64_t n) {
+  for (std::uint64_t i = 0; i < n; ++i) {
+    co_await latch.lock(m);
+    co_await latch.unlock(m);
+  }
+}
+
+class ScratchFile {
+ public:
+  explicit ScratchFile(const std::string& folder) : path_(folder + "/engineroom-calibrate-XXXXXX") {
+    fd_ = mkstemp(path_.data());
+    if (fd_ < 0) throw std::system_error(errno, std::generic_category(), "cannot create a file in " + folder);
+  }
+  ScratchFile(const ScratchFile&) = delete;
+  ScratchFile& operator=(const ScratchFile&) = delete;
+  ~ScratchFile() {
+    close(fd_);
+    unlink(path_.c_str());
+  }
+  void write(const std::vector<char>& bytes, std::uint64_t offset) const {
+    if (pwrite(fd_, bytes.data(), bytes.size(), static_cast<off_t>(offset)) < 0) fail("write");
+  }
+  void sync() const {
+#if defined(__APPLE__)
+    if (fsync(fd_) != 0) fail("sync");
+#else
+    if (fdatasync(fd_) != 0) fail("sync");
+#endif
+  }
+
+ private:
+  void fail(const char* what) const {
+    throw std::system_error(errno, std::generic_category(), std::string("cannot ") + what + " " + path_);
+  }
+  std::string path_;
+  int fd_ = -1;
+};
+
+}  // namespace
+
+Primitives measure_primitives(std::uint64_t samples, const std::string& folder,
+                              const std::function<void(std::uint64_t)>& poll) {
+  Primitives all;
+  const auto measure = [&](const char* name, auto once) {
+    Primitive primitive{name, {}};
+    for (std::uint64_t i = 0; i < samples; ++i) {
+      primitive.ns.push_back(once());
+      poll(0);
+    }
+    all.push_back(std::move(primitive));
+  };
+  constexpr std::uint64_t kMany = 2'000'000;
+  const bool has_two = std::thread::hardware_concurrency() > 1;
+
+  Padded word;
+  measure("load", [&] {
+    std::uint64_t sum = 0;
+    return ns_each(kMany, [&] {
+      // Each load's address depends on the one before, so that they do not overlap.
+      for (std::uint64_t i = 0; i < kMany; ++i) sum += *(&word.value + (sum & 0));
+      asm volatile("" : : "r"(sum));
+    });
+  });
+  measure("atomic_add", [&] {
+    return ns_each(kMany, [&] {
+      for (std::uint64_t i = 0; i < kMany; ++i) word.value.fetch_add(1);
+    });
+  });
+  measure("pause", [&] {
+    return ns_each(kMany / 10, [&] {
+      for (std::uint64_t i = 0; i < kMany / 10; ++i) pause_once();
+    });
+  });
+  if (has_two) {
+    measure("line_transfer", [&] {
+      return hand_over(
+          50'000, 0, 1, [](Atomic&, std::uint64_t) {}, [](Atomic&) {});
+    });
+    measure("atomic_add_shared_by_two", [&] {
+      constexpr std::uint64_t kShared = 500'000;
+      const auto add = [&](int cpu) {
+        stay_on(cpu);
+        for (std::uint64_t i = 0; i < kShared; ++i) word.value.fetch_add(1);
+      };
+      double ns = 0;
+      {
+        std::jthread other(add, 1);
+        ns = ns_each(kShared, [&] { add(0); });
+      }
+      stay_on(-1);
+      return ns;
+    });
+    measure("futex_hand_over_between_cpus", [&] {
+      return hand_over(
+          5'000, 0, 1, [](Atomic& turn, std::uint64_t seen) { park_on(turn, seen, 100'000'000); },
+          [](Atomic& turn) { wake_parked(turn, 1); });
+    });
+  }
+  measure("futex_hand_over_on_one_cpu", [&] {
+    return hand_over(
+        5'000, 0, 0, [](Atomic& turn, std::uint64_t seen) { park_on(turn, seen, 100'000'000); },
+        [](Atomic& turn) { wake_parked(turn, 1); });
+  });
+  measure("switch_by_yield_on_one_cpu", [&] {
+    return hand_over(
+        5'000, 0, 0, [](Atomic&, std::uint64_t) { std::this_thread::yield(); }, [](Atomic&) {});
+  });
+  measure("yield_alone", [&] {
+    return ns_each(20'000, [&] {
+      for (int i = 0; i < 20'000; ++i) std::this_thread::yield();
+    });
+  });
+  measure("wake_nobody", [&] {
+    return ns_each(20'000, [&] {
+      for (int i = 0; i < 20'000; ++i) wake_parked(word.value, 1);
+    });
+  });
+  measure("park_on_changed_word", [&] {
+    word.value = 1;
+    const double ns = ns_each(20'000, [&] {
+      for (int i = 0; i < 20'000; ++i) park_on(word.value, 0, 1'000'000);
+    });
+    word.value = 0;
+    return ns;
+  });
+  measure("timer_lateness", [&] {
+    constexpr std::uint64_t kSleep = 200'000;
+    const timespec wanted{.tv_sec = 0, .tv_nsec = kSleep};
+    return ns_each(20,
+                   [&] {
+                     for (int i = 0; i < 20; ++i) nanosleep(&wanted, nullptr);
+                   }) -
+           kSleep;
+  });
+  measure("copy_1_kib", [&] {
+    constexpr std::uint64_t kCopies = 20'000;
+    std::vector<char> from(1024, 'x');
+    std::vector<char> to(1024);
+    return ns_each(kCopies, [&] {
+      for (std::uint64_t i = 0; i < kCopies; ++i) {
+        std::memcpy(to.data(), from.data(), from.size());
+        asm volatile("" : : "r"(to.data()) : "memory");
+      }
+    });
+  });
+  {
+    const ScratchFile file(folder);
+    const std::vector<char> block(512, 'x');
+    const std::vector<char> large(65536, 'x');
+    file.write(large, 0);
+    file.sync();
+    measure("pwrite_512", [&] {
+      return ns_each(2'000, [&] {
+        for (std::uint64_t i = 0; i < 2'000; ++i) file.write(block, i % 128 * 512);
+      });
+    });
+    measure("pwrite_64_kib", [&] {
+      return ns_each(200, [&] {
+        for (std::uint64_t i = 0; i < 200; ++i) file.write(large, 0);
+      });
+    });
+    // Each call for itself: its distribution is what a disk is known by.
+    Primitive synced{"fdatasync_512", {}};
+    for (std::uint64_t i = 0; i < 20 * samples; ++i) {
+      file.write(block, i % 128 * 512);
+      synced.ns.push_back(ns_each(1, [&] { file.sync(); }));
+      poll(0);
+    }
+    all.push_back(std::move(synced));
+  }
+  {
+    HostMachine m;
+    HostMachine::Word a_word(1);
+    sync::Latch<HostMachine> latch(m, "latch");
+    std::uint64_t sum = 0;
+    const auto await_loads = [&] { awaited_loads(m, a_word, kMany, sum).result(); };
+    measure("awaited_load", [&] { return ns_each(kMany, await_loads); });
+    const HostMachine::Ref ref = a_word;
+    measure("plain_load", [&] {
+      return ns_each(kMany, [&] {
+        for (std::uint64_t i = 0; i < kMany; ++i) sum += ref.word->load();
+        asm volatile("" : : "r"(sum));
+      });
+    });
+    const auto await_pairs = [&] { awaited_pairs(m, latch, kMany).result(); };
+    measure("latch_pair", [&] { return ns_each(kMany, await_pairs); });
+    measure("plain_pair", [&] {
+      return ns_each(kMany, [&] {
+        for (std::uint64_t i = 0; i < kMany; ++i) {
+          std::uint64_t expected = 0;
+          word.value.compare_exchange_strong(expected, 1);
+          word.value.exchange(0);
+        }
+      });
+    });
+  }
+  return all;
+}
+
+}  // namespace engineroom::machine

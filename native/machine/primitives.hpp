@@ -1,0 +1,27 @@
+// How long the primitives of the machine at hand take: what the simulated machine's parameters are made from.
+//
+// Models      nothing
+// Leaves out  NUMA distance, which needs more than one socket
+// Cost        about a second a sample of all
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace engineroom::machine {
+
+/// One primitive and its time in ns, once a sample.
+struct Primitive {
+  std::string name;
+  std::vector<double> ns;
+};
+using Primitives = std::vector<Primitive>;
+
+/// Files are made in `folder` and removed. `poll` is called between the measurements and ends them by
+/// throwing.
+Primitives measure_primitives(std::uint64_t samples, const std::string& folder,
+                              const std::function<void(std::uint64_t)>& poll);
+
+}  // namespace engineroom::machine

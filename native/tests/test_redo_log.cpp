@@ -1,0 +1,287 @@
+// The three redo logs: crashes of simulated runs, the mistakes that these must find, the link buffer, real
+// threads.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "machine/host_machine.hpp"
+#include "machine/sim_machine.hpp"
+#include "redo_log/commit_cost.hpp"
+#include "redo_log/crash_runs.hpp"
+#include "redo_log/groups.hpp"
+#include "redo_log/link_buffer.hpp"
+#include "redo_log/log_5_6.hpp"
+#include "redo_log/log_5_7.hpp"
+#include "redo_log/log_8_0.hpp"
+#include "redo_log/recovery.hpp"
+
+namespace engineroom::redo_log {
+namespace {
+
+using machine::HostConfig;
+using machine::HostMachine;
+using machine::SimConfig;
+using machine::SimMachine;
+
+class EachDesign : public testing::TestWithParam<Design> {};
+
+TEST_P(EachDesign, LosesNoDurableCommitInAnyCrash) {
+  const CrashReport report = crash_runs(GetParam(), Mistake::none, 1, 200, 20);
+  EXPECT_TRUE(report.is_clean()) << report.first_failure;
+  EXPECT_GT(report.crashes, 2000U);
+  EXPECT_GT(report.commits, 5000U);
+  EXPECT_GT(report.recovered_groups, report.crashes);
+  // Groups of commits share fsyncs, or this run shows nothing of group commit.
+  EXPECT_LT(report.fsyncs, report.commits);
+}
+
+TEST_P(EachDesign, GivesTheSameRunForTheSameSeed) {
+  const CrashReport one = crash_runs(GetParam(), Mistake::none, 77, 5, 10);
+  const CrashReport two = crash_runs(GetParam(), Mistake::none, 77, 5, 10);
+  EXPECT_EQ(one.crashes, two.crashes);
+  EXPECT_EQ(one.fsyncs, two.fsyncs);
+  EXPECT_EQ(one.recovered_groups, two.recovered_groups);
+}
+
+std::string name_of_test(const testing::TestParamInfo<Design>& info) {
+  constexpr const char* kNames[] = {"Log56", "Log57", "Log80", "Log80WithoutWriterThreads"};
+  return kNames[static_cast<std::size_t>(info.param)];
+}
+INSTANTIATE_TEST_SUITE_P(RedoLog, EachDesign, testing::ValuesIn(kDesigns), name_of_test);
+
+struct Planted {
+  const char* name;
+  Mistake mistake;
+  std::vector<Design> designs;
+  std::uint64_t CrashReport::*counter;
+};
+
+class EachMistake : public testing::TestWithParam<Planted> {};
+
+TEST_P(EachMistake, IsFound) {
+  for (const Design design : GetParam().designs) {
+    const CrashReport report = crash_runs(design, GetParam().mistake, 1, 80, 20);
+    EXPECT_GT(report.*GetParam().counter, 0U) << name_of(design) << ": " << report.first_failure;
+  }
+}
+
+const std::vector<Design> kAll{std::begin(kDesigns), std::end(kDesigns)};
+const std::vector<Design> kOld{Design::log_5_6, Design::log_5_7};
+const std::vector<Design> kNew{Design::log_8_0, Design::log_8_0_no_writer_threads};
+INSTANTIATE_TEST_SUITE_P(
+    RedoLog, EachMistake,
+    testing::Values(
+        Planted{"DurableBeforeFsync", Mistake::durable_before_fsync, kAll, &CrashReport::lost_commits},
+        Planted{"FirstGroupNotSet", Mistake::first_group_not_set, kAll, &CrashReport::wrong_checkpoints},
+        Planted{"CopyOutsideMutex", Mistake::copy_outside_mutex, kOld, &CrashReport::lost_commits},
+        Planted{"LastBlockLeftBehind", Mistake::last_block_left_behind, kOld, &CrashReport::lost_commits},
+        Planted{"WritePastGap", Mistake::write_past_gap, kNew, &CrashReport::lost_commits},
+        Planted{"LinkBeforeCopy", Mistake::link_before_copy, kNew, &CrashReport::wrong_groups},
+        Planted{"WindowIgnored", Mistake::window_ignored, kNew, &CrashReport::disorders},
+        Planted{"FlushedReadAfterFsync", Mistake::flushed_read_after_fsync, kNew, &CrashReport::lost_commits},
+        Planted{"CloserNotTold",
+                Mistake::closer_not_told,
+                {Design::log_8_0_no_writer_threads},
+                &CrashReport::hangs}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+TEST(RedoLog57, WithoutTheWaitForTheRunningFsyncEachCommitMakesItsOwn) {
+  const CrashReport right = crash_runs(Design::log_5_7, Mistake::none, 1, 100, 1);
+  const CrashReport wrong = crash_runs(Design::log_5_7, Mistake::followers_fsync_too, 1, 100, 1);
+  EXPECT_LT(2 * right.fsyncs, 3 * right.commits / 2) << right.fsyncs << " for " << right.commits;
+  EXPECT_GT(wrong.fsyncs, 9 * wrong.commits / 10) << wrong.fsyncs << " for " << wrong.commits;
+}
+
+TEST(LinkBuffer, TheTailWaitsForTheGapAndMayLagButNeverLeads) {
+  SimMachine m(SimConfig{});
+  LinkBuffer<SimMachine> links(16, 100);
+  std::vector<Lsn> tails;
+  std::vector<bool> spaces;
+  m.spawn("thread", [&]() -> Task<> {
+    co_await links.add_link_advance_tail(m, 110, 115);  // C
+    tails.push_back(co_await links.tail(m));
+    co_await links.add_link_advance_tail(m, 104, 110);  // B
+    tails.push_back(co_await links.tail(m));
+    spaces.push_back(co_await links.has_space(m, 115));
+    spaces.push_back(co_await links.has_space(m, 116));
+    co_await links.add_link_advance_tail(m, 100, 104);  // A, at the tail: later links are not followed
+    tails.push_back(co_await links.tail(m));
+    co_await links.advance(m);
+    tails.push_back(co_await links.tail(m));
+    // The slot of 126 is that of 110 and still holds 115: no link.
+    co_await links.add_link_advance_tail(m, 115, 126);
+    co_await links.advance(m);
+    tails.push_back(co_await links.tail(m));
+  });
+  m.run();
+  EXPECT_EQ(tails, (std::vector<Lsn>{100, 100, 104, 115, 126}));
+  EXPECT_EQ(spaces, (std::vector<bool>{true, false}));
+}
+
+/// Threads reserve short ranges and report them late; true when the tail never passed a range that is not
+/// reported.
+bool tail_never_leads(std::uint64_t seed, Mistake mistake) {
+  SimConfig config;
+  config.cores_per_socket = 3;
+  config.seed = seed;
+  config.random_schedule = true;
+  SimMachine m(config);
+  LinkBuffer<SimMachine> links(16, 100, mistake);
+  Lsn next = 100;
+  std::map<Lsn, Lsn> missing;
+  bool never_leads = true;
+  for (int thread = 0; thread < 6; ++thread) {
+    m.spawn("thread", [&]() -> Task<> {
+      for (int i = 0; i < 100; ++i) {
+        const Lsn from = next;
+        next += 1 + m.random() % 5;
+        const Lsn to = next;
+        missing[from] = to;
+        co_await m.sleep(m.random() % 2000);
+        for (;;) {
+          const bool has_space = co_await links.has_space(m, from);
+          if (has_space) break;
+          co_await m.sleep(1000);
+          if (m.now() > 1'000'000'000) co_return;  // a link was lost; whoever lost it led the tail
+        }
+        missing.erase(from);
+        co_await links.add_link_advance_tail(m, from, to);
+        const Lsn tail = m.peek(links.tail_word());
+        if (!missing.empty() && tail > missing.begin()->first) never_leads = false;
+      }
+    });
+  }
+  m.run();
+  m.spawn("last look", [&]() -> Task<> { co_await links.advance(m); });
+  m.run();
+  return never_leads && m.peek(links.tail_word()) == next;
+}
+
+TEST(LinkBuffer, TheTailNeverPassesAMissingLink) {
+  for (std::uint64_t seed = 1; seed <= 300; ++seed)
+    ASSERT_TRUE(tail_never_leads(seed, Mistake::none)) << seed;
+}
+
+TEST(LinkBuffer, WhoTakesALinkOfALaterRoundIsFound) {
+  bool is_found = false;
+  for (std::uint64_t seed = 1; seed <= 300 && !is_found; ++seed) {
+    is_found = !tail_never_leads(seed, Mistake::claim_unchecked);
+  }
+  EXPECT_TRUE(is_found);
+}
+
+TEST(RedoLog80, AThreadThatReservedAndStoppedHoldsUpTheOthersAtTheWindowNotBefore) {
+  SimConfig config;
+  config.cores_per_socket = 4;
+  SimMachine m(config);
+  SimMachine::File file(m, "redo");
+  LogConfig log_config;
+  log_config.writer_threads = false;
+  log_config.recent_written_slots = 4096;
+  Log80<SimMachine> log(m, file, log_config);
+  Lsn furthest = 0;
+  m.spawn("slow", [&]() -> Task<> {
+    // It reserves and is away for a second before it reports, as a thread that lost its core.
+    const std::vector<std::byte> bytes(100);
+    co_await log.append_late(m, bytes, 1'000'000'000);
+  });
+  m.spawn("others", [&]() -> Task<> {
+    co_await m.sleep(1'000'000);
+    const std::vector<std::byte> bytes(100);
+    while (m.now() < 500'000'000 && !m.stopping()) {
+      const Appended appended = co_await log.append(m, bytes, false);
+      if (m.now() < 500'000'000) furthest = appended.start_lsn;
+    }
+  });
+  m.run();
+  const Lsn first = kStartLsn + kHeaderBytes;
+  EXPECT_LT(furthest, first + 4096);
+  EXPECT_GE(furthest + 2 * 116, first + 4096);
+}
+
+/// On real threads: what is in the file afterwards is what was appended, in the order of the LSNs.
+template <typename Log>
+void real_threads(LogConfig config) {
+  HostConfig host;
+  host.fsync_ns = 20'000;
+  HostMachine m(host);
+  HostMachine::File file(m, "redo");
+  config.buffer_bytes = 64 * 1024;
+  config.recent_written_slots = 4096;
+  config.recent_closed_slots = 8192;
+  config.capacity_bytes = 1 << 24;
+  Log log(m, file, config);
+  log.spawn_threads(m);
+  constexpr std::uint32_t kClients = 4;
+  constexpr std::uint64_t kTransactions = 200;
+  std::vector<std::map<Lsn, std::vector<std::byte>>> appended(kClients);
+  std::vector<Lsn> promised(kClients);
+  std::atomic<std::uint32_t> left = kClients;
+  for (std::uint32_t id = 0; id < kClients; ++id) {
+    m.spawn("client", [&, id]() -> Task<> {
+      for (std::uint64_t i = 0; i < kTransactions; ++i) {
+        const std::vector<std::byte> group = make_group(id, i, 1 + (i * 37 + id) % 900);
+        const Appended at = co_await log.append(m, group, i % 2 == 0);
+        appended[id].emplace(at.start_lsn, group);
+        const bool is_durable = co_await log.write_up_to(m, at.end_lsn, true);
+        if (is_durable) promised[id] = at.end_lsn;
+      }
+      if (left.fetch_sub(1) == 1) m.stop();
+    });
+  }
+  m.run();
+  std::vector<std::byte> bytes = file.contents();
+  const std::vector<std::byte> header = new_file_header(config.capacity_bytes);
+  std::copy(header.begin(), header.end(), bytes.begin());
+  const auto found = recover(bytes);
+  ASSERT_TRUE(found);
+  std::map<Lsn, std::vector<std::byte>> all;
+  for (auto& of_client : appended) all.merge(of_client);
+  ASSERT_EQ(all.size(), kClients * kTransactions);
+  EXPECT_GE(found->end_lsn, std::ranges::max(promised));
+  ASSERT_EQ(found->groups.size(), all.size());
+  for (const RecoveredGroup& group : found->groups) {
+    ASSERT_TRUE(std::ranges::equal(found->bytes_of(group), all[group.start_lsn])) << group.start_lsn;
+  }
+  EXPECT_LE(file.fsyncs(), 2 * kClients * kTransactions);
+}
+
+TEST(RedoLogOnRealThreads, Of56) { real_threads<Log56<HostMachine>>({.write_ahead_bytes = 0}); }
+TEST(RedoLogOnRealThreads, Of57) { real_threads<Log57<HostMachine>>({}); }
+TEST(RedoLogOnRealThreads, Of80) { real_threads<Log80<HostMachine>>({.writer_threads = true}); }
+TEST(RedoLogOnRealThreads, Of80WithoutWriterThreads) {
+  real_threads<Log80<HostMachine>>({.writer_threads = false});
+}
+
+TEST(RedoLog, RefusesWhatCannotFit) {
+  SimMachine m(SimConfig{});
+  SimMachine::File file(m, "redo");
+  LogConfig config;
+  config.buffer_bytes = 1000;
+  EXPECT_THROW((Log80<SimMachine>(m, file, config)), std::invalid_argument);
+  config.buffer_bytes = 64 * 1024;
+  config.recent_written_slots = 1000;
+  EXPECT_THROW((Log80<SimMachine>(m, file, config)), std::invalid_argument);
+}
+
+TEST(CommitCost, AccountsForEveryByte) {
+  for (const CommitDesign design :
+       {CommitDesign::mutex_5_7, CommitDesign::links_8_0, CommitDesign::links_8_0_no_writer}) {
+    for (const std::size_t threads : {std::size_t{1}, std::size_t{4}}) {
+      const CommitCost cost =
+          measure_commit(design, {.threads = threads, .commits_per_thread = 20'000, .mtr_bytes = 700});
+      EXPECT_EQ(cost.end_sn, threads * 20'000 * 700);
+      EXPECT_GT(cost.elapsed_ns, 0U);
+    }
+  }
+  EXPECT_THROW(measure_commit(CommitDesign::mutex_5_7, {.threads = 0}), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace engineroom::redo_log

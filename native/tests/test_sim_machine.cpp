@@ -1,0 +1,339 @@
+// What the simulated machine promises: costs worked out by hand, planted mistakes found, equal traces.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "machine/models/closed_loop.hpp"
+#include "machine/models/open_loop.hpp"
+#include "machine/sim_machine.hpp"
+#include "sync/event.hpp"
+#include "sync/latch.hpp"
+
+namespace engineroom::machine {
+namespace {
+
+using M = SimMachine;
+
+/// One socket, nothing but cache lines costs anything.
+SimConfig lines_only() {
+  SimConfig config;
+  config.sockets = 2;
+  config.cores_per_socket = 2;
+  config.switch_ps = config.wake_ps = 0;
+  return config;
+}
+
+Task<> add_at(M& m, M::Word& word, std::uint64_t at_ns, std::vector<std::uint64_t>& took) {
+  m.work(at_ns);
+  co_await m.load(word);  // the work is over
+  const Time start = m.now_ps();
+  co_await m.add(word, 1);
+  took.push_back(static_cast<std::uint64_t>(m.now_ps() - start));
+}
+
+TEST(CacheLines, CostWhatTheDistanceSays) {
+  SimConfig config = lines_only();
+  SimMachine m(config);
+  M::Word word;
+  std::vector<std::uint64_t> took;
+  // Threads start on CPUs 0 to 3 in order; 2 and 3 are on the other socket. Each brings the line to itself
+  // alone after its own look has shared it with the owner before.
+  for (std::uint64_t i = 0; i < 4; ++i) {
+    m.spawn("adder", [&, i] { return add_at(m, word, 10'000 * i, took); });
+  }
+  m.run();
+  const auto cost = [](Time transfer, const SimConfig& c) {
+    return static_cast<std::uint64_t>(transfer + c.rmw_ps);
+  };
+  EXPECT_EQ(took, (std::vector<std::uint64_t>{cost(0, config), cost(config.same_socket_ps, config),
+                                              cost(config.other_socket_ps, config),
+                                              cost(config.same_socket_ps, config)}));
+}
+
+Task<> add_often(M& m, M::Word& word, int times) {
+  for (int i = 0; i < times; ++i) co_await m.add(word, 1);
+}
+
+TEST(CacheLines, AHotLineServesOneAfterTheOther) {
+  SimConfig config = lines_only();
+  config.sockets = 1;
+  config.cores_per_socket = 8;
+  SimMachine m(config);
+  M::Word word;
+  for (int i = 0; i < 8; ++i) {
+    m.spawn("adder", [&] { return add_often(m, word, 1000); });
+  }
+  m.run();
+  EXPECT_EQ(m.peek(word), 8000U);
+  // Every addition moves the line, and no two move it at the same time.
+  const auto each = static_cast<double>(config.same_socket_ps + config.rmw_ps);
+  EXPECT_NEAR(static_cast<double>(m.now_ps()), 8000 * each, 0.01 * 8000 * each);
+}
+
+TEST(CacheLines, WordsOfOneLineDisturbEachOtherAndWordsOfTheirOwnDoNot) {
+  const auto time = [](bool share) {
+    SimConfig config = lines_only();
+    SimMachine m(config);
+    M::Words one(share ? 2 : 16);
+    const std::size_t second = share ? 1 : 8;
+    const auto body = [&](std::size_t i) -> Task<> {
+      for (int k = 0; k < 1000; ++k) co_await m.add(one[i], 1);
+    };
+    m.spawn("a", [&] { return body(0); });
+    m.spawn("b", [&] { return body(second); });
+    m.run();
+    return m.now_ps();
+  };
+  EXPECT_GT(time(true), 5 * time(false));
+}
+
+TEST(Scheduler, TheTimeSliceSharesACpu) {
+  SimConfig config;
+  config.cores_per_socket = 1;
+  config.slice_ps = 1'000'000;  // 1 us
+  config.switch_ps = config.wake_ps = 0;
+  SimMachine m(config);
+  std::vector<std::uint64_t> ends;
+  for (int i = 0; i < 2; ++i) {
+    m.spawn("worker", [&]() -> Task<> {
+      M::Word mine;
+      m.work(10'000);
+      co_await m.load(mine);
+      ends.push_back(m.now());
+    });
+  }
+  m.run();
+  ASSERT_EQ(ends.size(), 2U);
+  EXPECT_NEAR(static_cast<double>(ends[0]), 19'000.0, 100.0);  // not 10'000: the other had every second slice
+  EXPECT_NEAR(static_cast<double>(ends[1]), 20'000.0, 100.0);
+}
+
+TEST(Scheduler, ASwitchCostsWhatItSays) {
+  SimConfig config;
+  config.cores_per_socket = 1;
+  config.slice_ps = 1'000'000;
+  config.wake_ps = 0;
+  config.switch_ps = 500'000;
+  SimMachine m(config);
+  for (int i = 0; i < 2; ++i) {
+    m.spawn("worker", [&]() -> Task<> {
+      m.work(10'000);
+      co_return;
+    });
+  }
+  m.run();
+  EXPECT_EQ(m.core_times()[0][Purpose::switching], 20U * 500'000);
+  EXPECT_EQ(m.core_times()[0][Purpose::work], 20'000'000U);
+}
+
+TEST(Scheduler, ABusySiblingSlowsAHardwareThread) {
+  const auto time = [](std::uint32_t threads) {
+    SimConfig config;
+    config.cores_per_socket = 1;
+    config.threads_per_core = 2;
+    config.smt_permille = 500;
+    config.switch_ps = config.wake_ps = 0;
+    SimMachine m(config);
+    M::Word words[2];
+    for (std::uint32_t i = 0; i < threads; ++i) {
+      m.spawn("worker", [&m, &word = words[i]]() -> Task<> {
+        for (int k = 0; k < 1000; ++k) {
+          m.work(1000);
+          co_await m.load(word);
+        }
+      });
+    }
+    m.run();
+    return m.now();
+  };
+  EXPECT_NEAR(static_cast<double>(time(2)), 2.0 * static_cast<double>(time(1)), 10'000.0);
+}
+
+TEST(Disk, TakesTheTimeAndTheBytesAndOneAtATime) {
+  SimConfig config;
+  config.switch_ps = config.wake_ps = config.pwrite_ps = config.pwrite_ps_per_kib = config.fsync_ps = 0;
+  config.disk_fsync.quantiles_ps = {100'000'000};
+  config.disk_ps_per_kib = 1'000'000;
+  SimMachine m(config);
+  SimFile file(m, "file");
+  const std::vector<std::byte> bytes(10'240);
+  m.spawn("writer", [&]() -> Task<> {
+    co_await m.pwrite(file, 0, bytes);
+    co_await m.fsync(file);
+  });
+  m.run();
+  EXPECT_EQ(m.now(), 110'000U);
+  for (int i = 0; i < 3; ++i) {
+    m.spawn("syncer", [&]() -> Task<> { co_await m.fsync(file); });
+  }
+  m.run();
+  EXPECT_EQ(m.now(), 410'000U);
+}
+
+TEST(SimFile, ACrashLeavesWhatWasSyncedAndEachLaterSectorOrNot) {
+  SimMachine m(SimConfig{});
+  SimFile file(m, "file");
+  const std::vector<std::byte> ones(4096, std::byte{1});
+  const std::vector<std::byte> twos(4096, std::byte{2});
+  m.spawn("writer", [&]() -> Task<> {
+    co_await m.pwrite(file, 0, ones);
+    co_await m.fsync(file);
+    co_await m.pwrite(file, 0, twos);
+  });
+  m.run();
+  bool has_old = false;
+  bool has_new = false;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const std::vector<std::byte> left = file.after_crash(seed);
+    ASSERT_EQ(left.size(), 4096U);
+    for (std::size_t sector = 0; sector < 8; ++sector) {
+      const auto first = left.begin() + static_cast<std::ptrdiff_t>(sector * 512);
+      EXPECT_TRUE(std::all_of(first, first + 512, [&](std::byte b) { return b == *first; }));
+      (*first == std::byte{1} ? has_old : has_new) = true;
+    }
+  }
+  EXPECT_TRUE(has_old && has_new);
+}
+
+/// A flag and an event. The mistake: the signal count is read after the look at the flag, not before, so that
+/// a signal between the two is waited for in vain.
+struct Mailbox {
+  explicit Mailbox(M& m) : event(m, "mailbox") {}
+  sync::Event<M> event;
+  M::Word is_full;
+};
+
+Task<> receive(M& m, Mailbox& box, bool is_wrong) {
+  std::uint64_t seen = co_await box.event.reset(m);
+  for (;;) {
+    const std::uint64_t is_full = co_await m.load(box.is_full);
+    if (is_full != 0) co_return;
+    if (is_wrong) seen = co_await box.event.reset(m);
+    co_await box.event.wait(m, seen);
+    seen = co_await box.event.reset(m);
+  }
+}
+
+Task<> send(M& m, Mailbox& box) {
+  m.work(m.random() % 2000);
+  co_await m.store(box.is_full, 1);
+  co_await box.event.set(m);
+}
+
+std::uint64_t stalls_of_mailbox(bool is_wrong) {
+  std::uint64_t stalls = 0;
+  for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+    SimConfig config;
+    config.seed = seed;
+    config.random_schedule = true;
+    SimMachine m(config);
+    Mailbox box(m);
+    m.spawn("receiver", [&] { return receive(m, box, is_wrong); });
+    m.spawn("sender", [&] { return send(m, box); });
+    try {
+      m.run();
+    } catch (const Stalled& stalled) {
+      ++stalls;
+      EXPECT_NE(std::string(stalled.what()).find("receiver 0 is parked on mailbox"), std::string::npos);
+    }
+  }
+  return stalls;
+}
+
+TEST(RandomSchedules, FindAPlantedLostWakeUp) {
+  EXPECT_EQ(stalls_of_mailbox(false), 0U);
+  EXPECT_GT(stalls_of_mailbox(true), 0U);
+}
+
+/// Data published by a flag. The mistake: the flag is set before the data.
+Task<> publish(M& m, M::Word& data, M::Word& is_there, bool is_wrong) {
+  m.work(m.random() % 1000);
+  co_await m.store(is_wrong ? is_there : data, 42);
+  co_await m.store(is_wrong ? data : is_there, 42);
+}
+
+Task<> look(M& m, M::Word& data, M::Word& is_there, std::uint64_t& torn) {
+  co_await m.spin_until(is_there, equals(42), {});
+  const std::uint64_t seen = co_await m.load(data);
+  if (seen != 42) ++torn;
+}
+
+std::uint64_t torn_reads(bool is_wrong) {
+  std::uint64_t torn = 0;
+  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+    SimConfig config;
+    config.seed = seed;
+    config.random_schedule = true;
+    SimMachine m(config);
+    M::Word data;
+    M::Word is_there;
+    m.spawn("publisher", [&] { return publish(m, data, is_there, is_wrong); });
+    m.spawn("reader", [&] { return look(m, data, is_there, torn); });
+    m.run();
+  }
+  return torn;
+}
+
+TEST(RandomSchedules, FindAPlantedOrderingMistake) {
+  EXPECT_EQ(torn_reads(false), 0U);
+  EXPECT_GT(torn_reads(true), 0U);
+}
+
+TEST(RandomSchedules, WithoutTimeoutsAWaitThatOnlyATimeoutEndsIsAStall) {
+  const auto run = [](bool no_timeouts) {
+    SimConfig config;
+    config.no_timeouts = no_timeouts;
+    SimMachine m(config);
+    M::Word word;
+    m.spawn("waiter", [&]() -> Task<> { co_await m.park(word, 0, m.site("word"), 1'000'000); });
+    m.run();
+  };
+  EXPECT_NO_THROW(run(false));
+  EXPECT_THROW(run(true), Stalled);
+}
+
+TEST(Arguments, ARefusalHoldsTheValueReceived) {
+  SimConfig config;
+  config.sockets = 0;
+  EXPECT_THROW(SimMachine{config}, std::invalid_argument);
+  config.sockets = 1000;
+  EXPECT_THROW(SimMachine{config}, std::invalid_argument);
+}
+
+TEST(Distributions, AnExponentialHasItsMeanAndItsTail) {
+  Random random(1);
+  constexpr int kDraws = 1'000'000;
+  double sum = 0;
+  int beyond_three_means = 0;
+  for (int i = 0; i < kDraws; ++i) {
+    const std::uint64_t x = exponential(random.next(), 1'000'000);
+    sum += static_cast<double>(x);
+    beyond_three_means += x > 3'000'000 ? 1 : 0;
+  }
+  EXPECT_NEAR(sum / kDraws, 1e6, 4e3);  // four standard errors
+  EXPECT_NEAR(beyond_three_means / double{kDraws}, 0.049787, 9e-4);
+}
+
+TEST(Distributions, ATableIsStraightBetweenItsQuantiles) {
+  Random random(1);
+  Distribution table;
+  table.quantiles_ps = {0, 100, 1000};
+  int below_100 = 0;
+  for (int i = 0; i < 100'000; ++i) below_100 += table.draw(random) < 100 ? 1 : 0;
+  EXPECT_NEAR(below_100, 50'000, 700);
+}
+
+TEST(Histograms, QuantilesAreWithinThreePerCent) {
+  Histogram histogram;
+  for (std::uint64_t i = 1; i <= 100'000; ++i) histogram.add(i);
+  EXPECT_NEAR(static_cast<double>(histogram.quantile(990)), 99'000.0, 0.035 * 99'000.0);
+  EXPECT_NEAR(static_cast<double>(histogram.quantile(500)), 50'000.0, 0.035 * 50'000.0);
+  EXPECT_EQ(Histogram{}.quantile(500), 0U);
+}
+
+}  // namespace
+}  // namespace engineroom::machine

@@ -1,0 +1,107 @@
+"""
+The simulated machine and its models; design and validation: the page on the machine.
+"""
+
+import collections.abc
+import typing
+
+__all__: list[str] = [
+    "Stalled",
+    "closed_loop",
+    "closed_loop_on_host",
+    "open_loop",
+    "parameter_names",
+    "primitives",
+]
+
+class Stalled(RuntimeError):
+    """
+    Nothing could happen any more while threads still waited. The message names them.
+    """
+
+def closed_loop(
+    *,
+    parameters: dict[typing.Any, typing.Any],
+    clients: typing.SupportsInt | typing.SupportsIndex,
+    think_ns: typing.SupportsInt | typing.SupportsIndex = 0,
+    work_ns: typing.SupportsInt | typing.SupportsIndex = 0,
+    hold_ns: typing.SupportsInt | typing.SupportsIndex = 0,
+    latch: bool = False,
+    fsyncs: typing.SupportsInt | typing.SupportsIndex = 0,
+    append_bytes: typing.SupportsInt | typing.SupportsIndex = 0,
+    exponential: bool = True,
+    spin_rounds: typing.SupportsInt | typing.SupportsIndex = 30,
+    run_ns: typing.SupportsInt | typing.SupportsIndex,
+    warmup_ns: typing.SupportsInt | typing.SupportsIndex = 0,
+    samples: typing.SupportsInt | typing.SupportsIndex = 0,
+    seed: typing.SupportsInt | typing.SupportsIndex = 1,
+    progress: collections.abc.Callable[..., typing.Any] | None = None,
+) -> dict[typing.Any, typing.Any]:
+    """
+    Clients that think, compute, hold a latch and wait for the disk, in virtual time.
+
+    parameters: the machine's, by their names in SimConfig; what is left out has its default.
+    clients, think_ns, work_ns, hold_ns: how many, and the mean times of a turn: asleep, computing, computing under one latch.
+    latch: whether the latch is taken, also when hold_ns is 0. spin_rounds: how long it spins before it sleeps.
+    fsyncs, append_bytes: fsyncs a turn, and the bytes written before each.
+    exponential: whether the times are drawn; else they are constant.
+    run_ns, warmup_ns: virtual time; turns that end in the warm-up are not counted.
+    samples: how often, evenly over the run after the warm-up, the clients in the system are counted.
+    progress: called with the virtual time in ns.
+
+    Returns a dict: turns, response times, in_system (the samples), core_ps (after the warm-up) and what a run is asked anyway.
+    Raises ValueError for a bad argument, RuntimeError for a simulation that stalled.
+    """
+
+def closed_loop_on_host(
+    *,
+    clients: typing.SupportsInt | typing.SupportsIndex,
+    think_ns: typing.SupportsInt | typing.SupportsIndex = 0,
+    work_ns: typing.SupportsInt | typing.SupportsIndex = 0,
+    hold_ns: typing.SupportsInt | typing.SupportsIndex = 0,
+    latch: bool = False,
+    fsyncs: typing.SupportsInt | typing.SupportsIndex = 0,
+    append_bytes: typing.SupportsInt | typing.SupportsIndex = 0,
+    exponential: bool = True,
+    spin_rounds: typing.SupportsInt | typing.SupportsIndex = 30,
+    run_ns: typing.SupportsInt | typing.SupportsIndex,
+    warmup_ns: typing.SupportsInt | typing.SupportsIndex = 0,
+    fsync_ns: typing.SupportsInt | typing.SupportsIndex = 100000,
+    seed: typing.SupportsInt | typing.SupportsIndex = 1,
+    progress: collections.abc.Callable[..., typing.Any] | None = None,
+) -> dict[typing.Any, typing.Any]:
+    """
+    The same clients on real threads; `fsync_ns` is the emulated disk's. Times are wall times.
+    """
+
+def open_loop(
+    *,
+    parameters: dict[typing.Any, typing.Any],
+    jobs: typing.SupportsInt | typing.SupportsIndex,
+    first_counted: typing.SupportsInt | typing.SupportsIndex = 0,
+    interval_ns: typing.SupportsInt | typing.SupportsIndex,
+    work_ns: typing.SupportsInt | typing.SupportsIndex = 0,
+    durable: bool = False,
+    seed: typing.SupportsInt | typing.SupportsIndex = 1,
+    progress: collections.abc.Callable[..., typing.Any] | None = None,
+) -> dict[typing.Any, typing.Any]:
+    """
+    Jobs that arrive at random, compute and leave, in virtual time.
+
+    jobs, first_counted: how many arrive, and the first one that is counted. interval_ns, work_ns: means, exponential.
+    durable: a job ends with an fsync that it shares with those who wait at the same time.
+
+    Returns a dict: counted, sojourn_ns_total, fsyncs, and what a run is asked anyway.
+    """
+
+def parameter_names() -> list[typing.Any]:
+    """
+    The names of the simulated machine's parameters.
+    """
+
+def primitives(
+    *, samples: typing.SupportsInt | typing.SupportsIndex = 5, folder: str
+) -> dict[typing.Any, typing.Any]:
+    """
+    Measures the machine at hand: for each primitive `samples` times in ns. Files are made in `folder`.
+    """

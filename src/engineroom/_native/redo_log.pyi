@@ -1,0 +1,128 @@
+"""
+The redo log of 5.6, 5.7 and 8.0.
+"""
+
+import collections.abc
+import typing
+
+__all__: list[str] = [
+    "append",
+    "commit_cost",
+    "crash_runs",
+    "group_commit",
+    "make_group",
+    "mistakes",
+    "recover",
+    "run_on_host",
+    "simulate",
+    "write_file",
+]
+
+def append(
+    *,
+    threads: typing.SupportsInt | typing.SupportsIndex = 1,
+    appends_per_thread: typing.SupportsInt | typing.SupportsIndex,
+    group_bytes: typing.SupportsInt | typing.SupportsIndex = 100,
+    bare: bool = False,
+) -> int:
+    """
+    Elapsed ns while threads append to our own log, which writes nothing; `bare`: one fetch_add and one memcpy each.
+    """
+
+def commit_cost(
+    design: str,
+    *,
+    threads: typing.SupportsInt | typing.SupportsIndex = 1,
+    commits_per_thread: typing.SupportsInt | typing.SupportsIndex,
+    mtr_bytes: typing.SupportsInt | typing.SupportsIndex = 100,
+) -> dict[typing.Any, typing.Any]:
+    """
+    Commits mini-transactions on real threads without a disk: 'mtr_5_7', 'mtr_8_0' or 'mtr_8_0_writer_threads_off'. Returns elapsed_ns of all, cpu_ns of the committing threads, and counts.
+    """
+
+def crash_runs(
+    *,
+    design: str,
+    mistake: str = "none",
+    seed: typing.SupportsInt | typing.SupportsIndex = 1,
+    runs: typing.SupportsInt | typing.SupportsIndex = 1,
+    crashes_per_run: typing.SupportsInt | typing.SupportsIndex = 20,
+) -> dict[typing.Any, typing.Any]:
+    """
+    Crashes simulated runs at random events and recovers. Returns counts; lost_commits, wrong_groups, wrong_checkpoints, disorders and hangs are 0 in a log without a mistake.
+    """
+
+def group_commit(
+    *,
+    clients: typing.SupportsInt | typing.SupportsIndex,
+    fsync_ns: typing.SupportsInt | typing.SupportsIndex,
+    run_ns: typing.SupportsInt | typing.SupportsIndex,
+    group_bytes: typing.SupportsInt | typing.SupportsIndex = 100,
+) -> dict[typing.Any, typing.Any]:
+    """
+    Clients that append to our own log and wait until it is durable, over a disk whose fsync takes `fsync_ns`.
+    """
+
+def make_group(
+    client: typing.SupportsInt | typing.SupportsIndex,
+    sequence: typing.SupportsInt | typing.SupportsIndex,
+    data_bytes: typing.SupportsInt | typing.SupportsIndex,
+) -> bytes:
+    """
+    A record group whose bytes follow from its arguments.
+    """
+
+def mistakes() -> list[typing.Any]:
+    """
+    The names of the mistakes that can be planted.
+    """
+
+def recover(file: bytes) -> typing.Any:
+    """
+    Reads a log file after a crash: a dict of checkpoint_lsn, groups (start LSN, end LSN, bytes), end_lsn and why it stopped; None when the file has no header or checkpoint.
+    """
+
+def run_on_host(
+    *,
+    design: str,
+    load: dict[typing.Any, typing.Any],
+    log: dict[typing.Any, typing.Any] = {},
+    run_ns: typing.SupportsInt | typing.SupportsIndex,
+    fsync_ns: typing.SupportsInt | typing.SupportsIndex = 100000,
+    seed: typing.SupportsInt | typing.SupportsIndex = 1,
+    progress: collections.abc.Callable[..., typing.Any] | None = None,
+) -> dict[typing.Any, typing.Any]:
+    """
+    The same clients on real threads, over a disk in memory whose fsync takes `fsync_ns`. Times are wall times.
+    """
+
+def simulate(
+    *,
+    design: str,
+    parameters: dict[typing.Any, typing.Any],
+    load: dict[typing.Any, typing.Any],
+    log: dict[typing.Any, typing.Any] = {},
+    run_ns: typing.SupportsInt | typing.SupportsIndex,
+    warmup_ns: typing.SupportsInt | typing.SupportsIndex = 0,
+    seed: typing.SupportsInt | typing.SupportsIndex = 1,
+    progress: collections.abc.Callable[..., typing.Any] | None = None,
+) -> dict[typing.Any, typing.Any]:
+    """
+    Clients against one design of the redo log, in virtual time.
+
+    design: "5.6", "5.7", "8.0" or "8.0, writer threads off".
+    parameters: the machine's. load: clients, statements, away_ns, statement_ns, mtrs_per_statement, mtr_bytes, commit_mtrs,
+    flush_every, dirty_percent, transactions. log: buffer_bytes, cpu_gate and the like; what is left out has its default.
+    run_ns, warmup_ns: virtual time; the warm-up is not counted. With load["transactions"] the run goes on to their end and
+    run_ns bounds it.
+
+    Returns a dict: transactions, mtrs, fsyncs, writes, written_bytes, window_ns, and what a run is asked anyway.
+    Raises ValueError for a bad argument, RuntimeError for a simulation that stalled.
+    """
+
+def write_file(
+    groups: collections.abc.Sequence[bytes], *, capacity_bytes: typing.SupportsInt | typing.SupportsIndex
+) -> bytes:
+    """
+    The log file that holds these record groups.
+    """

@@ -1,0 +1,133 @@
+"""`engineroom calibrate`: the parameters of the machine at hand, for the simulated machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from engineroom import paths, progress, provenance
+from engineroom.errors import EngineRoomError
+
+__all__ = ["calibrate", "measure", "parameters"]
+
+QUANTILES = 20
+
+
+def measure(samples: int, folder: Path) -> dict[str, list[float]]:
+    """The times of the primitives in ns, several of each. Files are made in `folder`."""
+    from engineroom._native import machine
+
+    try:
+        measured = machine.primitives(samples=samples, folder=str(folder))
+    except (OSError, RuntimeError) as error:
+        raise EngineRoomError(
+            f"the primitives could not be measured: {error}",
+            remedy="give a folder that can be written to: --folder FOLDER",
+        ) from error
+    return {name: [float(x) for x in ns] for name, ns in measured.items()}
+
+
+def parameters(primitives: Mapping[str, Sequence[float]]) -> dict[str, dict[str, Any]]:
+    """A machine's parameters from its primitives. What no primitive tells is left at the simulator's default.
+
+    A hand-over between two CPUs is a wake-up, the way to the other CPU and a switch there; one on a single CPU has a park
+    instead of the way. The parts that are measured alone are taken off.
+    """
+    ns = {name: statistics.median(values) for name, values in primitives.items()}
+    switch = max(0.0, ns["switch_by_yield_on_one_cpu"] - ns["yield_alone"])
+    park, unpark = ns["park_on_changed_word"], ns["wake_nobody"]
+    wake_each = max(0.0, ns["futex_hand_over_on_one_cpu"] - park - unpark - switch)
+    found: dict[str, tuple[float | list[float], str]] = {
+        "cores_per_socket": (float(os.cpu_count() or 1), "number of CPUs"),
+        "load_ps": (ns["load"], "load"),
+        "rmw_ps": (ns["atomic_add"], "atomic_add"),
+        "pause_ps": (ns["pause"], "pause"),
+        "copy_ps_per_kib": (ns["copy_1_kib"], "copy_1_kib"),
+        "switch_ps": (switch, "switch_by_yield_on_one_cpu - yield_alone"),
+        "yield_ps": (ns["yield_alone"], "yield_alone"),
+        "park_ps": (park, "park_on_changed_word"),
+        "unpark_ps": (unpark, "wake_nobody"),
+        "wake_each_ps": (wake_each, "futex_hand_over_on_one_cpu - park - unpark - switch"),
+        "pwrite_ps": (ns["pwrite_512"], "pwrite_512"),
+        "pwrite_ps_per_kib": (
+            max(0.0, (ns["pwrite_64_kib"] - ns["pwrite_512"]) / 63.5),
+            "(pwrite_64_kib - pwrite_512) / 63.5",
+        ),
+        "disk_fsync_quantiles_ps": (
+            _quantiles(primitives["fdatasync_512"]),
+            f"fdatasync_512, {QUANTILES + 1} quantiles",
+        ),
+    }
+    wake = 0.0
+    if "futex_hand_over_between_cpus" in ns:
+        wake = max(0.0, ns["futex_hand_over_between_cpus"] - unpark - wake_each - switch)
+        found["wake_ps"] = (wake, "futex_hand_over_between_cpus - unpark - wake_each - switch")
+        found["same_socket_ps"] = (ns["line_transfer"], "line_transfer")
+    found["timer_slack_ps"] = (
+        max(0.0, ns["timer_lateness"] - wake - switch),
+        "timer_lateness - wake - switch",
+    )
+    return {
+        name: {"value": _whole(name, value), "kind": "measured", "source": source}
+        for name, (value, source) in found.items()
+    }
+
+
+def _quantiles(values: Sequence[float]) -> list[float]:
+    ordered = sorted(values)
+    return [ordered[round(i * (len(ordered) - 1) / QUANTILES)] for i in range(QUANTILES + 1)]
+
+
+def _whole(name: str, value: float | list[float]) -> int | list[int]:
+    """Picoseconds, but a count stays a count."""
+    if isinstance(value, list):
+        return [round(1000 * each) for each in value]
+    return round(1000 * value) if "_ps" in name else round(value)
+
+
+@click.command()
+@click.option(
+    "--samples",
+    type=click.IntRange(1, 1000),
+    default=5,
+    show_default=True,
+    help="How often each is measured.",
+)
+@click.option(
+    "--folder", type=click.Path(path_type=Path), help="Where the disk is measured; else a temporary folder."
+)
+@click.option(
+    "--output", type=click.Path(path_type=Path), help="The file to write; else machine.json in the cache."
+)
+def calibrate(samples: int, folder: Path | None, output: Path | None) -> None:
+    """Measure this machine's primitives and write the simulated machine's parameters.
+
+    Takes about a minute on a quiet machine. The pages of the book use their own parameters and do not change.
+    """
+    target = output or paths.cache() / "machine.json"
+    seen = provenance.machine()
+    with (
+        provenance.watch() as watched,
+        tempfile.TemporaryDirectory() as scratch,
+        progress.bar(desc="calibrate", total=1) as bar,
+    ):
+        primitives = measure(samples, folder or Path(scratch))
+        bar.update()
+    written = {
+        "title": f"{seen['cpu']}, {seen['cores']} CPUs, measured {seen['date'][:10]}",
+        "provenance": provenance.scrub({**seen, **watched}),
+        "primitives_ns": {name: [round(x, 3) for x in ns] for name, ns in primitives.items()},
+        "parameters": parameters(primitives),
+    }
+    target.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
+    for name, parameter in written["parameters"].items():
+        shown = parameter["value"]
+        click.echo(f"{name:26} {shown if not isinstance(shown, list) else f'{shown[0]} to {shown[-1]}'}")
+    click.echo(f"written to {target}")

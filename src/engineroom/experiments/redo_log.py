@@ -1,0 +1,466 @@
+"""The redo log chapter's experiments: the log of 5.6, 5.7 and 8.0 on the simulated machine, and what a commit costs.
+
+The machine and the loads below are fixed before the first comparison with a published number. What a simulated
+transaction does besides redo is computing and waiting for its client: no locks, no pages, no binlog. Where the sources'
+curves come from those, the simulation cannot show it, and the page says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from engineroom import provenance
+from engineroom.experiments.redo_log_live import flushes_live
+from engineroom.machine.presets import preset
+from engineroom.progress import bar
+from engineroom.runs import Run
+
+__all__ = [
+    "COMMIT_THREADS",
+    "DESIGNS",
+    "LARGE_TRANSACTIONS",
+    "MACHINE",
+    "RECORD",
+    "SYSBENCH",
+    "TPCC",
+    "commit_cost_kernel",
+    "commit_cost_sim",
+    "components",
+    "few_clients_sim",
+    "flushes_sim",
+    "load_time_sim",
+    "parameters",
+    "reservation_callers_sim",
+    "throughput_sim",
+    "where_time_goes_sim",
+]
+
+# Series of figure 7-6 and the log behind each: design, and what differs from its defaults.
+DESIGNS: Mapping[str, tuple[str, Mapping[str, int]]] = {
+    "flushes": ("8.0", {}),
+    "old_redo": ("5.7", {}),
+    "5.6": ("5.6", {}),
+    "writer_threads_off": ("8.0, writer threads off", {}),
+    "no_cpu_gate": ("8.0", {"cpu_gate": 0}),
+}
+
+# The sources' machine, with a source for each number in data/machine.
+MACHINE = "four_sockets_176"
+
+# SysBench read-write: 18 statements of which four write, in four rounds of reads and one write, client beside the server.
+SYSBENCH: Mapping[str, int] = {
+    "statements": 4,
+    "away_ns": 150_000,
+    "statement_ns": 250_000,
+    "mtrs_per_statement": 3,
+    "mtr_bytes": 150,
+    "commit_mtrs": 2,
+    "flush_every": 1,
+    "dirty_percent": 30,
+}
+
+# TPC-C: about 25 statements a transaction on the average of its five kinds, most of them short.
+TPCC: Mapping[str, int] = {
+    "statements": 25,
+    "away_ns": 80_000,
+    "statement_ns": 50_000,
+    "mtrs_per_statement": 3,
+    "mtr_bytes": 200,
+    "commit_mtrs": 2,
+    "flush_every": 1,
+    "dirty_percent": 30,
+}
+
+# A load in large transactions: batches of 100 rows, two mini-transactions a row, 4 MB of redo a transaction.
+LARGE_TRANSACTIONS: Mapping[str, int] = {
+    "statements": 50,
+    "away_ns": 50_000,
+    "statement_ns": 300_000,
+    "mtrs_per_statement": 200,
+    "mtr_bytes": 400,
+    "commit_mtrs": 2,
+    "flush_every": 1,
+    "dirty_percent": 10,
+    "transactions": 2,
+}
+LOAD_WORKERS = 100
+COMMIT_THREADS = (1, 2, 4, 8, 16, 32, 64)
+SEEDS = (1, 2, 3)
+MS = 1_000_000
+
+COLUMNS = {
+    "concurrency": "clients in a closed loop",
+    "flushes_per_transaction": "fsyncs of the redo log over transactions committed",
+    "tpmC": "transactions per minute of virtual time",
+    "throughput": "transactions per second of virtual time",
+    "load_time_minutes": "virtual time until all workers have ended, minutes",
+    "share_percent": "share of the clients' time on a CPU: computing, waiting for cache lines, spinning",
+    "threads": "threads that commit mini-transactions, nothing else",
+    "nanoseconds": "elapsed time of all threads over commits",
+    "cpu_ns": "CPU time of the committing threads over commits",
+    "transactions": "transactions counted",
+    "fsyncs": "fsyncs of the redo log in the same time",
+    "written_bytes": "bytes written to the log file in the same time",
+    "latency_ms_p99": "99th percentile of a transaction's time, ms",
+    "log_thread_spin_percent": "CPU time that the log threads spin, over the elapsed time",
+    "component": "what the clients do",
+    "caller": "what a client does when it reserves or waits for the reservation",
+    "build": "before or after: the log of 5.7 or of 8.0",
+}
+
+
+def parameters(machine: str | Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of a machine of the book by its name, or those given."""
+    return dict(preset(machine).values()) if isinstance(machine, str) else dict(machine)
+
+
+def _simulate(design: str, load: Mapping[str, int], seed: int, **more: Any) -> dict[str, Any]:
+    from engineroom import _native
+
+    seen: dict[str, Any] = _native.redo_log.simulate(
+        design=design,
+        parameters=parameters(more.pop("machine", MACHINE)),
+        load=dict(load),
+        log=dict(more.pop("log", {})),
+        seed=seed,
+        **more,
+    )
+    return seen
+
+
+def _run(figure: str, method: str, rows: Sequence[Mapping[str, Any]], **about: Any) -> Run:
+    return Run(
+        figure=figure,
+        method=method,
+        table=pd.DataFrame(list(rows)),
+        provenance={**provenance.machine(seed=SEEDS[0]), **about},
+        summary="median" if method == "sim" else "min",
+        columns=COLUMNS,
+    )
+
+
+def flushes_sim(
+    *,
+    clients: Sequence[int] = (1, 2, 3, 5, 10, 20, 50, 100, 200),
+    seeds: Sequence[int] = SEEDS,
+    run_ms: int = 500,
+    machine: str | Mapping[str, Any] = MACHINE,
+) -> Run:
+    """Figure 7-6: fsyncs of the redo log a transaction, and the same with the CPU gate of the log threads switched off."""
+    rows = []
+    turns = [(n, series, seed) for n in clients for series in DESIGNS for seed in seeds]
+    with provenance.watch() as watched:
+        for n, series, seed in bar(turns, desc="fig-7-06", unit="run"):
+            design, log = DESIGNS[series]
+            seen = _simulate(
+                design,
+                {**SYSBENCH, "clients": n},
+                seed,
+                log=log,
+                machine=machine,
+                run_ns=run_ms * MS,
+                warmup_ns=300 * MS,
+            )
+            spin_ps = sum(
+                ps for path, state, ps in seen["activities"] if state == "spin" and path[0].startswith("log_")
+            )
+            rows.append(
+                {
+                    "concurrency": n,
+                    "series": series,
+                    "repeat": seed - seeds[0],
+                    "flushes_per_transaction": seen["fsyncs"] / max(1, seen["transactions"]),
+                    "transactions": seen["transactions"],
+                    "fsyncs": seen["fsyncs"],
+                    "written_bytes": seen["written_bytes"],
+                    "latency_ms_p99": seen["latency_ns_p99"] / MS,
+                    "log_thread_spin_percent": 100 * spin_ps / 1000 / seen["now_ns"],
+                }
+            )
+    return _run("fig-7-06", "sim", rows, during=watched, machine=parameters(machine), load=dict(SYSBENCH))
+
+
+def throughput_sim(
+    *,
+    clients: Sequence[int] = (50, 100, 150, 200, 250, 300),
+    seeds: Sequence[int] = SEEDS,
+    run_ms: int = 60,
+    machine: str | Mapping[str, Any] = MACHINE,
+) -> Run:
+    """Figure 7-1, the redo part alone: the same transactions over the log of 5.7 (before) and of 8.0 (after)."""
+    rows = []
+    turns = [
+        (n, series, design, seed)
+        for n in clients
+        for series, design in (("before", "5.7"), ("after", "8.0"))
+        for seed in seeds
+    ]
+    with provenance.watch() as watched:
+        for n, series, design, seed in bar(turns, desc="fig-7-01", unit="run"):
+            # The CPU usage is sampled four times in the warm-up, as the run is short.
+            seen = _simulate(
+                design,
+                {**TPCC, "clients": n},
+                seed,
+                machine=machine,
+                run_ns=run_ms * MS,
+                warmup_ns=210 * MS,
+            )
+            rows.append(
+                {
+                    "concurrency": n,
+                    "series": series,
+                    "repeat": seed - seeds[0],
+                    "tpmC": seen["transactions"] / run_ms * 60_000,
+                    "transactions": seen["transactions"],
+                    "fsyncs": seen["fsyncs"],
+                    "latency_ms_p99": seen["latency_ns_p99"] / MS,
+                }
+            )
+    return _run("fig-7-01", "sim", rows, during=watched, machine=parameters(machine), load=dict(TPCC))
+
+
+def few_clients_sim(
+    *,
+    clients: Sequence[int] = (1, 2, 5, 10, 20, 40),
+    seeds: Sequence[int] = SEEDS,
+    run_ms: int = 400,
+    machine: str | Mapping[str, Any] = MACHINE,
+) -> Run:
+    """The chapter's statement on fewer than 50 connections: the load of figure 7-1, over the log of 5.7 and of 8.0."""
+    rows = []
+    turns = [
+        (n, series, design, seed)
+        for n in clients
+        for series, design in (("old_redo", "5.7"), ("new_redo", "8.0"))
+        for seed in seeds
+    ]
+    with provenance.watch() as watched:
+        for n, series, design, seed in bar(turns, desc="num-ch7-1", unit="run"):
+            seen = _simulate(
+                design,
+                {**TPCC, "clients": n},
+                seed,
+                machine=machine,
+                run_ns=run_ms * MS,
+                warmup_ns=210 * MS,
+            )
+            rows.append(
+                {
+                    "concurrency": n,
+                    "series": series,
+                    "repeat": seed - seeds[0],
+                    "throughput": seen["transactions"] / run_ms * 1000,
+                    "transactions": seen["transactions"],
+                    "fsyncs": seen["fsyncs"],
+                    "latency_ms_p99": seen["latency_ns_p99"] / MS,
+                }
+            )
+    return _run("num-ch7-1", "sim", rows, during=watched, machine=parameters(machine), load=dict(TPCC))
+
+
+def load_time_sim(*, seeds: Sequence[int] = SEEDS, machine: str | Mapping[str, Any] = MACHINE) -> Run:
+    """Figure 7-2: 100 workers load in transactions of 4 MB of redo, over the log of 5.7 and of 8.0."""
+    rows = []
+    turns = [
+        (build, design, seed) for build, design in (("before", "5.7"), ("after", "8.0")) for seed in seeds
+    ]
+    with provenance.watch() as watched:
+        for build, design, seed in bar(turns, desc="fig-7-02", unit="run"):
+            seen = _simulate(
+                design,
+                {**LARGE_TRANSACTIONS, "clients": LOAD_WORKERS},
+                seed,
+                machine=machine,
+                run_ns=600_000 * MS,
+            )
+            rows.append(
+                {
+                    "build": build,
+                    "series": "load_time",
+                    "repeat": seed - seeds[0],
+                    "load_time_minutes": seen["window_ns"] / 60e9,
+                    "transactions": seen["transactions"],
+                    "fsyncs": seen["fsyncs"],
+                    "written_bytes": seen["written_bytes"],
+                }
+            )
+    return _run(
+        "fig-7-02", "sim", rows, during=watched, machine=parameters(machine), load=dict(LARGE_TRANSACTIONS)
+    )
+
+
+# What a profiler of CPU samples sees; a parked thread is in no sample.
+ON_CPU = ("work", "memory", "spin")
+
+
+def components(activities: Sequence[tuple[tuple[str, ...], str, int]]) -> dict[str, int]:
+    """CPU time of the clients by what they do: the innermost of our names on the path."""
+    found: dict[str, int] = {}
+    for path, state, ps in activities:
+        if path[0] != "client" or state not in ON_CPU:
+            continue
+        name = path[-1]
+        if name == "log_reservation" and "log_write_up_to" in path:
+            name = "log_write_up_to"
+        found[name] = found.get(name, 0) + ps
+    return found
+
+
+def where_time_goes_sim(
+    *,
+    clients: int = 250,
+    seeds: Sequence[int] = SEEDS,
+    run_ms: int = 60,
+    machine: str | Mapping[str, Any] = MACHINE,
+) -> Run:
+    """Figure 7-4: where 250 clients spend their CPU time over the log of 5.7 and of 8.0."""
+    rows = []
+    waits = []
+    turns = [
+        (series, design, seed)
+        for series, design in (("old_redo", "5.7"), ("new_redo", "8.0"))
+        for seed in seeds
+    ]
+    with provenance.watch() as watched:
+        for series, design, seed in bar(turns, desc="fig-7-04", unit="run"):
+            seen = _simulate(
+                design,
+                {**TPCC, "clients": clients},
+                seed,
+                machine=machine,
+                run_ns=run_ms * MS,
+                warmup_ns=210 * MS,
+            )
+            spent = components(seen["activities"])
+            whole = sum(spent.values())
+            rows += [
+                {
+                    "component": name,
+                    "series": series,
+                    "repeat": seed - seeds[0],
+                    "share_percent": 100 * ps / whole,
+                }
+                for name, ps in sorted(spent.items())
+            ]
+            waits += [{"series": series, "repeat": seed - seeds[0], **wait} for wait in seen["waits"]]
+    run = _run("fig-7-04", "sim", rows, during=watched, machine=parameters(machine), load=dict(TPCC))
+    return Run(**{**run.__dict__, "tables": {"waits": pd.DataFrame(waits)}})
+
+
+def reservation_callers_sim(
+    *,
+    clients: int = 250,
+    seeds: Sequence[int] = SEEDS,
+    run_ms: int = 60,
+    machine: str | Mapping[str, Any] = MACHINE,
+) -> Run:
+    """Figure 7-5: for whom 250 clients spend CPU time in the reservation of 5.7."""
+    rows = []
+    with provenance.watch() as watched:
+        for seed in bar(seeds, desc="fig-7-05", unit="run"):
+            seen = _simulate(
+                "5.7",
+                {**TPCC, "clients": clients},
+                seed,
+                machine=machine,
+                run_ns=run_ms * MS,
+                warmup_ns=210 * MS,
+            )
+            by_caller: dict[str, int] = {}
+            for path, state, ps in seen["activities"]:
+                if path[-1] == "log_reservation" and state in ON_CPU:
+                    by_caller[path[-2]] = by_caller.get(path[-2], 0) + ps
+            whole = sum(by_caller.values())
+            rows += [
+                {
+                    "caller": caller,
+                    "series": "log_reservation_wait",
+                    "repeat": seed - seeds[0],
+                    "share_percent": 100 * ps / whole,
+                }
+                for caller, ps in sorted(by_caller.items())
+            ]
+    return _run("fig-7-05", "sim", rows, during=watched, machine=parameters(machine), load=dict(TPCC))
+
+
+COMMITS = ("mtr_5_7", "mtr_8_0", "mtr_8_0_writer_threads_off")
+
+
+def commit_cost_kernel(
+    *,
+    threads: Sequence[int] = (1, 2, 4, 8, 16),
+    commits: int = 2_000_000,
+    repeats: int = 7,
+    mtr_bytes: int = 100,
+) -> Run:
+    """The degradation article's statement, on the machine at hand: plain code, no simulation. Series take turns."""
+    from engineroom import _native
+
+    rows = []
+    turns = [(repeat, n, series) for repeat in range(repeats) for n in threads for series in COMMITS]
+    with provenance.watch() as watched:
+        for repeat, n, series in bar(turns, desc="num-deg-3", unit="run"):
+            each = commits // n
+            seen = _native.redo_log.commit_cost(
+                series, threads=n, commits_per_thread=each, mtr_bytes=mtr_bytes
+            )
+            rows.append(
+                {
+                    "threads": n,
+                    "series": series,
+                    "repeat": repeat,
+                    "nanoseconds": seen["elapsed_ns"] / (each * n),
+                    "cpu_ns": seen["cpu_ns"] / (each * n),
+                }
+            )
+    return _run("num-deg-3", "kernel", rows, during=watched, mtr_bytes=mtr_bytes, commits=commits)
+
+
+def commit_cost_sim(
+    *,
+    threads: Sequence[int] = COMMIT_THREADS,
+    seeds: Sequence[int] = SEEDS,
+    run_ms: int = 4,
+    machine: str | Mapping[str, Any] = MACHINE,
+) -> Run:
+    """The same statement where a reader has no such machine: up to 64 threads that do nothing but commit."""
+    designs = dict(zip(COMMITS, ("5.7", "8.0", "8.0, writer threads off"), strict=True))
+    load = {"statements": 1, "statement_ns": 0, "commit_mtrs": 0, "flush_every": 0, "dirty_percent": 0}
+    rows = []
+    turns = [(n, series, seed) for n in threads for series in COMMITS for seed in seeds]
+    with provenance.watch() as watched:
+        for n, series, seed in bar(turns, desc="num-deg-3", unit="run"):
+            seen = _simulate(
+                designs[series],
+                {**load, "clients": n, "mtr_bytes": 100},
+                seed,
+                machine=machine,
+                run_ns=run_ms * MS,
+                warmup_ns=1 * MS,
+            )
+            rows.append(
+                {
+                    "threads": n,
+                    "series": series,
+                    "repeat": seed - seeds[0],
+                    "nanoseconds": run_ms * MS / max(1, seen["mtrs"]),
+                }
+            )
+    return _run("num-deg-3", "sim", rows, during=watched, machine=parameters(machine), load=load)
+
+
+RECORD: dict[tuple[str, str], Callable[[], Run | list[Run]]] = {
+    ("fig-7-01", "sim"): throughput_sim,
+    ("fig-7-02", "sim"): load_time_sim,
+    ("fig-7-04", "sim"): where_time_goes_sim,
+    ("fig-7-05", "sim"): reservation_callers_sim,
+    ("fig-7-06", "sim"): flushes_sim,
+    ("fig-7-06", "live"): flushes_live,
+    ("num-ch7-1", "sim"): few_clients_sim,
+    ("num-deg-3", "kernel"): commit_cost_kernel,
+    ("num-deg-3", "sim"): commit_cost_sim,
+}

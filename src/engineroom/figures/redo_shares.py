@@ -1,0 +1,67 @@
+"""What the redo log's dot plots share: one row a thing and series, a dot a repeat, the published value hollow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from engineroom import published
+from engineroom.figures.drawing import BLUE, INK, VERMILION
+from engineroom.figures.lines import is_narrow
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from engineroom.runs import Run
+
+__all__ = ["dots", "middle", "rows_of"]
+
+MARKS = ((VERMILION, "o"), (BLUE, "s"))
+
+
+def rows_of(run: Run, *, x: str, y: str) -> pd.DataFrame:
+    """Our repeats, then the published values."""
+    ours = run.table[[x, "series", "repeat", y]].assign(source="ours", method=run.method)
+    theirs = published.rows(run.figure)[[x, "series", y]].assign(repeat=0, source="published", method="")
+    return pd.concat([ours, theirs], ignore_index=True)
+
+
+def middle(table: pd.DataFrame, *, x: str, y: str) -> dict[str, pd.Series[float]]:
+    """Our median of each x by series."""
+    ours = table[table["source"] == "ours"]
+    return {str(series): mine.groupby(x)[y].median() for series, mine in ours.groupby("series")}
+
+
+def dots(table: pd.DataFrame, ax: Axes, *, x: str, y: str, x_label: str) -> None:
+    """Rows from the largest down, ours first."""
+    labels: list[str] = []
+    for source in ("ours", "published"):
+        for (colour, marker), (series, mine) in zip(
+            MARKS, table[table["source"] == source].groupby("series", sort=False), strict=False
+        ):
+            order = mine.groupby(x)[y].median().sort_values(ascending=False)
+            for name, value in order.items():
+                repeats = mine.loc[mine[x] == name, y]
+                at = [len(labels)] * len(repeats)
+                if source == "ours":
+                    ax.plot(repeats, at, marker, color=colour, alpha=0.35, markersize=5)
+                    ax.plot([value], at[:1], marker, color=colour, markersize=8)
+                else:
+                    ax.plot([value], at[:1], marker, color=INK, markersize=7, fillstyle="none")
+                ax.annotate(
+                    f"{value:.3g}",
+                    (value, at[0]),
+                    (9, 0),
+                    textcoords="offset points",
+                    va="center",
+                    fontsize=9,
+                )
+                more = "published" if source == "published" else str(series)
+                text = str(name) if is_narrow(ax) else f"{name}, {more}"
+                labels.append(text.replace("_", " "))
+    ax.set_yticks(range(len(labels)), labels, fontsize=9)
+    ax.invert_yaxis()
+    ax.set_xlim(0, table[y].max() * (1.35 if is_narrow(ax) else 1.15))
+    ax.grid(axis="x", alpha=0.25)
+    ax.set_xlabel(x_label)

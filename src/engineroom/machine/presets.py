@@ -1,0 +1,97 @@
+"""Machines by name: each a table of parameters, and where each number comes from (`data/machine/*.json`)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from engineroom import paths
+from engineroom.errors import EngineRoomError
+
+__all__ = ["KINDS", "Parameter", "Preset", "load", "names", "preset"]
+
+# How a number is known. What was not measured is also tried at half and at one and a half times its value.
+KINDS = ("measured", "cited", "estimate", "chosen")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One number of a machine."""
+
+    name: str
+    value: int | list[int]
+    kind: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A machine's parameters; `values()` is what the compiled machine takes."""
+
+    name: str
+    title: str
+    parameters: tuple[Parameter, ...]
+
+    def values(self) -> dict[str, int | list[int]]:
+        return {parameter.name: parameter.value for parameter in self.parameters}
+
+    def uncertain(self) -> list[str]:
+        """The parameters that were not measured where the book is made and are no choice of ours."""
+        return [p.name for p in self.parameters if p.kind in ("cited", "estimate")]
+
+    def varied(self, name: str, factor: float) -> Preset:
+        """The same machine with one parameter times `factor`."""
+        if name not in self.values():
+            raise EngineRoomError(
+                f"the machine {self.name} has no parameter {name!r}",
+                remedy="choose from: " + ", ".join(self.values()),
+            )
+        return replace(
+            self,
+            name=f"{self.name}, {name} x {factor:g}",
+            parameters=tuple(
+                replace(p, value=_times(p.value, factor)) if p.name == name else p for p in self.parameters
+            ),
+        )
+
+
+def _times(value: int | list[int], factor: float) -> int | list[int]:
+    if isinstance(value, list):
+        return [round(each * factor) for each in value]
+    return round(value * factor)
+
+
+def names() -> list[str]:
+    """The presets of the book."""
+    return sorted(path.stem for path in _folder().glob("*.json") if path.stem != "datapackage")
+
+
+def preset(name: str) -> Preset:
+    """A preset of the book by its name."""
+    if name not in names():
+        raise EngineRoomError(f"there is no machine {name!r}", remedy="choose from: " + ", ".join(names()))
+    return load(_folder() / f"{name}.json")
+
+
+def load(path: Path) -> Preset:
+    """A machine from a file: a preset, or what `engineroom calibrate` wrote."""
+    try:
+        read: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        parameters = tuple(Parameter(name, **fields) for name, fields in read["parameters"].items())
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise EngineRoomError(
+            f"{path} does not hold a machine's parameters: {error}",
+            remedy="write one with `engineroom calibrate`, or take one of data/machine",
+        ) from error
+    unknown = sorted({p.kind for p in parameters} - set(KINDS))
+    if unknown:
+        raise EngineRoomError(
+            f"{path}: parameters of kind {', '.join(unknown)}", remedy="use one of: " + ", ".join(KINDS)
+        )
+    return Preset(path.stem, read["title"], parameters)
+
+
+def _folder() -> Path:
+    return paths.data() / "machine"
