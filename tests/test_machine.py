@@ -29,6 +29,7 @@ def run(**changes: Any) -> dict[str, Any]:
     return native.closed_loop(**arguments)  # type: ignore[no-any-return]
 
 
+@pytest.mark.slow
 def test_the_machine_agrees_with_every_formula():
     with ProcessPoolExecutor(2) as executor:
         rows = validation.validate(executor=executor)
@@ -232,3 +233,20 @@ def test_calibrate_writes_a_machine_that_runs(tmp_path: Path):
 def test_calibrate_says_what_to_do_when_the_folder_cannot_be_written(tmp_path: Path):
     with pytest.raises(EngineRoomError, match="--folder"):
         calibrate.measure(1, tmp_path / "absent")
+
+
+@pytest.mark.slow
+def test_a_small_sitting_of_the_bench_measures_every_goal(monkeypatch):
+    """Which goals hold is not for a test to say."""
+    pytest.importorskip("simpy")
+    from engineroom import progress
+    from engineroom.bench import Sitting
+    from engineroom.bench import machine as bench
+
+    monkeypatch.setattr(bench, "REPEATS", 1)
+    monkeypatch.setattr(bench, "QUEUE_RUN_NS", 20_000 * MS)
+    with progress.bar(disable=True) as bar:
+        rows = bench.bench(Sitting("machine", bar))
+    assert len(rows) == 6
+    assert all(row.ours > 0 for row in rows)
+    assert any(row.peer and row.peer.startswith("simpy") for row in rows)
