@@ -164,11 +164,13 @@ def _steal_s() -> float | None:
 
 
 def _revision() -> str | None:
-    """The commit, with `+changes` when tracked files differ from it."""
+    """The commit, with `+changes` when tracked files differ from it; runs recorded just before make no difference."""
     head = _output("git", "rev-parse", "--short=12", "HEAD")
     if head is None:
         return None
-    return head + ("+changes" if _output("git", "status", "--porcelain", "-uno") else "")
+    return head + (
+        "+changes" if _output("git", "status", "--porcelain", "-uno", "--", ":!data/recorded") else ""
+    )
 
 
 def _output(*command: str) -> str | None:
