@@ -21,13 +21,12 @@ namespace {
 
 // Up to this size one table is as fast as partitions and takes a third of the memory. Measured with ten
 // million probe rows on a core with 2 MiB of second-level and a share of 260 MiB of third-level cache: the
-// two meet between half a million and a million build rows (16 to 32 MB); at two million, partitions take two
+// two meet between half a million and a million build rows (23 to 46 MB); at two million, partitions take two
 // thirds of the time.
-constexpr std::size_t kOneTableBytes = std::size_t{24} << 20;
+constexpr std::size_t kOneTableBytes = std::size_t{35} << 20;
 // A partition's table: with the rows that stream past it, it is to stay in a second-level cache of 1 to 2
 // MiB.
-constexpr std::size_t kPartitionTableBytes = std::size_t{640} << 10;
-constexpr std::size_t kTableBytesPerRow = 64 / FastTable::kRowsPerBucket;
+constexpr std::size_t kPartitionTableBytes = std::size_t{920} << 10;
 constexpr unsigned kMostBits = 12;
 constexpr std::size_t kLeastRowsPerPage = 16;
 constexpr std::size_t kMostRowsPerPage = 4096;
@@ -154,14 +153,14 @@ class FastJoin {
  private:
   Layout choose() const {
     const std::size_t n = build_.size();
-    const unsigned bits = bits_for(n, kPartitionTableBytes / kTableBytesPerRow);
+    const unsigned bits = bits_for(n, kPartitionTableBytes / FastTable::kBytesPerRow);
     // Partitions of the build side and the table at once, with every row in an overflow that has just
     // doubled.
     const std::uint64_t one_table_bytes = n * (kRowBytes + FastTable::kMostBytesPerRow + kRowBytes) +
                                           partition_bytes(bits, kUsualRowsPerPage, n, options_.threads) +
                                           4096;
     const bool fits = !options_.memory_bytes || one_table_bytes <= *options_.memory_bytes;
-    const bool small = n * kTableBytesPerRow <= kOneTableBytes;
+    const bool small = n * FastTable::kBytesPerRow <= kOneTableBytes;
     const bool wants_one =
         options_.layout == FastLayout::one_table || (options_.layout == FastLayout::automatic && small);
     if (fits && wants_one) return {.one_table = true, .plan = unbounded(bits), .rows_per_pass = n};
@@ -248,10 +247,10 @@ class FastJoin {
   void with_one_table(const Layout& layout) {
     const std::size_t n = build_.size();
     const std::size_t partitions = layout.plan.partitions();
-    const std::size_t buckets_per_partition = n / FastTable::kRowsPerBucket / partitions + 1;
+    const std::size_t buckets_per_partition = FastTable::buckets_for(n) / partitions + 1;
     FastTable table(buckets_per_partition * partitions, 0, meter_);
     std::vector<MeteredVector<HashedRow>> overflows;
-    if (n * kTableBytesPerRow <= kPartitionTableBytes) {
+    if (n * FastTable::kBytesPerRow <= kPartitionTableBytes) {
       overflows.push_back(no_rows());
       HashedBlocks blocks(build_, 0, n, options_.keep_rows);
       while (blocks.next([](std::size_t) {})) {
@@ -320,8 +319,8 @@ class FastJoin {
 
     const bool bounded = layout.rows_per_pass != std::numeric_limits<std::size_t>::max();
     // Twice the usual, for partitions of many duplicates; the rest is their overflow's.
-    const std::size_t most_buckets = std::max<std::size_t>(
-        bounded ? layout.rows_per_pass / FastTable::kRowsPerBucket : n >> layout.plan.bits, 2);
+    const std::size_t most_buckets =
+        FastTable::buckets_for(bounded ? layout.rows_per_pass : (n >> layout.plan.bits) * 2);
     std::atomic<std::size_t> next = 0;
     on_all_threads([&](std::size_t thread) {
       FastTable table(most_buckets, layout.plan.bits, meter_);
@@ -355,7 +354,7 @@ class FastJoin {
     const bool keeps_unmatched = options_.join == JoinType::left || options_.join == JoinType::anti;
     if (probe_rows == 0 || (build_rows == 0 && !keeps_unmatched)) return;
     const std::size_t buckets =
-        std::min(std::min(build_rows, most_rows) / FastTable::kRowsPerBucket + 1, most_buckets);
+        std::min(FastTable::buckets_for(std::min(build_rows, most_rows)), most_buckets);
 
     // A page is not divided, so a pass ends when the table might not hold another one.
     const auto fits = [&](std::size_t rows) {

@@ -4,9 +4,10 @@
 //             into partitions whose tables fit the second-level cache, and written out where memory ends
 // Models      nothing of MySQL; the yardstick beside the server's hybrid hash join (hybrid.hpp)
 // Leaves out  extra conditions, more than one level of partitions, keys other than 64-bit integers
-// Cost        16 bytes a row of both sides (partitioned) or 50 bytes a build row (one table); `make bench`
+// Cost        16 bytes a row of both sides (partitioned) or 64 bytes a build row (one table); `make bench`
 //             measures the time, beside other engines. Memory outside the bound: the two relations, the
-//             result, and the places that bring its rows into order
+//             result, the places that bring its rows into order, and the system's page cache, in which
+//             rows that were written out are read in place: a first spill to a cold disk takes longer
 #pragma once
 
 #include <cstddef>

@@ -4,7 +4,7 @@
 //             an array sorted by bucket, read only for the look-ups that need it, later, in a loop of its own
 // Models      nothing of MySQL: the memory-conscious end of what its in-memory hash join could be
 // Leaves out  deletion, growth, and any defence against keys chosen to collide (the hash has no secret)
-// Cost        32 bytes a row at kRowsPerBucket = 2; about 3.7 % of the rows overflow. Rows of one key lie
+// Cost        45 bytes a row at three rows for two buckets; about 1.4 % of the rows overflow. Rows of one key lie
 //             side by side in the overflow, so that a million duplicates cost a scan, and only to who asks
 //             for them
 //
@@ -76,14 +76,18 @@ struct CountAndSum {
 class FastTable {
  public:
   static constexpr std::size_t kSlots = 4;
-  static constexpr std::size_t kRowsPerBucket = 2;
+  /// Buckets for so many rows. With fewer, look-ups go to the overflow too often; with more, lines that are
+  /// mostly empty push others out of the cache.
+  static constexpr std::size_t buckets_for(std::size_t rows) { return rows / 3 * 2 + 2; }
+  /// Memory for a row but for the overflow, rounded up.
+  static constexpr std::size_t kBytesPerRow = (64 + 4) * 2 / 3 + 1;
   /// The most rows that one call of count_matches takes.
   static constexpr std::size_t kBlock = 1024;
   /// So many rows ahead a look-up asks for its line; measured flat from 8 to 24.
   static constexpr std::size_t kAhead = 12;
   /// Memory for a row when all rows have one key: its share of a line, and twice in the overflow while
   /// sorting.
-  static constexpr std::size_t kMostBytesPerRow = 66;
+  static constexpr std::size_t kMostBytesPerRow = kBytesPerRow + 32;
 
   /// An empty table of at least `buckets` for hashes that agree in their first `prefix_bits`.
   FastTable(std::size_t buckets, unsigned prefix_bits, Meter& meter);

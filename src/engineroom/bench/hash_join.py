@@ -21,7 +21,7 @@ THREADS = (1, 2)
 REPEATS = 7
 # With so few probe rows a join is nearly its build phase alone, in both layouts.
 FEW_PROBE_ROWS = 10_000
-TABLE_BYTES_PER_ROW = 32  # of our table: a line of 64 bytes for two rows on the average
+TABLE_BYTES_PER_ROW = 128 / 3  # of our table: two lines of 64 bytes for three rows on the average
 
 
 def bench(sitting: Sitting) -> list[Row]:
@@ -122,7 +122,7 @@ def _probe_limit(sitting: Sitting, size: tuple[int, int, float]) -> Row:
     """A probe row's share of the join, partitioning included, against one independent read of a table of the same size."""
     build_rows, probe_rows, _ = size
     task = Task(build_rows, probe_rows, 1)
-    table_bytes = build_rows * TABLE_BYTES_PER_ROW
+    table_bytes = round(build_rows * TABLE_BYTES_PER_ROW)
     with Engine("engineroom", task) as engine, Engine("random reads", task) as reader:
         whole, few, reads = [], [], []
         for _ in range(REPEATS):
