@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,14 +18,9 @@ from engineroom.widgets import bundle
 pytestmark = pytest.mark.browser
 
 WIDTHS = {"desktop": (1280, 900), "phone": (390, 844)}
-OPENED = [
-    "book/index",
-    "book/hash_join",
-    "notebooks/hash_join",
-    "book/join_order",
-    "notebooks/join_order",
-    "book/ledger",
-]
+PAGES = re.findall(r"(?:root|file): (\S+)", (paths.root() / "_toc.yml").read_text())
+OPENED = [page for page in PAGES if page.startswith("notebooks/") or page in ("book/index", "book/ledger")]
+OPENED += [page.replace("notebooks/", "book/") for page in OPENED if page.startswith("notebooks/")]
 SERIOUS = {"serious", "critical"}
 
 
@@ -72,7 +68,8 @@ def reader(browser, html, request) -> Iterator[Opened]:
     yield from opened(browser, (html / f"{name}.html").as_uri(), width, theme=theme[0] if theme else "light")
 
 
-CASES = [(name, width) for name in OPENED for width in WIDTHS] + [(name, "phone", "dark") for name in OPENED]
+CASES = [(name, "phone") for name in PAGES] + [(name, "desktop") for name in OPENED]
+CASES += [(name, "phone", "dark") for name in OPENED]
 
 
 @pytest.mark.parametrize("reader", CASES, indirect=True, ids="-".join)
