@@ -12,6 +12,7 @@ import pytest
 from engineroom import figures, paths, runs
 from engineroom.errors import EngineRoomError
 from engineroom.figures.drawing import Words
+from engineroom.machine import validation
 from engineroom.servers.catalogue import release
 
 IDS = sorted(
@@ -26,6 +27,8 @@ def _run(figure: str) -> runs.Run:
     from engineroom.experiments import hash_join
 
     derived = {"own-hash-join-three-changes": "fig-7-22"}
+    if figure == "own-machine-validation":
+        return validation.as_run(validation.validate(validation.CASES[-3:]))
     if figure == "own-hash-join-panel":
         return hash_join.panel(2000, 0.5, 65536)
     found = next(
