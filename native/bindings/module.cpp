@@ -1,5 +1,6 @@
 // The Python module engineroom._native: one submodule a chapter, one binding file each.
 #include "arrays.hpp"
+#include "filesort_binding.hpp"
 #include "join_binding.hpp"
 #include "join_order_binding.hpp"
 #include "sim_binding.hpp"
@@ -13,4 +14,5 @@ PYBIND11_MODULE(_native, module) {
   engineroom::bindings::bind_machine(module);
   engineroom::bindings::bind_redo_log(module);
   engineroom::bindings::bind_join_order(module);
+  engineroom::bindings::bind_filesort(module);
 }
