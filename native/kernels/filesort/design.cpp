@@ -30,8 +30,8 @@ bool can_be_packed(const Table& table, ColumnSet carried) {
 std::uint64_t length_bytes(const Column& column) {
   switch (column.type) {
     case Type::integer:
-    case Type::fixed_char:
       return 0;
+    case Type::fixed_char:  // packed without its trailing spaces by the server, hence a length
     case Type::varchar:
       return column.declared_bytes < 256 ? 1 : 2;
     case Type::text:
