@@ -20,7 +20,7 @@ class BoundedQueue {
   BoundedQueue(std::size_t k, std::size_t record_bytes, std::size_t key_bytes, Counters& counters)
       : k_(k), key_bytes_(key_bytes), memory_((k + 1) * record_bytes), counters_(&counters) {
     for (std::size_t i = k + 1; i > 0; --i) free_.push_back(memory_.data() + (i - 1) * record_bytes);
-    counters.peak_sort_bytes = memory_.size() + (k + 1) * sizeof(std::byte*);
+    counters.peak_sort_bytes = memory_.size() + (k + 1) * 8;
   }
 
   /// Where the next record is to be written.

@@ -16,6 +16,9 @@ namespace engineroom::filesort {
 
 namespace {
 
+/// What a pointer to a record takes of the sort buffer, on every platform.
+constexpr std::size_t kPointerBytes = 8;
+
 /// Sets the read set of a handle and gives it back its own, whatever ends the scan.
 class ReadSetFor {
  public:
@@ -68,7 +71,7 @@ class SortBuffer {
 
   /// Room for a record, or null when the buffer is full.
   std::byte* room(std::size_t bytes) const {
-    const std::size_t pointers = (records_.size() + 1) * sizeof(std::byte*);
+    const std::size_t pointers = (records_.size() + 1) * kPointerBytes;
     return used_ + bytes + pointers <= bytes_ ? memory_.get() + used_ : nullptr;
   }
 
@@ -76,7 +79,7 @@ class SortBuffer {
     records_.push_back(record);
     used_ += bytes;
     counters_->peak_sort_bytes =
-        std::max<std::uint64_t>(counters_->peak_sort_bytes, used_ + records_.size() * sizeof(std::byte*));
+        std::max<std::uint64_t>(counters_->peak_sort_bytes, used_ + records_.size() * kPointerBytes);
   }
 
   void sort() { sort_records(records_, *format_, *counters_); }

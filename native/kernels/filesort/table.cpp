@@ -114,7 +114,7 @@ std::uint32_t Table::height() const {
 
 std::span<const std::byte> Table::value(std::size_t row, std::size_t column) const {
   const Field& f = field(row, column);
-  return std::span(f.is_off_page ? off_page_ : in_page_).subspan(f.offset, f.bytes);
+  return std::span(f.is_off_page ? off_page_ : in_page_).subspan(static_cast<std::size_t>(f.offset), f.bytes);
 }
 
 Handle::Handle(const Table& table) : table_(&table) {
