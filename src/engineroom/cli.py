@@ -23,6 +23,7 @@ COMMANDS = {
         "join_order",
         "Enumerate join orders and explain a statement's.",
     ),
+    "compare": ("engineroom.compare.cli", "compare", "Your own statement on several server versions."),
     "record": ("engineroom.experiments.cli", "record", "Measure again and keep the runs."),
 }
 

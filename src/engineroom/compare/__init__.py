@@ -1,0 +1,7 @@
+"""One statement of a reader's own, side by side on several generations of the server."""
+
+from __future__ import annotations
+
+from engineroom.compare.sides import EQUAL_SETTINGS, Comparison, Side, compare
+
+__all__ = ["EQUAL_SETTINGS", "Comparison", "Side", "compare"]

@@ -1,0 +1,108 @@
+"""A comparison as text for people."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+
+from engineroom.compare.sides import Comparison, Side
+
+__all__ = ["text"]
+
+_WIDTH = 100
+
+
+def text(comparison: Comparison) -> str:
+    """The whole as lines: cost, result, counters, plans, settings."""
+    sides = comparison.sides
+    lines = textwrap.wrap(" ".join(comparison.statement.split()), _WIDTH, max_lines=6, placeholder=" ...")
+    lines += ["", *_table(["", *(side.version for side in sides)], _cost(comparison)), ""]
+    lines += [f"Results: {comparison.results}"]
+    for side in sides:
+        if side.refused:
+            lines += [f"MySQL {side.version} refuses the {side.refused_at}: {side.refused}"]
+    for side in comparison.measured:
+        lines += ["", f"Plan of {side.version}:"]
+        lines += [f"  {line}" for line in (side.plan or f"none: {side.plan_refused}").splitlines()]
+    names = sorted({name for side in sides for name in side.counters})
+    if names:
+        rows = [[name, *(_count(side, name) for side in sides)] for name in names]
+        lines += ["", "Counters that moved (least of the repeats):", *_table(["", *_versions(sides)], rows)]
+    made_equal = ", ".join(
+        name if value is True else f"{name}={value}" for name, value in comparison.equal_settings.items()
+    )
+    lines += ["", *textwrap.wrap(f"Settings made equal: {made_equal}.", _WIDTH)]
+    differing = comparison.differing_settings()
+    common = {name: values for name, values in differing.items() if None not in values.values()}
+    if common:
+        rows = [
+            [name, *(_short(values[version]) for version in _versions(sides))]
+            for name, values in common.items()
+        ]
+        lines += ["", "Settings that still differ:", *_table(["", *_versions(sides)], rows)]
+    if len(differing) > len(common):
+        lines += [
+            f"{len(differing) - len(common)} further settings or flags exist in some of these versions only; --format json lists them."
+        ]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _cost(comparison: Comparison) -> list[list[str]]:
+    sides = comparison.sides
+    first = next((side.server_cpu_s for side in sides if side.server_cpu_s), None)
+    runs = max((len(side.cpu_repeats_s) for side in sides), default=0)
+    rows = [[f"server CPU, best of {runs}", *(_seconds(side.server_cpu_s, side) for side in sides)]]
+    if first:
+        rows.append(
+            [
+                "times the first",
+                *(f"{side.server_cpu_s / first:.2f}" if side.server_cpu_s else "-" for side in sides),
+            ]
+        )
+    rows.append(["elapsed, best", *(_seconds(side.wall_s, side) for side in sides)])
+    if any(side.affected_rows is not None for side in sides):
+        rows.append(["rows changed", *(_number(side.affected_rows) for side in sides)])
+    else:
+        rows.append(["rows", *(_number(side.rows) for side in sides)])
+    return rows
+
+
+def _seconds(value: float | None, side: Side) -> str:
+    if side.refused:
+        return "refused"
+    if value is None:
+        return "cannot be read"
+    return (
+        f"{value:.3f} s"
+        if value >= 1
+        else f"{1e3 * value:.2f} ms"
+        if value >= 1e-3
+        else f"{1e6 * value:.0f} us"
+    )
+
+
+def _number(value: int | None) -> str:
+    return "-" if value is None else f"{value:,}"
+
+
+def _count(side: Side, name: str) -> str:
+    return "-" if side.refused else f"{side.counters.get(name, 0):,}"
+
+
+def _versions(sides: Sequence[Side]) -> list[str]:
+    return [side.version for side in sides]
+
+
+def _short(value: str | None) -> str:
+    shown = "-" if value is None else value or "(empty)"
+    return shown if len(shown) <= 34 else shown[:31] + "..."
+
+
+def _table(head: list[str], rows: list[list[str]]) -> list[str]:
+    widths = [max(len(row[i]) for row in (head, *rows)) for i in range(len(head))]
+    return [
+        "  "
+        + row[0].ljust(widths[0])
+        + "".join("  " + cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))
+        for row in (head, *rows)
+    ]
