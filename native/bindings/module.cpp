@@ -3,6 +3,7 @@
 #include "filesort_binding.hpp"
 #include "join_binding.hpp"
 #include "join_order_binding.hpp"
+#include "low_concurrency_binding.hpp"
 #include "sim_binding.hpp"
 
 PYBIND11_MODULE(_native, module) {
@@ -15,4 +16,5 @@ PYBIND11_MODULE(_native, module) {
   engineroom::bindings::bind_redo_log(module);
   engineroom::bindings::bind_join_order(module);
   engineroom::bindings::bind_filesort(module);
+  engineroom::bindings::bind_low_concurrency(module);
 }

@@ -1,0 +1,52 @@
+// The kernels' program for profile-guided builds: `low_concurrency WORKLOAD SCALE` prints `kernel variant
+// cpu_ns operations` lines.
+//
+// WORKLOAD is one of two that differ in every kernel: "narrow" (few columns, integers, no INSTANT columns)
+// and "wide" (many columns, texts, records of several row versions). Three builds of it are compared
+// (engineroom.experiments.low_concurrency).
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "low_concurrency/measure.hpp"
+
+namespace {
+
+using namespace engineroom::low_concurrency;
+
+void print(const char* kernel, const char* variant, const Cost& cost) {
+  std::printf("%s %s %llu %llu\n", kernel, variant, static_cast<unsigned long long>(cost.cpu_ns),
+              static_cast<unsigned long long>(cost.operations));
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const std::string workload = count > 1 ? arguments[1] : "";
+  const std::uint64_t scale = count > 2 ? std::strtoull(arguments[2], nullptr, 10) : 1;
+  if ((workload != "narrow" && workload != "wide") || scale == 0) {
+    std::fprintf(stderr, "got workload '%s' and scale %llu; say narrow or wide, and a scale of at least 1\n",
+                 workload.c_str(), static_cast<unsigned long long>(scale));
+    return 2;
+  }
+  const bool is_wide = workload == "wide";
+  for (const Container container : kContainers)
+    print("insert_values", name_of(container),
+          measure_insert(container, is_wide ? 1000 : 5000, is_wide ? 20 : 2, scale));
+  const RecordWork record = is_wide ? RecordWork{.columns = 60, .variable_percent = 60, .row_versions = 4}
+                                    : RecordWork{.columns = 5, .nullable_percent = 20, .variable_percent = 0};
+  for (const Decoder decoder : kDecoders) {
+    if (is_wide && decoder == Decoder::v57) continue;  // it knows no row versions
+    RecordWork work = record;
+    work.passes = (is_wide ? 3 : 20) * scale;
+    print("record_offsets", name_of(decoder), measure_offsets(decoder, work));
+  }
+  const StoreWork store = is_wide ? StoreWork{.integers = 2, .varying = 10, .fixed_texts = 8}
+                                  : StoreWork{.integers = 5, .varying = 0, .fixed_texts = 0};
+  for (const FatalPath path : kFatalPaths) {
+    StoreWork work = store;
+    work.passes = (is_wide ? 5 : 40) * scale;
+    print("field_store", name_of(path), measure_store(path, work));
+  }
+  return 0;
+}
