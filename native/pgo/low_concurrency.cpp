@@ -7,8 +7,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <utility>
 
 #include "low_concurrency/measure.hpp"
+#include "redo_log/commit_cost.hpp"
 
 namespace {
 
@@ -47,6 +49,14 @@ int main(int count, char** arguments) {
     StoreWork work = store;
     work.passes = (is_wide ? 5 : 40) * scale;
     print("field_store", name_of(path), measure_store(path, work));
+  }
+  using engineroom::redo_log::CommitDesign;
+  for (const auto& [name, design] :
+       {std::pair{"mtr_5_7", CommitDesign::mutex_5_7}, std::pair{"mtr_8_0", CommitDesign::links_8_0}}) {
+    const std::uint64_t commits = 5000 * scale;
+    const auto seen = engineroom::redo_log::measure_commit(
+        design, {.threads = 1, .commits_per_thread = commits, .mtr_bytes = is_wide ? 400U : 100U});
+    print("mtr_commit", name, {.cpu_ns = seen.cpu_ns, .operations = commits});
   }
   return 0;
 }

@@ -6,8 +6,6 @@
 #pragma once
 
 #include <sstream>
-#include <stdexcept>
-#include <string>
 
 namespace engineroom::low_concurrency {
 
@@ -16,7 +14,9 @@ class Fatal {
   Fatal() = default;
   Fatal(const Fatal&) = delete;
   Fatal& operator=(const Fatal&) = delete;
-  ~Fatal() noexcept(false) { throw std::logic_error(stream_.str()); }
+  /// Elsewhere, and not marked as one that does not return, as the server's: who uses it must be ready to go
+  /// on.
+  ~Fatal() noexcept(false);
   template <typename T>
   Fatal& operator<<(const T& value) {
     stream_ << value;

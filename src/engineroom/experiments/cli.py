@@ -15,7 +15,7 @@ from engineroom.runs import Run
 __all__ = ["CHAPTERS", "record"]
 
 # Chapters whose experiments module has a RECORD: figure and method -> a function without arguments that returns its Run.
-CHAPTERS = ("hash_join", "join_order", "redo_log", "filesort")
+CHAPTERS = ("hash_join", "join_order", "redo_log", "low_concurrency", "filesort")
 _QUIET_LOAD = 0.5
 
 
