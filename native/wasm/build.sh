@@ -14,6 +14,7 @@ fi
 # What each module is made of besides its entry; files and threads stay native.
 declare -A kernels_of=(
   [hash_join]="common/storage.cpp hash_join/hybrid.cpp hash_join/relation.cpp hash_join/row_buffer.cpp hash_join/row_memory.cpp hash_join/skewed_keys.cpp"
+  [low_concurrency]="low_concurrency/arena.cpp low_concurrency/insert_values.cpp"
   [machine]="../machine/sim_file.cpp ../machine/sim_machine.cpp"
   [filesort]="common/storage.cpp filesort/design.cpp filesort/filesort.cpp filesort/merge.cpp filesort/sort_records.cpp filesort/table.cpp"
   [join_order]="join_order/enumerate.cpp join_order/hypergraph.cpp join_order/plans.cpp"

@@ -30,12 +30,6 @@ class Arena {
     return std::exchange(at_, at_ + bytes);
   }
 
-  template <typename T, typename... Arguments>
-  T* make(Arguments&&... arguments) {
-    static_assert(alignof(T) <= 8);
-    return new (allocate(sizeof(T))) T(std::forward<Arguments>(arguments)...);
-  }
-
   std::uint64_t used_bytes() const { return used_bytes_; }          // asked for, rounded up to 8
   std::uint64_t reserved_bytes() const { return reserved_bytes_; }  // in blocks: what an instrument shows
   std::uint64_t blocks() const { return blocks_.size(); }

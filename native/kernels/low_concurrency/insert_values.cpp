@@ -49,7 +49,7 @@ class LargeInteger final : public Item {
 };
 
 Item* literal(Arena& arena, std::uint64_t value) {
-  void* const memory = arena.allocate(kItemBytes);
+  void* const memory = arena.allocate(std::size_t{kItemBytes});
   if (value % 8 == 7) return new (memory) LargeInteger(value);
   return new (memory) SmallInteger(value);
 }
@@ -71,8 +71,9 @@ ParsedInsert parse(Container container, std::uint64_t rows, std::uint64_t column
   const std::uint64_t start = now ? now() : 0;
   for (std::uint64_t row = 0; row < rows; ++row) {
     // In the server the list is a member of the row's parse tree node.
-    List* const list = new (arena.allocate(header_bytes(container))) List;
-    if constexpr (requires { list->reserve(arena, columns); }) list->reserve(arena, columns);
+    List* const list = new (arena.allocate(static_cast<std::size_t>(header_bytes(container)))) List;
+    if constexpr (requires { list->reserve(arena, 1); })
+      list->reserve(arena, static_cast<std::size_t>(columns));
     const char* at = text.data() + 1;
     const char* const end = text.data() + text.size();
     while (at != end) {

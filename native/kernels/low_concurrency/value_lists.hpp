@@ -25,7 +25,7 @@ class NodeList {
   static constexpr std::uint64_t arrays_bytes() { return 0; }
 
   void push_back(Arena& arena, T value) {
-    Node* const node = arena.make<Node>();
+    Node* const node = new (arena.allocate(kNodeBytes)) Node;
     node->value = value;
     *last_ = node;
     last_ = &node->next;
@@ -44,7 +44,9 @@ class NodeList {
     Node* next = nullptr;
     T value{};
   };
-  static_assert(sizeof(void*) != 8 || sizeof(Node) == 16);
+  static constexpr std::size_t kNodeBytes =
+      16;  // two pointers of the servers, also where a pointer has 4 bytes
+  static_assert(sizeof(void*) != 8 || sizeof(Node) == kNodeBytes);
 
   Node* first_ = nullptr;
   Node** last_ = &first_;
