@@ -379,6 +379,8 @@ def source_figures_live(*, repeats: int = 7) -> list[Run]:
 
 
 _TEXT_BYTES = 1 << 20  # every statement has this length, so that its text takes the same in each
+# A session may take a block of 8 KiB more or less for reasons of its own, such as opening a table.
+_LEAST_STEP_BYTES = 16_384
 _INSTRUMENT = "memory/sql/THD::main_mem_root"
 
 
@@ -476,13 +478,13 @@ def _block(server: Server, width: int) -> tuple[int, int]:
 
     def size(n: int) -> int:
         if n not in sizes:
-            sizes[n] = _statement_memory(server, width, n)
+            sizes[n] = min(_statement_memory(server, width, n) for _ in range(2))
         return sizes[n]
 
     def step_after(low: int) -> int:
         """The least number of rows above `low` that takes more memory than `low` does."""
         at, high = size(low), low + 1
-        while size(high) == at:
+        while size(high) - at < _LEAST_STEP_BYTES:
             low, high = high, min(high + max(1, high // 8), 4 * largest)
             if high >= 4 * largest:
                 raise EngineRoomError(
@@ -491,7 +493,7 @@ def _block(server: Server, width: int) -> tuple[int, int]:
                 )
         while high - low > 1:
             middle = (low + high) // 2
-            low, high = (middle, high) if size(middle) == at else (low, middle)
+            low, high = (middle, high) if size(middle) - at < _LEAST_STEP_BYTES else (low, middle)
         return high
 
     first = step_after(start)

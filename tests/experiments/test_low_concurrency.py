@@ -1,0 +1,117 @@
+"""The low concurrency experiments: their arithmetic by hand, and short live runs."""
+
+from __future__ import annotations
+
+import shutil
+
+import pandas as pd
+import pytest
+
+from engineroom import runs, servers
+from engineroom.experiments import low_concurrency, low_concurrency_live, low_concurrency_pgo
+from engineroom.ledger.verdicts import judge
+
+needs_servers = pytest.mark.skipif(
+    not all(servers.runnable(version) for version in ("5.7", "9.7")),
+    reason="5.7 and 9.7 do not both run here: engineroom doctor",
+)
+
+
+def test_the_explained_share_by_hand_and_its_interval() -> None:
+    cpu = {"old": [1000.0, 1000.0], "new": [1400.0, 1400.0]}
+    found = low_concurrency.explained(cpu, {"a": ([10.0], [30.0], 2.0), "b": ([5.0], [4.0], 10.0)})
+    assert found["explained_ns"] == 30
+    assert found["difference_ns"] == 400
+    assert found["share"] == found["share_low"] == found["share_high"] == pytest.approx(0.075)
+
+
+def test_a_share_below_zero_or_above_one_is_kept_and_noise_widens_the_interval() -> None:
+    cause = {"a": ([10.0, 11.0, 14.0], [30.0, 33.0, 31.0], 100.0)}
+    above = low_concurrency.explained({"old": [1000.0], "new": [1500.0]}, cause)
+    below = low_concurrency.explained({"old": [1500.0], "new": [1000.0]}, cause)
+    assert above["share"] == 4
+    assert below["share"] == -4
+    noisy = low_concurrency.explained(
+        {"old": [1000.0, 1200.0, 1100.0], "new": [1500.0, 1700.0, 1900.0]}, cause
+    )
+    assert noisy["share_low"] < noisy["share"] < noisy["share_high"]
+
+
+def test_the_kilobyte_is_reproduced_by_the_kernel_from_counts_alone() -> None:
+    run = low_concurrency.row_bytes(columns=(1, 64, 65))
+    assert judge(run).verdict == "reproduced"
+    at = run.table.set_index(["series", "columns"])["bytes_per_row"]
+    assert at["list_5_7", 1] == 24 + 16 + 16
+    assert at["deque_8_0", 65] > 1.9 * at["deque_8_0", 64]
+
+
+def test_source_figures_of_the_kernels_follow_from_the_builds() -> None:
+    rows = [
+        {
+            "workload": "narrow",
+            "kernel": kernel,
+            "variant": variant,
+            "series": build,
+            "repeat": 0,
+            "cpu_ns": ns,
+        }
+        for build, scale in (("plain", 1.0), ("trained on narrow", 0.5))
+        for kernel, variant, ns in (
+            ("insert_values", "list_5_7", 60.0 * scale),
+            ("mtr_commit", "mtr_5_7", 20.0 * scale),
+            ("mtr_commit", "mtr_8_0", 40.0 * scale),
+            ("record_offsets", "v80", 10.0 * scale),
+            ("field_store", "inline_stream", 4.0 * scale),
+            ("field_store", "cold_call", 2.0 * scale),
+        )
+    ]
+    run = runs.Run(figure="own-low-concurrency-pgo", method="kernel", table=pd.DataFrame(rows), provenance={})
+    bulk, join, rate = low_concurrency_pgo.source_figures_kernel(run)
+    of_bulk = bulk.table.set_index("build")["statements_per_second"]
+    assert of_bulk["newer_optimized"] / of_bulk["older"] == pytest.approx(80 / 50)
+    of_join = join.table.set_index("build")["seconds"]
+    assert of_join["stock"] / of_join["optimized"] == pytest.approx(30 / 10)
+    calls = rate.table[rate.table["series"] == "hot_calls_per_second"]["value"]
+    assert calls.tolist() == [pytest.approx(5e9 / 30)]
+
+
+@pytest.mark.skipif(
+    not (shutil.which("g++") and shutil.which("nm")), reason="no g++ here: the sizes are of its code"
+)
+def test_the_fatal_path_in_place_enlarges_the_hot_code_and_a_cold_call_does_not() -> None:
+    sizes = low_concurrency_pgo.code_sizes().set_index("variant")
+    hot = sizes["hot_bytes"]
+    assert hot["inline_stream"] > 1.5 * hot["none"]
+    assert hot["cold_call"] < 1.2 * hot["none"]
+    assert sizes["cold_bytes"]["none"] == 0
+
+
+def test_ten_operations_are_named_once_and_count_something() -> None:
+    names = [operation.name for operation in low_concurrency_live.OPERATIONS]
+    assert len(set(names)) == len(names) == 10
+    assert set(low_concurrency.SHARED) <= set(names)
+
+
+@pytest.mark.live
+@needs_servers
+def test_the_memory_of_a_row_has_the_kilobyte_in_9_7_and_not_in_5_7() -> None:
+    run = low_concurrency_live.memory_live(versions=("5.7", "9.7"), columns=(1, 5, 20))
+    assert judge(run).verdict == "reproduced"
+    fitted = run.tables["fitted"].set_index("series")
+    old, new = (next(fitted.loc[s] for s in fitted.index if s.startswith(p)) for p in ("5.7", "9."))
+    assert 900 < new["bytes_per_row"] - old["bytes_per_row"] < 1300
+    assert abs(new["bytes_per_value"] - old["bytes_per_value"]) < 40
+
+
+@pytest.mark.live
+@needs_servers
+def test_operations_move_the_counters_that_they_are_counted_by() -> None:
+    run = low_concurrency_live.operations_live(
+        versions=("9.7",), repeats=1, only=("insert rows", "join by index", "full scan")
+    )
+    counted = run.tables["counters"].set_index(["operation", "counter"])["per_operation"]
+    assert counted["insert rows", "Innodb_rows_inserted"] == pytest.approx(1, abs=0.01)
+    assert counted["insert rows", "Innodb_log_write_requests"] >= 2
+    assert counted["join by index", "Innodb_rows_read"] == pytest.approx(2, abs=0.01)
+    assert counted["full scan", "Handler_read_rnd_next"] == pytest.approx(1, abs=0.01)
+    assert (run.table["server_cpu_us"] > 0).all()
