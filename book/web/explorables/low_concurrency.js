@@ -72,7 +72,7 @@ export default {
       parts.push(`<rect x="${x(own).toFixed(1)}" y="${y}" width="${(x(own + result.items) - x(own)).toFixed(1)}" height="34" fill="none" stroke="currentColor"/>`);
       parts.push(`<text x="${(x(own + result.items) + 6).toFixed(1)}" y="${y + 22}">${bytes(own + result.items)}</text>`);
     });
-    parts.push(`<text x="${left}" y="${height - 26}">filled: lists; outlined: items, ${bytes(result.items)}</text>`);
+    parts.push(`<text x="0" y="${height - 26}">filled: lists; outlined: items, ${bytes(result.items)}</text>`);
     const patterns = LISTS.map((each, i) => each.pattern &&
       `<pattern id="${id}-l${i}" width="8" height="8" patternUnits="userSpaceOnUse"><path d="${each.pattern}" stroke="#fff" stroke-opacity="0.55" fill="none"/></pattern>`);
     const said = LISTS.map((each, i) => `${each.name} ${bytes(result.lists[i].bytes)}`).join(", ");

@@ -57,7 +57,7 @@ def picture(table: pd.DataFrame, ax: Axes) -> None:
         y="times_plain",
         by="cell",
         order={cell: cell for cell in cells},
-        series={"same": "trained on this workload", "other": "trained on the other"},
+        series={"same": "trained on it", "other": "on the other"},
         x_label="CPU time over that of the plain build",
         narrow_names=[
             cell.replace("value ", "").replace("record ", "").replace("mini-transaction", "mtr")

@@ -34,7 +34,7 @@ def picture(table: pd.DataFrame, ax: Axes) -> None:
     low, high = -1.5, 2.5
     for row, (_, each) in enumerate(whole.iterrows()):
         ax.plot(
-            [max(low, 100 * each["share_low"]), 100 * each["share_high"]],
+            [100 * max(low, each["share_low"]), 100 * min(high, each["share_high"])],
             [row, row],
             "-",
             color=BLUE,
@@ -76,7 +76,7 @@ def words(table: pd.DataFrame) -> Words:
         alt=f"Dot plot of the share of the CPU difference explained by the isolated causes. {said}.",
         caption=(
             f"The isolated causes explain {100 * known['share'].min():.0f} to {100 * known['share'].max():.0f} percent of what the new version costs more, "
-            f"where the share lies between 0 and 100 ({len(known)} of {len(whole)} operations). The rest is many small things that nobody isolated."
+            f"where the share lies between 0 and 100 ({len(known)} of {len(whole)} operations). The rest is not isolated here."
             if len(known)
             else "For no operation does the share lie between 0 and 100 percent: the difference is too small or has another sign."
         ),
