@@ -187,15 +187,7 @@ def _of_number(column: Column, where: str) -> tuple[Callable[[int], Any], int]:
         bits = _INTEGER_BITS[kind] - (0 if "unsigned" in column.full_type else 1)
         return int, 1 << bits
     if kind in ("decimal", "numeric"):
-        digits = min(column.precision or 10, 18)
-        return (
-            lambda number: (
-                f"{number // 10**column.scale}.{number % 10**column.scale:0{max(1, column.scale)}d}"
-                if column.scale
-                else str(number)
-            ),
-            10** digits,
-        )
+        return _decimal(column.scale), 10 ** min(column.precision or 10, 18)
     if kind in ("float", "double"):
         return float, 1 << 24
     if kind == "bit":
@@ -225,6 +217,14 @@ def _of_number(column: Column, where: str) -> tuple[Callable[[int], Any], int]:
         f"no rows can be made for {where}",
         remedy="give rows of your own with --data, or leave the column out",
     )
+
+
+def _decimal(scale: int) -> Callable[[int], str]:
+    """Turns a number into a decimal with `scale` digits behind the point: 1234 into 12.34."""
+    if scale == 0:
+        return str
+    unit = 10**scale
+    return lambda number: f"{number // unit}.{number % unit:0{scale}d}"
 
 
 def _word(number: int, longest: int, *, fixed: bool) -> str:
