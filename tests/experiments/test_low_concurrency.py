@@ -115,3 +115,18 @@ def test_operations_move_the_counters_that_they_are_counted_by() -> None:
     assert counted["join by index", "Innodb_rows_read"] == pytest.approx(2, abs=0.01)
     assert counted["full scan", "Handler_read_rnd_next"] == pytest.approx(1, abs=0.01)
     assert (run.table["server_cpu_us"] > 0).all()
+
+
+def test_a_rate_s_repeat_is_the_best_of_three_turns_of_one_thing() -> None:
+    rows = [
+        {"series": series, "repeat": i, "cpu_ns": float(10 * k + (7 - i) % 5)}
+        for k, series in enumerate("ab")
+        for i in range(6)
+    ]
+    found = low_concurrency_live.best_of_turns(pd.DataFrame(rows), "cpu_ns")
+    assert found.set_index(["series", "repeat"])["cpu_ns"].to_dict() == {
+        ("a", 0): 0.0,
+        ("a", 1): 2.0,
+        ("b", 0): 10.0,
+        ("b", 1): 12.0,
+    }
