@@ -374,6 +374,28 @@ def test_the_best_plan_costs_as_little_as_any_of_all_trees(seed, name, function)
     assert greedy.cost >= least * (1 - 1e-12)
 
 
+@pytest.mark.parametrize("function", [c_out, hashed])
+@pytest.mark.parametrize(
+    "graph",
+    [
+        graph_of("star", 9),
+        graph_of("clique", 8),
+        graph_of("chain", 30),
+        graph_of("cycle", 12),
+        hyper_cycle(8, 2),
+        hyper_star(8, 1),
+    ],
+    ids=lambda graph: f"{graph.n_nodes}-{len(graph.edges)}",
+)
+def test_costs_inside_the_enumerator_are_those_of_the_table_for_all_cost_functions(graph, function):
+    numbers = statistics(graph, 1)
+    inside = kernel.best_plan(graph, *numbers, cost={c_out: "c_out", hashed: "hash_join"}[function])
+    outside = kernel.best_plan(graph, *numbers, cost=function)
+    assert math.isclose(inside.cost, outside.cost, rel_tol=1e-12)
+    assert inside.counters["csg_cmp_pairs"] == outside.counters["csg_cmp_pairs"] == inside.plans_compared
+    assert math.isclose(inside.nodes["rows"][-1], outside.nodes["rows"][-1], rel_tol=1e-12)
+
+
 def test_a_plan_is_a_tree_whose_parts_are_its_tables():
     rows, selectivity = statistics(graph_of("clique", 8), 3)
     for make in (kernel.best_plan, kernel.greedy_plan, kernel.left_deep_plan):

@@ -52,23 +52,23 @@ struct FastReceiver {
   SeenSets seen{graph};
 
   void node(unsigned i) {
-    if constexpr (Complex) seen.insert(single(i));
+    if constexpr (Complex) seen.insert(mirrored(single(i), graph.n_nodes()));
     if (options.keep_events) out.events.push_back({single(i), 0, -1});
   }
-  void subgraph(NodeSet) {}
   bool has_seen(NodeSet set) const { return seen.contains(set); }
   void pair(NodeSet left, NodeSet right, const EdgeSet<Words>& edges) {
+    const auto turned = [&](NodeSet set) { return mirrored(set, graph.n_nodes()); };
     if (graph.has_rules()) {
       bool any = false;
-      edges.for_each([&](std::size_t edge) { any = any || graph.rules_allow(edge, left | right); });
+      edges.for_each([&](std::size_t edge) { any = any || graph.rules_allow(edge, turned(left | right)); });
       if (!any) return;
     }
     if (++out.counters.csg_cmp_pairs % kReportsBetweenPolls == 0 && options.poll) options.poll();
     if constexpr (Complex) seen.insert(left | right);
     if (!options.keep_events) return;
     edges.for_each([&](std::size_t edge) {
-      if (!graph.has_rules() || graph.rules_allow(edge, left | right)) {
-        out.events.push_back({left, right, static_cast<std::int32_t>(edge)});
+      if (!graph.has_rules() || graph.rules_allow(edge, turned(left | right))) {
+        out.events.push_back({turned(left), turned(right), static_cast<std::int32_t>(edge)});
       }
     });
   }

@@ -24,12 +24,24 @@ constexpr NodeSet lowest(NodeSet set) { return set & (~set + 1); }
 constexpr unsigned lowest_node(NodeSet set) { return static_cast<unsigned>(std::countr_zero(set)); }
 constexpr unsigned highest_node(NodeSet set) { return 63 - static_cast<unsigned>(std::countl_zero(set)); }
 constexpr unsigned size(NodeSet set) { return static_cast<unsigned>(std::popcount(set)); }
-constexpr bool is_single(NodeSet set) { return std::has_single_bit(set); }
+/// Not by std::popcount, which calls a function where the processor may lack the instruction.
+constexpr bool is_single(NodeSet set) { return set != 0 && (set & (set - 1)) == 0; }
 constexpr bool is_subset(NodeSet part, NodeSet whole) { return (part & ~whole) == 0; }
 constexpr bool overlap(NodeSet a, NodeSet b) { return (a & b) != 0; }
 
 /// A set as the place in an array by the set itself.
 constexpr std::size_t place_of(NodeSet set) { return static_cast<std::size_t>(set); }
+
+/// The set with node i as node n-1-i, for sets of the first n nodes; its own inverse.
+constexpr NodeSet mirrored(NodeSet set, unsigned n) {
+  constexpr NodeSet kEvery[] = {0x5555555555555555u, 0x3333333333333333u, 0x0F0F0F0F0F0F0F0Fu,
+                                0x00FF00FF00FF00FFu, 0x0000FFFF0000FFFFu, 0x00000000FFFFFFFFu};
+  for (unsigned i = 0; i < 6; ++i) {
+    const unsigned by = 1u << i;
+    set = ((set >> by) & kEvery[i]) | ((set & kEvery[i]) << by);
+  }
+  return set >> (kMostNodes - n);
+}
 
 /// The next subset of `all` in the order of binary numbers; 0 after the last.
 constexpr NodeSet next_subset(NodeSet subset, NodeSet all) { return (subset - all) & all; }

@@ -1,6 +1,7 @@
 #include "join_order/plans.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -17,15 +18,12 @@ namespace engineroom::join_order {
 
 namespace {
 
-struct Best {
-  double rows = 0;
-  double cost = std::numeric_limits<double>::infinity();
-};
+constexpr double kNoCost = std::numeric_limits<double>::infinity();
 
-struct BestInTable {
-  Best best;
-  NodeSet left = 0;
-};
+bool is_inner(const Statistics& statistics) {
+  return std::all_of(statistics.kinds.begin(), statistics.kinds.end(),
+                     [](JoinKind kind) { return kind == JoinKind::inner; });
+}
 
 /// In the browser a refusal traps without words, and its module stays free of the library's printing of
 /// doubles.
@@ -37,193 +35,300 @@ std::string number([[maybe_unused]] double value) {
 #endif
 }
 
-/// The table of best plans. It takes pairs from any enumerator.
+/// A plan's tree from the best left sides of its sets. `left_of` is 0 for a table; `describe` gives rows and
+/// cost.
+template <class LeftOf, class Describe>
+std::int32_t append(NodeSet set, const LeftOf& left_of, const Describe& describe,
+                    std::vector<PlanNode>& nodes) {
+  const NodeSet best_left = left_of(set);
+  std::int32_t left = -1;
+  std::int32_t right = -1;
+  if (best_left != 0) {
+    left = append(best_left, left_of, describe, nodes);
+    right = append(set & ~best_left, left_of, describe, nodes);
+  }
+  const Input found = describe(set);
+  nodes.push_back({set, found.rows, found.cost, left, right});
+  return static_cast<std::int32_t>(nodes.size()) - 1;
+}
+
+/// The table of best plans for any cost function and any kind of join. It takes pairs from any enumerator.
 class PlanTable {
  public:
   PlanTable(const Hypergraph& graph, const Statistics& statistics, const CostModel& cost)
-      : graph_(graph), statistics_(statistics), cost_(cost) {
-    if (is_dense(graph)) {
-      dense_.resize(std::size_t{1} << graph.n_nodes());
-      dense_left_.resize(dense_.size());
-    }
-    for (std::size_t k = 0; k < graph.n_edges(); ++k) {
-      if (!graph.edge(k).is_simple()) complex_.push_back(k);
-    }
-  }
+      : graph_(graph), statistics_(statistics), cost_(cost) {}
 
-  void node(unsigned i) {
-    Best& best = *place(single(i)).best;
-    best.rows = statistics_.rows[i];
-    best.cost = 0;
-  }
-  bool has_seen(NodeSet set) const {
-    return dense_.empty() ? table_.find(set) != nullptr : dense_[place_of(set)].rows > 0;
-  }
+  void node(unsigned i) { *table_.insert(single(i)).first = {statistics_.rows[i], 0, 0}; }
+  bool has_seen(NodeSet set) const { return table_.find(set) != nullptr; }
 
-  /// The left side of the next pairs.
-  void subgraph(NodeSet set) {
-    const Best& best = best_of(set);
-    left_ = {best.rows, best.cost};
-  }
-
-  /// `joining` calls its argument with each edge that joins the pair.
-  template <class Joining>
-  void pair(NodeSet left, NodeSet right, Joining&& joining) {
-    const Best& other = best_of(right);
-    const Input right_input{other.rows, other.cost};
-    const Place place = this->place(left | right);
-    Best* const best = place.best;
-    if (best->rows == 0) {
-      double rows = left_.rows * right_input.rows;
-      joining([&](std::size_t edge) { rows *= statistics_.selectivity[edge]; });
-      // A complex edge may lie in the union and yet not be what joins it.
-      for (std::size_t k : complex_) {
-        const NodeSet nodes = graph_.edge(k).nodes();
-        if (is_subset(nodes, left | right) && !is_subset(nodes, left) && !is_subset(nodes, right)) {
-          rows *= statistics_.selectivity[k];
-        }
-      }
-      if (!statistics_.kinds.empty()) rows = rows_of_kind(left, right, right_input.rows, rows);
-      best->rows = rows;
-    }
+  bool pair(NodeSet left, NodeSet right) {
+    const Best& l = *table_.find(left);
+    const Best& r = *table_.find(right);
+    const Input left_input{l.rows, l.cost};
+    const Input right_input{r.rows, r.cost};
+    const auto [best, is_new] = table_.insert(left | right);
+    if (is_new) *best = {rows_of(left, right, left_input.rows, right_input.rows), kNoCost, 0};
     ++compared_;
-    const double cost = cost_(left_, right_input, best->rows);
+    const double cost = cost_(left_input, right_input, best->rows);
     if (cost < best->cost) {
       best->cost = cost;
-      *place.left = left;
+      best->left = left;
     }
+    return true;
   }
 
   Plan plan(const Counters& counters) const {
     Plan plan;
     plan.counters = counters;
     plan.plans_compared = compared_;
-    append(graph_.all_nodes(), plan.nodes);
+    append(
+        graph_.all_nodes(), [&](NodeSet set) { return table_.find(set)->left; },
+        [&](NodeSet set) {
+          const Best& best = *table_.find(set);
+          return Input{best.rows, best.cost};
+        },
+        plan.nodes);
     return plan;
   }
 
  private:
-  struct Place {
-    Best* best;
-    NodeSet* left;
+  struct Best {
+    double rows;
+    double cost;
+    NodeSet left;
   };
 
-  const Best& best_of(NodeSet set) const {
-    return dense_.empty() ? table_.find(set)->best : dense_[place_of(set)];
-  }
-  /// The entry of a set, new ones with 0 rows.
-  Place place(NodeSet set) {
-    if (!dense_.empty()) return {&dense_[place_of(set)], &dense_left_[place_of(set)]};
-    BestInTable& entry = *table_.insert(set).first;
-    return {&entry.best, &entry.left};
-  }
-
-  /// The rows of a join along an edge that is not inner; `inner_rows` along all others.
-  double rows_of_kind(NodeSet left, NodeSet right, double right_rows, double inner_rows) const {
+  /// All edges within the union and not within one side apply; one that is not inner decides how.
+  double rows_of(NodeSet left, NodeSet right, double left_rows, double right_rows) const {
+    double rows = left_rows * right_rows;
     for (std::size_t k = 0; k < graph_.n_edges(); ++k) {
-      const JoinKind kind = statistics_.kinds[k];
-      if (kind == JoinKind::inner || !graph_.edge(k).connects(left, right)) continue;
-      const double selectivity = statistics_.selectivity[k];
-      return is_subset(graph_.edge(k).left, left) ? rows_joined(kind, left_.rows, right_rows, selectivity)
-                                                  : rows_joined(kind, right_rows, left_.rows, selectivity);
+      const Hyperedge& e = graph_.edge(k);
+      if (!is_subset(e.nodes(), left | right) || is_subset(e.nodes(), left) || is_subset(e.nodes(), right)) {
+        continue;
+      }
+      rows *= statistics_.selectivity[k];
+      if (statistics_.kinds.empty() || statistics_.kinds[k] == JoinKind::inner || !e.connects(left, right)) {
+        continue;
+      }
+      const bool is_turned = !is_subset(e.left, left);
+      return rows_joined(statistics_.kinds[k], is_turned ? right_rows : left_rows,
+                         is_turned ? left_rows : right_rows, statistics_.selectivity[k]);
     }
-    return inner_rows;
-  }
-
-  std::int32_t append(NodeSet set, std::vector<PlanNode>& nodes) const {
-    const Best& best = best_of(set);
-    const NodeSet best_left = dense_.empty() ? table_.find(set)->left : dense_left_[place_of(set)];
-    std::int32_t left = -1;
-    std::int32_t right = -1;
-    if (best_left != 0) {
-      left = append(best_left, nodes);
-      right = append(set & ~best_left, nodes);
-    }
-    nodes.push_back({set, best.rows, best.cost, left, right});
-    return static_cast<std::int32_t>(nodes.size()) - 1;
+    return rows;
   }
 
   const Hypergraph& graph_;
   const Statistics& statistics_;
   const CostModel& cost_;
-  SetTable<BestInTable> table_;
-  std::vector<Best>
-      dense_;  // by the set itself, where most sets are connected; else empty and table_ is used
-  std::vector<NodeSet> dense_left_;
-  Input left_{};
+  SetTable<Best> table_;
   std::uint64_t compared_ = 0;
-  std::vector<std::size_t> complex_;
 };
 
-/// Pairs without their edges: they are found here, when a set is new.
-struct PairsOnly {
-  const Hypergraph& graph;
+/// Entries by the set itself, where most sets are connected.
+template <class Entry>
+class ByPlace {
+ public:
+  explicit ByPlace(const Hypergraph& graph) : entries_(std::size_t{1} << graph.n_nodes()) {}
+  Entry& known(NodeSet set) { return entries_[place_of(set)]; }
+  Entry& made(NodeSet set) { return entries_[place_of(set)]; }
+  bool contains(NodeSet set) { return entries_[place_of(set)].cost < kNoCost; }
+
+ private:
+  std::vector<Entry> entries_;
+};
+
+/// Entries in a table, in proportion to the connected sets.
+template <class Entry>
+class InTable {
+ public:
+  explicit InTable(const Hypergraph& graph) : table_(std::size_t{graph.n_nodes()} * graph.n_nodes()) {}
+  Entry& known(NodeSet set) { return *table_.find(set); }
+  Entry& made(NodeSet set) { return *table_.insert(set).first; }
+  bool contains(NodeSet set) { return table_.find(set) != nullptr; }
+
+ private:
+  SetTable<Entry> table_;
+};
+
+/// The two costs of which every pair adds a part, and every set, whose rows do not depend on the pair,
+/// another.
+struct ByRows {
+  struct Entry {
+    double cost = kNoCost;
+    NodeSet left = 0;
+    void keep_rows(double) {}
+  };
+  static double of_pair(const Entry& left, const Entry& right) { return left.cost + right.cost; }
+  static double of_set(double rows) { return rows; }
+};
+struct ByHashJoin {
+  struct Entry {
+    double cost = kNoCost;
+    NodeSet left = 0;
+    double rows = 0;
+    void keep_rows(double value) { rows = value; }
+  };
+  static double of_pair(const Entry& left, const Entry& right) {
+    return CostModel::hash_inputs({left.rows, left.cost}, {right.rows, right.cost});
+  }
+  static double of_set(double rows) { return rows * CostModel::kReturnRow; }
+};
+
+/// Dynamic programming inside the enumerator, for inner joins: a set's rows and its own part of the cost are
+/// found once, when its pairs are complete and it becomes a left side. A pair costs two entries and a
+/// comparison. Sets are mirrored, as the enumerator's.
+template <class Price, template <class> class Entries>
+class Planner {
+  using Entry = typename Price::Entry;
+
+ public:
+  using Carried = double;
+
+  Planner(const Hypergraph& graph, const Statistics& statistics)
+      : n_nodes_(graph.n_nodes()), rows_(statistics.rows), entries_(graph) {
+    std::reverse(rows_.begin(), rows_.end());
+    factors_.reserve(4 * graph.n_edges());
+    for (unsigned bit = 0; bit < n_nodes_; ++bit) {
+      const Hypergraph::Node& node = graph.node(n_nodes_ - 1 - bit);
+      first_factor_[bit] = static_cast<std::uint32_t>(factors_.size());
+      for (const auto* edges : {&node.simple_edges, &node.complex_edges}) {
+        for (std::uint32_t i : *edges) {
+          const NodeSet others = graph.stored(i).nodes() & ~single(n_nodes_ - 1 - bit);
+          factors_.push_back({mirrored(others, n_nodes_), statistics.selectivity[i / 2]});
+        }
+      }
+    }
+    first_factor_[n_nodes_] = static_cast<std::uint32_t>(factors_.size());
+  }
+
+  double first(unsigned bit) const { return rows_[bit]; }
+  /// The rows of a set when one more table joins it: times its rows and all selectivities that become
+  /// applicable.
+  double grown(double rows, NodeSet set, unsigned bit) const {
+    rows *= rows_[bit];
+    for (std::uint32_t i = first_factor_[bit]; i < first_factor_[bit + 1]; ++i) {
+      if (is_subset(factors_[i].others, set)) rows *= factors_[i].selectivity;
+    }
+    return rows;
+  }
+
+  void node(unsigned i) { entries_.made(mirrored(single(i), n_nodes_)).cost = 0; }
+  bool has_seen(NodeSet set) { return entries_.contains(set); }
+  void subgraph(NodeSet set, double rows) {
+    Entry& entry = entries_.known(set);
+    if (!is_single(set)) entry.cost += Price::of_set(rows);
+    entry.keep_rows(rows);
+    left_ = entry;
+  }
+  void pair(NodeSet left, NodeSet right, const EdgeSet<0>&) {
+    ++n_pairs_;
+    const double cost = Price::of_pair(left_, entries_.known(right));
+    Entry& entry = entries_.made(left | right);
+    const bool is_better = cost < entry.cost;
+    entry.cost = is_better ? cost : entry.cost;
+    entry.left = is_better ? left : entry.left;
+  }
+
+  std::uint64_t n_pairs() const { return n_pairs_; }
+
+  Plan plan() {
+    Plan plan;
+    plan.plans_compared = n_pairs_;
+    plan.nodes.reserve(2 * n_nodes_ - 1);
+    append(
+        first_nodes(n_nodes_), [&](NodeSet set) { return entries_.known(set).left; },
+        [&](NodeSet set) {
+          return Input{rows_of(set), entries_.known(set).cost};
+        },
+        plan.nodes);
+    for (PlanNode& node : plan.nodes) node.tables = mirrored(node.tables, n_nodes_);
+    return plan;
+  }
+
+ private:
+  struct Factor {
+    NodeSet others;
+    double selectivity;
+  };
+
+  double rows_of(NodeSet set) const {
+    double rows = 1;
+    for (NodeSet done = 0; done != set;) {
+      const NodeSet bit = lowest(set & ~done);
+      rows = grown(rows, done, lowest_node(bit));
+      done |= bit;
+    }
+    return rows;
+  }
+
+  const unsigned n_nodes_;
+  std::vector<double> rows_;
+  std::vector<Factor> factors_;  // by node
+  std::array<std::uint32_t, kMostNodes + 1> first_factor_;
+  Entries<Entry> entries_;
+  Entry left_{};
+  std::uint64_t n_pairs_ = 0;
+};
+
+template <class Price, template <class> class Entries, bool Complex>
+Plan planned(const Hypergraph& graph, const Statistics& statistics) {
+  Planner<Price, Entries> planner(graph, statistics);
+  // What was seen is looked up in the table of plans, which has to be done anyway.
+  FastEnumerator<0, Complex, Planner<Price, Entries>> enumerator(graph, planner, true);
+  enumerator.run();
+  Plan plan = planner.plan();
+  plan.counters = {enumerator.connected_subgraphs(), planner.n_pairs(), planner.n_pairs(),
+                   enumerator.inner_tests()};
+  return plan;
+}
+
+template <class Price>
+Plan planned(const Hypergraph& graph, const Statistics& statistics) {
+  // In the browser graphs are small and the module is to be, too.
+  if constexpr (sizeof(void*) > 4) {
+    if (is_dense(graph)) {
+      return graph.has_complex_edges() ? planned<Price, ByPlace, true>(graph, statistics)
+                                       : planned<Price, ByPlace, false>(graph, statistics);
+    }
+    if (!graph.has_complex_edges()) return planned<Price, InTable, false>(graph, statistics);
+  }
+  return planned<Price, InTable, true>(graph, statistics);
+}
+
+/// Pairs of the fast enumerator for the table that takes all.
+struct FastPairs {
   PlanTable& table;
+  unsigned n_nodes;
+  std::uint64_t n_pairs = 0;
 
   void node(unsigned i) { table.node(i); }
-  bool pair(NodeSet left, NodeSet right) {
-    table.subgraph(left);
-    table.pair(left, right, [&](auto&& use) {
-      for (std::size_t k = 0; k < graph.n_edges(); ++k) {
-        const Hyperedge& e = graph.edge(k);
-        if (e.is_simple() && e.connects(left, right)) use(k);
-      }
-    });
-    return true;
+  bool has_seen(NodeSet set) const { return table.has_seen(mirrored(set, n_nodes)); }
+  void pair(NodeSet left, NodeSet right, const EdgeSet<0>&) {
+    ++n_pairs;
+    table.pair(mirrored(left, n_nodes), mirrored(right, n_nodes));
   }
 };
 
 struct FaithfulPairs {
-  PairsOnly pairs;
+  PlanTable& table;
   Counters counters;
   NodeSet last_left = 0;
   NodeSet last_right = 0;
 
   void node(unsigned i) {
     ++counters.connected_subgraphs;
-    pairs.node(i);
+    table.node(i);
   }
-  bool has_seen(NodeSet set) { return pairs.table.has_seen(set); }
+  bool has_seen(NodeSet set) { return table.has_seen(set); }
   bool pair(NodeSet left, NodeSet right, std::size_t) {
     ++counters.calls;
     if (left == last_left && right == last_right) return false;
     last_left = left;
     last_right = right;
     ++counters.csg_cmp_pairs;
-    if (!pairs.table.has_seen(left | right)) ++counters.connected_subgraphs;
-    pairs.pair(left, right);
+    if (!table.has_seen(left | right)) ++counters.connected_subgraphs;
+    table.pair(left, right);
     return false;
-  }
-};
-
-template <std::size_t Words>
-struct FastPairs {
-  PlanTable& table;
-  std::uint64_t n_pairs = 0;
-
-  void node(unsigned i) { table.node(i); }
-  void subgraph(NodeSet set) { table.subgraph(set); }
-  bool has_seen(NodeSet set) const { return table.has_seen(set); }
-  void pair(NodeSet left, NodeSet right, const EdgeSet<Words>& edges, const Hypergraph& graph) {
-    ++n_pairs;
-    table.pair(left, right, [&](auto&& use) {
-      edges.for_each([&](std::size_t k) {
-        if (graph.edge(k).is_simple()) use(k);
-      });
-    });
-  }
-};
-
-template <std::size_t Words>
-struct FastReceiver {
-  const Hypergraph& graph;
-  FastPairs<Words> pairs;
-
-  void node(unsigned i) { pairs.node(i); }
-  void subgraph(NodeSet set) { pairs.subgraph(set); }
-  bool has_seen(NodeSet set) const { return pairs.has_seen(set); }
-  void pair(NodeSet left, NodeSet right, const EdgeSet<Words>& edges) {
-    pairs.pair(left, right, edges, graph);
   }
 };
 
@@ -271,24 +376,31 @@ double rows_joined(JoinKind kind, double left, double right, double selectivity)
   }
 }
 
+Plan fewest_rows_plan(const Hypergraph& graph, const Statistics& statistics) {
+  require_connected(graph);
+  if (!is_inner(statistics)) refuse("this plan is of inner joins only; take best_plan");
+  return planned<ByRows>(graph, statistics);
+}
+
 Plan best_plan(const Hypergraph& graph, const Statistics& statistics, const CostModel& cost,
                Algorithm algorithm) {
   require_connected(graph);
+  if (algorithm == Algorithm::fast && is_inner(statistics)) {
+    if (cost.kind() == CostModel::Kind::c_out) return planned<ByRows>(graph, statistics);
+    if (cost.kind() == CostModel::Kind::hash_join) return planned<ByHashJoin>(graph, statistics);
+  }
   PlanTable table(graph, statistics, cost);
-  PairsOnly pairs{graph, table};
   Counters counters;
   switch (algorithm) {
-    case Algorithm::fast:
-      with_fast_form(graph, [&]<std::size_t Words, bool Complex>() {
-        FastReceiver<Words> receiver{graph, {table}};
-        FastEnumerator<Words, Complex, FastReceiver<Words>> enumerator(graph, receiver);
-        enumerator.run();
-        counters = {enumerator.connected_subgraphs(), receiver.pairs.n_pairs, receiver.pairs.n_pairs,
-                    enumerator.inner_tests()};
-      });
+    case Algorithm::fast: {
+      FastPairs pairs{table, graph.n_nodes()};
+      FastEnumerator<0, true, FastPairs> enumerator(graph, pairs, true);
+      enumerator.run();
+      counters = {enumerator.connected_subgraphs(), pairs.n_pairs, pairs.n_pairs, enumerator.inner_tests()};
       break;
+    }
     case Algorithm::faithful: {
-      FaithfulPairs receiver{pairs, {}};
+      FaithfulPairs receiver{table, {}};
       FaithfulEnumerator<FaithfulPairs> enumerator(graph, receiver);
       enumerator.run();
       counters = receiver.counters;
@@ -297,13 +409,13 @@ Plan best_plan(const Hypergraph& graph, const Statistics& statistics, const Cost
     }
     case Algorithm::dpccp:
       if (graph.has_complex_edges()) refuse("dpccp knows simple edges only; take fast or faithful");
-      counters = Dpccp<PairsOnly>(graph, pairs).run();
+      counters = Dpccp<PlanTable>(graph, table).run();
       break;
     case Algorithm::dpsize:
-      counters = dpsize(graph, pairs);
+      counters = dpsize(graph, table);
       break;
     case Algorithm::dpsub:
-      counters = dpsub(graph, pairs);
+      counters = dpsub(graph, table);
       break;
   }
   return table.plan(counters);

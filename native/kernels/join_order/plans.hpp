@@ -4,8 +4,9 @@
 // search with
 //             search depth and pruning
 // Leaves out  access paths, orders and parameters: one plan is kept a set, where the server keeps a Pareto
-// front Cost        a table look-up for the right side and one for the union, a pair; C_out and hash costs
-// add two operations
+// front Cost        inside the fast enumerator, two entries of the table and a comparison a pair; what
+// depends on a set alone
+//             is found once a set. Other algorithms, joins and cost functions look up three entries a pair
 #pragma once
 
 #include <cstddef>
@@ -46,23 +47,29 @@ class CostModel {
     switch (kind_) {
       case Kind::c_out:
         return left.cost + right.cost + rows;
-      case Kind::hash_join: {
-        const double build = left.rows < right.rows ? left.rows : right.rows;
-        const double probe = left.rows < right.rows ? right.rows : left.rows;
-        return left.cost + right.cost + build * kBuildRow + probe * kProbeRow + rows * kReturnRow;
-      }
+      case Kind::hash_join:
+        return hash_inputs(left, right) + rows * kReturnRow;
       case Kind::custom:
         return function_(left, right, rows);
     }
     return 0;
   }
 
+  /// What a hash join costs before it returns a row.
+  static double hash_inputs(Input left, Input right) {
+    const double build = left.rows < right.rows ? left.rows : right.rows;
+    const double probe = left.rows < right.rows ? right.rows : left.rows;
+    return left.cost + right.cost + build * kBuildRow + probe * kProbeRow;
+  }
+
   static constexpr double kBuildRow = 0.338;
   static constexpr double kProbeRow = 0.134;
   static constexpr double kReturnRow = 0.0237;
 
- private:
   enum class Kind { c_out, hash_join, custom };
+  Kind kind() const { return kind_; }
+
+ private:
   explicit CostModel(Kind kind) : kind_(kind) {}
 
   Kind kind_;
@@ -103,6 +110,9 @@ enum class Algorithm { faithful, fast, dpccp, dpsize, dpsub };
 /// graphs.
 Plan best_plan(const Hypergraph& graph, const Statistics& statistics, const CostModel& cost,
                Algorithm algorithm);
+/// The same for C_out and `fast`, alone, because the browser's module is to be small. Refuses joins that are
+/// not inner.
+Plan fewest_rows_plan(const Hypergraph& graph, const Statistics& statistics);
 /// Greedy operator ordering: always the join with the fewest rows next.
 Plan greedy_plan(const Hypergraph& graph, const Statistics& statistics, const CostModel& cost);
 
