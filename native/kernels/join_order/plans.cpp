@@ -282,11 +282,41 @@ Plan planned(const Hypergraph& graph, const Statistics& statistics) {
   return plan;
 }
 
+/// Sets that simple edges connect, counted by growing them as the enumerator does, up to `most`.
+std::size_t connected_sets(const Hypergraph& graph, std::size_t most) {
+  std::size_t found = 0;
+  const auto grow = [&](const auto& self, NodeSet undecided, NodeSet allowed) -> void {
+    ++found;
+    for (const NodeSet all = undecided; undecided != 0 && found < most;) {
+      const NodeSet bit = lowest(undecided);
+      undecided &= ~bit;
+      const NodeSet still_allowed = allowed & ~(undecided | bit);
+      self(self, (all | graph.node(lowest_node(bit)).simple_neighborhood) & still_allowed, still_allowed);
+    }
+  };
+  for (unsigned i = 0; i < graph.n_nodes() && found < most; ++i) {
+    grow(grow, graph.node(i).simple_neighborhood & below(i), below(i));
+  }
+  return found;
+}
+
+/// Whether an array by set has at most 16 entries for each connected set. A graph whose tables have two
+/// neighbours each is known not to.
+[[maybe_unused]] bool is_worth_an_array(const Hypergraph& graph) {
+  constexpr unsigned kMostNodesOfArray = 24;
+  const unsigned n = graph.n_nodes();
+  unsigned degree = 0;
+  for (unsigned i = 0; i < n; ++i) degree = std::max(degree, size(graph.node(i).simple_neighborhood));
+  if (n > kMostNodesOfArray || degree < 3) return false;
+  const std::size_t enough = (std::size_t{1} << n) / 16;
+  return connected_sets(graph, enough) >= enough;
+}
+
 template <class Price>
 Plan planned(const Hypergraph& graph, const Statistics& statistics) {
   // In the browser graphs are small and the module is to be, too.
   if constexpr (sizeof(void*) > 4) {
-    if (is_dense(graph)) {
+    if (is_worth_an_array(graph)) {
       return graph.has_complex_edges() ? planned<Price, ByPlace, true>(graph, statistics)
                                        : planned<Price, ByPlace, false>(graph, statistics);
     }
