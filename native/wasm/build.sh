@@ -18,6 +18,7 @@ declare -A kernels_of=(
   [machine]="../machine/sim_file.cpp ../machine/sim_machine.cpp"
   [filesort]="common/storage.cpp filesort/design.cpp filesort/filesort.cpp filesort/merge.cpp filesort/sort_records.cpp filesort/table.cpp"
   [join_order]="join_order/enumerate.cpp join_order/hypergraph.cpp join_order/plans.cpp"
+  [query_graph]="join_order/enumerate.cpp join_order/hypergraph.cpp join_order/plans.cpp"
 )
 
 target=${1:-book/web/wasm}

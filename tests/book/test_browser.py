@@ -178,6 +178,86 @@ class TestExplorable:
         assert moved < 0.1
 
 
+@pytest.mark.parametrize(
+    "reader",
+    [("book/join_order", "desktop"), ("book/join_order", "phone", "dark")],
+    indirect=True,
+    ids="-".join,
+)
+class TestDrawnGraph:
+    """The same graph by mouse, by finger, by keyboard and by the list of boxes."""
+
+    @staticmethod
+    def part(page: Page):
+        found = page.locator("explorable-query-graph .er-live")
+        found.locator(".er-picture svg").wait_for()
+        return found
+
+    @staticmethod
+    def pairs(part, expected: str) -> None:
+        part.locator(".er-results div", has_text="Pairs").locator("dd", has_text=expected).wait_for(
+            timeout=5000
+        )
+
+    def test_ready_made_shapes_and_tables_change_the_numbers(self, reader):
+        part = self.part(reader.page)
+        part.get_by_role("button", name="Chain").click()
+        self.pairs(part, "20")
+        part.get_by_role("button", name="Add a table").click()
+        self.pairs(part, "35")
+        part.get_by_role("button", name="Clique").click()
+        self.pairs(part, "301")
+        part.get_by_role("button", name="Remove a table").click()
+        self.pairs(part, "90")
+        assert reader.complaints == []
+
+    def test_a_drag_joins_and_separates(self, reader):
+        page, part = reader.page, self.part(reader.page)
+        part.get_by_role("button", name="Chain").click()
+        self.pairs(part, "20")
+        for expected in ("40", "20"):
+            a, e = (part.locator(".er-node").nth(i).bounding_box() for i in (0, 4))
+            page.mouse.move(a["x"] + 22, a["y"] + 22)
+            page.mouse.down()
+            page.mouse.move(e["x"] + 10, e["y"] + 30, steps=3)
+            page.mouse.up()
+            self.pairs(part, expected)
+
+    def test_the_keyboard_alone_draws(self, reader):
+        page, part = reader.page, self.part(reader.page)
+        part.get_by_role("button", name="Chain").focus()
+        page.keyboard.press("Enter")
+        part.locator(".er-node").nth(0).focus()
+        page.keyboard.press("Enter")
+        assert part.locator(".er-node").nth(0).get_attribute("aria-pressed") == "true"
+        page.keyboard.press("Tab")
+        page.keyboard.press("Tab")
+        page.keyboard.press("Space")
+        assert part.locator(".er-node").nth(0).get_attribute("aria-label").startswith("A, joined with B, C")
+        assert part.locator(".er-node").nth(2).evaluate("node => node === document.activeElement")
+
+    def test_the_list_of_joins_says_and_changes_the_drawing(self, reader):
+        part = self.part(reader.page)
+        part.get_by_role("button", name="Star").click()
+        part.locator("summary").click()
+        assert part.get_by_label("A and E").is_checked()
+        assert not part.get_by_label("B and C").is_checked()
+        part.get_by_label("A and E").uncheck()
+        part.locator(".er-sentence", has_text="Not all tables are joined").wait_for()
+        assert part.locator(".er-node").nth(4).get_attribute("aria-label") == "E, not joined"
+
+    def test_nothing_below_moves_while_the_graph_changes(self, reader):
+        page, part = reader.page, self.part(reader.page)
+        below = page.locator("explorable-query-graph figcaption")
+        tops = set()
+        for name in ("Clique", "Chain", "Remove a table", "Add a table", "Star"):
+            part.get_by_role("button", name=name).click()
+            page.wait_for_timeout(500)
+            page.evaluate("window.scrollTo(0, 0)")
+            tops.add(below.bounding_box()["y"])
+        assert len(tops) == 1
+
+
 def test_without_scripts_the_plain_figure_and_its_caption_stay(browser, html):
     for page in opened(browser, (html / "book/hash_join.html").as_uri(), "phone", scripts=False):
         figure = page.page.locator("explorable-hash-join figure")

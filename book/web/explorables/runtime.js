@@ -58,15 +58,19 @@ let instances = 0;
  */
 export function mount(host, definition, kernel) {
   const id = `explorable-${(instances += 1)}`;
-  const chosen = Object.fromEntries(definition.inputs.map((input) => [input.name, input.values.indexOf(input.start)]));
+  const sliders = definition.inputs.filter((input) => input.values);
+  const chosen = Object.fromEntries(sliders.map((input) => [input.name, input.values.indexOf(input.start)]));
+  // What the module's own control sets.
+  const held = Object.fromEntries(definition.inputs.filter((input) => !input.values).map((input) => [input.name, input.start]));
   const picture = element("div", { class: "er-picture" });
   const results = element("dl", { class: "er-results" });
   const sentence = element("p", { class: "er-sentence", role: "status", "aria-live": "polite" });
   const knobs = element("div", { class: "er-knobs", role: "group", "aria-label": definition.title });
 
-  for (const input of definition.inputs) knobs.append(knob(input));
+  for (const input of sliders) knobs.append(knob(input));
+  const control = definition.control?.({ element, id, held, changed: () => schedule() });
   host.classList.add("er-live");
-  host.replaceChildren(knobs, element("div", { class: "er-view" }, picture, results), sentence);
+  host.replaceChildren(...(control ? [control.node] : []), knobs, element("div", { class: "er-view" }, picture, results), sentence);
 
   function knob(input) {
     const last = input.values.length - 1;
@@ -110,9 +114,9 @@ export function mount(host, definition, kernel) {
 
   let result = null;
   function update() {
-    const values = Object.fromEntries(
-      definition.inputs.map((input) => [input.name, input.values[chosen[input.name]]]));
-    result = definition.compute(kernel, values);
+    const values = Object.fromEntries(sliders.map((input) => [input.name, input.values[chosen[input.name]]]));
+    result = definition.compute(kernel, { ...held, ...values });
+    control?.show(result);
     results.replaceChildren(...definition.results(result).map(([term, value]) =>
       element("div", {}, element("dt", {}, term), element("dd", {}, value))));
     draw();
