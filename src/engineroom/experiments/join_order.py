@@ -9,6 +9,7 @@ import contextlib
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -24,7 +25,16 @@ from engineroom.runs import Run
 if TYPE_CHECKING:
     from engineroom.servers import Server
 
-__all__ = ["RECORD", "phases", "planning", "quality", "source_query", "space", "trace_equality"]
+__all__ = [
+    "RECORD",
+    "live_phases",
+    "phases",
+    "planning",
+    "quality",
+    "source_query",
+    "space",
+    "trace_equality",
+]
 
 OFF = SWITCH.replace("=on", "=off")
 # The legible part of the source's statement is a count over a derived table of the stock of warehouse 5 with a quantity under a
@@ -439,9 +449,89 @@ def phases(*, repeats: int = 5, query: str = "29a") -> Run:
     )
 
 
+def live_phases(*, repeats: int = 3, seconds: float = 8, query: str = "job-29a") -> list[Run]:
+    """Where the server's time goes while it plans a large query of the Join Order Benchmark, by samples of its call stacks.
+
+    Two runs: figure 7-25 and the flame graph of the same samples. The rule that tells growing sets from connecting pairs is
+    `profile.enumerator`; when it does not hold, growing and connecting are not attributable.
+    """
+    from engineroom import servers
+    from engineroom.join_order import profile
+
+    sql = next(each.sql for each in queries.queries() if each.name == query)
+    rows: list[dict[str, Any]] = []
+    stacks: list[profile.Stack] = []
+    with provenance.watch() as watched, servers.start("9.7") as server:
+        about = server.provenance()
+        compare.load(server)
+        with (
+            contextlib.closing(server.connect(compare.DATABASE)) as connection,
+            connection.cursor() as cursor,
+        ):
+            cursor.execute(f"SET optimizer_switch = '{SWITCH}'")
+            known = unclear = None
+            for repeat in bar(range(repeats), unit="recording"):
+                with ThreadPoolExecutor(1) as pool:
+                    sampling = pool.submit(profile.sample, server, seconds=seconds)
+                    while not sampling.done():
+                        cursor.execute(f"EXPLAIN FORMAT=TREE {sql}")
+                        cursor.fetchall()
+                seen = sampling.result()
+                stacks += seen
+                known = profile.enumerator(seen)
+                if known is None:
+                    unclear = f"{len(seen)} samples of the server do not single out its enumerator"
+                rows += [
+                    {
+                        "phase": phase,
+                        "series": "statement",
+                        "repeat": repeat,
+                        "share_percent": share,
+                        "samples": len(seen),
+                    }
+                    for phase, share in profile.shares(seen, known).items()
+                ]
+    about_both: dict[str, Any] = {
+        "method": "live",
+        "provenance": {
+            **provenance.machine(),
+            "during": watched,
+            "servers": {about["server_version"]: about},
+            "query": query,
+        },
+    }
+    paths_seen = [
+        {"path": ";".join(path), "series": "planner", "repeat": 0, "samples": n}
+        for path, n in sorted(profile.folded(stacks, known).items())
+    ]
+    return [
+        Run(
+            figure="fig-7-25",
+            table=pd.DataFrame(rows),
+            not_attributable=unclear,
+            columns={
+                "phase": "plan_search is all of the enumeration; the other two are its parts",
+                "share_percent": "share of the samples of the statement, percent",
+                "samples": "samples of the server in this repeat",
+            },
+            **about_both,
+        ),
+        Run(
+            figure="own-join-order-flame",
+            table=pd.DataFrame(paths_seen),
+            columns={
+                "path": "functions from the planner's entry down, by exported name, or by where they begin",
+                "samples": "samples of CPU time whose innermost calls are these",
+            },
+            **about_both,
+        ),
+    ]
+
+
 RECORD: Mapping[tuple[str, str], Callable[[], Run | list[Run]]] = {
     ("fig-7-24", "live"): source_query,
     ("fig-7-25", "kernel"): phases,
+    ("fig-7-25", "live"): live_phases,
     ("own-join-order-trace", "live"): trace_equality,
     ("own-join-order-planning", "live"): planning,
     ("own-join-order-space", "kernel"): space,
