@@ -43,14 +43,16 @@ def enumerate_graph(graph: str, algorithm: str, quiet: bool) -> None:
 @click.argument("statement")
 @click.option("--database", help="The schema of the statement; by default the comparison's own tables.")
 @click.option("--version", default="9.7", show_default=True, help="Which running server.")
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
+@click.option("--format", "form", type=click.Choice(["text", "json", "dot"]), default="text")
 def explain(statement: str, database: str | None, version: str, form: str) -> None:
     """Show the hypergraph of STATEMENT, its pairs, our plan and the server's.
 
     A shared server of the version is used (engineroom server start), else one for this statement alone. Without --database the
-    statement is about the tables of data/join_order/schema.sql: t00 to t19 with columns c0 to c11.
+    statement is about the tables of data/join_order/schema.sql: t00 to t19 with columns c0 to c11. --format dot is for Graphviz:
+    pipe it into `dot -Tsvg`.
     """
     from engineroom.join_order import compare
+    from engineroom.join_order.drawing import dot
     from engineroom.join_order.explain import explain as explained
     from engineroom.join_order.explain import text
     from engineroom.servers import lifecycle
@@ -64,4 +66,9 @@ def explain(statement: str, database: str | None, version: str, form: str) -> No
         if database is None:
             compare.load(server)
         found = explained(server, statement, database or compare.DATABASE)
-    click.echo(json.dumps(found, indent=2) if form == "json" else text(found))
+    forms = {
+        "json": lambda: json.dumps(found, indent=2),
+        "dot": lambda: dot(found),
+        "text": lambda: text(found),
+    }
+    click.echo(forms[form]())
