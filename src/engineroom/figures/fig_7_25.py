@@ -8,6 +8,7 @@ import pandas as pd
 
 from engineroom import published
 from engineroom.figures.drawing import BLUE, INK, Words
+from engineroom.figures.lines import is_narrow
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,7 +43,7 @@ def picture(table: pd.DataFrame, ax: Axes) -> None:
     ax.set_yticks(range(len(PHASES)), list(PHASES.values()))
     ax.invert_yaxis()
     ax.set_xlim(0, 105)
-    ax.set_xlabel("percent of the CPU time (diamond: published)")
+    ax.set_xlabel(f"percent{'' if is_narrow(ax) else ' of the CPU time'} (diamond: published)")
 
 
 def words(table: pd.DataFrame) -> Words:
