@@ -273,8 +273,7 @@ class Planner {
 template <class Price, template <class> class Entries, bool Complex>
 Plan planned(const Hypergraph& graph, const Statistics& statistics) {
   Planner<Price, Entries> planner(graph, statistics);
-  // What was seen is looked up in the table of plans, which has to be done anyway.
-  FastEnumerator<0, Complex, Planner<Price, Entries>> enumerator(graph, planner, true);
+  FastEnumerator<0, Complex, Planner<Price, Entries>> enumerator(graph, planner);
   enumerator.run();
   Plan plan = planner.plan();
   plan.counters = {enumerator.connected_subgraphs(), planner.n_pairs(), planner.n_pairs(),
