@@ -113,6 +113,7 @@ LogConfig log_of(const py::dict& given) {
   take(options, "recent_closed_slots", log.recent_closed_slots);
   take(options, "log_thread_spin_rounds", log.log_thread_spin_rounds);
   take(options, "user_spin_rounds", log.user_spin_rounds);
+  take(options, "cpu_sample_ns", log.cpu_sample_ns, 1);
   take(options, "log_thread_timeout_ns", log.log_thread_timeout_ns);
   take(options, "longest_timeout_ns", log.longest_timeout_ns);
   refuse_rest(options, "a redo log");
