@@ -8,7 +8,7 @@ const letter = (client) => "ABCD"[client];
 
 const OUTCOMES = [
   { name: "reserved", text: "reserved, being copied", colour: "none", pattern: "M0 8 L8 0" },
-  { name: "linked", text: "complete, behind a gap", colour: "#E69F00", pattern: "M0 0 L8 8 M0 8 L8 0" },
+  { name: "linked", text: "complete, the tail is not there yet", colour: "#E69F00", pattern: "M0 0 L8 8 M0 8 L8 0" },
   { name: "ready", text: "complete, no gap before it", colour: "#F0E442", pattern: "" },
   { name: "written", text: "written to the file", colour: "#56B4E9", pattern: "M0 4 L8 4" },
   { name: "flushed", text: "flushed", colour: "#009E73", pattern: "M4 0 L4 8" },
@@ -27,7 +27,7 @@ export default {
 
   inputs: [
     {
-      name: "step", label: "Step", values: Array.from({ length: 40 }, (_, i) => i), start: 9,
+      name: "step", label: "Step", values: Array.from({ length: 40 }, (_, i) => i), start: 5,
       format: (step) => `number ${count(step + 1)}`,
     },
     {
@@ -61,7 +61,7 @@ export default {
       ["Without a gap", bytes(result.ready)],
       ["Written", bytes(result.written)],
       ["Flushed", bytes(result.flushed)],
-      ["Links behind a gap", count(result.ranges.filter((range) => range.outcome === 1).length)],
+      ["Links that the tail has not followed", count(result.ranges.filter((range) => range.outcome === 1).length)],
     ];
   },
 
@@ -96,7 +96,7 @@ export default {
       const anchor = at > width / 2 ? "end" : "start";
       parts.push(`<path d="M${at.toFixed(1)} 66 L${at.toFixed(1)} ${y}" stroke="currentColor" stroke-dasharray="${i % 2 ? "3 3" : "none"}"/>`);
       parts.push(`<circle cx="${at.toFixed(1)}" cy="${y}" r="3"/>`);
-      parts.push(`<text x="${(at + (anchor === "end" ? -8 : 8)).toFixed(1)}" y="${y + 4}" text-anchor="${anchor}">${pointer.text}</text>`);
+      parts.push(`<text x="${(at + (anchor === "end" ? -8 : 8)).toFixed(1)}" y="${y + 4}" text-anchor="${anchor}" stroke="var(--pst-color-background, #fff)" stroke-width="4" paint-order="stroke">${pointer.text}</text>`);
     });
     const columns = width > 480 ? 2 : 1;
     OUTCOMES.forEach((outcome, i) => {

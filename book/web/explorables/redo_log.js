@@ -86,7 +86,7 @@ export default {
     rows.forEach(({ name, seen }, i) => {
       const y = 26 + i * 40;
       parts.push(`<text x="0" y="${y + 12}">log of ${name}${seen ? `: ${two(seen.each)}` : ": choose another log to compare"}</text>`);
-      if (seen) box(0, y + 17, (seen.each / most) * width, 11, PARTS[i ? 1 : 0]);
+      if (seen) box(0, y + 17, (seen.each / most) * width, 11, { name: "fsyncs", colour: "#009E73", pattern: "" });
     });
     parts.push(`<text x="0" y="126" font-weight="700">Time of all cores</text>`);
     rows.forEach(({ name, seen }, i) => {
