@@ -89,6 +89,7 @@ LoadConfig load_of(const py::dict& given) {
   take(options, "flush_every", load.flush_every);
   take(options, "dirty_percent", load.dirty_percent);
   take(options, "transactions", load.transactions);
+  take(options, "large_mtr_bytes", load.large_mtr_bytes);
   refuse_rest(options, "a load");
   if (load.statements * load.mtrs_per_statement + load.commit_mtrs == 0) {
     throw py::value_error(
@@ -113,6 +114,7 @@ LogConfig log_of(const py::dict& given) {
   take(options, "recent_closed_slots", log.recent_closed_slots);
   take(options, "log_thread_spin_rounds", log.log_thread_spin_rounds);
   take(options, "user_spin_rounds", log.user_spin_rounds);
+  take(options, "cpu_sample_ns", log.cpu_sample_ns, 1);
   take(options, "log_thread_timeout_ns", log.log_thread_timeout_ns);
   take(options, "longest_timeout_ns", log.longest_timeout_ns);
   refuse_rest(options, "a redo log");
@@ -202,7 +204,7 @@ py::dict simulate(const std::string& design, const py::dict& parameters, const p
 }
 
 py::dict run_on_host(const std::string& design, const py::dict& load, const py::dict& log,
-                     std::int64_t run_ns, std::int64_t fsync_ns, std::int64_t seed,
+                     std::int64_t run_ns, std::int64_t fsync_ns, std::int64_t seed, bool profile,
                      const std::optional<py::function>& progress) {
   const Design chosen = design_of(design);
   const LoadConfig load_config = load_of(load);
@@ -211,7 +213,8 @@ py::dict run_on_host(const std::string& design, const py::dict& load, const py::
   HostMachine m({.seed = static_cast<std::uint64_t>(seed),
                  .fsync_ns = at_least(fsync_ns, 0, "fsync_ns"),
                  .folder = {},
-                 .profile = true});
+                 .keeps_contents = false,
+                 .profile = profile});
   m.set_poll(stop_or_tell(progress));
   HostMachine::File file(m, "redo");
   py::dict result;
@@ -315,9 +318,10 @@ void bind_redo_log(py::module_& module) {
         py::arg("seed") = 1, py::arg("progress") = py::none());
   m.def("run_on_host", &run_on_host,
         "The same clients on real threads, over a disk in memory whose fsync takes `fsync_ns`. Times are "
-        "wall times.",
+        "wall times. `profile` charges each thread's time to what it does, at two looks at the clock a wait.",
         py::kw_only(), py::arg("design"), py::arg("load"), py::arg("log") = py::dict(), py::arg("run_ns"),
-        py::arg("fsync_ns") = 100'000, py::arg("seed") = 1, py::arg("progress") = py::none());
+        py::arg("fsync_ns") = 100'000, py::arg("seed") = 1, py::arg("profile") = true,
+        py::arg("progress") = py::none());
   m.def("commit_cost", &commit_cost,
         "Commits mini-transactions on real threads without a disk: 'mtr_5_7', 'mtr_8_0' or "
         "'mtr_8_0_writer_threads_off'. Returns elapsed_ns of all, cpu_ns of the committing threads, and "

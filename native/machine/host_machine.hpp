@@ -38,6 +38,8 @@ struct HostConfig {
   std::uint64_t fsync_ns = 100'000;
   /// Files are real and lie in this folder, when it is not empty; fsync_ns is not used then.
   std::string folder;
+  /// Whether a file in memory can be read back. If not it needs no more than 16 MiB however long the run is.
+  bool keeps_contents = true;
   /// Whether enter() and leave() read the clock.
   bool profile = false;
 };
@@ -64,6 +66,7 @@ class HostFile {
 
   Site site_;
   int fd_ = -1;  // none: emulated
+  bool keeps_contents_;
   std::string path_;
   mutable std::mutex guard_;
   std::mutex device_;

@@ -204,13 +204,13 @@ bool SimMachine::step() {
 }
 
 void SimMachine::stalled() {
+#if defined(__cpp_exceptions)
   const std::string problem = "the simulation stalled at " + microseconds(now_) + ": " +
                               std::to_string(live_) +
                               " thread(s) wait and nothing can happen any more: " + who_waits();
-#if defined(__cpp_exceptions)
   throw Stalled(problem);
 #else
-  failure_ = problem;
+  failure_ = "the simulation stalled";  // who waits is for the native build to say: a page loads every byte
 #endif
 }
 
@@ -384,6 +384,7 @@ bool SimMachine::perform(Thread& t) {
       return false;
     case Action::start: {
       t.task = t.body();
+      t.task.start();
       end_if_done(t);
       return true;
     }

@@ -78,7 +78,13 @@ struct PromiseBase {
     void await_resume() const noexcept {}
   };
 
+#if defined(__wasm__)
+  // The body up to its first suspension is else compiled twice, which a browser has to load. Whoever awaits
+  // starts it, so that nothing happens in another order.
+  std::suspend_always initial_suspend() const noexcept { return {}; }
+#else
   std::suspend_never initial_suspend() const noexcept { return {}; }
+#endif
   Final final_suspend() const noexcept { return {}; }
 
 #if defined(__cpp_exceptions)
@@ -149,6 +155,12 @@ class [[nodiscard]] Task {
 
   explicit operator bool() const { return static_cast<bool>(self_); }
   bool done() const { return self_.done(); }
+  /// For a machine that has just made a thread's task.
+  void start() {
+#if defined(__wasm__)
+    self_.resume();
+#endif
+  }
   /// Control goes to `caller` when this ends.
   void set_caller(std::coroutine_handle<> caller) { self_.promise().caller = caller; }
   /// The result, or the exception that ended the task.
@@ -157,7 +169,10 @@ class [[nodiscard]] Task {
     return self_.promise().take();
   }
 
-  bool await_ready() const noexcept { return self_.done(); }
+  bool await_ready() {
+    start();
+    return self_.done();
+  }
   void await_suspend(std::coroutine_handle<> caller) noexcept { set_caller(caller); }
   T await_resume() { return result(); }
 

@@ -67,6 +67,7 @@ class Latch {
    protected:
     bool goes_on_in(Task<> rest, std::coroutine_handle<> self) {
       rest_ = std::move(rest);
+      rest_.start();
       if (rest_.done()) return false;
       rest_.set_caller(self);
       return true;

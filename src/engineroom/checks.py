@@ -68,7 +68,7 @@ def _sources() -> list[str]:
 
 
 _CLANG_FORMAT = system_check.clang_format() or "clang-format"
-_WITH_THREADS = "Fast|OnTheHost"  # suites whose kernels run on several threads
+_WITH_THREADS = "Fast|OnTheHost|OnRealThreads|CommitCost"  # suites whose kernels run on several threads
 
 CHECKS = (
     Check("lint", [["ruff", "check", "."], ["ruff", "format", "--check", "."]]),

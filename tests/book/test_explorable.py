@@ -181,6 +181,57 @@ def test_the_largest_drawn_graph_is_computed_at_once():
 
 
 @needs_node
+def test_redo_log_in_webassembly_runs_the_native_run():
+    from engineroom._native import redo_log
+    from engineroom.experiments.redo_log import SYSBENCH
+
+    designs = ("5.7", "8.0", "8.0, writer threads off")
+    grid = [
+        {"design": design, "clients": clients, "cores": 4, "gate": gate}
+        for design, clients, gate in itertools.product(range(3), (1, 20), (0, 1))
+    ]
+    for inputs, result in zip(grid, headless.evaluate("redo_log", grid)["results"], strict=True):
+        expected = redo_log.simulate(
+            design=designs[inputs["design"]],
+            parameters={"cores_per_socket": 4, "disk_fsync_quantiles_ps": [100_000_000]},
+            load={**SYSBENCH, "clients": inputs["clients"]},
+            log={
+                "buffer_bytes": 1 << 20,
+                "recent_written_slots": 1 << 14,
+                "recent_closed_slots": 1 << 15,
+                "cpu_sample_ns": 5_000_000,
+                "cpu_gate": inputs["gate"],
+            },
+            warmup_ns=20_000_000,
+            run_ns=max(10_000, round(120_000 / inputs["clients"] ** 0.5)) * 1000,
+        )
+        assert int(result["hash"]) == expected["trace_hash"], inputs
+        for name in ("events", "transactions", "fsyncs"):
+            assert result[name] == expected[name]
+        assert result["transactions"] > 0
+
+
+@needs_node
+def test_log_steps_never_show_a_pointer_past_the_one_before_it():
+    grid = [
+        {"step": step, "late": late, "writer_threads": threads, "seed": seed}
+        for step, late, threads, seed in itertools.product(range(0, 40, 3), (1, 3, 99), (0, 1), (1, 4))
+    ]
+    outcomes = set()
+    for inputs, result in zip(grid, headless.evaluate("log_steps", grid)["results"], strict=True):
+        assert result["flushed"] <= result["written"] <= result["ready"] <= result["reserved"]
+        ends = [0, *(each["end"] for each in result["ranges"])]
+        for start, each in zip(ends, result["ranges"], strict=False):
+            # A block's end is not data: behind it a range starts 16 bytes later.
+            assert each["start"] - start in (0, 16)
+            outcomes.add(each["outcome"])
+            is_whole = each["outcome"] >= 2
+            assert is_whole == (each["end"] <= result["ready"]), inputs
+        assert result["steps"] <= 40, "the knob has 40 steps"
+    assert outcomes == set(range(6))
+
+
+@needs_node
 @pytest.mark.parametrize("word", bundle.words())
 def test_plain_figure_is_the_picture_at_the_start_values(word):
     assert bundle.plain_figure(word).read_text() == headless.evaluate(word)["picture"], "run `make wasm`"

@@ -16,7 +16,17 @@ from engineroom.ledger.rows import rows
 from engineroom.ledger.verdicts import TOKENS
 from engineroom.runs import Run
 
-KEYS = {"figure", "chapter", "method", "verdict", "claims_held", "claims_total", "origin", "recorded_at"}
+KEYS = {
+    "fragile",
+    "figure",
+    "chapter",
+    "method",
+    "verdict",
+    "claims_held",
+    "claims_total",
+    "origin",
+    "recorded_at",
+}
 
 
 def made_up(method: str = "live", *, hash_s: float = 1.0, figure: str = "fig-7-23") -> Run:

@@ -20,11 +20,13 @@ template <Machine M>
 class LinkBuffer {
  public:
   LinkBuffer(std::uint64_t capacity, Lsn start, Mistake mistake = Mistake::none)
-      : slots_(capacity), mask_(capacity - 1), tail_(start), mistake_(mistake) {}
+      : slots_(static_cast<std::size_t>(capacity)), mask_(capacity - 1), tail_(start), mistake_(mistake) {}
 
   std::uint64_t capacity() const { return mask_ + 1; }
   typename M::Word& tail_word() { return tail_; }
   auto tail(M& m) { return m.load(tail_); }
+  /// For who looks at a run from outside: what the slot of `position` holds.
+  Lsn link_at(M& m, Lsn position) { return m.peek(slot(position)); }
 
   /// Whether the slot of `position` is free for it: at most `capacity` bytes are between it and the gap.
   Task<bool> has_space(M& m, Lsn position) {
@@ -42,7 +44,7 @@ class LinkBuffer {
       co_await m.store(tail_, to);
       co_return;
     }
-    co_await m.store(slots_[from & mask_], to);
+    co_await m.store(slot(from), to);
     co_await advance(m);
   }
 
@@ -51,7 +53,7 @@ class LinkBuffer {
     Lsn position = co_await m.load(tail_);
     for (;;) {
       if (position >= stop) co_return;
-      Lsn next = co_await m.load(slots_[position & mask_]);
+      Lsn next = co_await m.load(slot(position));
       if (next > position + mask_ && mistake_ != Mistake::claim_unchecked) {
         const Lsn moved = co_await m.load(tail_);
         if (moved == position) co_return;
@@ -60,7 +62,7 @@ class LinkBuffer {
       }
       if (next <= position) co_return;
       // Who takes the first link away has the right to move the tail.
-      const bool is_claimed = co_await m.cas(slots_[position & mask_], next, position);
+      const bool is_claimed = co_await m.cas(slot(position), next, position);
       if (is_claimed) {
         position = next;
         break;
@@ -68,7 +70,7 @@ class LinkBuffer {
       position = co_await m.load(tail_);
     }
     while (position < stop) {
-      const Lsn next = co_await m.load(slots_[position & mask_]);
+      const Lsn next = co_await m.load(slot(position));
       if (next <= position || next > position + mask_) break;
       position = next;
     }
@@ -76,6 +78,8 @@ class LinkBuffer {
   }
 
  private:
+  auto slot(Lsn position) { return slots_[static_cast<std::size_t>(position & mask_)]; }
+
   typename M::Words slots_;
   std::uint64_t mask_;
   typename M::Word tail_;

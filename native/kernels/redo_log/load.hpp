@@ -31,6 +31,8 @@ struct LoadConfig {
   std::uint32_t flush_every = 1;     // transactions; 0: never waits for the disk
   std::uint32_t dirty_percent = 30;  // of the mini-transactions make a clean page dirty
   std::uint64_t transactions = 0;    // a client; 0: until the run is stopped
+  std::size_t large_mtr_bytes =
+      0;  // the first client appends groups of this size and never commits; 0: as the others
 };
 
 /// What one client did, on its own so that real threads do not share it.
@@ -47,6 +49,7 @@ struct Load {
         log(m, file, log_config),
         counts(load_config.clients),
         group(load_config.mtr_bytes),
+        large_group(load_config.large_mtr_bytes),
         statement(m.site("statement")),
         mtr_commit(m.site("mtr_commit")),
         commit(m.site("log_write_up_to")) {}
@@ -60,6 +63,7 @@ struct Load {
   }
 
   Task<> client(M& m, ClientCounts& mine) {
+    const bool is_large = !large_group.empty() && &mine == &counts[0];
     while (!m.stopping() && (config.transactions == 0 || mine.transactions < config.transactions)) {
       const std::uint64_t start = m.now();
       Lsn end_lsn = 0;
@@ -75,12 +79,13 @@ struct Load {
           if (m.stopping()) co_return;
           machine::Scope<M> doing(m, mtr_commit);
           const bool dirties = m.random() % 100 < config.dirty_percent;
-          const Appended appended = co_await log.append(m, group, dirties);
+          const Appended appended = co_await log.append(m, is_large ? large_group : group, dirties);
           if (!appended.done) co_return;
           end_lsn = appended.end_lsn;
           ++mine.mtrs;
         }
       }
+      if (is_large) continue;
       if (config.flush_every > 0 && (mine.transactions + 1) % config.flush_every == 0) {
         machine::Scope<M> doing(m, commit);
         const bool is_durable = co_await log.write_up_to(m, end_lsn, true);
@@ -112,6 +117,7 @@ struct Load {
   Log log;
   std::vector<ClientCounts> counts;
   std::vector<std::byte> group;
+  std::vector<std::byte> large_group;
   machine::Site statement;
   machine::Site mtr_commit;
   machine::Site commit;

@@ -151,6 +151,7 @@ def _host_costs(sitting: Sitting) -> list[Row]:
             ratio=best["awaited_load"] - best["plain_load"],
             side="<=",
             goal=3.0,
+            condition=sitting.is_quiet,
         ),
         row(
             "an uncontended latch pair on real threads, over plain atomics",
@@ -161,5 +162,6 @@ def _host_costs(sitting: Sitting) -> list[Row]:
             ratio=best["latch_pair"] - best["plain_pair"],
             side="<=",
             goal=15.0,
+            condition=sitting.is_quiet,
         ),
     ]

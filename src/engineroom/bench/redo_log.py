@@ -64,6 +64,7 @@ def _append(sitting: Sitting) -> list[Row]:
             ratio=wall[False, 1] / wall[False, 2],
             side=">=",
             goal=1.3,
+            condition=sitting.is_quiet,
         ),
     ]
 
@@ -84,13 +85,14 @@ def _group_commit(sitting: Sitting) -> Row:
         sitting.bar.update()
     sitting.notes["group commit"] = best
     return row(
-        f"group commit of {CLIENTS} clients, fsync {FSYNC_NS / MILLION:g} ms, against batch / t",
+        f"group commit of {CLIENTS} clients, fsync {FSYNC_NS / MILLION:g} ms, against batch / t (a quiet machine)",
         ours=best["per_s"],
         unit="commits/s",
         peer_value=best["limit_per_s"],
         ratio=best["ratio"],
         side=">=",
         goal=0.9,
+        condition=sitting.is_quiet,
     )
 
 
@@ -112,7 +114,8 @@ def _commit_cost(sitting: Sitting) -> list[Row]:
         old, new = (min(values) for values in ns.values())
         rows.append(
             row(
-                f"mini-transaction commit, 8.0 against 5.7, {threads} thread(s)",
+                f"mini-transaction commit, 8.0 against 5.7, {threads} thread(s)"
+                + (" (a quiet machine)" if threads > 1 else ""),
                 ours=new,
                 unit="CPU ns" if threads == 1 else "wall ns",
                 peer="the design of 5.7",
@@ -120,6 +123,7 @@ def _commit_cost(sitting: Sitting) -> list[Row]:
                 ratio=new / old,
                 side=">=" if threads == 1 else "<=",
                 goal=1.0,
+                condition=threads == 1 or sitting.is_quiet,
             )
         )
     return rows

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import importlib
+import multiprocessing
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from typing import Any
 
 import click
 
@@ -15,7 +18,7 @@ from engineroom.runs import Run
 __all__ = ["CHAPTERS", "record"]
 
 # Chapters whose experiments module has a RECORD: figure and method -> a function without arguments that returns its Run.
-CHAPTERS = ("hash_join", "join_order", "redo_log", "low_concurrency", "filesort")
+CHAPTERS = ("hash_join", "join_order", "redo_log", "low_concurrency", "filesort", "machine")
 _QUIET_LOAD = 0.5
 
 
@@ -35,7 +38,12 @@ def recipes() -> dict[tuple[str, str, str], Callable[[], Run | list[Run]]]:
 @click.option("--all", "everything", is_flag=True, help="Record every figure of every chapter.")
 @click.option("--method", type=click.Choice(runs.METHODS), help="Only the runs of this method.")
 @click.option("--list", "listing", is_flag=True, help="Say what can be recorded and do nothing.")
-def record(figures: tuple[str, ...], everything: bool, method: str | None, listing: bool) -> None:
+@click.option(
+    "--vary",
+    is_flag=True,
+    help="Simulated runs of the redo log also with each estimated number of the machine at 0.5 and 1.5 times its value.",
+)
+def record(figures: tuple[str, ...], everything: bool, method: str | None, listing: bool, vary: bool) -> None:
     """Measure FIGURES (ids, or chapter words) again and keep the runs; nothing recorded is ever overwritten."""
     known = recipes()
     if unknown := [name for name in figures if not any(name in key[:2] for key in known)]:
@@ -58,8 +66,19 @@ def record(figures: tuple[str, ...], everything: bool, method: str | None, listi
             continue
         start = time.monotonic()
         made = how()
+        if vary and by == "sim" and isinstance(made, Run):
+            made = _varied(made, how)
         kept = [runs.save(run, chapter=chapter) for run in (made if isinstance(made, list) else [made])]
         click.echo(f": {time.monotonic() - start:.0f} s, {', '.join(path.name for path in kept)}")
+
+
+def _varied(made: Run, how: Callable[..., Any]) -> Run:
+    from engineroom.experiments.redo_log import MACHINE
+    from engineroom.experiments.variations import varied
+    from engineroom.machine.presets import preset
+
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as executor:
+        return varied(made, how, preset(MACHINE), executor=executor)
 
 
 def _doubts() -> list[str]:

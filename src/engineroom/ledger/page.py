@@ -99,7 +99,8 @@ def _verdict(row: Row) -> str:
     run += f", newest of {len(kept)}" if len(kept) > 1 else ""
     run += f", {withdrawn} withdrawn" if withdrawn else ""
     held = f"{row.claims_held} of {row.claims_total} claims held"
-    return f"**{_words(row.verdict)}** by {row.method}, {held} ({run})"
+    fragile = f"; fragile ({_cell('; '.join(row.fragile))})" if row.fragile else ""
+    return f"**{_words(row.verdict)}** by {row.method}, {held} ({run}){fragile}"
 
 
 def _ours(claim: Claim) -> str:

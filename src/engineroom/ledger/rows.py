@@ -24,6 +24,7 @@ class Row:
     claims_total: int
     origin: str | None
     recorded_at: str | None
+    fragile: tuple[str, ...] = ()
 
     def json(self) -> dict[str, Any]:
         """The row as a program reads it."""
@@ -56,6 +57,7 @@ def _rows_of(each: Figure) -> list[Row]:
             judged.claims_total,
             run.origin,
             run.recorded_at,
+            judged.fragile,
         )
         for run, judged in judgements(each.id)
     ]

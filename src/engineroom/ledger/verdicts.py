@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -79,6 +79,7 @@ class Judgement:
     claims: tuple[Claim, ...]
     repeats: int
     reason: str | None = None
+    fragile: tuple[str, ...] = ()  # varied numbers of the simulated machine that give another verdict
 
     @property
     def claims_held(self) -> int:
@@ -104,7 +105,20 @@ def judge(run: Run) -> Judgement:
         claims=tuple(claims),
         repeats=len(repeats),
         reason=run.not_attributable,
+        fragile=tuple(_flips(run)),
     )
+
+
+def _flips(run: Run) -> Iterable[str]:
+    """The varied machines (table `varied`) on which the figure would get another verdict than by the run itself."""
+    if "varied" not in run.tables or run.not_attributable:
+        return
+    alone = replace(run, tables={})
+    usual = judge(alone).verdict
+    for (name, factor), table in run.tables["varied"].groupby(["parameter", "factor"], sort=False):
+        found = judge(replace(alone, table=table)).verdict
+        if found != usual:
+            yield f"{name} x {factor:g}: {found}"
 
 
 def direction_holds(ours: float, published: float) -> bool:

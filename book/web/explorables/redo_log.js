@@ -1,0 +1,116 @@
+// The redo log under a reader's hands: native/kernels/redo_log on the simulated machine, compiled to WebAssembly.
+
+// What `run` (native/wasm/redo_log.cpp) leaves in memory, in its order; the last six are times of all cores in us.
+const TOTALS = ["hash", "events", "transactions", "fsyncs", "bytes", "work", "memory", "spin", "switching", "io", "idle"];
+const PARTS = [
+  { name: "work", label: "computing", colour: "#0072B2", pattern: "" },
+  { name: "memory", label: "waiting for cache lines", colour: "#56B4E9", pattern: "M0 8 L8 0" },
+  { name: "spin", label: "spinning", colour: "#D55E00", pattern: "M0 0 L8 8 M0 8 L8 0" },
+  { name: "switching", label: "switching threads", colour: "#E69F00", pattern: "M0 4 L8 4" },
+  { name: "rest", label: "idle, or for the disk", colour: "#BBBBBB", pattern: "" },
+];
+const DESIGNS = ["5.7", "8.0", "8.0, writer threads off"];
+const OLD = 0;
+const NEW = 1;
+const WARMUP_US = 20000;
+
+// Long enough for some hundred transactions, short enough for a tenth of a second.
+const windowUs = (clients) => Math.max(10000, Math.round(120000 / Math.sqrt(clients)));
+const time = (us) => (us < 1000 ? `${count(us)} us` : `${count(us / 1000)} ms`);
+const two = (value) => value.toFixed(2);
+
+export default {
+  title: "Fsyncs of three redo logs",
+
+  inputs: [
+    { name: "design", label: "Redo log", values: [0, 1, 2], start: 1, format: (design) => `of ${DESIGNS[design]}` },
+    { name: "clients", label: "Clients", values: [1, 2, 3, 5, 10, 20, 50, 100], start: 3, format: (n) => count(n) },
+    { name: "cores", label: "Cores", values: [2, 4, 8, 16, 32, 64], start: 16, format: (n) => count(n) },
+    { name: "fsync_us", label: "One fsync", values: [20, 50, 100, 200, 500, 1000, 5000], start: 100, format: time },
+    {
+      name: "gate", label: "CPU gate", values: [0, 1], start: 1,
+      format: (gate) => (gate ? "on: log threads spin above 80 % of a core" : "off: log threads always spin"),
+    },
+  ],
+
+  compute(kernel, inputs) {
+    const run = (design) => {
+      const us = windowUs(inputs.clients);
+      const address = kernel.run(design, inputs.clients, inputs.cores, inputs.fsync_us, inputs.gate, WARMUP_US, us);
+      const values = new BigUint64Array(kernel.memory.buffer, address, TOTALS.length);
+      const seen = Object.fromEntries(TOTALS.map((name, i) => [name, i ? Number(values[i]) : String(values[i])]));
+      seen.rest = seen.io + seen.idle;
+      seen.per_s = (seen.transactions * 1e6) / us;
+      seen.each = seen.fsyncs / Math.max(1, seen.transactions);
+      return seen;
+    };
+    const chosen = run(inputs.design);
+    return { inputs, chosen, old: inputs.design === OLD ? chosen : run(OLD), hash: chosen.hash, ...chosen };
+  },
+
+  results({ chosen, old, inputs }) {
+    return [
+      ["Fsyncs a transaction", two(chosen.each)],
+      ["with the log of 5.7", two(old.each)],
+      ["Transactions a second", count(Math.round(chosen.per_s))],
+      ["against the log of 5.7", `${two(chosen.per_s / old.per_s)} times`],
+      ["A transaction takes", `${two((1000 * inputs.clients) / Math.max(1, chosen.per_s))} ms`],
+      ["Written a fsync", bytes(Math.round(chosen.bytes / Math.max(1, chosen.fsyncs)))],
+      ["Events simulated", count(chosen.events + (inputs.design === OLD ? 0 : old.events))],
+    ];
+  },
+
+  sentence({ chosen, old, inputs }) {
+    const more = chosen.each / old.each;
+    const compared = inputs.design === OLD ? "" :
+      more > 1.05 ? ` That is ${two(more)} times as many as with the log of 5.7.` :
+      more < 0.95 ? ` That is fewer than with the log of 5.7, which makes ${two(old.each)}.` :
+      " That is as many as with the log of 5.7.";
+    return `${count(inputs.clients)} ${inputs.clients === 1 ? "client" : "clients"}, ${count(inputs.cores)} cores, an fsync takes ` +
+      `${time(inputs.fsync_us)}: the log of ${DESIGNS[inputs.design]} makes ${two(chosen.each)} fsyncs a transaction.${compared}`;
+  },
+
+  picture({ chosen, old, inputs }, width, id) {
+    const rows = [
+      { name: DESIGNS[inputs.design], seen: chosen },
+      { name: DESIGNS[inputs.design === OLD ? NEW : OLD], seen: inputs.design === OLD ? null : old },
+    ];
+    const height = 306;
+    const parts = [`<text x="0" y="16" font-weight="700">Fsyncs a transaction</text>`];
+    const most = Math.max(1, ...rows.map((row) => row.seen?.each ?? 0));
+    const box = (x, y, w, h, part) => {
+      for (const fill of [part.colour, part.pattern && `url(#${id}-${part.name})`].filter(Boolean)) {
+        parts.push(`<rect x="${x.toFixed(1)}" y="${y}" width="${Math.max(0, w).toFixed(1)}" height="${h}" fill="${fill}"/>`);
+      }
+    };
+    rows.forEach(({ name, seen }, i) => {
+      const y = 26 + i * 40;
+      parts.push(`<text x="0" y="${y + 12}">log of ${name}${seen ? `: ${two(seen.each)}` : ": choose another log to compare"}</text>`);
+      if (seen) box(0, y + 17, (seen.each / most) * width, 11, { name: "fsyncs", colour: "#009E73", pattern: "" });
+    });
+    parts.push(`<text x="0" y="126" font-weight="700">Time of all cores</text>`);
+    rows.forEach(({ name, seen }, i) => {
+      const y = 136 + i * 40;
+      if (!seen) return;
+      parts.push(`<text x="0" y="${y + 12}">log of ${name}</text>`);
+      const all = PARTS.reduce((sum, part) => sum + seen[part.name], 0);
+      let x = 0;
+      for (const part of PARTS) {
+        const w = (seen[part.name] / all) * width;
+        box(x, y + 17, w, 11, part);
+        x += w;
+      }
+    });
+    const columns = width > 480 ? 3 : 2;
+    PARTS.forEach((part, i) => {
+      const [x, y] = [(i % columns) * (width / columns), 228 + Math.floor(i / columns) * 24];
+      box(x, y, 14, 14, part);
+      parts.push(`<text x="${(x + 20).toFixed(1)}" y="${y + 12}">${part.label}</text>`);
+    });
+    const patterns = PARTS.filter((part) => part.pattern).map((part) =>
+      `<pattern id="${id}-${part.name}" width="8" height="8" patternUnits="userSpaceOnUse"><path d="${part.pattern}" stroke="#000" stroke-opacity="0.45" fill="none"/></pattern>`);
+    return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" ` +
+      `aria-label="Bars. Fsyncs a transaction with the log of ${rows[0].name}: ${two(chosen.each)}, of 5.7: ${two(old.each)}; below, the time of all cores by what they did." ` +
+      `font-family="system-ui, 'Liberation Sans', sans-serif" font-size="13" fill="currentColor"><defs>${patterns.join("")}</defs>${parts.join("")}</svg>`;
+  },
+};

@@ -1,0 +1,250 @@
+"""The simulated machine against real threads: the same redo logs, the same clients, an emulated disk.
+
+`real_against_simulated` measures all loads on real threads first. Then it fits four costs of the simulated machine to the
+loads of `FITTED` alone and simulates all loads with them; the error that counts is that of `HELD_OUT`.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import statistics
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from itertools import product
+from typing import Any
+
+import pandas as pd
+
+from engineroom import provenance
+from engineroom.machine.presets import preset
+from engineroom.progress import bar
+from engineroom.runs import Run
+
+__all__ = ["FITTED", "GOALS", "HELD_OUT", "LOADS", "RECORD", "errors", "real_against_simulated"]
+
+_COMMIT = {"statements": 0, "mtrs_per_statement": 0, "commit_mtrs": 1, "dirty_percent": 0}
+US = 1000
+# Each load, and the time of its disk's fsync in us.
+LOADS: Mapping[str, tuple[str, Mapping[str, int], int]] = {
+    "a": ("one append of 300 bytes a commit", {**_COMMIT, "mtr_bytes": 300}, 100),
+    "b": ("ten appends of 100 bytes a commit", {**_COMMIT, "mtr_bytes": 100, "commit_mtrs": 10}, 100),
+    "c": (
+        "one append of 1 KiB a commit, 200 us away between commits",
+        {**_COMMIT, "statements": 1, "away_ns": 200 * US, "mtr_bytes": 1024},
+        100,
+    ),
+    "d": ("twenty appends of 64 bytes a commit", {**_COMMIT, "mtr_bytes": 64, "commit_mtrs": 20}, 100),
+    "e": (
+        "nine transactions that only append to one that commits",
+        {**_COMMIT, "mtr_bytes": 300, "flush_every": 10},
+        100,
+    ),
+    "f": (
+        "one client of 64 KiB appends beside commits of 300 bytes",
+        {**_COMMIT, "mtr_bytes": 300, "large_mtr_bytes": 64 << 10},
+        100,
+    ),
+    "g": ("as a, with a disk of 500 us", {**_COMMIT, "mtr_bytes": 300}, 500),
+}
+FITTED, HELD_OUT = ("a", "b", "c"), ("d", "e", "f", "g")
+DESIGNS = ("5.7", "8.0")
+CLIENTS = (1, 2, 4, 8, 16)
+CROWDS = (32, 64)  # shown as distributions, without a goal
+GOALS = {"median_percent": 10.0, "most_percent": 20.0, "fsyncs_percent": 15.0}
+# What is fitted: costs that a micro-benchmark measures badly on a virtual machine, from a tenth to ten times the preset's.
+FIT = ("wake_ps", "switch_ps", "same_socket_ps", "timer_slack_ps")
+FACTORS = (0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 4.0, 10.0)
+PROCESSORS = 2
+MEASURED, SERIES = ("commits_per_s", "fsyncs_per_commit"), ("real", "simulated")
+
+COLUMNS = {
+    "load": "letter of the load",
+    "design": "the redo log's design",
+    "clients": "threads in a closed loop",
+    "series": "real: threads of this machine; simulated: virtual time",
+    "is_held_out": "whether the load took no part in the fit",
+    "commits_per_s": "transactions of committing clients per second",
+    "fsyncs_per_commit": "fsyncs over those transactions",
+    "parameter": "what was fitted",
+    "preset_ps": "its value in the preset, picoseconds",
+    "fitted_ps": "its value after the fit",
+}
+
+
+def _point(load: str, design: str, clients: int, seen: Mapping[str, Any], ns: int) -> dict[str, Any]:
+    return {
+        "load": load,
+        "design": design,
+        "clients": clients,
+        "is_held_out": load in HELD_OUT,
+        "commits_per_s": seen["transactions"] / ns * 1e9,
+        "fsyncs_per_commit": seen["fsyncs"] / max(1, seen["transactions"]),
+    }
+
+
+def _log(design: str) -> dict[str, int]:
+    # Small link buffers: clearing those of the server takes longer than a run.
+    return {"recent_written_slots": 1 << 17, "recent_closed_slots": 1 << 18} if design == "8.0" else {}
+
+
+def _real(load: str, design: str, clients: int, *, run_ms: int, seed: int) -> dict[str, Any]:
+    from engineroom import _native
+
+    _, options, fsync_us = LOADS[load]
+    seen = _native.redo_log.run_on_host(
+        design=design,
+        load={**options, "clients": clients},
+        log=_log(design),
+        run_ns=run_ms * 1000 * US,
+        fsync_ns=fsync_us * US,
+        seed=seed,
+        profile=False,
+    )
+    return _point(load, design, clients, seen, seen["window_ns"])
+
+
+def _simulated(
+    load: str, design: str, clients: int, parameters: Mapping[str, Any], *, run_ms: int, seed: int
+) -> dict[str, Any]:
+    from engineroom import _native
+
+    _, options, fsync_us = LOADS[load]
+    seen = _native.redo_log.simulate(
+        design=design,
+        parameters={**parameters, "disk_fsync_quantiles_ps": [fsync_us * 1_000_000]},
+        load={**options, "clients": clients},
+        log=_log(design),
+        run_ns=run_ms * 1000 * US,
+        warmup_ns=5000 * US,
+        seed=seed,
+    )
+    return _point(load, design, clients, seen, seen["window_ns"])
+
+
+@contextmanager
+def _scheduled() -> Iterator[str]:
+    """Real-time scheduling on two processors where this process may; says what it got."""
+    if not hasattr(os, "sched_setaffinity"):
+        yield "as usual: this system cannot pin a process"
+        return
+    before, policy, parameter = os.sched_getaffinity(0), os.sched_getscheduler(0), os.sched_getparam(0)
+    got = "as usual"
+    os.sched_setaffinity(0, sorted(before)[:PROCESSORS])
+    with suppress(PermissionError):
+        os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
+        got = "SCHED_RR, priority 1"
+    try:
+        yield f"{got}, {min(PROCESSORS, len(before))} processors"
+    finally:
+        os.sched_setscheduler(0, policy, parameter)
+        os.sched_setaffinity(0, before)
+
+
+def _points(loads: Sequence[str], clients: Sequence[int]) -> list[tuple[str, str, int]]:
+    """A load with a large client needs a second one that commits."""
+    return [
+        (load, design, n) for load in loads for design in DESIGNS for n in clients if load != "f" or n > 1
+    ]
+
+
+def _fit(
+    real: pd.DataFrame, clients: Sequence[int], *, run_ms: int, rounds: int
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Costs one after the other, each at the factor with the least median error on the fitted loads, some rounds over."""
+    start = preset("laptop").values()
+    chosen = dict.fromkeys(FIT, 1.0)
+    middle = real[~real["is_held_out"]].groupby(["load", "design", "clients"])["commits_per_s"].median()
+
+    def with_factors(factors: Mapping[str, float]) -> dict[str, Any]:
+        return {**start, **{name: round(_number(start[name]) * factor) for name, factor in factors.items()}}
+
+    def error(factors: Mapping[str, float]) -> float:
+        off = []
+        for load, design, n in _points(FITTED, clients):
+            ours = _simulated(load, design, n, with_factors(factors), run_ms=run_ms, seed=1)["commits_per_s"]
+            off.append(abs(math.log(max(ours, 1.0) / middle[load, design, n])))
+        return statistics.mean(off)
+
+    tried = [{"round": -1, "error": error(chosen), **chosen}]
+    for turn in bar(range(rounds), desc="fit", unit="round"):
+        for name in FIT:
+            by_factor = {factor: error({**chosen, name: factor}) for factor in FACTORS}
+            chosen[name] = min(by_factor, key=lambda factor: (by_factor[factor], abs(math.log(factor))))
+            tried.append({"round": turn, "error": by_factor[chosen[name]], **chosen})
+    return with_factors(chosen), tried
+
+
+def _number(value: int | list[int]) -> int:
+    if isinstance(value, list):
+        raise TypeError(f"{value} is a distribution: only single costs are fitted")
+    return value
+
+
+def real_against_simulated(
+    *,
+    clients: Sequence[int] = CLIENTS,
+    crowds: Sequence[int] = CROWDS,
+    repeats: int = 5,
+    crowd_repeats: int = 10,
+    run_ms: int = 400,
+    sim_ms: int = 60,
+    rounds: int = 2,
+) -> Run:
+    """Measure, then fit, then simulate: one recording, with the load of the machine while it measured."""
+    turns = [(*point, repeat) for repeat in range(repeats) for point in _points(tuple(LOADS), clients)]
+    turns += [(*point, repeat) for repeat in range(crowd_repeats) for point in _points(("a",), crowds)]
+    rows: list[dict[str, Any]] = []
+    with provenance.watch() as watched, _scheduled() as scheduling:
+        for load, design, n, repeat in bar(turns, desc="real threads", unit="run"):
+            rows.append(
+                {
+                    **_real(load, design, n, run_ms=run_ms, seed=repeat + 1),
+                    "series": "real",
+                    "repeat": repeat,
+                }
+            )
+    parameters, tried = _fit(pd.DataFrame(rows), clients, run_ms=sim_ms, rounds=rounds)
+    for load, design, n, repeat in bar(turns, desc="simulated", unit="run"):
+        seen = _simulated(load, design, n, parameters, run_ms=sim_ms, seed=repeat + 1)
+        rows.append({**seen, "series": "simulated", "repeat": repeat})
+    start = preset("laptop").values()
+    fitted = [{"parameter": name, "preset_ps": start[name], "fitted_ps": parameters[name]} for name in FIT]
+    return Run(
+        figure="own-machine-real",
+        method="host",
+        table=pd.DataFrame(rows),
+        provenance={
+            **provenance.machine(seed=1),
+            "during": watched,
+            "scheduling": scheduling,
+            "machine": parameters,
+            "loads": {name: {"says": says, "fsync_us": us} for name, (says, _, us) in LOADS.items()},
+        },
+        tables={"fitted": pd.DataFrame(fitted), "tried": pd.DataFrame(tried)},
+        columns=COLUMNS,
+    )
+
+
+def errors(table: pd.DataFrame) -> pd.DataFrame:
+    """One row a point that has a goal: medians of both, and how far the simulated one is off, the farthest first."""
+    middle = (
+        table[table["clients"].isin(CLIENTS)]
+        .groupby(["load", "design", "clients", "is_held_out", "series"])[
+            ["commits_per_s", "fsyncs_per_commit"]
+        ]
+        .median()
+        .unstack("series")
+    )
+    found = pd.DataFrame(
+        {f"{what}_{series}": middle[what, series] for what, series in product(MEASURED, SERIES)},
+        index=middle.index,
+    ).reset_index()
+    for what in MEASURED:
+        found[f"{what}_off_percent"] = 100 * (found[f"{what}_simulated"] / found[f"{what}_real"] - 1)
+    return found.sort_values("commits_per_s_off_percent", key=abs, ascending=False, ignore_index=True)
+
+
+RECORD: dict[tuple[str, str], Callable[[], Run | list[Run]]] = {
+    ("own-machine-real", "host"): real_against_simulated,
+}
