@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -199,50 +200,56 @@ def _timed(server: Server, connection: Any, statements: Sequence[str]) -> float:
     return 1e6 * spent
 
 
-def operations_live(*, versions: Sequence[str] = VERSIONS, repeats: int = 7, only: Sequence[str] = ()) -> Run:
-    """CPU time of ten operations, or of those in `only`, in each generation, with the counters that each moves."""
+@contextlib.contextmanager
+def _together(versions: Sequence[str]) -> Iterator[list[tuple[Server, Any]]]:
+    """A server and a session of each version at once, to be measured in turns: a machine's speed drifts by the minute."""
     from engineroom import servers
 
+    with contextlib.ExitStack() as stack:
+        sessions = []
+        for version in bar(versions, desc="servers", unit="server"):
+            server = stack.enter_context(servers.start(version, options=SETTINGS))
+            sessions.append((server, stack.enter_context(contextlib.closing(server.connect()))))
+        yield sessions
+
+
+def operations_live(*, versions: Sequence[str] = VERSIONS, repeats: int = 7, only: Sequence[str] = ()) -> Run:
+    """CPU time of ten operations, or of those in `only`, in each generation, with the counters that each moves."""
     rows: list[dict[str, Any]] = []
     counted: list[dict[str, Any]] = []
-    about: dict[str, Any] = {}
     chosen = [operation for operation in OPERATIONS if not only or operation.name in only]
-    with provenance.watch() as watched:
-        for version in versions:
-            with (
-                servers.start(version, options=SETTINGS) as server,
-                contextlib.closing(server.connect()) as connection,
-            ):
-                _load(connection)
-                about[server.version] = server.provenance()
-                statements = {operation.name: list(operation.statements()) for operation in chosen}
-                for operation in chosen:  # once without the clock: pages are read, counters are exact
-                    before = _counters(connection)
-                    _timed(server, connection, statements[operation.name])
-                    after = _counters(connection)
-                    counted += [
-                        {
-                            "operation": operation.name,
-                            "series": server.version,
-                            "counter": name,
-                            "per_operation": (after[name] - before.get(name, 0)) / operation.operations,
-                        }
-                        for name in sorted(after)
-                        if after[name] - before.get(name, 0) >= operation.operations / 10
-                    ]
-                turns = [(repeat, operation) for repeat in range(repeats) for operation in chosen]
-                for repeat, operation in bar(turns, desc=f"MySQL {server.version}", unit="measurement"):
-                    spent = _timed(server, connection, statements[operation.name])
-                    rows.append(
-                        {
-                            "operation": operation.name,
-                            "unit": operation.unit,
-                            "series": server.version,
-                            "repeat": repeat,
-                            "server_cpu_us": spent / operation.operations,
-                            "operations": operation.operations,
-                        }
-                    )
+    statements = {operation.name: list(operation.statements()) for operation in chosen}
+    with provenance.watch() as watched, _together(versions) as sessions:
+        for server, connection in sessions:
+            _load(connection)
+            for operation in chosen:  # once without the clock: pages are read, counters are exact
+                before = _counters(connection)
+                _timed(server, connection, statements[operation.name])
+                after = _counters(connection)
+                counted += [
+                    {
+                        "operation": operation.name,
+                        "series": server.version,
+                        "counter": name,
+                        "per_operation": (after[name] - before.get(name, 0)) / operation.operations,
+                    }
+                    for name in sorted(after)
+                    if after[name] - before.get(name, 0) >= operation.operations / 10
+                ]
+        turns = list(itertools.product(range(repeats), chosen, sessions))
+        for repeat, operation, (server, connection) in bar(turns, unit="measurement"):
+            spent = _timed(server, connection, statements[operation.name])
+            rows.append(
+                {
+                    "operation": operation.name,
+                    "unit": operation.unit,
+                    "series": server.version,
+                    "repeat": repeat,
+                    "server_cpu_us": spent / operation.operations,
+                    "operations": operation.operations,
+                }
+            )
+        about = {server.version: server.provenance() for server, _ in sessions}
     return Run(
         figure="own-low-concurrency-operations",
         method="live",
@@ -267,48 +274,38 @@ def insert_live(
     repeats: int = 3,
 ) -> Run:
     """CPU time a row of multi-row INSERTs, into InnoDB and into a table that keeps nothing."""
-    from engineroom import servers
-
     rows: list[dict[str, Any]] = []
-    about: dict[str, Any] = {}
-    with provenance.watch() as watched:
-        for version in versions:
-            with (
-                servers.start(version, options=SETTINGS) as server,
-                contextlib.closing(server.connect()) as connection,
+    with provenance.watch() as watched, _together(versions) as sessions:
+        for _, connection in sessions:
+            with connection.cursor() as cursor:
+                cursor.execute(f"CREATE DATABASE {DATABASE}")
+                cursor.execute(f"USE {DATABASE}")
+                for width in columns:
+                    rest = "".join(f", c{i} TINYINT NOT NULL" for i in range(1, width))
+                    for target in ("innodb", "blackhole"):
+                        key = " PRIMARY KEY" if target == "innodb" else ""
+                        cursor.execute(f"CREATE TABLE {target}_{width} (id INT{key}{rest}) ENGINE={target}")
+        for width, n in bar(list(itertools.product(columns, rows_per_statement)), unit="size"):
+            values = _values(n, width)
+            for repeat, (server, connection), target in itertools.product(
+                range(repeats), sessions, ("innodb", "blackhole")
             ):
-                with connection.cursor() as cursor:
-                    cursor.execute(f"CREATE DATABASE {DATABASE}")
-                    cursor.execute(f"USE {DATABASE}")
-                    for width in columns:
-                        rest = "".join(f", c{i} TINYINT NOT NULL" for i in range(1, width))
-                        for target in ("innodb", "blackhole"):
-                            key = " PRIMARY KEY" if target == "innodb" else ""
-                            cursor.execute(
-                                f"CREATE TABLE {target}_{width} (id INT{key}{rest}) ENGINE={target}"
-                            )
-                about[server.version] = server.provenance()
-                cells = [(width, n) for width in columns for n in rows_per_statement]
-                for width, n in bar(cells, desc=f"MySQL {server.version}", unit="size"):
-                    values = _values(n, width)
-                    for repeat in range(repeats):
-                        for target in ("innodb", "blackhole"):
-                            sql = f"INSERT INTO {target}_{width} VALUES {values}"
-                            spent = _timed(server, connection, [sql])
-                            if target == "innodb":
-                                # A rollback leaves deleted records; an empty table is the same for every repeat.
-                                with connection.cursor() as cursor:
-                                    cursor.execute(f"TRUNCATE TABLE {target}_{width}")
-                            rows.append(
-                                {
-                                    "columns": width,
-                                    "rows_per_statement": n,
-                                    "target": target,
-                                    "series": server.version,
-                                    "repeat": repeat,
-                                    "server_cpu_us": spent / n,
-                                }
-                            )
+                spent = _timed(server, connection, [f"INSERT INTO {target}_{width} VALUES {values}"])
+                if target == "innodb":
+                    # A rollback leaves deleted records; an empty table is the same for every repeat.
+                    with connection.cursor() as cursor:
+                        cursor.execute(f"TRUNCATE TABLE {target}_{width}")
+                rows.append(
+                    {
+                        "columns": width,
+                        "rows_per_statement": n,
+                        "target": target,
+                        "series": server.version,
+                        "repeat": repeat,
+                        "server_cpu_us": spent / n,
+                    }
+                )
+        about = {server.version: server.provenance() for server, _ in sessions}
     return Run(
         figure="own-low-concurrency-insert",
         method="live",
@@ -319,7 +316,7 @@ def insert_live(
     )
 
 
-# A rate's repeat is the best of so many measurements: others' load only adds CPU time, and a run's `summary` knows no largest.
+# A repeat is the best of so many measurements: others' load only adds CPU time, and of a rate a run's `summary` knows no largest.
 TURNS = 3
 
 
@@ -330,10 +327,10 @@ def best_of_turns(table: pd.DataFrame, y: str) -> pd.DataFrame:
     return grouped.min().reset_index()
 
 
-def source_figures_live(*, repeats: int = 9) -> list[Run]:
+def source_figures_live(*, repeats: int = 27) -> list[Run]:
     """Figures 1 and 2 of the degradation article and its statement on joins, from two short measurements."""
     ran = operations_live(versions=("8.0", "9.7"), repeats=repeats, only=("join by index",))
-    joined = ran.table.sort_values("series")
+    joined = best_of_turns(ran.table, "server_cpu_us").sort_values("series")
     old, new = sorted(set(joined["series"]))
     names = {old: "older", new: "newer"}
     join = pd.DataFrame(
@@ -358,7 +355,7 @@ def source_figures_live(*, repeats: int = 9) -> list[Run]:
         }
     )
     fields = next(operation.fields for operation in OPERATIONS if operation.name == "join by index")
-    newest = best_of_turns(joined[joined["series"] == new], "server_cpu_us").reset_index(drop=True)
+    newest = joined[joined["series"] == new].reset_index(drop=True)
     calls = pd.DataFrame(
         {
             "build": "stock",
