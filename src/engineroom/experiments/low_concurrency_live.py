@@ -316,14 +316,15 @@ def insert_live(
     )
 
 
-# A repeat is the best of so many measurements: others' load only adds CPU time, and of a rate a run's `summary` knows no largest.
-TURNS = 3
+# So many repeats are made of many measurements, each the best of its own: others' load only adds CPU time, and of a rate a run's
+# `summary` knows no largest. Turns are dealt in order, so that each repeat has some of every minute.
+DEALT_TO = 3
 
 
 def best_of_turns(table: pd.DataFrame, y: str) -> pd.DataFrame:
-    """The least `y` of every TURNS successive repeats of one thing, as one repeat."""
+    """Deal the repeats of each thing to `DEALT_TO` repeats and keep the least `y` of each."""
     keys = [name for name in table.columns if name not in (y, "repeat")]
-    grouped = table.assign(repeat=table["repeat"] // TURNS).groupby([*keys, "repeat"], sort=False)[y]
+    grouped = table.assign(repeat=table["repeat"] % DEALT_TO).groupby([*keys, "repeat"], sort=False)[y]
     return grouped.min().reset_index()
 
 
