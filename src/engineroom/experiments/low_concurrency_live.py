@@ -213,7 +213,9 @@ def _together(versions: Sequence[str]) -> Iterator[list[tuple[Server, Any]]]:
         yield sessions
 
 
-def operations_live(*, versions: Sequence[str] = VERSIONS, repeats: int = 7, only: Sequence[str] = ()) -> Run:
+def operations_live(
+    *, versions: Sequence[str] = VERSIONS, repeats: int = 21, only: Sequence[str] = ()
+) -> Run:
     """CPU time of ten operations, or of those in `only`, in each generation, with the counters that each moves."""
     rows: list[dict[str, Any]] = []
     counted: list[dict[str, Any]] = []
