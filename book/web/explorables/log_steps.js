@@ -75,7 +75,7 @@ export default {
     const height = 332;
     const left = 8;
     const x = (lsn) => left + (lsn / SCALE_BYTES) * (width - 2 * left);
-    const parts = [`<text x="0" y="16" font-weight="700">The ring, by bytes from the start of the log</text>`];
+    const parts = [`<text x="0" y="16" font-weight="700">The log, by bytes from its start</text>`];
     const box = (at, y, w, h, which) => {
       const outcome = OUTCOMES[which];
       parts.push(`<rect x="${at.toFixed(1)}" y="${y}" width="${w.toFixed(1)}" height="${h}" fill="var(--pst-color-background, #fff)"/>`);
