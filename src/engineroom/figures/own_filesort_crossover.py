@@ -81,6 +81,7 @@ def picture(table: pd.DataFrame, ax: Axes) -> None:
     ax.set_yscale("log")
     ax.set_xlim(0.8, table["limit"].max() * (110 if is_narrow(ax) else 20))
     plain_log_ticks(ax.xaxis)
+    ax.set_xticks([tick for tick in (1, 10, 100, 1000, 10_000) if tick <= table["limit"].max()])
     plain_log_ticks(ax.yaxis)
     ax.set_xlabel("rows returned, log scale")
     ax.set_ylabel("pages read, log scale")
