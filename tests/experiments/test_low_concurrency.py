@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import shutil
 
 import pandas as pd
 import pytest
 
 from engineroom import runs, servers
+from engineroom.errors import EngineRoomError
 from engineroom.experiments import low_concurrency, low_concurrency_live, low_concurrency_pgo
 from engineroom.ledger.verdicts import judge
 
@@ -132,3 +134,27 @@ def test_turns_are_dealt_to_three_repeats_that_keep_the_best_of_one_thing() -> N
         ("b", 1): 11.0,
         ("b", 2): 10.0,
     }
+
+
+@pytest.mark.slow
+def test_every_build_measures_the_same_kernels_on_both_workloads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(low_concurrency_pgo, "_TRAINING_SCALE", 1)
+    monkeypatch.setattr(low_concurrency_pgo, "_SCALE", 1)
+    table = low_concurrency_pgo.pgo_kernel(repeats=1).table
+    assert set(zip(table["series"], table["workload"], strict=True)) == set(
+        itertools.product(low_concurrency_pgo.BUILDS, low_concurrency_pgo.WORKLOADS)
+    )
+    assert (table["cpu_ns"] > 0).all()
+    for _, mine in table.groupby("workload"):
+        measured = [set(zip(one["kernel"], one["variant"], strict=True)) for _, one in mine.groupby("series")]
+        assert measured[0] == measured[1] == measured[2]
+        assert {"insert_values", "record_offsets", "field_store", "mtr_commit"} == {
+            name for name, _ in measured[0]
+        }
+
+
+def test_a_compiler_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CXX", raising=False)
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(EngineRoomError, match="g\\+\\+"):
+        low_concurrency_pgo.pgo_kernel(repeats=1)
