@@ -8,13 +8,14 @@ import pandas as pd
 
 from engineroom import published
 from engineroom.figures.dots import dots
+from engineroom.figures.drawing import Words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from engineroom.runs import Run
 
-__all__ = ["LABELS", "both", "picture_of", "ratio"]
+__all__ = ["LABELS", "both", "picture_of", "ratio", "words_of"]
 
 LABELS = {
     "older": "older",
@@ -72,3 +73,17 @@ def picture_of(table: pd.DataFrame, ax: Axes, *, x_label: str) -> None:
     )
     ax.axvline(1, linewidth=0.8, color="#777777")
     ax.margins(x=0.2)
+
+
+def words_of(table: pd.DataFrame, *, what: str, over: str, under: str) -> Words:
+    """The claim's ratio, ours and published; `what` names the value and the two builds."""
+    ours, theirs = (ratio(table, over, under, source=source) for source in ("ours", "published"))
+    who = table[(table["source"] == "ours") & (table["server"] != "")]
+    servers = dict(zip(who["build"], who["server"], strict=True))
+    named = (
+        f"{servers[over]} against {servers[under]}" if servers else "the isolated causes alone, in kernels"
+    )
+    return Words(
+        alt=f"Dot plot of the {what}. Ours ({named}): {ours:.3f}. Published: {theirs:.3f}.",
+        caption=f"The {what}: {ours:.2f} ({named}); the source measured {theirs:.2f}.",
+    )

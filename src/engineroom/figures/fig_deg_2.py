@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engineroom.figures.build_pairs import both, picture_of, ratio
-from engineroom.figures.drawing import Words
+from engineroom.figures.build_pairs import both, picture_of, words_of
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
+    from engineroom.figures.drawing import Words
     from engineroom.runs import Run
 
 __all__ = ["picture", "rows", "words"]
@@ -28,12 +28,6 @@ def picture(table: pd.DataFrame, ax: Axes) -> None:
 
 def words(table: pd.DataFrame) -> Words:
     """The claim's ratio, ours and published."""
-    ours = ratio(table, "newer", "older")
-    theirs = ratio(table, "newer", "older", source="published")
-    who = table[(table["source"] == "ours") & (table["server"] != "")]
-    servers = dict(zip(who["build"], who["server"], strict=True))
-    named = f" ({servers['newer']} against {servers['older']})" if servers else " (kernels)"
-    return Words(
-        alt=f"Dot plot of the rate of bulk insert per CPU second, newer over older. Ours{named}: {ours:.3f}. Published: {theirs:.3f}.",
-        caption=f"The rate of bulk insert per CPU second, newer over older: {ours:.2f}{named}; the source measured {theirs:.2f}.",
+    return words_of(
+        table, what="rate of bulk insert per CPU second, newer over older", over="newer", under="older"
     )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engineroom.figures.build_pairs import both, picture_of, ratio
-from engineroom.figures.drawing import Words
+from engineroom.figures.build_pairs import both, picture_of, words_of
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
+    from engineroom.figures.drawing import Words
     from engineroom.runs import Run
 
 __all__ = ["picture", "rows", "words"]
@@ -28,16 +28,4 @@ def picture(table: pd.DataFrame, ax: Axes) -> None:
 
 def words(table: pd.DataFrame) -> Words:
     """The claim's ratio, ours and published."""
-    ours = ratio(table, "stock", "optimized")
-    theirs = ratio(table, "stock", "optimized", source="published")
-    who = table[(table["source"] == "ours") & (table["server"] != "")]
-    servers = dict(zip(who["build"], who["server"], strict=True))
-    named = (
-        f" ({servers['stock']} against {servers['optimized']})"
-        if servers
-        else " (the isolated causes alone, in kernels)"
-    )
-    return Words(
-        alt=f"Dot plot of the time of a join, stock over optimized. Ours{named}: {ours:.3f}. Published: {theirs:.3f}.",
-        caption=f"The time of a join, stock over optimized: {ours:.2f}{named}; the source measured {theirs:.2f}.",
-    )
+    return words_of(table, what="time of a join, stock over optimized", over="stock", under="optimized")
