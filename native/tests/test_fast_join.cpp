@@ -163,7 +163,8 @@ TEST(FastTable, TheHashesOfTheSentinelsAreFoundOnlyWhenInserted) {
   const auto count = [&](std::uint64_t hash) {
     CountAndSum found;
     const std::uint64_t value = 0;
-    table.count_matches(HashedRows(&hash, &value, 1), found);
+    ReadAhead nothing;
+    table.count_matches(HashedRows(&hash, &value, 1), found, nothing);
     return found.count;
   };
   table.finish(overflow);
@@ -171,7 +172,7 @@ TEST(FastTable, TheHashesOfTheSentinelsAreFoundOnlyWhenInserted) {
   EXPECT_EQ(count(ones), 0U);
   table.reset(8);
   const std::uint64_t value = 1;
-  table.insert(HashedRows(&zero, &value, 1), overflow[0]);
+  table.insert(HashedRows(&zero, &value, 1), overflow[0], {});
   table.finish(overflow);
   EXPECT_EQ(count(zero), 1U);
   EXPECT_EQ(count(ones), 0U);

@@ -86,8 +86,9 @@ unsigned bits_for(std::size_t rows, std::size_t rows_per_partition) {
 /// Memory of both sides' partitions but for the full pages, all threads together.
 std::uint64_t partition_bytes(unsigned bits, std::size_t rows_per_page, std::size_t rows,
                               std::size_t threads) {
-  const std::uint64_t a_partition = rows_per_page * kRowBytes + Partitions::kBytesPerPartition + 8;
-  return 2 * threads * ((std::uint64_t{1} << bits) * a_partition) + rows / rows_per_page * 16;
+  const std::uint64_t a_page = rows_per_page * kRowBytes;
+  const std::uint64_t a_partition = a_page + Partitions::kBytesPerPartition + 8;
+  return 2 * threads * ((std::uint64_t{1} << bits) * a_partition + a_page) + rows / rows_per_page * 16;
 }
 
 /// Divides the memory: a third at most for pages being filled, a third at most for tables, the rest for full
@@ -213,7 +214,7 @@ class FastJoin {
     while (blocks.next([&](std::size_t row) {
       if (nulls_come_out) emit_alone(value_of(row), found_[thread]);
     })) {
-      partitions.append(blocks.rows());
+      partitions.append(blocks.rows(), blocks.ahead());
       if (!goes_on(thread, blocks.rows().size + 1)) break;
     }
     partitions.finish();
@@ -254,7 +255,7 @@ class FastJoin {
       overflows.push_back(no_rows());
       HashedBlocks blocks(build_, 0, n, options_.keep_rows);
       while (blocks.next([](std::size_t) {})) {
-        table.insert(blocks.rows(), overflows[0]);
+        table.insert(blocks.rows(), overflows[0], blocks.ahead());
         found_[0].counters.buckets_visited += blocks.rows().size;
       }
     } else {
@@ -268,8 +269,8 @@ class FastJoin {
         ReadBack none;
         for (std::size_t p = next.fetch_add(1); p < partitions; p = next.fetch_add(1)) {
           for (const Partitions& side : sides) {
-            side.for_each_page(p, no_buffer, none, [&](std::span<const HashedRow> rows) {
-              table.insert(HashedRows(rows), overflows[p]);
+            side.for_each_page(p, no_buffer, none, [&](std::span<const HashedRow> rows, ReadAhead ahead) {
+              table.insert(HashedRows(rows), overflows[p], ahead);
               found_[thread].counters.buckets_visited += rows.size();
             });
           }
@@ -296,7 +297,7 @@ class FastJoin {
           if (nulls_come_out) emit_alone(value_of(row), found);
         })) {
           const std::uint64_t before = found.total.comparisons;
-          look_up(table, blocks.rows(), {.matched = nullptr, .is_last = true}, 0, found);
+          look_up(table, blocks.rows(), {.matched = nullptr, .is_last = true}, 0, found, blocks.ahead());
           if (!goes_on(thread, found.total.comparisons - before)) return;
         }
       }
@@ -375,10 +376,10 @@ class FastJoin {
       const Pass pass{.matched = matched ? &*matched : nullptr, .is_last = left == 0};
       std::size_t row = 0;
       for (const Partitions& side : probes) {
-        side.for_each_page(partition, buffer, read, [&](std::span<const HashedRow> rows) {
+        side.for_each_page(partition, buffer, read, [&](std::span<const HashedRow> rows, ReadAhead ahead) {
           const std::uint64_t before = found.total.comparisons;
           if (stopped_.load(std::memory_order_relaxed)) return;
-          look_up(table, HashedRows(rows), pass, row, found);
+          look_up(table, HashedRows(rows), pass, row, found, ahead);
           goes_on(thread, found.total.comparisons - before);
           row += rows.size();
         });
@@ -387,8 +388,8 @@ class FastJoin {
     empty_table();
     for (const Partitions& side : builds) {
       // A page is copied into the table before the pass, whose pages then use the same buffer.
-      side.for_each_page(partition, buffer, read, [&](std::span<const HashedRow> rows) {
-        table.insert(HashedRows(rows), overflow);
+      side.for_each_page(partition, buffer, read, [&](std::span<const HashedRow> rows, ReadAhead ahead) {
+        table.insert(HashedRows(rows), overflow, ahead);
         found.counters.buckets_visited += rows.size();
         in_table += rows.size();
         left -= rows.size();
@@ -402,12 +403,12 @@ class FastJoin {
   }
 
   void look_up(const FastTable& table, const HashedRows& rows, const Pass& pass, std::size_t first,
-               Found& found) {
+               Found& found, ReadAhead ahead) {
     found.counters.hash_probes += rows.size;
     found.counters.buckets_visited += rows.size;
     if (options_.join == JoinType::inner && !options_.keep_rows) {
       for (std::size_t i = 0; i < rows.size; i += FastTable::kBlock) {
-        table.count_matches(rows.part(i, std::min(FastTable::kBlock, rows.size - i)), found.total);
+        table.count_matches(rows.part(i, std::min(FastTable::kBlock, rows.size - i)), found.total, ahead);
       }
       return;
     }

@@ -44,7 +44,9 @@ Partitions::Partitions(const PartitionPlan& plan, std::size_t rows, Storage* sto
       gather_(MeteredAllocator<std::byte>(meter)),
       file_ends_(MeteredAllocator<std::uint64_t>(meter)) {
   const std::size_t n = plan.partitions();
-  memory_.resize((pages_kept_ + n) * rows_per_page_);
+  const bool all_stay = rows / plan.rows_per_page <= pages_kept_;
+  spare_ = static_cast<std::uint32_t>(pages_kept_ + n);
+  memory_.resize((spare_ + (all_stay ? 0 : 1)) * rows_per_page_);
   flush_.resize(n * kRowsPerFlush);
   target_.resize(n);
   filled_.resize(n);
@@ -77,18 +79,19 @@ void Partitions::page_full(std::size_t partition) {
     next_[full] = current_[partition];
     return;
   }
-  const std::uint32_t memory_place = place_[full];
-  HashedRow* const page = memory_.data() + memory_place * rows_per_page_;
-  write_out(std::span(page, rows_per_page_));
-  place_[full] = kInFile | static_cast<std::uint32_t>(file_ends_.size() - 1);
+  // Its rows went past the cache. They come back while the next page fills, and then it is packed.
+  if (full_ != kNone) write_out(full_);
+  full_ = full;
+  full_ahead_ =
+      ReadAhead(std::span<const HashedRow>(memory_.data() + place_[full] * rows_per_page_, rows_per_page_));
   current_[partition] = static_cast<std::uint32_t>(place_.size());
-  place_.push_back(memory_place);
+  target_[partition] = memory_.data() + spare_ * rows_per_page_;
+  place_.push_back(spare_);
   next_.push_back(kNone);
   next_[full] = current_[partition];
-  target_[partition] = page;
 }
 
-void Partitions::write_out(std::span<const HashedRow> page) {
+void Partitions::write_out(std::uint32_t page) {
   if (!file_) {
     file_ = storage_->create();
     gather_.resize(write_bytes_);
@@ -98,7 +101,10 @@ void Partitions::write_out(std::span<const HashedRow> page) {
 #if ENGINEROOM_X86
   _mm_sfence();  // rows written past the cache must have arrived
 #endif
-  gathered_ += pack_page(page, gather_.data() + gathered_);
+  spare_ = place_[page];
+  gathered_ += pack_page(std::span(memory_.data() + spare_ * rows_per_page_, rows_per_page_),
+                         gather_.data() + gathered_);
+  place_[page] = kInFile | static_cast<std::uint32_t>(file_ends_.size());
   file_ends_.push_back(bytes_written_ + gathered_);
 }
 
@@ -108,12 +114,15 @@ void Partitions::write_gathered() {
   gathered_ = 0;
 }
 
-void Partitions::prefetch([[maybe_unused]] std::uint32_t page) const {
-#if defined(__GNUC__)
-  if (page == kNone || (place_[page] & kInFile) == 0) return;
-  const std::uint64_t begin = begin_in_file(place_[page] & ~kInFile);
-  for (std::size_t i = 0; i < 1024; i += 64) __builtin_prefetch(file_bytes_.data() + begin + i);
-#endif
+ReadAhead Partitions::ahead(std::uint32_t page, std::size_t left) const {
+  if (left == 0) return {};
+  const std::uint32_t place = place_[page];
+  if ((place & kInFile) == 0) {
+    return ReadAhead(
+        std::span<const HashedRow>(memory_.data() + place * rows_per_page_, std::min(left, rows_per_page_)));
+  }
+  const std::uint64_t begin = begin_in_file(place & ~kInFile);
+  return ReadAhead(file_bytes_.subspan(begin, file_ends_[place & ~kInFile] - begin));
 }
 
 void Partitions::flush(std::size_t partition) {
@@ -122,8 +131,12 @@ void Partitions::flush(std::size_t partition) {
   if (filled_[partition] % rows_per_page_ == 0) page_full(partition);
 }
 
-void Partitions::append(const HashedRows& rows) {
+void Partitions::append(const HashedRows& rows, ReadAhead ahead) {
   for (std::size_t i = 0; i < rows.size; ++i) {
+    if (i % ReadAhead::kRowsPerStep == 0) {
+      ahead.step();
+      full_ahead_.step();
+    }
     const std::uint64_t hash = rows.hash[i];
     const auto partition = static_cast<std::size_t>(hash >> shift_);
     const std::uint64_t place = filled_[partition]++ % kRowsPerFlush;

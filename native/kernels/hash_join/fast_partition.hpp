@@ -2,7 +2,7 @@
 //
 // Idea        rows gather in a small buffer a partition and leave it 256 bytes at a time past the cache, for
 //             a page of their partition; a full page stays in memory while there is a free one to take its
-//             place, and otherwise is written out and used again
+//             place, and otherwise is written out, when it is back in the cache, and used again
 // Models      nothing of MySQL (whose chunk files hold what comes after the memory is full, too)
 // Leaves out  more than one level of partitions
 // Cost        nearly all of it memory traffic: of each row 16 bytes in and 16 bytes out
@@ -16,6 +16,7 @@
 #include <span>
 
 #include "common/metered.hpp"
+#include "common/read_ahead.hpp"
 #include "common/storage.hpp"
 #include "hash_join/fast_table.hpp"
 #include "hash_join/packed_page.hpp"
@@ -63,6 +64,13 @@ class HashedBlocks {
 
   const HashedRows& rows() const { return rows_; }
 
+  /// The columns of the next block.
+  ReadAhead ahead() const {
+    const std::size_t n = std::min(FastTable::kBlock, end_ - begin_);
+    if (values_are_rows_ || relation_.payload.empty()) return ReadAhead(relation_.key.subspan(begin_, n));
+    return ReadAhead(relation_.key.subspan(begin_, n), relation_.payload.subspan(begin_, n));
+  }
+
  private:
   const Relation& relation_;
   std::size_t begin_;
@@ -99,7 +107,8 @@ class Partitions {
   /// For at most `rows` rows; `storage` may be null if the plan keeps all pages.
   Partitions(const PartitionPlan& plan, std::size_t rows, Storage* storage, Meter& meter);
 
-  void append(const HashedRows& rows);
+  /// Asks `ahead` for what comes next.
+  void append(const HashedRows& rows, ReadAhead ahead);
   /// After the last append, before the first read.
   void finish();
 
@@ -109,8 +118,9 @@ class Partitions {
   /// Full pages for which there is memory, used or not.
   std::size_t pages_kept() const { return pages_kept_; }
 
-  /// Calls visit(rows) for each page of a partition in order. Pages that were written out come in `buffer`,
-  /// of rows_per_page rows, which visit may use for other pages once it is done with its own.
+  /// Calls visit(rows, ahead) for each page of a partition in order, where `ahead` is the next one. Pages
+  /// that were written out come in `buffer`, of rows_per_page rows, which visit may use for other pages once
+  /// it is done with its own.
   template <typename Visit>
   void for_each_page(std::size_t partition, MeteredVector<HashedRow>& buffer, ReadBack& read,
                      Visit visit) const {
@@ -120,15 +130,14 @@ class Partitions {
       left -= n;
       const std::uint32_t place = place_[page];
       if ((place & kInFile) == 0) {
-        visit(std::span(memory_.data() + place * rows_per_page_, n));
+        visit(std::span(memory_.data() + place * rows_per_page_, n), ahead(next_[page], left));
       } else {
         const std::uint32_t in_file = place & ~kInFile;
         const std::uint64_t begin = begin_in_file(in_file);
         unpack_page(file_bytes_.data() + begin, buffer);
-        prefetch(next_[page]);
         read.bytes += file_ends_[in_file] - begin;
         read.rows += n;
-        visit(std::span<const HashedRow>(buffer));
+        visit(std::span<const HashedRow>(buffer), ahead(next_[page], left));
       }
     }
   }
@@ -140,12 +149,12 @@ class Partitions {
   std::uint64_t begin_in_file(std::uint32_t in_file) const {
     return in_file == 0 ? 0 : file_ends_[in_file - 1];
   }
-  /// Asks for the first lines of a page in the file, if that is where it is.
-  void prefetch(std::uint32_t page) const;
+  /// A page with at most `left` rows, wherever it is.
+  ReadAhead ahead(std::uint32_t page, std::size_t left) const;
   void begin_page(std::size_t partition);
   void page_full(std::size_t partition);
   void flush(std::size_t partition);
-  void write_out(std::span<const HashedRow> page);
+  void write_out(std::uint32_t page);
   void write_gathered();
 
   unsigned shift_;
@@ -156,6 +165,9 @@ class Partitions {
   std::span<const std::byte> file_bytes_;  // of the file, once it is written
   std::uint64_t bytes_written_ = 0;
   std::size_t pages_in_memory_ = 0;
+  std::uint32_t spare_;                   // place in memory for the page that comes next
+  std::uint32_t full_ = kNone;            // page to be written out
+  ReadAhead full_ahead_;                  // of the same page
   MeteredVector<HashedRow> memory_;       // the pages that stay, by place
   MeteredVector<HashedRow> flush_;        // kRowsPerFlush a partition
   MeteredVector<HashedRow*> target_;      // where a partition's next flush goes

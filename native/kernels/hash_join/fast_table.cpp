@@ -58,8 +58,9 @@ void FastTable::reset(std::size_t buckets) {
   splits_ = false;
 }
 
-void FastTable::insert(const HashedRows& rows, MeteredVector<HashedRow>& overflow) {
+void FastTable::insert(const HashedRows& rows, MeteredVector<HashedRow>& overflow, ReadAhead ahead) {
   for (std::size_t i = 0; i < rows.size; ++i) {
+    if (i % ReadAhead::kRowsPerStep == 0) ahead.step();
     const HashedRow row{.hash = rows.hash[i * rows.stride], .value = rows.value[i * rows.stride]};
     const std::size_t b = bucket(row.hash);
     const std::uint32_t slot = ends_[b + 1]++;
@@ -130,7 +131,8 @@ void FastTable::count_portable(const HashedRows& rows, CountAndSum& found) const
 // A mispredicted branch costs as much as five look-ups, so the main loop has none: it lists the rows that may
 // have matches in the overflow, always writing the number and moving on only if it counts.
 template <bool kSplits, std::size_t kStride>
-[[gnu::target("avx2")]] void FastTable::count_avx2(const HashedRows& rows, CountAndSum& found) const {
+[[gnu::target("avx2")]] void FastTable::count_avx2(const HashedRows& rows, CountAndSum& found,
+                                                   ReadAhead& ahead) const {
   std::array<std::uint32_t, kBlock + kAhead> bucket_of;
   std::array<std::uint32_t, kBlock + 1> late;
   const std::uint64_t n_buckets = buckets_;
@@ -148,6 +150,7 @@ template <bool kSplits, std::size_t kStride>
   std::size_t n_late = 0;
   for (std::size_t i = 0; i < rows.size; ++i) {
     __builtin_prefetch(lines + bucket_of[i + kAhead]);
+    if (i % ReadAhead::kRowsPerStep == 0) ahead.step();
     const Line& line = lines[bucket_of[i]];
     const __m256i hash = _mm256_set1_epi64x(static_cast<long long>(rows.hash[i * kStride]));
     const __m256i value = _mm256_set1_epi64x(static_cast<long long>(rows.value[i * kStride]));
@@ -178,14 +181,15 @@ template <bool kSplits, std::size_t kStride>
 }
 #endif
 
-void FastTable::count_matches(const HashedRows& rows, CountAndSum& found) const {
+void FastTable::count_matches(const HashedRows& rows, CountAndSum& found,
+                              [[maybe_unused]] ReadAhead& ahead) const {
   found.comparisons += kSlots * rows.size;
 #if ENGINEROOM_X86
   if (has_avx2() && rows.stride == 1) {
-    return splits_ ? count_avx2<true, 1>(rows, found) : count_avx2<false, 1>(rows, found);
+    return splits_ ? count_avx2<true, 1>(rows, found, ahead) : count_avx2<false, 1>(rows, found, ahead);
   }
   if (has_avx2() && rows.stride == 2) {
-    return splits_ ? count_avx2<true, 2>(rows, found) : count_avx2<false, 2>(rows, found);
+    return splits_ ? count_avx2<true, 2>(rows, found, ahead) : count_avx2<false, 2>(rows, found, ahead);
   }
 #endif
   return splits_ ? count_portable<true>(rows, found) : count_portable<false>(rows, found);

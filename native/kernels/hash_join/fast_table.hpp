@@ -17,6 +17,7 @@
 #include <span>
 
 #include "common/metered.hpp"
+#include "common/read_ahead.hpp"
 
 namespace engineroom::hash_join {
 
@@ -98,14 +99,14 @@ class FastTable {
   /// Sets memory aside for an overflow of `rows`, so that finish() takes no more.
   void reserve_overflow(std::size_t rows) { overflow_.reserve(rows); }
 
-  /// Stores rows whose overflow goes to `overflow`. Several threads may insert at once if no two of them meet
-  /// in a bucket, each with an overflow of its own.
-  void insert(const HashedRows& rows, MeteredVector<HashedRow>& overflow);
+  /// Stores rows whose overflow goes to `overflow`, and asks `ahead` for what comes next. Several threads may
+  /// insert at once if no two of them meet in a bucket, each with an overflow of its own.
+  void insert(const HashedRows& rows, MeteredVector<HashedRow>& overflow, ReadAhead ahead);
   /// Sorts the overflow in; after this, rows can be looked up and not inserted.
   void finish(std::span<MeteredVector<HashedRow>> overflows);
 
-  /// Looks up at most kBlock rows and adds up their matches.
-  void count_matches(const HashedRows& rows, CountAndSum& found) const;
+  /// Looks up at most kBlock rows and adds up their matches; asks `ahead` for what comes next.
+  void count_matches(const HashedRows& rows, CountAndSum& found, ReadAhead& ahead) const;
 
   /// Calls visit(value) for each match of `hash`, in order of insertion, until it returns false; returns the
   /// number of hashes compared.
@@ -138,7 +139,7 @@ class FastTable {
   template <bool kSplits>
   void count_portable(const HashedRows& rows, CountAndSum& found) const;
   template <bool kSplits, std::size_t kStride>
-  void count_avx2(const HashedRows& rows, CountAndSum& found) const;
+  void count_avx2(const HashedRows& rows, CountAndSum& found, ReadAhead& ahead) const;
   void count_overflow(std::uint64_t hash, std::uint64_t value, CountAndSum& found) const;
 
   std::uint64_t buckets_ = 0;

@@ -1,5 +1,6 @@
 #include "hash_join/packed_page.hpp"
 
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -25,6 +26,17 @@ std::uint32_t bytes_for(std::uint64_t number) {
 
 std::uint64_t mask_of(std::uint32_t bytes) {
   return bytes == 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * bytes)) - 1;
+}
+
+/// The bits in which not all rows agree.
+HashedRow differing(std::span<const HashedRow> rows) {
+  const HashedRow first = rows.front();
+  HashedRow bits{.hash = 0, .value = 0};
+  for (const HashedRow& row : rows) {
+    bits.hash |= row.hash ^ first.hash;
+    bits.value |= row.value ^ first.value;
+  }
+  return bits;
 }
 
 // Eight bytes are stored each time; what is too much of them, the next store overwrites.
@@ -68,6 +80,28 @@ __mmask64 own_bytes(const Header& header) {
   return row * 0x0001000100010001;
 }
 
+[[gnu::target("avx512f,avx512bw,avx512vbmi2")]] HashedRow differing_vbmi2(std::span<const HashedRow> rows) {
+  const __m512i first = _mm512_maskz_broadcast_i32x4(
+      __mmask16{0xffff}, _mm_loadu_si128(reinterpret_cast<const __m128i*>(&rows.front())));
+  __m512i bits = _mm512_setzero_si512();
+  std::size_t i = 0;
+  for (; i + kRowsPerRegister <= rows.size(); i += kRowsPerRegister) {
+    bits = _mm512_or_si512(bits, _mm512_xor_si512(_mm512_loadu_si512(rows.data() + i), first));
+  }
+  std::array<HashedRow, kRowsPerRegister + 1> four{};
+  _mm512_storeu_si512(four.data(), bits);
+  for (; i < rows.size(); ++i) {
+    four.back().hash |= rows[i].hash ^ rows.front().hash;
+    four.back().value |= rows[i].value ^ rows.front().value;
+  }
+  HashedRow all{.hash = 0, .value = 0};
+  for (const HashedRow& row : four) {
+    all.hash |= row.hash;
+    all.value |= row.value;
+  }
+  return all;
+}
+
 [[gnu::target("avx512f,avx512bw,avx512vbmi2")]] void pack_rows_vbmi2(std::span<const HashedRow> rows,
                                                                      const Header& header, std::byte* to) {
   const __mmask64 own = own_bytes(header);
@@ -89,7 +123,6 @@ __mmask64 own_bytes(const Header& header) {
       __mmask16{0xffff}, _mm_loadu_si128(reinterpret_cast<const __m128i*>(&header.shared)));
   std::size_t i = 0;
   for (; i + kRowsPerRegister <= rows.size(); i += kRowsPerRegister) {
-    __builtin_prefetch(from + 1024);  // from a file in place, where the processor does not foresee it
     const __m512i low = _mm512_maskz_expand_epi8(own, _mm512_loadu_si512(from));
     _mm512_storeu_si512(rows.data() + i, _mm512_or_si512(shared, low));
     from += step;
@@ -101,24 +134,20 @@ __mmask64 own_bytes(const Header& header) {
 }  // namespace
 
 std::size_t pack_page(std::span<const HashedRow> rows, std::byte* to) {
-  const HashedRow first = rows.front();
-  HashedRow differing{.hash = 0, .value = 0};
-  for (const HashedRow& row : rows) {
-    differing.hash |= row.hash ^ first.hash;
-    differing.value |= row.value ^ first.value;
-  }
+#if ENGINEROOM_X86
+  const bool wide = has_vbmi2();
+  const HashedRow bits = wide ? differing_vbmi2(rows) : differing(rows);
+#else
+  const HashedRow bits = differing(rows);
+#endif
   Header header{
-      .shared = first, .hash_bytes = bytes_for(differing.hash), .value_bytes = bytes_for(differing.value)};
+      .shared = rows.front(), .hash_bytes = bytes_for(bits.hash), .value_bytes = bytes_for(bits.value)};
   header.shared.hash &= ~mask_of(header.hash_bytes);
   header.shared.value &= ~mask_of(header.value_bytes);
   std::memcpy(to, &header, sizeof(header));
   std::byte* const packed = to + sizeof(header);
 #if ENGINEROOM_X86
-  if (has_vbmi2()) {
-    pack_rows_vbmi2(rows, header, packed);
-  } else {
-    pack_rows(rows, header, packed);
-  }
+  wide ? pack_rows_vbmi2(rows, header, packed) : pack_rows(rows, header, packed);
 #else
   pack_rows(rows, header, packed);
 #endif
