@@ -61,7 +61,7 @@ wasm:  ## rebuild the WebAssembly kernels of the explorables (needs clang 19)
 lock: $(STAMPS)/book  ## write the lock files from pyproject.toml
 	@pip install -q uv
 	@uv pip compile -q --universal --python-version 3.11 --no-emit-index-url --generate-hashes --no-header pyproject.toml --all-extras -o requirements/test.txt
-	@uv pip compile -q --universal --python-version 3.11 --no-emit-index-url --generate-hashes --no-header pyproject.toml --extra book --extra lab --extra build -c requirements/test.txt -o requirements/book.txt
+	@uv pip compile -q --universal --python-version 3.11 --no-emit-index-url --generate-hashes --no-header pyproject.toml --extra book --extra lab --extra build --extra cluster -c requirements/test.txt -o requirements/book.txt
 
 .PHONY: clean
 clean:  ## remove what was built here; downloaded servers stay in the cache (engineroom server clean)

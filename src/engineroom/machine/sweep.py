@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from engineroom import progress
+from engineroom.errors import EngineRoomError
 
-__all__ = ["sweep"]
+__all__ = ["local_cluster", "sweep"]
 
 T = TypeVar("T")
 
@@ -18,8 +20,9 @@ def sweep(
 ) -> list[T]:
     """Call `function` with the keywords of each point; the results in the order of the points.
 
-    `executor` is anything with `submit`: `concurrent.futures.ProcessPoolExecutor(2)`, or with Dask
-    `distributed.Client(...).get_executor()`. None runs here, one after the other.
+    `executor` is anything with `submit`: `concurrent.futures.ProcessPoolExecutor(2)`, what `local_cluster` gives, or
+    `distributed.Client("tcp://scheduler:8786").get_executor()` of a Dask cluster elsewhere. None runs here, one after
+    the other.
     """
     work = [dict(point) for point in points]
     with progress.bar(total=len(work), desc="sweep", unit="run") as bar:
@@ -40,3 +43,32 @@ def sweep(
                 future.cancel()
             raise
     return results
+
+
+@contextmanager
+def local_cluster(workers: int = 2) -> Iterator[Executor]:
+    """A Dask cluster of so many processes on this machine, for the time of the block.
+
+    It listens on loopback alone, on ports that the system chooses, and shows no dashboard.
+    """
+    try:
+        from distributed import Client, LocalCluster
+    except ImportError as error:
+        raise EngineRoomError(
+            "Dask's distributed is not installed", remedy="pip install -e '.[cluster]'"
+        ) from error
+    if workers < 1:
+        raise EngineRoomError(f"workers is {workers}", remedy="pass 1 or more")
+    loopback = "127.0.0.1"
+    with (
+        LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            memory_limit=None,
+            host=loopback,
+            dashboard_address=f"{loopback}:0",
+            scheduler_kwargs={"dashboard": False},
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client.get_executor()
