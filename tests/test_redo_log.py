@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import struct
 from collections.abc import Iterator
 
@@ -9,7 +10,8 @@ import numpy as np
 import pytest
 
 from engineroom import _native
-from engineroom.experiments import redo_log
+from engineroom.errors import EngineRoomError
+from engineroom.experiments import redo_log, redo_log_host
 
 log = _native.redo_log
 DESIGNS = ("5.6", "5.7", "8.0", "8.0, writer threads off")
@@ -230,3 +232,50 @@ def test_varied_machines_hang_on_the_run_and_any_executor_makes_them():
         1.5 * usual,
         usual,
     )
+
+
+@pytest.mark.parametrize(
+    ("stack", "said"),
+    [
+        (["work", "append57", "client"], "log_reservation"),
+        (["park", "lock", "append57", "client"], "log_reservation"),
+        (["nanosleep", "append_late", "client"], "log_reservation"),
+        (["add", "append57", "client"], "flush_list"),
+        (["park", "write57", "client"], "log_write_up_to"),
+        (["work", "client"], "statement"),
+        (["nanosleep", "client"], "client"),
+        (["work", "main"], None),
+    ],
+)
+def test_a_sample_belongs_to_the_innermost_component_on_its_stack(stack, said):
+    names = {
+        "work": "_ZN10engineroom7machine11HostMachine4workEm",
+        "client": "_ZN10engineroom8redo_log4LoadINS_7machine11HostMachineENS0_5Log57IS3_EEE6clientERS3_RNS0_12ClientCountsE",
+        "append57": "_ZN10engineroom8redo_log5Log57INS_7machine11HostMachineEE6appendERS3_St4spanIKSt4byteLm18446744073709551615EEb",
+        "append_late": "_ZN10engineroom8redo_log5Log80INS_7machine11HostMachineEE11append_lateERS3_m",
+        "write57": "_ZN10engineroom8redo_log5Log57INS_7machine11HostMachineEE11write_up_toERS3_mb",
+        "add": "_ZN10engineroom8redo_log9FlushListINS_7machine11HostMachineEE3addERS3_m",
+    }
+    assert redo_log_host.component([names.get(name, name) for name in stack]) == said
+
+
+def test_a_few_processors_cannot_show_a_queue_on_a_latch():
+    assert redo_log_host.why_not_attributable(redo_log_host.LEAST_PROCESSORS) is None
+    assert "2 processors" in redo_log_host.why_not_attributable(2)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("perf") is None, reason="perf (linux-perf) is not installed")
+def test_real_threads_are_sampled_and_their_waits_counted_by_latch():
+    try:
+        shares, callers = redo_log_host.where_time_goes_host(redo_log.TPCC, clients=20, repeats=1, run_ms=300)
+    except EngineRoomError as error:
+        pytest.skip(f"perf may not sample here: {error}")
+    table = shares.table
+    assert set(table["series"]) == {"old_redo", "new_redo"}
+    assert table.groupby("series")["share_percent"].sum().tolist() == pytest.approx([100, 100])
+    busiest = table[table["component"] == "statement"].set_index("series")["share_percent"]
+    assert (busiest > 20).all()
+    waits = shares.tables["waits"]
+    assert {"log_sys_mutex", "log_flush_event"} <= set(waits.loc[waits["series"] == "old_redo", "name"])
+    assert callers.table["share_percent"].sum() == pytest.approx(100)

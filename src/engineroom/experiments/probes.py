@@ -1,4 +1,4 @@
-"""Looking into a server's process: how often it calls a function, and in which functions its CPU time goes.
+"""Looking into a process: how often a server calls a function, and in which functions its CPU time goes.
 
 Both need Linux, the right to trace the process, and a server whose binary names its functions. Nothing here is needed to
 measure pages, counters or CPU time; what is missing is said in words.
@@ -12,6 +12,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -22,7 +23,15 @@ from engineroom.errors import EngineRoomError
 if TYPE_CHECKING:
     from engineroom.servers import Server
 
-__all__ = ["Calls", "counted_calls", "sampled_stacks", "share", "why_no_calls", "why_no_samples"]
+__all__ = [
+    "Calls",
+    "counted_calls",
+    "sampled_program",
+    "sampled_stacks",
+    "share",
+    "why_no_calls",
+    "why_no_samples",
+]
 
 _PERF_EVENT_OPEN = {"x86_64": 298, "aarch64": 241}
 _UPROBE = Path("/sys/bus/event_source/devices/uprobe/type")
@@ -138,18 +147,46 @@ def sampled_stacks(server: Server, work: Callable[[], None], *, seconds: float) 
                 f"perf record ended with {perf.returncode}: {error.strip()[:200]}",
                 remedy="run as root, or lower kernel.perf_event_paranoid",
             )
-        told = subprocess.run(
-            ["perf", "script", "-i", str(data), "-F", "comm,tid,time,ip,sym", "--no-inline", "--no-demangle"],
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
-        ).stdout
+        return _stacks(data)
+
+
+def _stacks(data: Path) -> list[list[str]]:
+    told = subprocess.run(
+        ["perf", "script", "-i", str(data), "-F", "comm,tid,time,ip,sym", "--no-inline", "--no-demangle"],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    ).stdout
     return [
         [line.split(maxsplit=1)[1] for line in sample.splitlines()[1:] if len(line.split(maxsplit=1)) > 1]
         for sample in told.strip().split("\n\n")
         if sample.strip()
     ]
+
+
+def sampled_program(program: str, *, hertz: int = 997) -> tuple[str, list[list[str]]]:
+    """Run a Python program under perf: what it printed, and the functions on each sample's stack, innermost first.
+
+    The samples are of CPU time, in the program and in the system for it.
+    """
+    if shutil.which("perf") is None:
+        raise EngineRoomError("perf is not installed", remedy="Debian: apt-get install linux-perf")
+    with tempfile.TemporaryDirectory() as folder:
+        data = Path(folder) / "perf.data"
+        sampling = ["perf", "record", "-q", "-e", "cpu-clock", "-F", str(hertz), "--call-graph", "dwarf,4096"]
+        done = subprocess.run(
+            [*sampling, "-o", str(data), "--", sys.executable, "-c", program],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode or not data.exists():
+            raise EngineRoomError(
+                f"perf record ended with {done.returncode}: {done.stderr.strip()[-200:]}",
+                remedy="run as root, or lower kernel.perf_event_paranoid",
+            )
+        return done.stdout, _stacks(data)
 
 
 def share(stacks: Sequence[Sequence[str]], function: str) -> float:

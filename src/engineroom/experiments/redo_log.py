@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 
 from engineroom import provenance
+from engineroom.experiments.redo_log_host import where_time_goes_host
 from engineroom.experiments.redo_log_live import flushes_live
 from engineroom.machine.presets import preset
 from engineroom.progress import bar
@@ -35,6 +36,7 @@ __all__ = [
     "parameters",
     "reservation_callers_sim",
     "throughput_sim",
+    "where_time_goes_on_host",
     "where_time_goes_sim",
 ]
 
@@ -486,10 +488,16 @@ def commit_cost_sim(
     return _run("num-deg-3", "sim", rows, during=watched, machine=parameters(machine), load=load)
 
 
+def where_time_goes_on_host() -> list[Run]:
+    """Figures 7-4 and 7-5 on real threads, with the load of the simulation."""
+    return where_time_goes_host(TPCC)
+
+
 RECORD: dict[tuple[str, str], Callable[[], Run | list[Run]]] = {
     ("fig-7-01", "sim"): throughput_sim,
     ("fig-7-02", "sim"): load_time_sim,
     ("fig-7-04", "sim"): where_time_goes_sim,
+    ("fig-7-04", "host"): where_time_goes_on_host,
     ("fig-7-05", "sim"): reservation_callers_sim,
     ("fig-7-06", "sim"): flushes_sim,
     ("fig-7-06", "live"): flushes_live,

@@ -34,16 +34,18 @@ def words(table: pd.DataFrame) -> Words:
     """The share of the reservation in both logs."""
     of = middle(table, x=X, y=Y)
     old, new = of["old_redo"], of["new_redo"]
+    on_host = "host" in set(table["method"])
+    how = "sampled stacks of real threads" if on_host else "simulated"
     return Words(
         alt=(
-            "Dot plot of shares of CPU time. Log of 5.7: "
+            f"Dot plot of shares of CPU time, {how}. Log of 5.7: "
             + ", ".join(f"{name} {value:.1f} %" for name, value in old.sort_values(ascending=False).items())
             + ". Log of 8.0: "
             + ", ".join(f"{name} {value:.1f} %" for name, value in new.sort_values(ascending=False).items())
             + ". Published for the log of 5.7: log reservation 12.1 %, btree and buffer 6.7 %."
         ),
         caption=(
-            f"Of the CPU time of 250 clients {old['log_reservation']:.0f} % goes to reserving log with the mutex of 5.7 and "
+            f"Of the CPU time of 250 clients ({how}) {old['log_reservation']:.0f} % goes to reserving log with the mutex of 5.7 and "
             f"{new['log_reservation']:.0f} % with the log of 8.0; published 12 % for 5.7."
         ),
     )

@@ -26,7 +26,11 @@ def rows(run: Run) -> pd.DataFrame:
 
 def picture(table: pd.DataFrame, ax: Axes) -> None:
     """Ours, then the one stack."""
-    dots(table, ax, x=X, y=Y, x_label="share of the CPU time in log reservation, %")
+    dots(table, ax, x=X, y=Y, x_label=f"share of {_what(table)} log reservation, %")
+
+
+def _what(table: pd.DataFrame) -> str:
+    return "real threads' waits for" if "host" in set(table["method"]) else "the CPU time in"
 
 
 def words(table: pd.DataFrame) -> Words:
@@ -34,6 +38,6 @@ def words(table: pd.DataFrame) -> Words:
     of = middle(table, x=X, y=Y)["log_reservation_wait"].sort_values(ascending=False)
     said = ", ".join(f"{name} {value:.1f} %" for name, value in of.items())
     return Words(
-        alt=f"Dot plot of the callers of log reservation by share of CPU time: {said}. Published: one stack, of mtr commit.",
-        caption=f"Committing mini-transactions makes {of['mtr_commit']:.1f} % of the time in log reservation.",
+        alt=f"Dot plot of the callers of log reservation by share of {_what(table)} it: {said}. Published: one stack, of mtr commit.",
+        caption=f"Committing mini-transactions makes {of['mtr_commit']:.1f} % of {_what(table)} log reservation.",
     )
