@@ -13,6 +13,7 @@
 #include "redo_log/mtr.hpp"
 
 #if defined(__linux__)
+#include <sched.h>
 #include <sys/prctl.h>
 #endif
 
@@ -29,30 +30,29 @@ std::uint64_t ns_since(std::chrono::steady_clock::time_point start) {
 
 }  // namespace
 
-FastLog::FastLog(std::size_t buffer_bytes, Sink sink) : sink_(std::move(sink)), ring_(buffer_bytes) {
+FastLog::FastLog(std::size_t buffer_bytes, Sink sink, Mistake mistake)
+    : sink_(std::move(sink)), mistake_(mistake), ring_(buffer_bytes) {
   if (buffer_bytes % kBlockBytes != 0 || buffer_bytes < 4 * kStretchBlocks * kBlockBytes) {
     refuse("buffer_bytes is " + std::to_string(buffer_bytes) + ": pass a multiple of 512 from " +
            std::to_string(4 * kStretchBlocks * kBlockBytes) + " on");
   }
 }
 
-std::shared_ptr<FastLog::Stretch> FastLog::take(std::size_t group_bytes) {
-  const std::uint64_t bytes = std::max<std::uint64_t>(kStretchBlocks * kDataBytes, up_to_block(group_bytes));
+std::shared_ptr<FastLog::Stretch> FastLog::take(std::size_t group_bytes, std::size_t blocks) {
   const std::uint64_t buffer = ring_.size() / kBlockBytes * kDataBytes;
-  if (bytes > buffer / 2) {
+  if (up_to_block(group_bytes) > buffer / 2) {
     refuse("a group has " + std::to_string(group_bytes) + " bytes: make the buffer larger than " +
            std::to_string(ring_.size()));
   }
-  const std::lock_guard lock(guard_);
-  if (end_ + bytes - written_ > buffer) write_out_under_guard();
+  // No line of the buffer is touched and nothing is allocated under the mutex: whoever else comes would wait
+  // for lines that the last round's writer still has.
   auto stretch = std::make_shared<Stretch>();
+  stretch->bytes =
+      std::max(std::min<std::uint64_t>(blocks * kDataBytes, buffer / 4), up_to_block(group_bytes));
+  const std::lock_guard lock(guard_);
+  if (end_ + stretch->bytes - written_ > buffer) write_out_under_guard();
   stretch->start = end_;
-  stretch->bytes = bytes;
-  end_ += bytes;
-  for (Sn sn = stretch->start; sn < end_; sn += kDataBytes) {
-    std::memset(at(block_of(lsn_of(sn))), 0, kHeaderBytes);
-  }
-  set_first_group(Block(at(block_of(lsn_of(stretch->start))), kBlockBytes), kHeaderBytes);
+  end_ += stretch->bytes;
   stretches_.push_back(stretch);
   return stretch;
 }
@@ -60,16 +60,21 @@ std::shared_ptr<FastLog::Stretch> FastLog::take(std::size_t group_bytes) {
 Lsn FastLog::Appender::append_slowly(std::span<const std::byte> group, Lsn after) {
   for (;;) {
     // What is left of the old one is for the writer to pad.
-    if (stretch_ != nullptr) stretch_->state.fetch_or(kClosed, std::memory_order_acq_rel);
-    stretch_ = log_.take(group.size());
+    const bool is_used_up = used_ + group.size() > bytes_;
+    const bool is_closed =
+        stretch_ == nullptr || (stretch_->state.fetch_or(kClosed, std::memory_order_acq_rel) & kClosed) != 0;
+    blocks_ = is_used_up && !is_closed ? std::min(2 * blocks_, kLongestStretch) : kStretchBlocks;
+    stretch_ = log_.take(group.size(), blocks_);
     used_ = 0;
     bytes_ = stretch_->bytes;
     lsn_ = lsn_of(stretch_->start);
     to_ = log_.at(lsn_);
     room_ = kDataBytes;
+    // Before anything is reserved, or the writer would wait for bytes that never come.
+    if (after > lsn_) refuse("after is LSN " + std::to_string(after) + ", which this log has not reached");
     const std::uint64_t before = stretch_->state.fetch_add(group.size(), std::memory_order_acq_rel);
     if ((before & kClosed) != 0) continue;
-    if (after > lsn_) refuse("after is LSN " + std::to_string(after) + ", which this log has not reached");
+    set_first_group(Block(to_ - kHeaderBytes, kBlockBytes), kHeaderBytes);
     copy(group);
     stretch_->filled.store(used_, std::memory_order_release);
     return lsn_;
@@ -97,10 +102,11 @@ void FastLog::Appender::copy(std::span<const std::byte> group) {
       lsn_ += kTrailerBytes + kHeaderBytes;
       to_ = log_.at(lsn_);
       room_ = kDataBytes;
+      if (done < size) set_first_group(Block(to_ - kHeaderBytes, kBlockBytes), 0);
     }
   }
   used_ += size;
-  // Behind the stretch's end another one begins, whose first group is known.
+  // Behind the stretch's end another one begins, whose owner knows its first group.
   if (used_ < bytes_) set_first_group(Block(log_.at(block_of(lsn_)), kBlockBytes), offset_in_block(lsn_));
 }
 
@@ -122,13 +128,14 @@ Lsn FastLog::write_out() {
 Lsn FastLog::write_out_under_guard() {
   for (; !stretches_.empty(); stretches_.pop_front()) {
     Stretch& stretch = *stretches_.front();
-    const std::uint64_t used = stretch.state.fetch_or(kClosed, std::memory_order_acq_rel) & ~kClosed;
+    const std::uint64_t closed = mistake_ == Mistake::stretch_left_open ? 0 : kClosed;
+    const std::uint64_t used = stretch.state.fetch_or(closed, std::memory_order_acq_rel) & ~kClosed;
     while (stretch.filled.load(std::memory_order_acquire) < used) std::this_thread::yield();
     const Sn end = stretch.start + used;
     // The last stretch gives back its empty blocks; the others' are padding.
     const bool is_last = stretches_.size() == 1;
     const Sn padded = is_last ? up_to_block(end) : stretch.start + stretch.bytes;
-    pad(end, padded);
+    if (mistake_ != Mistake::no_padding) pad(end, padded);
     if (is_last) end_ = padded;
   }
   if (sink_ && end_ > written_) {
@@ -149,6 +156,23 @@ Lsn FastLog::write_out_under_guard() {
 
 namespace {
 
+/// Gives the calling thread the i-th of the processors that it may use, so that two threads do not share one.
+void pin([[maybe_unused]] std::size_t i) {
+#if defined(__linux__)
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return;
+  i %= static_cast<std::size_t>(CPU_COUNT(&allowed));
+  for (std::size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (!CPU_ISSET(cpu, &allowed) || i-- > 0) continue;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    sched_setaffinity(0, sizeof(one), &one);
+    return;
+  }
+#endif
+}
+
 template <typename Body>
 std::uint64_t timed(std::size_t threads, const Body& body) {
   std::atomic<std::size_t> ready{0};
@@ -156,6 +180,7 @@ std::uint64_t timed(std::size_t threads, const Body& body) {
   std::vector<std::jthread> all;
   for (std::size_t t = 0; t < threads; ++t) {
     all.emplace_back([&, t] {
+      pin(t);
       ready.fetch_add(1);
       while (!go.load()) std::this_thread::yield();
       body(t);

@@ -2,9 +2,12 @@
 // write.
 //
 // Models      no server; per-thread regions as in partitioned logs (compare PostgreSQL's WALInsertLock, which
-// it avoids) Leaves out  a file used in a circle, checkpoints Cost        one addition on a line of one's own
-// and the copy; a mutex once a stretch of 16 blocks. A commit pads the
-//             stretches of the other threads that wrote since the last one: at most 8 KiB for each of them
+//             it avoids)
+// Leaves out  a file used in a circle, checkpoints
+// Cost        one addition on a line of one's own and the copy; a mutex once a stretch, for some ten
+//             instructions. A stretch has 16 blocks, and twice as many as the last one, up to 128, when its
+//             owner used that up before anybody wrote it out. So a commit pads, for each other thread that
+//             wrote since the last one, at most 8 KiB or what that thread has written meanwhile
 //
 // LSNs stay unique and are recovered in order, but two threads' LSNs do not tell who came first. Who changes
 // something that another thread has changed passes that LSN as `after`: a stretch that lies before it is
@@ -35,12 +38,17 @@ class FastLog {
   /// Gets whole sealed blocks at their place in the log; may be empty, then nothing is sealed either.
   using Sink = std::function<void(Lsn block_lsn, std::span<const std::byte> blocks)>;
 
-  FastLog(std::size_t buffer_bytes, Sink sink);
+  /// What a test must find when it is planted: the writer leaves a stretch open, or does not fill it up.
+  enum class Mistake { none, stretch_left_open, no_padding };
+
+  FastLog(std::size_t buffer_bytes, Sink sink, Mistake mistake = Mistake::none);
   FastLog(const FastLog&) = delete;
   FastLog& operator=(const FastLog&) = delete;
 
  private:
   static constexpr std::uint64_t kClosed = std::uint64_t{1} << 63;
+  static constexpr std::size_t kStretchBlocks = 16;
+  static constexpr std::size_t kLongestStretch = 128;
 
   struct Stretch {
     alignas(64) std::atomic<std::uint64_t> state{0};
@@ -81,6 +89,7 @@ class FastLog {
     std::size_t room_ = 0;  // left in the block
     std::uint64_t used_ = 0;
     std::uint64_t bytes_ = 0;
+    std::size_t blocks_ = kStretchBlocks;  // of the stretch, unless its group needed more
     Lsn lsn_ = 0;
   };
 
@@ -89,14 +98,13 @@ class FastLog {
   std::uint64_t padded_bytes() const { return padded_bytes_; }
 
  private:
-  static constexpr std::size_t kStretchBlocks = 16;
-
-  std::shared_ptr<Stretch> take(std::size_t group_bytes);
+  std::shared_ptr<Stretch> take(std::size_t group_bytes, std::size_t blocks);
   void pad(Sn from, Sn to);
   std::byte* at(Lsn lsn) { return &ring_[static_cast<std::size_t>(lsn % ring_.size())]; }
   Lsn write_out_under_guard();
 
   Sink sink_;
+  Mistake mistake_;
   std::vector<std::byte> ring_;
   std::mutex guard_;
   // Under the mutex.
