@@ -64,7 +64,7 @@ print(json.dumps(_native.redo_log.run_on_host(**json.loads({arguments!r}))))
 
 
 def where_time_goes_host(
-    load: Mapping[str, int], *, clients: int = 250, repeats: int = 5, run_ms: int = 4000, seed: int = 1
+    load: Mapping[str, int], *, clients: int = 250, repeats: int = 3, run_ms: int = 2000, seed: int = 1
 ) -> list[Run]:
     """Figure 7-4 by samples of stacks, with the waits by latch; figure 7-5 by the clock that the threads read as they wait.
 
@@ -113,7 +113,12 @@ def where_time_goes_host(
                 callers += _callers(clocked["activities"], repeat)
     about: dict[str, Any] = {
         "not_attributable": why_not_attributable(os.cpu_count() or 1),
-        "provenance": {**provenance.machine(seed=seed), "during": watched, "load": dict(load)},
+        "provenance": {
+            **provenance.machine(seed=seed),
+            "during": watched,
+            "load": dict(load),
+            "scheduling": _scheduling(),
+        },
         "columns": {
             "component": "what the clients do, the innermost of our names on the stack",
             "caller": "what a client does when it reserves or waits for the reservation",
@@ -126,6 +131,11 @@ def where_time_goes_host(
         Run("fig-7-04", "host", pd.DataFrame(shares), tables={"waits": pd.DataFrame(waits)}, **about),
         Run("fig-7-05", "host", pd.DataFrame(callers), **about),
     ]
+
+
+def _scheduling() -> str:
+    """How the system schedules this process and what it starts: `real time` when others cannot disturb the run."""
+    return "real time" if os.sched_getscheduler(0) in (os.SCHED_FIFO, os.SCHED_RR) else "normal"
 
 
 def _callers(activities: Sequence[tuple[Sequence[str], str, int]], repeat: int) -> list[dict[str, Any]]:
