@@ -7,7 +7,8 @@ curves come from those, the simulation cannot show it, and the page says so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -48,6 +49,9 @@ DESIGNS: Mapping[str, tuple[str, Mapping[str, int]]] = {
     "writer_threads_off": ("8.0, writer threads off", {}),
     "no_cpu_gate": ("8.0", {"cpu_gate": 0}),
 }
+
+# Before and after the new log, where a figure says so.
+BUILDS: Mapping[str, str] = {"before": "5.7", "after": "8.0"}
 
 # The sources' machine, with a source for each number in data/machine.
 MACHINE = "four_sockets_176"
@@ -173,6 +177,30 @@ def _run(figure: str, method: str, rows: Sequence[Mapping[str, Any]], **about: A
     )
 
 
+def _sweep(
+    figure: str,
+    points: Iterable[Mapping[str, Any]],
+    measure: Callable[[Mapping[str, Any], int], Mapping[str, Any]],
+    *,
+    seeds: Sequence[int],
+    machine: str | Mapping[str, Any],
+    load: Mapping[str, Any],
+) -> Run:
+    """A row for each point and seed: the point, the repeat, and what `measure` gives for it."""
+    turns = [(point, seed) for point in points for seed in seeds]
+    with provenance.watch() as watched:
+        rows = [
+            {**point, "repeat": seed - seeds[0], **measure(point, seed)}
+            for point, seed in bar(turns, desc=figure, unit="run")
+        ]
+    return _run(figure, "sim", rows, during=watched, machine=parameters(machine), load=dict(load))
+
+
+def _cross(**columns: Iterable[Any]) -> list[dict[str, Any]]:
+    """All combinations, the last column fastest."""
+    return [dict(zip(columns, values, strict=True)) for values in itertools.product(*columns.values())]
+
+
 def flushes_sim(
     *,
     clients: Sequence[int] = (1, 2, 3, 5, 10, 20, 50, 100, 200),
@@ -181,37 +209,25 @@ def flushes_sim(
     machine: str | Mapping[str, Any] = MACHINE,
 ) -> Run:
     """Figure 7-6: fsyncs of the redo log a transaction, and the same with the CPU gate of the log threads switched off."""
-    rows = []
-    turns = [(n, series, seed) for n in clients for series in DESIGNS for seed in seeds]
-    with provenance.watch() as watched:
-        for n, series, seed in bar(turns, desc="fig-7-06", unit="run"):
-            design, log = DESIGNS[series]
-            seen = _simulate(
-                design,
-                {**SYSBENCH, "clients": n},
-                seed,
-                log=log,
-                machine=machine,
-                run_ns=run_ms * MS,
-                warmup_ns=300 * MS,
-            )
-            spin_ps = sum(
-                ps for path, state, ps in seen["activities"] if state == "spin" and path[0].startswith("log_")
-            )
-            rows.append(
-                {
-                    "concurrency": n,
-                    "series": series,
-                    "repeat": seed - seeds[0],
-                    "flushes_per_transaction": seen["fsyncs"] / max(1, seen["transactions"]),
-                    "transactions": seen["transactions"],
-                    "fsyncs": seen["fsyncs"],
-                    "written_bytes": seen["written_bytes"],
-                    "latency_ms_p99": seen["latency_ns_p99"] / MS,
-                    "log_thread_spin_percent": 100 * spin_ps / 1000 / seen["now_ns"],
-                }
-            )
-    return _run("fig-7-06", "sim", rows, during=watched, machine=parameters(machine), load=dict(SYSBENCH))
+
+    def measure(point: Mapping[str, Any], seed: int) -> dict[str, Any]:
+        design, log = DESIGNS[point["series"]]
+        load = {**SYSBENCH, "clients": point["concurrency"]}
+        seen = _simulate(design, load, seed, log=log, machine=machine, run_ns=run_ms * MS, warmup_ns=300 * MS)
+        spin_ps = sum(
+            ps for path, state, ps in seen["activities"] if state == "spin" and path[0].startswith("log_")
+        )
+        return {
+            "flushes_per_transaction": seen["fsyncs"] / max(1, seen["transactions"]),
+            "transactions": seen["transactions"],
+            "fsyncs": seen["fsyncs"],
+            "written_bytes": seen["written_bytes"],
+            "latency_ms_p99": seen["latency_ns_p99"] / MS,
+            "log_thread_spin_percent": 100 * spin_ps / 1000 / seen["now_ns"],
+        }
+
+    points = _cross(concurrency=clients, series=DESIGNS)
+    return _sweep("fig-7-06", points, measure, seeds=seeds, machine=machine, load=SYSBENCH)
 
 
 def throughput_sim(
@@ -223,37 +239,23 @@ def throughput_sim(
     machine: str | Mapping[str, Any] = MACHINE,
 ) -> Run:
     """Figure 7-1, the redo part alone: the same transactions over the log of 5.7 (before) and of 8.0 (after)."""
-    rows = []
-    turns = [
-        (n, series, design, seed)
-        for n in clients
-        for series, design in (("before", "5.7"), ("after", "8.0"))
-        for seed in seeds
-    ]
-    with provenance.watch() as watched:
-        for n, series, design, seed in bar(turns, desc="fig-7-01", unit="run"):
-            seen = _settled(
-                design,
-                {**TPCC, "clients": n},
-                seed,
-                first_ms=first_ms,
-                longest_ms=longest_ms,
-                machine=machine,
-            )
-            rows.append(
-                {
-                    "concurrency": n,
-                    "series": series,
-                    "repeat": seed - seeds[0],
-                    "tpmC": seen["transactions"] / seen["window_ms"] * 60_000,
-                    "window_ms": seen["window_ms"],
-                    "halves_apart_percent": seen["halves_apart_percent"],
-                    "transactions": seen["transactions"],
-                    "fsyncs": seen["fsyncs"],
-                    "latency_ms_p99": seen["latency_ns_p99"] / MS,
-                }
-            )
-    return _run("fig-7-01", "sim", rows, during=watched, machine=parameters(machine), load=dict(TPCC))
+
+    def measure(point: Mapping[str, Any], seed: int) -> dict[str, Any]:
+        load = {**TPCC, "clients": point["concurrency"]}
+        seen = _settled(
+            BUILDS[point["series"]], load, seed, first_ms=first_ms, longest_ms=longest_ms, machine=machine
+        )
+        return {
+            "tpmC": seen["transactions"] / seen["window_ms"] * 60_000,
+            "window_ms": seen["window_ms"],
+            "halves_apart_percent": seen["halves_apart_percent"],
+            "transactions": seen["transactions"],
+            "fsyncs": seen["fsyncs"],
+            "latency_ms_p99": seen["latency_ns_p99"] / MS,
+        }
+
+    points = _cross(concurrency=clients, series=BUILDS)
+    return _sweep("fig-7-01", points, measure, seeds=seeds, machine=machine, load=TPCC)
 
 
 def few_clients_sim(
@@ -264,66 +266,39 @@ def few_clients_sim(
     machine: str | Mapping[str, Any] = MACHINE,
 ) -> Run:
     """The chapter's statement on fewer than 50 connections: the load of figure 7-1, over the log of 5.7 and of 8.0."""
-    rows = []
-    turns = [
-        (n, series, design, seed)
-        for n in clients
-        for series, design in (("old_redo", "5.7"), ("new_redo", "8.0"))
-        for seed in seeds
-    ]
-    with provenance.watch() as watched:
-        for n, series, design, seed in bar(turns, desc="num-ch7-1", unit="run"):
-            seen = _simulate(
-                design,
-                {**TPCC, "clients": n},
-                seed,
-                machine=machine,
-                run_ns=run_ms * MS,
-                warmup_ns=210 * MS,
-            )
-            rows.append(
-                {
-                    "concurrency": n,
-                    "series": series,
-                    "repeat": seed - seeds[0],
-                    "throughput": seen["transactions"] / run_ms * 1000,
-                    "transactions": seen["transactions"],
-                    "fsyncs": seen["fsyncs"],
-                    "latency_ms_p99": seen["latency_ns_p99"] / MS,
-                }
-            )
-    return _run("num-ch7-1", "sim", rows, during=watched, machine=parameters(machine), load=dict(TPCC))
+    designs = {"old_redo": "5.7", "new_redo": "8.0"}
+
+    def measure(point: Mapping[str, Any], seed: int) -> dict[str, Any]:
+        load = {**TPCC, "clients": point["concurrency"]}
+        seen = _simulate(
+            designs[point["series"]], load, seed, machine=machine, run_ns=run_ms * MS, warmup_ns=210 * MS
+        )
+        return {
+            "throughput": seen["transactions"] / run_ms * 1000,
+            "transactions": seen["transactions"],
+            "fsyncs": seen["fsyncs"],
+            "latency_ms_p99": seen["latency_ns_p99"] / MS,
+        }
+
+    points = _cross(concurrency=clients, series=designs)
+    return _sweep("num-ch7-1", points, measure, seeds=seeds, machine=machine, load=TPCC)
 
 
 def load_time_sim(*, seeds: Sequence[int] = SEEDS, machine: str | Mapping[str, Any] = MACHINE) -> Run:
     """Figure 7-2: 100 workers load in transactions of 4 MB of redo, over the log of 5.7 and of 8.0."""
-    rows = []
-    turns = [
-        (build, design, seed) for build, design in (("before", "5.7"), ("after", "8.0")) for seed in seeds
-    ]
-    with provenance.watch() as watched:
-        for build, design, seed in bar(turns, desc="fig-7-02", unit="run"):
-            seen = _simulate(
-                design,
-                {**LARGE_TRANSACTIONS, "clients": LOAD_WORKERS},
-                seed,
-                machine=machine,
-                run_ns=600_000 * MS,
-            )
-            rows.append(
-                {
-                    "build": build,
-                    "series": "load_time",
-                    "repeat": seed - seeds[0],
-                    "load_time_minutes": seen["window_ns"] / 60e9,
-                    "transactions": seen["transactions"],
-                    "fsyncs": seen["fsyncs"],
-                    "written_bytes": seen["written_bytes"],
-                }
-            )
-    return _run(
-        "fig-7-02", "sim", rows, during=watched, machine=parameters(machine), load=dict(LARGE_TRANSACTIONS)
-    )
+
+    def measure(point: Mapping[str, Any], seed: int) -> dict[str, Any]:
+        load = {**LARGE_TRANSACTIONS, "clients": LOAD_WORKERS}
+        seen = _simulate(BUILDS[point["build"]], load, seed, machine=machine, run_ns=600_000 * MS)
+        return {
+            "load_time_minutes": seen["window_ns"] / 60e9,
+            "transactions": seen["transactions"],
+            "fsyncs": seen["fsyncs"],
+            "written_bytes": seen["written_bytes"],
+        }
+
+    points = _cross(build=BUILDS, series=["load_time"])
+    return _sweep("fig-7-02", points, measure, seeds=seeds, machine=machine, load=LARGE_TRANSACTIONS)
 
 
 # What a profiler of CPU samples sees; a parked thread is in no sample.
@@ -465,27 +440,16 @@ def commit_cost_sim(
     """The same statement where a reader has no such machine: up to 64 threads that do nothing but commit."""
     designs = dict(zip(COMMITS, ("5.7", "8.0", "8.0, writer threads off"), strict=True))
     load = {"statements": 1, "statement_ns": 0, "commit_mtrs": 0, "flush_every": 0, "dirty_percent": 0}
-    rows = []
-    turns = [(n, series, seed) for n in threads for series in COMMITS for seed in seeds]
-    with provenance.watch() as watched:
-        for n, series, seed in bar(turns, desc="num-deg-3", unit="run"):
-            seen = _simulate(
-                designs[series],
-                {**load, "clients": n, "mtr_bytes": 100},
-                seed,
-                machine=machine,
-                run_ns=run_ms * MS,
-                warmup_ns=1 * MS,
-            )
-            rows.append(
-                {
-                    "threads": n,
-                    "series": series,
-                    "repeat": seed - seeds[0],
-                    "nanoseconds": run_ms * MS / max(1, seen["mtrs"]),
-                }
-            )
-    return _run("num-deg-3", "sim", rows, during=watched, machine=parameters(machine), load=load)
+
+    def measure(point: Mapping[str, Any], seed: int) -> dict[str, Any]:
+        given = {**load, "clients": point["threads"], "mtr_bytes": 100}
+        seen = _simulate(
+            designs[point["series"]], given, seed, machine=machine, run_ns=run_ms * MS, warmup_ns=1 * MS
+        )
+        return {"nanoseconds": run_ms * MS / max(1, seen["mtrs"])}
+
+    points = _cross(threads=threads, series=COMMITS)
+    return _sweep("num-deg-3", points, measure, seeds=seeds, machine=machine, load=load)
 
 
 def where_time_goes_on_host() -> list[Run]:
