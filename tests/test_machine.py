@@ -202,6 +202,9 @@ PRIMITIVES = {
     "futex_hand_over_on_one_cpu": [2000.0],
     "futex_hand_over_between_cpus": [5000.0],
     "line_transfer": [60.0],
+    "wake_on_another_cpu": [11_500.0],
+    "timed_park_cpu_time": [27_500.0],
+    "called_task": [31.0],
     "timer_lateness": [60_000.0],
     "pwrite_512": [500.0],
     "pwrite_64_kib": [6850.0],
@@ -214,7 +217,10 @@ def test_parameters_are_the_primitives_less_what_is_measured_alone():
     assert found["switch_ps"] == 1_000_000
     assert found["wake_each_ps"] == 400_000
     assert found["wake_ps"] == 3_500_000
-    assert found["timer_slack_ps"] == 55_500_000
+    assert found["timer_ps"] == 13_000_000
+    assert found["kick_ps"] == 11_000_000
+    assert found["await_ps"] == 30_000
+    assert found["timer_slack_ps"] == 42_500_000
     assert found["pwrite_ps_per_kib"] == 100_000
     assert found["disk_fsync_quantiles_ps"] == [1_000_000 + 100_000 * i for i in range(21)]
 

@@ -80,6 +80,40 @@ double hand_over(std::uint64_t n, int first_cpu, int second_cpu, Wait wait, Wake
   return ns;
 }
 
+/// The caller's time for waking a thread that is parked on another CPU.
+double wake_elsewhere(std::uint64_t n) {
+  Padded turn;
+  Padded asleep;
+  double ns = 0;
+  {
+    std::jthread sleeper([&] {
+      stay_on(1);
+      for (std::uint64_t i = 0; i < n; ++i) {
+        asleep.value.store(i + 1);
+        while (turn.value.load() == i) park_on(turn.value, i, 100'000'000);
+      }
+    });
+    stay_on(0);
+    for (std::uint64_t i = 0; i < n; ++i) {
+      while (asleep.value.load() <= i) std::this_thread::yield();
+      // It says so before it sleeps.
+      for (const auto said = Clock::now(); Clock::now() - said < std::chrono::microseconds(100);) {
+      }
+      turn.value.store(i + 1);
+      ns += ns_each(1, [&] { wake_parked(turn.value, 1); });
+    }
+  }
+  stay_on(-1);
+  return ns / static_cast<double>(n);
+}
+
+/// CPU time of this thread.
+double thread_cpu_ns() {
+  timespec used{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return static_cast<double>(used.tv_sec) * 1e9 + static_cast<double>(used.tv_nsec);
+}
+
 void pause_once() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
@@ -93,6 +127,15 @@ Task<> awaited_loads(HostMachine& m, HostMachine::Word& word, std::uint64_t n, s
     const std::uint64_t value = co_await m.load(word);
     sum += value;
   }
+}
+
+Task<> one_load(HostMachine& m, HostMachine::Word& word, std::uint64_t& sum) {
+  const std::uint64_t value = co_await m.load(word);
+  sum += value;
+}
+
+Task<> called_tasks(HostMachine& m, HostMachine::Word& word, std::uint64_t n, std::uint64_t& sum) {
+  for (std::uint64_t i = 0; i < n; ++i) co_await one_load(m, word, sum);
 }
 
 Task<> awaited_pairs(HostMachine& m, sync::Latch<HostMachine>& latch, std::uint64_t n) {
@@ -192,6 +235,7 @@ Primitives measure_primitives(std::uint64_t samples, const std::string& folder,
           5'000, 0, 1, [](Atomic& turn, std::uint64_t seen) { park_on(turn, seen, 100'000'000); },
           [](Atomic& turn) { wake_parked(turn, 1); });
     });
+    measure("wake_on_another_cpu", [&] { return wake_elsewhere(200); });
   }
   measure("futex_hand_over_on_one_cpu", [&] {
     return hand_over(
@@ -228,6 +272,12 @@ Primitives measure_primitives(std::uint64_t samples, const std::string& folder,
                      for (int i = 0; i < 20; ++i) nanosleep(&wanted, nullptr);
                    }) -
            kSleep;
+  });
+  measure("timed_park_cpu_time", [&] {
+    constexpr int kParks = 200;
+    const double before = thread_cpu_ns();
+    for (int i = 0; i < kParks; ++i) park_on(word.value, word.value.load(), 50'000);
+    return (thread_cpu_ns() - before) / kParks;
   });
   measure("copy_1_kib", [&] {
     constexpr std::uint64_t kCopies = 20'000;
@@ -266,10 +316,37 @@ Primitives measure_primitives(std::uint64_t samples, const std::string& folder,
     all.push_back(std::move(synced));
   }
   {
+    // The disk that is emulated in memory, and the log buffer that is written to it: larger than a cache.
+    constexpr std::size_t kRing = std::size_t{16} << 20;
+    HostMachine m({.seed = 1, .fsync_ns = 0, .folder = {}, .keeps_contents = false, .profile = false});
+    HostMachine::File file(m, "emulated");
+    std::vector<std::byte> ring(kRing, std::byte{1});
+    const std::vector<std::byte> group(65536, std::byte{1});
+    const auto write_all = [&](std::size_t bytes) {
+      return ns_each(kRing / bytes, [&] {
+        for (std::size_t at = 0; at < kRing; at += bytes)
+          m.pwrite(file, at, std::span(ring).subspan(at, bytes));
+      });
+    };
+    write_all(65536);  // the file has its memory
+    measure("emulated_write_512", [&] { return write_all(512); });
+    measure("emulated_write_64_kib", [&] { return write_all(65536); });
+    measure("copy_64_kib_into_16_mib", [&] {
+      return ns_each(kRing / group.size(), [&] {
+        for (std::size_t at = 0; at < kRing; at += group.size()) {
+          std::memcpy(&ring[at], group.data(), group.size());
+          asm volatile("" : : "r"(ring.data()) : "memory");
+        }
+      });
+    });
+  }
+  {
     HostMachine m;
     HostMachine::Word a_word(1);
     sync::Latch<HostMachine> latch(m, "latch");
     std::uint64_t sum = 0;
+    const auto call_tasks = [&] { called_tasks(m, a_word, kMany / 10, sum).result(); };
+    measure("called_task", [&] { return ns_each(kMany / 10, call_tasks); });
     const auto await_loads = [&] { awaited_loads(m, a_word, kMany, sum).result(); };
     measure("awaited_load", [&] { return ns_each(kMany, await_loads); });
     const HostMachine::Ref ref = a_word;

@@ -51,6 +51,7 @@ struct SimConfig {
   Time first_touch_ps = 20'000;
   Time read_occupancy_ps = 10'000;  // how long one reader keeps the line from the next
 
+  Time await_ps = 0;               // what the program does around each operation on a shared word
   Time pause_ps = 20'000;          // one PAUSE instruction
   Time copy_ps_per_kib = 100'000;  // memcpy
 
@@ -64,6 +65,10 @@ struct SimConfig {
   Time slice_ps = 3'000'000'000;               // how long a thread runs while others wait for its CPU
   Time wakeup_granularity_ps = 1'000'000'000;  // how long before a thread that wakes may take its place
   Time timer_slack_ps = 50'000'000;
+  // What leaves a virtual machine costs its processor time: setting the timer of a sleep or a timed park, and
+  // again when that ends; and interrupting an idle CPU to wake a thread there.
+  Time timer_ps = 0;
+  Time kick_ps = 0;
 
   // The disk, behind a page cache: pwrite copies, fsync carries to the disk what was copied since.
   Time pwrite_ps = 1'500'000;
@@ -72,6 +77,7 @@ struct SimConfig {
   Distribution disk_fsync;             // the device's time for an fsync, without the bytes
   Time disk_ps_per_kib = 1'000'000;    // 1 ns a byte: about 1 GB/s
   std::uint32_t disk_queue_depth = 1;  // fsyncs that the device works on at the same time
+  std::uint32_t disk_is_timer = 0;     // 1: emulated, an fsync is a sleep
 
   std::uint64_t seed = 1;
   /// Costs and scheduling vary wildly by seed, threads wake for no reason: to find what a kernel forgot.

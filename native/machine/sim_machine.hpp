@@ -164,8 +164,11 @@ class SimMachine {
     Time segment_end = 0;
     Time since = 0;     // when it entered its phase
     Time ready_at = 0;  // when its waker is done with it
+    Time timer_end = kNever;
+    Time timer_cost = 0;  // of setting it
     std::uint32_t id = 0;
     std::uint32_t cpu = 0;
+    std::uint32_t timer_cpu = 0;
     std::int32_t next = kNone;      // in a run queue, or among the parked
     std::int32_t previous = kNone;  // among the parked
     std::int32_t next_watcher = kNone;
@@ -220,6 +223,7 @@ class SimMachine {
                          Patience patience = Patience::until_stop) {
     Thread& t = prepared(Action::park);
     charge_work(config_.park_ps);
+    if (timeout_ns != kForEver) set_timer(timeout_ns);
     t.ref = ref;
     t.operand = expected;
     t.operand2 = timeout_ns;
@@ -236,6 +240,7 @@ class SimMachine {
   }
   Block<void> sleep(std::uint64_t ns) {
     prepared(Action::sleep).operand = ns;
+    set_timer(ns);
     return {*this};
   }
   Block<void> yield() {
@@ -332,11 +337,13 @@ class SimMachine {
   // Shared words.
   std::uint64_t read(Ref ref) {
     charge_memory(read_cost(*ref.line, current_->cpu));
+    charge_work(config_.await_ps);
     note(Kind::load, *ref.value);
     return *ref.value;
   }
   std::uint64_t write(Ref ref, std::uint64_t value, Kind kind) {
     charge_memory(write_cost(*ref.line, current_->cpu));
+    charge_work(config_.await_ps);
     note(kind, value);
     const std::uint64_t before = *ref.value;
     *ref.value = value;
@@ -391,8 +398,12 @@ class SimMachine {
   void on_spin(Thread& t);
   void preempt(Thread& t);
   void watch(Thread& t);
-  void unpark_one(Thread& t, ParkResult result, Time delay);
-  void wake(Thread& t, Time delay);
+  bool unpark_one(Thread& t, ParkResult result, Time delay);
+  bool wake(Thread& t, Time delay);
+  void set_timer(std::uint64_t ns);
+  void end_timer(Thread& t);
+  bool is_next_timer(const Thread& t) const;
+  Time timer_end(const Thread& t, std::uint64_t ns) const;
   void enqueue(Thread& t, std::uint32_t cpu);
   void run_on_cpu(Thread& t, std::uint32_t cpu, Time delay);
   void leave_cpu(Thread& t, Phase phase);

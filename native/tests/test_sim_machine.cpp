@@ -112,6 +112,118 @@ TEST(Scheduler, TheTimeSliceSharesACpu) {
   EXPECT_NEAR(static_cast<double>(ends[1]), 20'000.0, 100.0);
 }
 
+/// CPU time of all cores, in ps.
+std::uint64_t work_of(SimMachine& m) {
+  std::uint64_t work = 0;
+  for (CoreTime& core : m.core_times()) work += core[Purpose::work];
+  return work;
+}
+
+/// One core, nothing costs anything but timers.
+SimConfig timers_only(Time timer_ps) {
+  SimConfig config;
+  config.cores_per_socket = 1;
+  config.switch_ps = config.wake_ps = config.park_ps = config.timer_slack_ps = 0;
+  config.load_ps = config.rmw_ps = config.first_touch_ps = 0;
+  config.timer_ps = timer_ps;
+  return config;
+}
+
+TEST(Timer, CostsCpuTimeWhenItIsSetAndWhenItEnds) {
+  const auto run = [](Time timer_ps) {
+    SimMachine m(timers_only(timer_ps));
+    m.spawn("sleeper", [&]() -> Task<> { co_await m.sleep(50'000); });
+    m.run();
+    return std::pair{work_of(m), m.now()};
+  };
+  EXPECT_EQ(run(0), (std::pair<std::uint64_t, std::uint64_t>{0, 50'000}));
+  // Setting it is a part of its time, ending it is not.
+  EXPECT_EQ(run(10'000'000), (std::pair<std::uint64_t, std::uint64_t>{20'000'000, 60'000}));
+}
+
+TEST(Timer, BehindAnEarlierOneOfItsCpuIsFree) {
+  SimMachine m(timers_only(10'000'000));
+  M::Word word;
+  const Site site = m.site("word");
+  m.spawn("early", [&]() -> Task<> { co_await m.sleep(100'000); });
+  m.spawn("late", [&]() -> Task<> {
+    const ParkResult result = co_await m.park(word, 0, site, 1'000'000);
+    EXPECT_EQ(result, ParkResult::woken);
+  });
+  m.spawn("waker", [&]() -> Task<> {
+    m.work(50'000);
+    co_await m.unpark(word, 1);
+  });
+  m.run();
+  // The early one is set and ends; the late one is neither the next when it is set nor when it is taken back.
+  EXPECT_EQ(work_of(m), 20'000'000U + 50'000'000U + static_cast<std::uint64_t>(m.config().unpark_ps) +
+                            static_cast<std::uint64_t>(m.config().wake_each_ps));
+}
+
+TEST(Timer, OfAParkThatDoesNotSleepIsForgotten) {
+  SimMachine m(timers_only(10'000'000));
+  M::Word word(1);
+  const Site site = m.site("word");
+  m.spawn("awake", [&]() -> Task<> {
+    const ParkResult result = co_await m.park(word, 0, site, 1'000);
+    EXPECT_EQ(result, ParkResult::changed);
+    co_await m.sleep(1'000'000);
+  });
+  m.run();
+  EXPECT_EQ(work_of(m), 30'000'000U);  // set, set, ended
+}
+
+TEST(Timer, AnEmulatedDiskIsOne) {
+  SimConfig config = timers_only(10'000'000);
+  config.fsync_ps = 10'000'000;
+  config.disk_fsync.quantiles_ps = {100'000'000};
+  config.disk_ps_per_kib = 0;
+  const auto run = [&](std::uint32_t is_timer) {
+    config.disk_is_timer = is_timer;
+    SimMachine m(config);
+    SimFile file(m, "file");
+    m.spawn("flusher", [&]() -> Task<> { co_await m.fsync(file); });
+    m.run();
+    return m.now();
+  };
+  EXPECT_EQ(run(0), 110'000U);
+  EXPECT_EQ(run(1), 120'000U);
+}
+
+TEST(Scheduler, WakingAThreadOnAnIdleCpuCostsTheWaker) {
+  const auto took = [](Time kick_ps, std::uint32_t cores) {
+    SimConfig config = timers_only(0);
+    config.cores_per_socket = cores;
+    config.kick_ps = kick_ps;
+    SimMachine m(config);
+    M::Word word;
+    const Site site = m.site("word");
+    Time time = 0;
+    m.spawn("sleeper", [&]() -> Task<> { co_await m.park(word, 0, site); });
+    m.spawn("waker", [&]() -> Task<> {
+      m.work(100'000);
+      co_await m.load(word);
+      const Time start = m.now_ps();
+      co_await m.unpark(word, 1);
+      time = m.now_ps() - start;
+    });
+    m.run();
+    return time;
+  };
+  EXPECT_EQ(took(11'000'000, 2) - took(0, 2), 11'000'000);
+  EXPECT_EQ(took(11'000'000, 1), took(0, 1));  // it waits for the waker's own CPU
+}
+
+TEST(CacheLines, AnAwaitCostsWhatTheProgramDoesAroundIt) {
+  SimConfig config = timers_only(0);
+  config.await_ps = 30'000;
+  SimMachine m(config);
+  M::Word word;
+  m.spawn("adder", [&] { return add_often(m, word, 1000); });
+  m.run();
+  EXPECT_EQ(m.now_ps(), 30'000'000);
+}
+
 TEST(Scheduler, ASwitchCostsWhatItSays) {
   SimConfig config;
   config.cores_per_socket = 1;
