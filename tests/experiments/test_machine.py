@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pandas as pd
 import pytest
 
@@ -12,7 +14,7 @@ from engineroom.figures import own_machine_real
 @pytest.fixture(scope="module")
 def run():
     return experiment.real_against_simulated(
-        clients=(2,), crowds=(4,), repeats=1, crowd_repeats=1, run_ms=20, sim_ms=20, rounds=1
+        clients=(2,), crowds=(4,), repeats=1, crowd_repeats=1, run_ms=20, rest_ms=0, samples=1, rounds=1
     )
 
 
@@ -28,7 +30,7 @@ def test_the_fit_sees_no_held_out_load(monkeypatch):
 
     def simulated(load, _design, _clients, parameters, **_):
         asked.append(load)
-        return {"commits_per_s": parameters["wake_ps"] / 1e6}
+        return {"commits_per_s": parameters["wake_ps"]}
 
     monkeypatch.setattr(experiment, "_simulated", simulated)
     real = pd.DataFrame(
@@ -37,15 +39,32 @@ def test_the_fit_sees_no_held_out_load(monkeypatch):
             "design": design,
             "clients": 2,
             "is_held_out": load in experiment.HELD_OUT,
-            "commits_per_s": 4 * experiment.preset("laptop").values()["wake_ps"] / 1e6,
+            "commits_per_s": 4000.0,
         }
         for load in experiment.LOADS
         for design in experiment.DESIGNS
     )
-    fitted, tried = experiment._fit(real, (2,), run_ms=1, rounds=1)
+    start = dict.fromkeys(experiment.FIT, 1000)
+    with ThreadPoolExecutor(1) as executor:
+        fitted, tried = experiment._fit(start, real, executor, run_ms=1, rounds=1)
     assert set(asked) == set(experiment.FITTED)
-    assert fitted["wake_ps"] == 4 * experiment.preset("laptop").values()["wake_ps"]
+    assert fitted == {**start, "wake_ps": 4000}
     assert tried[-1]["error"] < 0.01 < tried[0]["error"]
+
+
+def commits(design, clients, **parameters):
+    """Of one append a commit on two processors over 400 ms, where what leaves the virtual machine costs 12 us."""
+    machine = {**experiment.preset("laptop").values(), "wake_ps": 20_000_000, "timer_slack_ps": 0, "disk_is_timer": 1,
+               "disk_ps_per_kib": 0, "slice_ps": 10**11, "wakeup_granularity_ps": 10**11,
+               "timer_ps": 12_000_000, "kick_ps": 12_000_000, **parameters}  # fmt: skip
+    return experiment._simulated("a", design, clients, machine, run_ms=400, seed=1)["commits_per_s"]
+
+
+def test_one_client_of_8_0_is_slow_since_timers_open_the_gate_of_the_log_threads():
+    """Their short sleeps cost so much CPU time that they spin from the first sample on, and the client waits for a CPU."""
+    assert commits("8.0", 1) < 0.6 * commits("8.0", 1, timer_ps=0)
+    assert commits("8.0", 4) > 3 * commits("8.0", 1)
+    assert commits("5.7", 1) == pytest.approx(commits("5.7", 1, timer_ps=0), rel=0.25)
 
 
 def test_errors_are_of_medians_and_the_farthest_comes_first():

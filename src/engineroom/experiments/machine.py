@@ -1,7 +1,7 @@
 """The simulated machine against real threads: the same redo logs, the same clients, an emulated disk.
 
-`real_against_simulated` measures all loads on real threads first. Then it fits four costs of the simulated machine to the
-loads of `FITTED` alone and simulates all loads with them; the error that counts is that of `HELD_OUT`.
+`real_against_simulated` measures the primitives and then all loads on real threads. Then it fits four of the primitives' costs to
+the loads of `FITTED` alone and simulates all loads with them; the error that counts is that of `HELD_OUT`.
 """
 
 from __future__ import annotations
@@ -9,14 +9,19 @@ from __future__ import annotations
 import math
 import os
 import statistics
+import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager, suppress
+from functools import partial
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from engineroom import provenance
+from engineroom import calibrate, provenance
 from engineroom.machine.presets import preset
 from engineroom.progress import bar
 from engineroom.runs import Run
@@ -52,9 +57,9 @@ DESIGNS = ("5.7", "8.0")
 CLIENTS = (1, 2, 4, 8, 16)
 CROWDS = (32, 64)  # shown as distributions, without a goal
 GOALS = {"median_percent": 10.0, "most_percent": 20.0, "fsyncs_percent": 15.0}
-# What is fitted: costs that a micro-benchmark measures badly on a virtual machine, from a tenth to ten times the preset's.
-FIT = ("wake_ps", "switch_ps", "same_socket_ps", "timer_slack_ps")
-FACTORS = (0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 4.0, 10.0)
+# What is fitted, from a quarter to four times what the primitives say: costs that depend on what else the machine does.
+FIT = ("wake_ps", "timer_ps", "kick_ps", "await_ps")
+FACTORS = (0.25, 0.5, 0.7, 0.85, 1.0, 1.2, 1.4, 2.0, 4.0)
 PROCESSORS = 2
 MEASURED, SERIES = ("commits_per_s", "fsyncs_per_commit"), ("real", "simulated")
 
@@ -67,7 +72,7 @@ COLUMNS = {
     "commits_per_s": "transactions of committing clients per second",
     "fsyncs_per_commit": "fsyncs over those transactions",
     "parameter": "what was fitted",
-    "preset_ps": "its value in the preset, picoseconds",
+    "measured_ps": "its value by the primitives, picoseconds",
     "fitted_ps": "its value after the fit",
 }
 
@@ -107,35 +112,55 @@ def _real(load: str, design: str, clients: int, *, run_ms: int, seed: int) -> di
 def _simulated(
     load: str, design: str, clients: int, parameters: Mapping[str, Any], *, run_ms: int, seed: int
 ) -> dict[str, Any]:
+    """As long as on real threads, from the first moment: the log threads' gate samples the CPU every 100 ms."""
     from engineroom import _native
 
     _, options, fsync_us = LOADS[load]
+    timer, late = parameters["timer_ps"], parameters["timer_slack_ps"]
+    # The emulated disk sleeps: setting its timer is CPU time and a part of its time.
+    disk = {"fsync_ps": timer, "disk_fsync_quantiles_ps": [max(0, fsync_us * 1_000_000 - timer) + late]}
     seen = _native.redo_log.simulate(
         design=design,
-        parameters={**parameters, "disk_fsync_quantiles_ps": [fsync_us * 1_000_000]},
+        parameters={**parameters, **disk},
         load={**options, "clients": clients},
         log=_log(design),
         run_ns=run_ms * 1000 * US,
-        warmup_ns=5000 * US,
+        warmup_ns=0,
         seed=seed,
     )
     return _point(load, design, clients, seen, seen["window_ns"])
 
 
+def _machine(primitives: Mapping[str, Sequence[float]], slice_ps: int | None) -> dict[str, Any]:
+    """The machine at hand as its primitives say, with the emulated disk and the scheduling of the recording."""
+    found = {name: each["value"] for name, each in calibrate.parameters(primitives).items()}
+    machine = {
+        **preset("laptop").values(),
+        "kick_ps": 0,
+        **found,
+        **calibrate.emulated_disk(primitives),
+        "cores_per_socket": PROCESSORS,
+    }
+    if slice_ps is not None:  # round robin: nobody takes another's place before the slice is over
+        machine |= {"slice_ps": slice_ps, "wakeup_granularity_ps": slice_ps}
+    return machine
+
+
 @contextmanager
-def _scheduled() -> Iterator[str]:
-    """Real-time scheduling on two processors where this process may; says what it got."""
+def _scheduled() -> Iterator[tuple[str, int | None]]:
+    """Real-time scheduling on two processors where this process may; says what it got, and the slice of round robin."""
     if not hasattr(os, "sched_setaffinity"):
-        yield "as usual: this system cannot pin a process"
+        yield "as usual: this system cannot pin a process", None
         return
     before, policy, parameter = os.sched_getaffinity(0), os.sched_getscheduler(0), os.sched_getparam(0)
-    got = "as usual"
+    got, slice_ps = "as usual", None
     os.sched_setaffinity(0, sorted(before)[:PROCESSORS])
     with suppress(PermissionError):
         os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
-        got = "SCHED_RR, priority 1"
+        slice_ps = round(os.sched_rr_get_interval(0) * 1e12)
+        got = f"SCHED_RR, priority 1, slices of {slice_ps / 1e9:g} ms"
     try:
-        yield f"{got}, {min(PROCESSORS, len(before))} processors"
+        yield f"{got}, {min(PROCESSORS, len(before))} processors", slice_ps
     finally:
         os.sched_setscheduler(0, policy, parameter)
         os.sched_setaffinity(0, before)
@@ -148,37 +173,42 @@ def _points(loads: Sequence[str], clients: Sequence[int]) -> list[tuple[str, str
     ]
 
 
+def _error(
+    factors: Mapping[str, float],
+    start: Mapping[str, Any],
+    middle: Mapping[tuple[str, str, int], float],
+    run_ms: int,
+) -> float:
+    machine = _times(start, factors)
+    off = []
+    for (load, design, n), real in middle.items():
+        ours = _simulated(load, design, n, machine, run_ms=run_ms, seed=1)["commits_per_s"]
+        off.append(abs(math.log(max(ours, 1.0) / real)))
+    return statistics.mean(off)
+
+
+def _times(start: Mapping[str, Any], factors: Mapping[str, float]) -> dict[str, Any]:
+    return {**start, **{name: round(start[name] * factor) for name, factor in factors.items()}}
+
+
 def _fit(
-    real: pd.DataFrame, clients: Sequence[int], *, run_ms: int, rounds: int
+    start: Mapping[str, Any], real: pd.DataFrame, executor: Executor, *, run_ms: int, rounds: int
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Costs one after the other, each at the factor with the least median error on the fitted loads, some rounds over."""
-    start = preset("laptop").values()
+    """Costs one after the other, each at the factor with the least mean error on the fitted loads, some rounds over."""
     chosen = dict.fromkeys(FIT, 1.0)
-    middle = real[~real["is_held_out"]].groupby(["load", "design", "clients"])["commits_per_s"].median()
-
-    def with_factors(factors: Mapping[str, float]) -> dict[str, Any]:
-        return {**start, **{name: round(_number(start[name]) * factor) for name, factor in factors.items()}}
-
-    def error(factors: Mapping[str, float]) -> float:
-        off = []
-        for load, design, n in _points(FITTED, clients):
-            ours = _simulated(load, design, n, with_factors(factors), run_ms=run_ms, seed=1)["commits_per_s"]
-            off.append(abs(math.log(max(ours, 1.0) / middle[load, design, n])))
-        return statistics.mean(off)
-
+    fitted = real[~real["is_held_out"] & ~real["clients"].isin(CROWDS)]
+    middle: dict[tuple[str, str, int], float] = {}
+    for (load, design, n), mine in fitted.groupby(["load", "design", "clients"]):
+        middle[str(load), str(design), int(str(n))] = float(mine["commits_per_s"].median())
+    error = partial(_error, start=dict(start), middle=middle, run_ms=run_ms)
     tried = [{"round": -1, "error": error(chosen), **chosen}]
     for turn in bar(range(rounds), desc="fit", unit="round"):
         for name in FIT:
-            by_factor = {factor: error({**chosen, name: factor}) for factor in FACTORS}
+            found = executor.map(error, [{**chosen, name: factor} for factor in FACTORS])
+            by_factor = dict(zip(FACTORS, found, strict=True))
             chosen[name] = min(by_factor, key=lambda factor: (by_factor[factor], abs(math.log(factor))))
             tried.append({"round": turn, "error": by_factor[chosen[name]], **chosen})
-    return with_factors(chosen), tried
-
-
-def _number(value: int | list[int]) -> int:
-    if isinstance(value, list):
-        raise TypeError(f"{value} is a distribution: only single costs are fitted")
-    return value
+    return _times(start, chosen), tried
 
 
 def real_against_simulated(
@@ -188,14 +218,23 @@ def real_against_simulated(
     repeats: int = 5,
     crowd_repeats: int = 10,
     run_ms: int = 400,
-    sim_ms: int = 60,
+    rest_ms: int = 100,
+    samples: int = 3,
     rounds: int = 2,
 ) -> Run:
-    """Measure, then fit, then simulate: one recording, with the load of the machine while it measured."""
+    """Measure, then fit, then simulate: one recording, with the load of the machine while it measured.
+
+    Between two runs the machine rests: Linux takes the processor from real-time threads that leave nothing to others.
+    """
     turns = [(*point, repeat) for repeat in range(repeats) for point in _points(tuple(LOADS), clients)]
     turns += [(*point, repeat) for repeat in range(crowd_repeats) for point in _points(("a",), crowds)]
     rows: list[dict[str, Any]] = []
-    with provenance.watch() as watched, _scheduled() as scheduling:
+    with (
+        tempfile.TemporaryDirectory() as scratch,
+        provenance.watch() as watched,
+        _scheduled() as (scheduling, slice_ps),
+    ):
+        primitives = calibrate.measure(samples, Path(scratch))
         for load, design, n, repeat in bar(turns, desc="real threads", unit="run"):
             rows.append(
                 {
@@ -204,12 +243,14 @@ def real_against_simulated(
                     "repeat": repeat,
                 }
             )
-    parameters, tried = _fit(pd.DataFrame(rows), clients, run_ms=sim_ms, rounds=rounds)
+            time.sleep(rest_ms / 1000)
+    start = _machine(primitives, slice_ps)
+    with ProcessPoolExecutor(PROCESSORS) as executor:
+        parameters, tried = _fit(start, pd.DataFrame(rows), executor, run_ms=run_ms, rounds=rounds)
     for load, design, n, repeat in bar(turns, desc="simulated", unit="run"):
-        seen = _simulated(load, design, n, parameters, run_ms=sim_ms, seed=repeat + 1)
+        seen = _simulated(load, design, n, parameters, run_ms=run_ms, seed=repeat + 1)
         rows.append({**seen, "series": "simulated", "repeat": repeat})
-    start = preset("laptop").values()
-    fitted = [{"parameter": name, "preset_ps": start[name], "fitted_ps": parameters[name]} for name in FIT]
+    fitted = [{"parameter": name, "measured_ps": start[name], "fitted_ps": parameters[name]} for name in FIT]
     return Run(
         figure="own-machine-real",
         method="host",
@@ -219,6 +260,7 @@ def real_against_simulated(
             "during": watched,
             "scheduling": scheduling,
             "machine": parameters,
+            "primitives_ns": {name: statistics.median(ns) for name, ns in primitives.items()},
             "loads": {name: {"says": says, "fsync_us": us} for name, (says, _, us) in LOADS.items()},
         },
         tables={"fitted": pd.DataFrame(fitted), "tried": pd.DataFrame(tried)},
