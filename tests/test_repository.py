@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 import engineroom
-from engineroom import paths
+from engineroom import book, paths, runs
 
 ROOT = paths.root()
 
@@ -165,6 +165,19 @@ def test_no_tracked_file_names(what):
         if file != Path(__file__).resolve() and (hit := UNWANTED[what].search(text)):
             found.append(f"{file.relative_to(ROOT)}: {hit[0]}")
     assert found == []
+
+
+def test_the_readme_shows_the_newest_run_and_names_it(tmp_path):
+    newest = runs.latest("fig-7-23", "live")
+    assert newest is not None
+    named = re.findall(
+        r"data/recorded/hash_join/(fig-7-23\.live\.\d+\.csv)", (ROOT / "README.md").read_text()
+    )
+    assert named == [f"fig-7-23.live.{newest.n}.csv"], (
+        "make record draws it: python -m engineroom.book picture"
+    )
+    drawn = book.picture(tmp_path / "readme.svg").read_text()
+    assert (ROOT / "book/web/readme.svg").read_text() == drawn, "python -m engineroom.book picture"
 
 
 def test_every_file_is_small_enough_for_a_clone():

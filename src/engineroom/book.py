@@ -93,11 +93,22 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
         pass
 
 
-def picture() -> Path:
-    """Draw the README's picture from the newest recorded run; on white, since a README may be shown on any ground."""
+def picture(path: Path | None = None) -> Path:
+    """Draw the README's picture from the newest recorded run and name that run under it.
+
+    On white, since a README may be shown on any ground. With another `path` only the drawing is written, there.
+    """
+    from engineroom import runs
     from engineroom.figures import show
 
-    path = paths.root() / "book" / "web" / "readme.svg"
+    if path is None:
+        path = paths.root() / "book" / "web" / "readme.svg"
+        newest = runs.latest("fig-7-23", "live")
+        assert newest is not None, "show() would have nothing to draw"
+        readme = paths.root() / "README.md"
+        text = readme.read_text(encoding="utf-8")
+        named = re.sub(r"fig-7-23\.live\.\d+\.csv", f"fig-7-23.live.{newest.n}.csv", text)
+        readme.write_text(named, encoding="utf-8")
     drawing = show("fig-7-23").wide.replace("currentColor", "#1a1a1a")
     start = drawing.index(">") + 1
     paper = '<rect width="100%" height="100%" fill="#ffffff"/>'
