@@ -241,6 +241,15 @@ def test_calibrate_says_what_to_do_when_the_folder_cannot_be_written(tmp_path: P
         calibrate.measure(1, tmp_path / "absent")
 
 
+def test_calibrate_looks_at_its_file_before_it_measures(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(calibrate, "measure", lambda *_: pytest.fail("measured in vain"))
+    for output in (tmp_path / "absent" / "machine.json", tmp_path):
+        with pytest.raises(
+            EngineRoomError, match=rf"(?s){output.name} cannot be written.*name a file in a folder"
+        ):
+            CliRunner().invoke(calibrate.calibrate, ["--output", str(output)], catch_exceptions=False)
+
+
 @pytest.mark.slow
 def test_a_small_sitting_of_the_bench_measures_every_goal(monkeypatch):
     """Which goals hold is not for a test to say."""

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from engineroom import paths, progress, provenance
-from engineroom.errors import EngineRoomError
+from engineroom.errors import EngineRoomError, refuse_unwritable
 
 __all__ = ["calibrate", "emulated_disk", "measure", "parameters"]
 
@@ -134,6 +134,7 @@ def calibrate(samples: int, folder: Path | None, output: Path | None) -> None:
     Takes about a minute on a quiet machine. The pages of the book use their own parameters and do not change.
     """
     target = output or paths.cache() / "machine.json"
+    refuse_unwritable(target)
     seen = provenance.machine()
     with (
         provenance.watch() as watched,

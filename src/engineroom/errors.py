@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-__all__ = ["EngineRoomError"]
+import tempfile
+from pathlib import Path
+
+__all__ = ["EngineRoomError", "refuse_unwritable"]
 
 
 class EngineRoomError(Exception):
@@ -12,3 +15,19 @@ class EngineRoomError(Exception):
         super().__init__(f"{problem}\n  What to do: {remedy}")
         self.problem = problem
         self.remedy = remedy
+
+
+def refuse_unwritable(file: Path) -> None:
+    """Raise EngineRoomError unless `file` can be written: to be called before the work whose result it will hold."""
+    try:
+        if file.is_dir():
+            raise IsADirectoryError(21, "it is a folder", str(file))
+        if file.exists():
+            file.open("a").close()
+        else:
+            tempfile.TemporaryFile(dir=file.parent).close()
+    except OSError as error:
+        raise EngineRoomError(
+            f"{file} cannot be written: {error.strerror}",
+            remedy="name a file in a folder that exists and that you may write to",
+        ) from error

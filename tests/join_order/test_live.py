@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from click.testing import CliRunner
 
 from engineroom import servers
 from engineroom.errors import EngineRoomError
+from engineroom.join_order.cli import join_order
 from engineroom.join_order.compare import DATABASE, Compared, compare_all, load
 from engineroom.join_order.explain import explain, text
 from engineroom.join_order.queries import queries
@@ -84,3 +86,13 @@ def test_explain_shows_graph_pairs_and_both_plans(server):
         explain(server, "SELECT 1", DATABASE)
     with pytest.raises(EngineRoomError, match=r"(?s)MySQL 9.7.*correct the statement"):
         explain(server, "SELECT * FROM nowhere", DATABASE)
+    with pytest.raises(EngineRoomError, match=r"(?s)Unknown database 'nosuch'.*leave --database out"):
+        explain(server, sql, "nosuch")
+
+
+@pytest.mark.live
+def test_the_command_says_that_an_old_server_has_no_hypergraph_optimizer():
+    if not servers.runnable("5.7"):
+        pytest.skip("no MySQL 5.7 on this machine")
+    with pytest.raises(EngineRoomError, match=r"(?s)5\.7.* has no hypergraph optimizer.*--version 9\.7"):
+        CliRunner().invoke(join_order, ["explain", "--version", "5.7", "SELECT 1"], catch_exceptions=False)

@@ -126,6 +126,9 @@ def test_an_export_without_a_run_says_what_to_do(empty_book: Path, tmp_path: Pat
         exchange.export("fig-7-23", "live", tmp_path / "x.json")
     with pytest.raises(EngineRoomError, match="no figure of the sources"):
         ask("export", "fig-7-99", "-o", str(tmp_path / "x.json"))
+    runs.save(made_up(), chapter="hash_join")
+    with pytest.raises(EngineRoomError, match=r"(?s)absent/x.json cannot be written.*a folder that exists"):
+        ask("export", "fig-7-23", "-o", str(tmp_path / "absent" / "x.json"))
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "another"}', "\x00"])

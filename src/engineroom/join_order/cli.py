@@ -54,7 +54,7 @@ def explain(statement: str, database: str | None, version: str, form: str) -> No
     from engineroom.join_order import compare
     from engineroom.join_order.drawing import dot
     from engineroom.join_order.explain import explain as explained
-    from engineroom.join_order.explain import text
+    from engineroom.join_order.explain import refuse_without_hypergraph, text
     from engineroom.servers import lifecycle
     from engineroom.servers.catalogue import resolve
 
@@ -63,6 +63,7 @@ def explain(statement: str, database: str | None, version: str, form: str) -> No
     if running is None:
         click.echo(f"no shared {version} server runs; this statement gets one of its own", err=True)
     with contextlib.nullcontext(running) if running is not None else lifecycle.start(version) as server:
+        refuse_without_hypergraph(server)  # before the tables, which an older server cannot make
         if database is None:
             compare.load(server)
         found = explained(server, statement, database or compare.DATABASE)

@@ -13,9 +13,18 @@ from engineroom.join_order.trace import read_trace, traced
 if TYPE_CHECKING:
     from engineroom.servers import Server
 
-__all__ = ["explain", "text", "tree_lines"]
+__all__ = ["explain", "refuse_without_hypergraph", "text", "tree_lines"]
 
 MOST_PAIRS_SHOWN = 40
+
+
+def refuse_without_hypergraph(server: Server) -> None:
+    """Raise EngineRoomError for a server whose ordinary builds cannot switch the hypergraph optimizer on."""
+    if not server.supports("hypergraph_optimizer"):
+        raise EngineRoomError(
+            f"MySQL {server.version} has no hypergraph optimizer that can be switched on",
+            remedy="use MySQL 9.7: leave --version out, or say --version 9.7",
+        )
 
 
 def explain(server: Server, sql: str, database: str) -> dict[str, Any]:
@@ -28,22 +37,23 @@ def explain(server: Server, sql: str, database: str) -> dict[str, Any]:
 
     from engineroom._native import join_order as kernel
 
-    if not server.supports("hypergraph_optimizer"):
-        raise EngineRoomError(
-            f"MySQL {server.version} has no hypergraph optimizer that can be switched on",
-            remedy="use MySQL 9.7: engineroom server start 9.7",
-        )
-    with contextlib.closing(server.connect(database)) as connection:
-        try:
-            with traced(connection, most_pairs=2**31 - 1) as cursor:
-                blocks = read_trace(cursor, sql)
-                cursor.execute(f"EXPLAIN FORMAT=TREE {sql}")
-                plan = str(cursor.fetchone()[0]).rstrip()
-        except mysql.connector.Error as error:
-            raise EngineRoomError(
-                f"MySQL {server.version} says: {error}",
-                remedy=f"correct the statement for the database {database}",
-            ) from error
+    refuse_without_hypergraph(server)
+    try:
+        with (
+            contextlib.closing(server.connect(database)) as connection,
+            traced(connection, most_pairs=2**31 - 1) as cursor,
+        ):
+            blocks = read_trace(cursor, sql)
+            cursor.execute(f"EXPLAIN FORMAT=TREE {sql}")
+            plan = str(cursor.fetchone()[0]).rstrip()
+    except mysql.connector.Error as error:
+        remedy = f"correct the statement for the database {database}"
+        if error.errno == mysql.connector.errorcode.ER_BAD_DB_ERROR:
+            remedy = (
+                f"make the database {database} on a shared server (engineroom server start {server.series}), name another one, "
+                "or leave --database out for the tables of this chapter"
+            )
+        raise EngineRoomError(f"MySQL {server.version} says: {error}", remedy=remedy) from error
     if not blocks or len(blocks[0].tables) < 2:
         raise EngineRoomError("the statement joins nothing", remedy="give a SELECT over at least two tables")
     planned = blocks[0]

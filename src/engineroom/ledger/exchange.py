@@ -14,7 +14,7 @@ import pandas as pd
 
 import engineroom
 from engineroom import provenance, runs
-from engineroom.errors import EngineRoomError
+from engineroom.errors import EngineRoomError, refuse_unwritable
 from engineroom.ledger.verdicts import judge
 
 __all__ = ["dump", "export", "load"]
@@ -52,6 +52,7 @@ def export(figure: str, method: str, path: Path, *, n: int | None = None) -> run
             f"there is no recorded run{'' if n is None else f' {n}'} of {figure} by {method} (there are: {have})",
             remedy="measure it with `engineroom record`, then export again",
         )
+    refuse_unwritable(path)
     text = json.dumps(dump(chosen[-1]), indent=1, ensure_ascii=False, allow_nan=False)
     path.write_text(text + "\n", encoding="utf-8")
     return chosen[-1]
