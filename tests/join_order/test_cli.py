@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from engineroom import paths
 from engineroom.join_order import graphs
 
 CHAIN = {"nodes": 3, "edges": [{"left": [0], "right": [1]}, {"left": [1], "right": [2]}]}
@@ -84,6 +85,43 @@ def test_a_bad_graph_ends_with_what_is_wrong_and_what_to_do(text, problem):
     assert any(part in done.stderr for part in problem.split("|")), done.stderr
     assert "What to do:" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+BENCHMARK = paths.data() / "querygraphs" / "job.json"
+
+
+def test_a_graph_is_chosen_by_name_from_a_file_of_many():
+    done = enumerate_(f"{BENCHMARK}#1a", "--quiet")
+    assert done.returncode == 0, done.stderr
+    # ct-mc, it-mi_idx and the triangle of mc, mi_idx and t.
+    edges = [{"left": [a], "right": [b]} for a, b in ((0, 2), (1, 3), (2, 3), (2, 4), (3, 4))]
+    same = enumerate_("-", "--quiet", stdin=json.dumps({"nodes": 5, "edges": edges}))
+    assert done.stdout == same.stdout
+    assert json.loads(done.stdout)["csg_cmp_pairs"] > 0
+
+
+@pytest.mark.parametrize(
+    ("graph", "problem"),
+    [
+        (str(BENCHMARK), "holds 76 graphs, and none was chosen"),
+        (f"{BENCHMARK}#99z", "holds 76 graphs, none is called '99z'"),
+    ],
+)
+def test_a_file_of_many_graphs_says_how_to_choose_one(graph, problem):
+    done = enumerate_(graph)
+    assert done.returncode == 1
+    assert problem in done.stderr
+    assert f"say {BENCHMARK}#NAME, where NAME is one of 1a, 1b" in done.stderr
+
+
+def test_a_name_in_a_file_of_one_graph_is_refused(tmp_path):
+    file = tmp_path / "chain.json"
+    file.write_text(json.dumps(CHAIN))
+    done = enumerate_(f"{file}#1a")
+    assert done.returncode == 1
+    assert "holds no named graphs, so none is called '1a'" in done.stderr
+    renamed = file.rename(tmp_path / "chain#1a")
+    assert enumerate_(str(renamed)).returncode == 0
 
 
 def test_a_file_that_is_not_there_is_named():

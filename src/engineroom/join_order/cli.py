@@ -24,7 +24,11 @@ def join_order() -> None:
 @click.option("--algorithm", type=click.Choice(graphs.ALGORITHMS), default="faithful", show_default=True)
 @click.option("--quiet", is_flag=True, help="Print the totals alone.")
 def enumerate_graph(graph: str, algorithm: str, quiet: bool) -> None:
-    """Print every event of an enumeration of GRAPH (a file, or - for standard input), then the totals."""
+    """Print every event of an enumeration of GRAPH (a file, or - for standard input), then the totals.
+
+    FILE#NAME is one graph of a file that holds many: data/querygraphs/job.json#29a is query 29a of the Join Order Benchmark. Its
+    edges are then plain ones, also where the query has an outer, semi or anti join; `explain` knows those.
+    """
     from engineroom._native import join_order as kernel
 
     loaded = graphs.read(graph)

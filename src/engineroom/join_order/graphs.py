@@ -1,5 +1,8 @@
 """Query graphs as files: `{"nodes": n, "edges": [{"left": [..], "right": [..]}, ...]}`, and events as lines of JSON.
 
+A file may also hold many under names, as those of data/querygraphs do: `{"queries": [{"name": .., "nodes": n, "edges": [..]}, ...]}`;
+FILE#NAME is one of them. An edge between two single nodes may be written as a pair: `[left, right]`.
+
 An edge's number is its place in the list. An edge may have `"rules": [{"if": [..], "then": [..]}]`, conflict rules that its
 sides do not express.
 """
@@ -25,9 +28,10 @@ REMEDY = 'write it as {"nodes": 3, "edges": [{"left": [0], "right": [1]}, {"left
 
 
 def read(path: str) -> Graph:
-    """The graph in a file, or from standard input for `-`."""
+    """The graph in a file, or from standard input for `-`; `FILE#NAME` is one of a file's named graphs."""
+    file, _, name = (path, "", "") if path == "-" or Path(path).exists() else path.partition("#")
     try:
-        text = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
+        text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise EngineRoomError(
             f"the graph {path!r} cannot be read: {error}", remedy="name a file, or - for standard input"
@@ -38,7 +42,25 @@ def read(path: str) -> Graph:
         raise EngineRoomError(
             f"the graph {path!r} is not JSON (line {error.lineno}: {error.msg})", remedy=REMEDY
         ) from None
-    return from_json(value)
+    return from_json(_one_of(value, file, name))
+
+
+def _one_of(value: Any, file: str, name: str) -> Any:
+    """The graph called `name` where a file holds many, else what it holds."""
+    many = value.get("queries") if isinstance(value, Mapping) else None
+    if not isinstance(many, list) or not all(isinstance(each, Mapping) and "name" in each for each in many):
+        if name:
+            raise EngineRoomError(
+                f"{file} holds no named graphs, so none is called {name!r}", remedy=f"say {file}"
+            )
+        return value
+    named = {str(each["name"]): each for each in many}
+    if name not in named:
+        raise EngineRoomError(
+            f"{file} holds {len(named)} graphs, {f'none is called {name!r}' if name else 'and none was chosen'}",
+            remedy=f"say {file}#NAME, where NAME is one of {', '.join(named)}",
+        )
+    return named[name]
 
 
 def from_json(value: Any) -> Graph:
@@ -56,8 +78,10 @@ def from_json(value: Any) -> Graph:
     if not isinstance(value["edges"], list):
         raise EngineRoomError(f"edges is a list, got {json.dumps(value['edges'])[:80]}", remedy=REMEDY)
     edges, rules = [], []
-    for number, edge in enumerate(value["edges"]):
+    for number, written in enumerate(value["edges"]):
         where = f"edge {number}"
+        is_pair = isinstance(written, list) and len(written) == 2
+        edge = {"left": written[:1], "right": written[1:]} if is_pair else written
         if not isinstance(edge, Mapping):
             raise EngineRoomError(
                 f"{where} is an object with left and right, got {json.dumps(edge)[:80]}", remedy=REMEDY
