@@ -42,6 +42,14 @@ def test_the_events_of_every_query_are_those_of_the_trace_in_their_order(compare
 
 @pytest.mark.live
 @pytest.mark.slow
+def test_the_nodes_of_every_query_are_its_tables_each_once(compared):
+    joined = {query.name: query.tables for query in queries()}
+    assert {each.query: len(set(each.nodes)) for each in compared} == joined
+    assert all(each.tables == joined[each.query] for each in compared)
+
+
+@pytest.mark.live
+@pytest.mark.slow
 def test_the_hypergraph_that_we_build_from_the_sql_is_the_servers(compared):
     assert [each.query for each in compared if not each.whole_equal] == []
 

@@ -66,6 +66,7 @@ def trace_equality(*, most_pairs: int = 2000) -> Run:
                 "query": each.query,
                 "family": each.family,
                 "tables": each.tables,
+                "nodes": " ".join(f"{node}={table}" for node, table in enumerate(each.nodes)),
                 "is_special": each.is_special,
             }
             for series, is_equal in (
@@ -101,6 +102,7 @@ def trace_equality(*, most_pairs: int = 2000) -> Run:
             "query": "the query's name in data/join_order/queries.json",
             "family": "the group of queries",
             "tables": "how many tables it joins",
+            "nodes": "the server's number of each table in the hypergraph, which is ours",
             "is_special": "whether it has an outer, semi or anti join",
             "events": "lines of the trace that name a node or a pair of sets",
             "is_equal": "whether all events are equal, in their order; for our own graph also its nodes and edges",

@@ -27,11 +27,11 @@ DATABASE = "join_order"
 
 @dataclass(frozen=True)
 class Compared:
-    """What came of one query. The last five are None when the server did not simplify."""
+    """What came of one query; `nodes` are its tables by node. The last five are None when the server did not simplify."""
 
     query: str
     family: str
-    tables: int
+    nodes: tuple[str, ...]
     is_special: bool
     events: int
     enumeration_equal: bool
@@ -42,6 +42,11 @@ class Compared:
     server_steps: int | None
     our_steps: int | None
     our_graph_equal: bool | None
+
+    @property
+    def tables(self) -> int:
+        """How many tables it joins."""
+        return len(self.nodes)
 
 
 def load(server: Server) -> None:
@@ -94,7 +99,7 @@ def compare(query: Query, planned: Planned, *, most_pairs: int) -> Compared:
     return Compared(
         query.name,
         query.family,
-        query.tables,
+        tuple(planned.tables),
         query.special,
         len(theirs),
         ours == theirs,
