@@ -125,7 +125,7 @@ def shape_sql(name: str, n: int) -> str:
             sides.append(f"t{node:02}.c{used[node]}")
             used[node] += 1
         where.append(" = ".join(sides))
-    if max(used) > queries.GENERIC_COLUMNS or n > queries.GENERIC_TABLES:
+    if n > queries.GENERIC_TABLES or max(used[1:], default=0) > queries.GENERIC_COLUMNS:
         raise EngineRoomError(f"a {name} of {n} tables is too large", remedy="take fewer tables")
     return f"SELECT COUNT(*) FROM {', '.join(f't{i:02}' for i in range(n))} WHERE {' AND '.join(where)}"
 
@@ -140,8 +140,8 @@ def planning(
     from engineroom import servers
 
     sizes = sizes or {
-        "chain": (4, 6, 8, 10, 12, 14),
-        "star": (4, 6, 8, 10, 12),
+        "chain": (4, 6, 8, 10, 12, 14, 15, 16),
+        "star": (4, 6, 8, 10, 12, 14, 15, 16),
         "clique": (4, 5, 6, 7, 8, 9),
     }
     settings = {"off": [f"SET optimizer_switch = '{OFF}'"]}
