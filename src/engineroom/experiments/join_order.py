@@ -346,7 +346,8 @@ def quality(
                     "repeat": 0,
                 }
                 rows += [
-                    {**where, "series": name, "cost_per_best": cost / best.cost}
+                    # Estimates fall below one row, and a ratio of fractions of a row would say nothing.
+                    {**where, "series": name, "cost_per_best": max(1.0, cost) / max(1.0, best.cost)}
                     for name, cost in costs.items()
                 ]
     return Run(
@@ -364,7 +365,7 @@ def quality(
             "tables": "how many tables it joins",
             "draw": "which draw of the shares that its filters leave",
             "pairs": "pairs of its graph, with every equality counted once",
-            "cost_per_best": "rows of all intermediate results (C_out) over those of the best plan without a cross product",
+            "cost_per_best": "rows of all intermediate results (C_out), at least one, over those of the best plan without a cross product",
         },
     )
 

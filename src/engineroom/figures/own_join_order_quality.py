@@ -49,7 +49,7 @@ def words(table: pd.DataFrame) -> Words:
     median, worst, n = costs.median(), costs.max(), int(costs.size().max())
     found = costs.apply(lambda cost: int((cost < 1 + SAME).sum()))
     listed = "; ".join(
-        f"{name} {found[name]} of {n} best, median {median[name]:.2f}, worst {worst[name]:,.3g}"
+        f"{name} {found[name]} of {n} best, median {median[name]:.2f}, worst {_times(worst[name])}"
         for name in found.index
     )
     few = found.index[found.index.str.startswith("at most")]
@@ -57,8 +57,12 @@ def words(table: pd.DataFrame) -> Words:
     return Words(
         alt=f"Sorted lines of a plan's cost over the best plan's, one a search. {listed}.",
         caption=(
-            f"Greedy finds the best plan for {100 * found['greedy'] / n:.0f} % and costs {worst['greedy']:,.3g} times as much at "
-            f"worst; left-deep {100 * found['left-deep'] / n:.0f} % and {worst['left-deep']:,.3g} times. The best plan of the "
+            f"Greedy finds the best plan for {100 * found['greedy'] / n:.0f} % and costs {_times(worst['greedy'])} times as much at "
+            f"worst; left-deep {100 * found['left-deep'] / n:.0f} % and {_times(worst['left-deep'])} times. The best plan of the "
             f"simplified graph is the best of all for {limits}."
         ),
     )
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.2f}"
