@@ -52,6 +52,14 @@ def test_no_cheaper_search_is_better_than_the_best_plan():
     assert (without_cross_products["cost_per_best"] > 1 - 1e-9).all()
 
 
+def test_pruning_never_finds_a_better_left_deep_plan():
+    run = join_order.quality(limits=(), fewest_tables=8, most_unpruned=8, draws=1)
+    pruned = run.table[(run.table["series"] == "left-deep") & (run.table["tables"] == 8)]
+    whole = run.tables["unpruned"]
+    assert whole["query"].tolist() == pruned["query"].tolist() != []
+    assert (whole["cost_per_best"].to_numpy() <= pruned["cost_per_best"].to_numpy() * (1 + 1e-9)).all()
+
+
 def test_an_equality_that_follows_from_two_others_is_counted_once():
     graph = next(each for each in queries.benchmark_graphs("job") if each["name"] == "1a")
     names = [relation["alias"] for relation in graph["relations"]]

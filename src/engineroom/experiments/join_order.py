@@ -317,12 +317,21 @@ def filtered_rows(graph: Mapping[str, Any], rng: np.random.Generator) -> list[fl
 
 
 def quality(
-    *, limits: Sequence[int] = (10, 100, 1000), fewest_tables: int = 6, draws: int = 5, seed: int = 1
+    *,
+    limits: Sequence[int] = (10, 100, 1000),
+    fewest_tables: int = 6,
+    most_unpruned: int = 8,
+    draws: int = 5,
+    seed: int = 1,
 ) -> Run:
-    """C_out of greedy, left-deep and simplified plans against the optimum, on the Join Order Benchmark's joins with drawn filters."""
+    """C_out of greedy, left-deep and simplified plans against the optimum, on the Join Order Benchmark's joins with drawn filters.
+
+    Up to `most_unpruned` tables the left-deep search is also made without pruning, which takes too long beyond.
+    """
     from engineroom._native import join_order as kernel
 
     rows: list[dict[str, Any]] = []
+    unpruned: list[dict[str, Any]] = []
     large = [each for each in queries.benchmark_graphs("job") if each["nodes"] >= fewest_tables]
     with provenance.watch() as watched:
         for number, each in enumerate(bar(large, desc="job", unit="query")):
@@ -350,10 +359,15 @@ def quality(
                     {**where, "series": name, "cost_per_best": max(1.0, cost) / max(1.0, best.cost)}
                     for name, cost in costs.items()
                 ]
+                if each["nodes"] <= most_unpruned:
+                    cost = kernel.left_deep_plan(graph, *numbers, prune=False).cost
+                    where["series"] = "left-deep, not pruned"
+                    unpruned.append({**where, "cost_per_best": max(1.0, cost) / max(1.0, best.cost)})
     return Run(
         figure="own-join-order-quality",
         method="kernel",
         table=pd.DataFrame(rows),
+        tables={"unpruned": pd.DataFrame(unpruned)} if unpruned else {},
         provenance={
             **provenance.machine(seed=seed),
             "during": watched,
