@@ -19,6 +19,8 @@ def test_the_recorded_comparison_has_all_events_of_all_queries():
         assert len(part) >= 200
         assert (part["tables"] >= 6).sum() >= 100
         assert part["is_special"].sum() >= 40
+        numbered = part["nodes"].str.findall(r"(\d+)=\w+")
+        assert [list(map(int, numbers)) for numbers in numbered] == [list(range(n)) for n in part["tables"]]
     simplified = run.tables["simplified"]
     assert simplified["pairs_equal"].all()
     assert simplified["events_equal"].all()
