@@ -8,6 +8,7 @@ import pytest
 from engineroom import runs
 from engineroom.errors import EngineRoomError
 from engineroom.experiments import join_order
+from engineroom.figures import own_join_order_planning
 from engineroom.join_order import queries
 
 
@@ -24,6 +25,13 @@ def test_the_recorded_comparison_has_all_events_of_all_queries():
     simplified = run.tables["simplified"]
     assert simplified["pairs_equal"].all()
     assert simplified["events_equal"].all()
+
+
+def test_the_page_is_right_about_which_shapes_gain_and_which_lose():
+    table = runs.latest("own-join-order-planning", "live").table
+    assert own_join_order_planning.faster_from(table, "chain", "on", "off") is not None
+    for shape in ("star", "clique"):
+        assert own_join_order_planning.faster_from(table, shape, "off", "on") is not None
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,11 @@ import xml.etree.ElementTree as ET
 
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 
 from engineroom import figures, paths, runs
 from engineroom.errors import EngineRoomError
-from engineroom.figures.drawing import Words
+from engineroom.figures.drawing import NARROW_IN, WIDE_IN, Words
 from engineroom.machine import validation
 from engineroom.servers.catalogue import release
 
@@ -104,6 +105,37 @@ def test_the_published_seconds_are_drawn_from_the_published_rows() -> None:
     rows: pd.DataFrame = module.rows(_run("fig-7-23"))
     published = rows[rows["source"] == "published"].set_index("server")["server_cpu_s"]
     assert published.to_dict() == {"5.7": 3.82, "8.0": 1.22}
+
+
+@pytest.mark.parametrize("width_in", [WIDE_IN, NARROW_IN])
+def test_every_planning_time_is_drawn(width_in: float) -> None:
+    module = importlib.import_module("engineroom.figures.own_join_order_planning")
+    table: pd.DataFrame = module.rows(_run("own-join-order-planning"))
+    drawing = Figure(figsize=(width_in, 4))
+    module.picture(table, drawing.add_subplot())
+    drawn = {
+        (ax.get_title(loc="left"), tuple(line.get_xdata()), tuple(line.get_ydata()))
+        for ax in drawing.axes
+        for line in ax.get_lines()
+    }
+    for (shape, _), part in table.groupby(["shape", "series"]):
+        least = part.groupby("tables")["planning_cpu_ms"].min()
+        assert (shape, tuple(least.index), tuple(least)) in drawn
+    names = [text.get_text() for ax in drawing.axes for text in ax.texts]
+    assert sorted(names) == sorted([*module.LABELS.values()] * len(module.SHAPES))
+
+
+def test_a_search_is_faster_from_the_size_after_which_it_never_loses_again() -> None:
+    module = importlib.import_module("engineroom.figures.own_join_order_planning")
+    made = pd.DataFrame(
+        [
+            {"shape": "chain", "series": series, "tables": tables, "planning_cpu_ms": ms}
+            for series, times in (("on", (1, 5, 2, 3)), ("off", (2, 4, 3, 9)))
+            for tables, ms in zip((4, 6, 8, 10), times, strict=True)
+        ]
+    )
+    assert module.faster_from(made, "chain", "on", "off") == 8
+    assert module.faster_from(made, "chain", "off", "on") is None
 
 
 def test_an_unknown_figure_is_refused_with_a_remedy() -> None:
