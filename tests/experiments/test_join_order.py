@@ -127,4 +127,5 @@ def test_the_rebuilt_query_has_one_answer_with_the_switch_on_and_off():
     answers = run.table[run.table["answer"] >= 0].groupby("query")["answer"].nunique()
     assert (answers == 1).all()
     assert "source_query" in answers.index
-    assert set(run.table["series"]) == {"hypergraph_on", "hypergraph_off", "planning_on", "planning_off"}
+    steps = {"hypergraph", "planning", "prepare"}
+    assert set(run.table["series"]) == {f"{step}_{switch}" for step in steps for switch in ("on", "off")}

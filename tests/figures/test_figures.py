@@ -138,6 +138,21 @@ def test_a_search_is_faster_from_the_size_after_which_it_never_loses_again() -> 
     assert module.faster_from(made, "chain", "off", "on") is None
 
 
+def test_preparing_is_drawn_and_told_once_it_is_measured() -> None:
+    module = importlib.import_module("engineroom.figures.fig_7_24")
+    rows: pd.DataFrame = module.rows(_run("fig-7-24"))
+    planned = rows[rows["series"].str.startswith("planning_") & (rows["source"] == "ours")]
+    prepared = planned.assign(
+        series=planned["series"].str.replace("planning", "prepare"), statement_s=planned["statement_s"] / 4
+    )
+    measured = pd.concat([rows[~rows["series"].str.startswith("prepare_")], prepared], ignore_index=True)
+    drawing = Figure(figsize=(WIDE_IN, 4))
+    module.picture(measured, drawing.add_subplot())
+    (legend,) = drawing.legends
+    assert [text.get_text() for text in legend.get_texts()] == [text for text, *_ in module.SERIES.values()]
+    assert "PREPARE alone takes" in module.words(measured).caption
+
+
 def test_an_unknown_figure_is_refused_with_a_remedy() -> None:
     with pytest.raises(EngineRoomError, match="engineroom ledger"):
         figures.show("fig-9-99")

@@ -36,7 +36,7 @@ def measure(server: Server, connection: Any, sql: str, *, settings: Sequence[str
         cursor.execute("FLUSH STATUS")
         before = _cpu_seconds(server)
         cursor.execute(sql)
-        answer = cursor.fetchall()
+        answer = cursor.fetchall() if cursor.with_rows else []
         cpu_s = _cpu_seconds(server) - before
         cursor.execute("SHOW SESSION STATUS")
         counters = {name: int(value) for name, value in cursor.fetchall() if re.fullmatch(r"\d+", value)}
