@@ -153,6 +153,19 @@ def test_preparing_is_drawn_and_told_once_it_is_measured() -> None:
     assert "PREPARE alone takes" in module.words(measured).caption
 
 
+def test_what_spilling_costs_is_told_where_it_begins_and_at_the_largest_size() -> None:
+    module = importlib.import_module("engineroom.figures.own_hash_join_kernels")
+    table: pd.DataFrame = module.rows(_run("own-hash-join-kernels"))
+    best = table.groupby(["series", "rows"])["cpu_ns_per_probe_row"].min()
+    spilling = module.spilling(table)
+    written = table[table["series"] == "hybrid_256_kib"].groupby("rows")["bytes_written"].min()
+    assert list(spilling.index) == [n for n, size in written.items() if size > 0]
+    for n in (spilling.index[0], spilling.index[-1]):
+        ratio = best["hybrid_256_kib", n] / best["hybrid_in_memory", n]
+        assert spilling[n] == ratio
+        assert f"{ratio:.2g} times at" in module.words(table).caption
+
+
 def test_an_unknown_figure_is_refused_with_a_remedy() -> None:
     with pytest.raises(EngineRoomError, match="engineroom ledger"):
         figures.show("fig-9-99")
