@@ -54,10 +54,14 @@ def test_the_log_threads_flush_more_often_than_a_single_client_needs() -> None:
         clients=(1,),
         repeats=1,
         seconds=2,
+        table_rows=10_000,
         series=("old_redo", "9.7_writer_threads_on", "9.7_writer_threads_off"),
     )
     flushes = run.table.set_index("series")["flushes_per_transaction"]
     assert 0.9 < flushes["old_redo"] < 1.2
     assert 0.9 < flushes["9.7_writer_threads_off"] < 1.3
     assert flushes["9.7_writer_threads_on"] > 1.2 * flushes["9.7_writer_threads_off"]
+    # One client finds no row locked: what is counted is commits and nothing else.
+    assert run.table[["rolled_back", "row_lock_waits"]].to_numpy().sum() == 0
+    assert (run.table["client_cpu_percent"] > 0).all()
     assert all(about["variables_differing"] for about in run.provenance["servers"].values())

@@ -23,13 +23,15 @@ LABELS = {
     "writer_threads_off": "8.0, writer threads off",
     "no_cpu_gate": "8.0, no CPU gate",
     "5.6": "5.6",
+    "9.7_writer_threads_on": "9.7, writer threads on",
+    "9.7_writer_threads_off": "9.7, writer threads off",
 }
 SHORT = {
-    "flushes": "8.0",
-    "old_redo": "5.7",
+    **LABELS,
     "writer_threads_off": "8.0 off",
     "no_cpu_gate": "8.0 no gate",
-    "5.6": "5.6",
+    "9.7_writer_threads_on": "9.7 on",
+    "9.7_writer_threads_off": "9.7 off",
 }
 
 
@@ -39,14 +41,15 @@ def rows(run: Run) -> pd.DataFrame:
 
 
 def picture(table: pd.DataFrame, ax: Axes) -> None:
-    """One line a design."""
+    """One line a design, or a server with its setting."""
+    drawn = set(table["series"])
     curves(
         table,
         ax,
         x=X,
         y=Y,
-        labels=LABELS,
-        short=SHORT,
+        labels={series: label for series, label in LABELS.items() if series in drawn},
+        short={series: label for series, label in SHORT.items() if series in drawn},
         x_label="clients, log scale",
         y_label="flushes a transaction, log scale",
     )
@@ -56,20 +59,25 @@ def words(table: pd.DataFrame) -> Words:
     """Where the new log's curve peaks, with and without the gate."""
     of = middle(table, x=X, y=Y)
     new, old = of["flushes"], of["old_redo"]
-    gate = ""
+    more = ""
     if "no_cpu_gate" in of:
         free = of["no_cpu_gate"]
-        gate = f" Without the CPU gate: {free.max():.1f} at {free.idxmax():g}."
+        more = f" Without the CPU gate: {free.max():.1f} at {free.idxmax():g}."
+    if "9.7_writer_threads_on" in of:
+        on, off = of["9.7_writer_threads_on"], of["9.7_writer_threads_off"]
+        more = f" 9.7 with one client: {on[1]:.2f} with its log threads on, {off[1]:.2f} with them off."
+
+    def said(series: str) -> str:
+        return f"{LABELS[series]}: " + ", ".join(f"{value:.2f} at {n:g}" for n, value in of[series].items())
+
     return Words(
         alt=(
-            "Log-log line chart of redo fsyncs a transaction against clients. 8.0: "
-            + ", ".join(f"{value:.2f} at {n:g}" for n, value in new.items())
-            + ". 5.7: "
-            + ", ".join(f"{value:.2f} at {n:g}" for n, value in old.items())
+            "Log-log line chart of redo fsyncs a transaction against clients. "
+            + ". ".join(said(series) for series in LABELS if series in of)
             + ". Published for 8.0: 2.34 at 1, 9.5 at 3, 7.31 at 10, 2.11 at 50, 1.37 at 100, 0.98 at 200."
         ),
         caption=(
-            f"The log of 8.0 flushes most at {new.idxmax():g} client(s), {new.max():.1f} times a transaction, "
-            f"that of 5.7 at most {old.max():.2f} times.{gate}"
+            f"The log of 8.0 flushes most with {new.idxmax():g} {'client' if new.idxmax() == 1 else 'clients'}, "
+            f"{new.max():.1f} times a transaction, that of 5.7 at most {old.max():.2f} times.{more}"
         ),
     )
