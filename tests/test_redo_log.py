@@ -156,6 +156,20 @@ def test_a_commit_puts_every_byte_into_the_log() -> None:
         assert seen["bytes"] == 2 * 10_000 * 64
 
 
+def test_a_commit_is_charged_what_it_adds_to_the_work_between_two() -> None:
+    run = redo_log.commit_cost_kernel(threads=(1, 2), commits=20_000, repeats=2, other_loads_ns=(0,))
+    assert set(run.table["between_ns"]) == {redo_log.BETWEEN_COMMITS_NS}
+    assert set(run.tables["loads"]["between_ns"]) == {0}
+    alone = run.table[run.table["threads"] == 1]
+    assert (alone["nanoseconds"] == alone["cpu_ns"]).all()
+    together = run.table[run.table["threads"] == 2]
+    assert (together["nanoseconds"] == together["elapsed_ns"]).all()
+    for _, mine in run.table.groupby(["series", "threads"]):
+        left = mine["cpu_ns_with_work"] - mine["cpu_ns"]
+        assert left.tolist() == pytest.approx([mine["work_cpu_ns"].min()] * len(mine))
+        assert mine["work_cpu_ns"].min() > redo_log.BETWEEN_COMMITS_NS / 2
+
+
 def test_the_log_threads_of_8_0_flush_more_often_when_clients_are_few() -> None:
     run = redo_log.flushes_sim(clients=(1, 100), seeds=(1,), run_ms=200)
     flushes = run.table.set_index(["series", "concurrency"])["flushes_per_transaction"]

@@ -242,11 +242,12 @@ CommitDesign commit_design_of(const std::string& name) {
 }
 
 py::dict commit_cost(const std::string& design, std::int64_t threads, std::int64_t commits_per_thread,
-                     std::int64_t mtr_bytes) {
+                     std::int64_t mtr_bytes, std::int64_t work_ns) {
   const CommitDesign chosen = commit_design_of(design);
   const CommitWork work{.threads = at_least(threads, 1, "threads"),
                         .commits_per_thread = at_least(commits_per_thread, 1, "commits_per_thread"),
-                        .mtr_bytes = at_least(mtr_bytes, 1, "mtr_bytes")};
+                        .mtr_bytes = at_least(mtr_bytes, 1, "mtr_bytes"),
+                        .work_ns = at_least(work_ns, 0, "work_ns")};
   CommitCost cost;
   {
     const py::gil_scoped_release unlocked;
@@ -255,6 +256,8 @@ py::dict commit_cost(const std::string& design, std::int64_t threads, std::int64
   py::dict result;
   result["elapsed_ns"] = cost.elapsed_ns;
   result["cpu_ns"] = cost.cpu_ns;
+  result["work_elapsed_ns"] = cost.work_elapsed_ns;
+  result["work_cpu_ns"] = cost.work_cpu_ns;
   result["bytes"] = cost.end_sn;
   result["latch_waits"] = cost.latch_waits;
   result["buffer_waits"] = cost.buffer_waits;
@@ -324,10 +327,11 @@ void bind_redo_log(py::module_& module) {
         py::arg("progress") = py::none());
   m.def("commit_cost", &commit_cost,
         "Commits mini-transactions on real threads without a disk: 'mtr_5_7', 'mtr_8_0' or "
-        "'mtr_8_0_writer_threads_off'. Returns elapsed_ns of all, cpu_ns of the committing threads, and "
-        "counts.",
+        "'mtr_8_0_writer_threads_off'. `work_ns` is computed before each commit. Returns elapsed_ns of all, "
+        "cpu_ns of the committing threads, both of the same work without commits (work_elapsed_ns, "
+        "work_cpu_ns), and counts.",
         py::arg("design"), py::kw_only(), py::arg("threads") = 1, py::arg("commits_per_thread"),
-        py::arg("mtr_bytes") = 100);
+        py::arg("mtr_bytes") = 100, py::arg("work_ns") = 0);
   m.def("crash_runs", &crashes,
         "Crashes simulated runs at random events and recovers. Returns counts; lost_commits, wrong_groups, "
         "wrong_checkpoints, disorders and hangs are 0 in a log without a mistake.",

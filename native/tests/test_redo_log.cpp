@@ -283,5 +283,16 @@ TEST(CommitCost, AccountsForEveryByte) {
   EXPECT_THROW(measure_commit(CommitDesign::mutex_5_7, {.threads = 0}), std::invalid_argument);
 }
 
+TEST(CommitCost, WorkBetweenCommitsIsMeasuredAloneToo) {
+  for (const CommitDesign design : {CommitDesign::mutex_5_7, CommitDesign::links_8_0_no_writer}) {
+    constexpr std::uint64_t kCommits = 20'000;
+    const CommitCost bare = measure_commit(design, {.commits_per_thread = kCommits});
+    const CommitCost worked = measure_commit(design, {.commits_per_thread = kCommits, .work_ns = 2000});
+    EXPECT_GT(worked.work_cpu_ns, 1000 * kCommits);
+    EXPECT_GT(worked.cpu_ns, worked.work_cpu_ns / 2);
+    EXPECT_LT(bare.work_cpu_ns, bare.cpu_ns);
+  }
+}
+
 }  // namespace
 }  // namespace engineroom::redo_log

@@ -35,6 +35,35 @@ std::uint64_t thread_cpu_ns() {
   return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(t.tv_nsec);
 }
 
+std::uint64_t next_random(std::uint64_t& random) {
+  random = random * 6364136223846793005 + 1442695040888963407;
+  return random >> 33;
+}
+
+/// Computing that no compiler leaves out: a chain of multiplications.
+void compute(std::uint64_t steps) {
+  std::uint64_t x = steps | 1;
+  for (std::uint64_t i = 0; i < steps; ++i) {
+    x *= 0x9E3779B97F4A7C15U;
+    asm volatile("" : "+r"(x));
+  }
+}
+
+/// Steps of compute() in 1024 ns: the most of several tries, since others only slow it down.
+std::uint64_t steps_per_1024_ns() {
+  static const std::uint64_t measured = [] {
+    std::uint64_t most = 1;
+    for (int i = 0; i < 20; ++i) {
+      constexpr std::uint64_t kSteps = 100'000;
+      const std::uint64_t start = thread_cpu_ns();
+      compute(kSteps);
+      most = std::max(most, kSteps * 1024 / std::max<std::uint64_t>(1, thread_cpu_ns() - start));
+    }
+    return most;
+  }();
+  return measured;
+}
+
 /// TTASEventMutex: try, spin 30 rounds of up to 6 * 50 pauses (innodb_spin_wait_delay 6), then sleep.
 class alignas(kLine) EventMutex {
  public:
@@ -45,8 +74,7 @@ class alignas(kLine) EventMutex {
     // Who has slept takes the mutex with a 2, since others may sleep still: at worst one needless wake-up.
     for (std::uint32_t taken = 1;; taken = 2) {
       for (int round = 0; round < 30; ++round) {
-        random = random * 6364136223846793005 + 1442695040888963407;
-        for (std::uint64_t i = (random >> 33) % 7 * 50; i > 0; --i) pause();
+        for (std::uint64_t i = next_random(random) % 7 * 50; i > 0; --i) pause();
         // Not an exchange: it could take away the 2 of somebody who has just gone to sleep.
         free = 0;
         if (word_.load(std::memory_order_relaxed) == 0 &&
@@ -201,7 +229,8 @@ class Log57 {
 /// The log of 8.0: no latch between mini-transactions.
 class Log80 {
  public:
-  explicit Log80(bool has_writer) : ring_(kBufferBytes), has_writer_(has_writer) {
+  Log80(bool has_writer, std::size_t ring_bytes)
+      : ring_(ring_bytes), ring_bytes_(ring_bytes), has_writer_(has_writer) {
     written_to(kStartLsn + kHeaderBytes);
   }
 
@@ -220,7 +249,7 @@ class Log80 {
       const Lsn piece_end = write(lsn, bytes + done, piece);
       done += piece;
       if (done == size && block_of(end) != block_of(start)) {
-        store_big_endian(&ring_[block_of(end) % kBufferBytes + 6], offset_in_block(end), 2);
+        store_big_endian(&ring_[block_of(end) % ring_bytes_ + 6], offset_in_block(end), 2);
       }
       while (!recent_written_.has_space(lsn)) wait_20_us();
       // The server has a release fence here; the release of the link or the tail does the same.
@@ -253,7 +282,7 @@ class Log80 {
 
   /// log_buffer_write: around trailers and headers, the first-group field of each new block zeroed.
   Lsn write(Lsn lsn, const std::byte* bytes, std::size_t size) {
-    std::size_t at = lsn % kBufferBytes;
+    std::size_t at = lsn % ring_bytes_;
     while (size > 0) {
       const std::size_t in_block = at % kBlockBytes;
       const std::size_t room = kBlockBytes - kTrailerBytes - in_block;
@@ -265,7 +294,7 @@ class Log80 {
       at += piece;
       if (piece == room) {
         lsn += kTrailerBytes + kHeaderBytes;
-        at = lsn % kBufferBytes;
+        at = lsn % ring_bytes_;
         store_big_endian(&ring_[at - kHeaderBytes + 6], 0, 2);
       }
     }
@@ -303,11 +332,13 @@ class Log80 {
   alignas(kLine) LinkBuffer recent_written_{std::size_t{1} << 20, kStartLsn + kHeaderBytes};
   alignas(kLine) LinkBuffer recent_closed_{std::size_t{2} << 20, kStartLsn + kHeaderBytes};
   alignas(kLine) std::vector<std::byte> ring_;
+  std::size_t ring_bytes_;  // log.buf_size can be set, so that an address in the ring takes a real division
   bool has_writer_;
 };
 
 template <typename Commit>
 CommitCost run(const CommitWork& work, const Commit& commit) {
+  const std::uint64_t steps = work.work_ns * steps_per_1024_ns() / 1024;
   std::vector<CommitCost> costs(work.threads);
   std::atomic<std::size_t> ready{0};
   std::atomic<bool> go{false};
@@ -317,10 +348,12 @@ CommitCost run(const CommitWork& work, const Commit& commit) {
       const std::vector<std::byte> bytes(work.mtr_bytes, static_cast<std::byte>(t + 1));
       CommitCost mine;
       std::uint64_t random = t;
+      std::uint64_t drawn = t;  // of its own: the same work whatever the commits draw
       ready.fetch_add(1);
       while (!go.load()) std::this_thread::yield();
       const std::uint64_t start = thread_cpu_ns();
       for (std::uint64_t i = 0; i < work.commits_per_thread; ++i) {
+        if (steps > 0) compute(steps / 2 + next_random(drawn) % steps);
         commit(bytes.data(), bytes.size(), random, mine);
       }
       mine.cpu_ns = thread_cpu_ns() - start;
@@ -342,6 +375,15 @@ CommitCost run(const CommitWork& work, const Commit& commit) {
   return all;
 }
 
+CommitCost measured(const CommitWork& work, const auto& commit) {
+  const CommitCost alone =
+      run(work, [](const std::byte*, std::size_t, std::uint64_t&, CommitCost&) { asm volatile(""); });
+  CommitCost cost = run(work, commit);
+  cost.work_elapsed_ns = alone.elapsed_ns;
+  cost.work_cpu_ns = alone.cpu_ns;
+  return cost;
+}
+
 }  // namespace
 
 CommitCost measure_commit(CommitDesign design, const CommitWork& work) {
@@ -353,19 +395,19 @@ CommitCost measure_commit(CommitDesign design, const CommitWork& work) {
   const std::uint64_t pieces = (work.mtr_bytes + kPieceBytes - 1) / kPieceBytes;
   if (design == CommitDesign::mutex_5_7) {
     const auto log = std::make_unique<Log57>(work.mtr_bytes);
-    CommitCost cost = run(work, [&](const std::byte* bytes, std::size_t size, std::uint64_t& random,
-                                    CommitCost& mine) { log->commit(bytes, size, random, mine); });
+    CommitCost cost = measured(work, [&](const std::byte* bytes, std::size_t size, std::uint64_t& random,
+                                         CommitCost& mine) { log->commit(bytes, size, random, mine); });
     cost.end_sn = log->sn();
     cost.atomic_ops = 2;  // the mutex, in and out
     return cost;
   }
   const bool has_writer = design == CommitDesign::links_8_0;
-  const auto log = std::make_unique<Log80>(has_writer);
+  const auto log = std::make_unique<Log80>(has_writer, kBufferBytes);
   std::atomic<bool> stop{false};
   std::jthread writer;
   if (has_writer) writer = std::jthread([&] { log->run_writer(stop); });
-  CommitCost cost = run(work, [&](const std::byte* bytes, std::size_t size, std::uint64_t&,
-                                  CommitCost& mine) { log->commit(bytes, size, mine); });
+  CommitCost cost = measured(work, [&](const std::byte* bytes, std::size_t size, std::uint64_t&,
+                                       CommitCost& mine) { log->commit(bytes, size, mine); });
   stop.store(true);
   cost.end_sn = log->sn();
   cost.atomic_ops = 1;

@@ -35,9 +35,10 @@ def commit_cost(
     threads: typing.SupportsInt | typing.SupportsIndex = 1,
     commits_per_thread: typing.SupportsInt | typing.SupportsIndex,
     mtr_bytes: typing.SupportsInt | typing.SupportsIndex = 100,
+    work_ns: typing.SupportsInt | typing.SupportsIndex = 0,
 ) -> dict[typing.Any, typing.Any]:
     """
-    Commits mini-transactions on real threads without a disk: 'mtr_5_7', 'mtr_8_0' or 'mtr_8_0_writer_threads_off'. Returns elapsed_ns of all, cpu_ns of the committing threads, and counts.
+    Commits mini-transactions on real threads without a disk: 'mtr_5_7', 'mtr_8_0' or 'mtr_8_0_writer_threads_off'. `work_ns` is computed before each commit. Returns elapsed_ns of all, cpu_ns of the committing threads, both of the same work without commits (work_elapsed_ns, work_cpu_ns), and counts.
     """
 
 def crash_runs(
