@@ -21,6 +21,7 @@ from engineroom.machine.sweep import sweep
 native = pytest.importorskip("engineroom._native").machine
 
 MS = 1_000_000
+PURPOSES = ("work", "memory", "spin", "switching", "idle", "io_wait")
 LOOP: dict[str, Any] = {"clients": 8, "work_ns": 5_000, "hold_ns": 500, "latch": True, "run_ns": 5 * MS}
 
 
@@ -122,6 +123,54 @@ def test_the_same_clients_run_on_real_threads():
     seen = native.closed_loop_on_host(clients=2, work_ns=5_000, hold_ns=500, latch=True, run_ns=50 * MS)
     assert seen["turns"] > 100
     assert {path[0] for path, _, _ in seen["activities"]} == {"client"}
+
+
+def test_real_threads_tell_where_the_time_of_each_core_went():
+    seen = native.closed_loop_on_host(
+        clients=4,
+        think_ns=200_000,
+        work_ns=50_000,
+        hold_ns=5_000,
+        latch=True,
+        fsyncs=1,
+        fsync_ns=100_000,
+        run_ns=100 * MS,
+    )
+    total = dict(zip(PURPOSES, seen["core_ps"].sum(axis=0).tolist(), strict=True))
+    assert total["memory"] == 0
+    assert all(total[purpose] > 0 for purpose in ("work", "switching", "io_wait"))
+    # No core has more time than the run took, whose threads also need a little to begin and to end.
+    lengths = seen["core_ps"].sum(axis=1).tolist()
+    assert max(lengths) == pytest.approx(min(lengths), rel=0.05)
+    assert 100 * MS * 1000 <= min(lengths) <= 1000 * MS * 1000
+    computed = sum(ps for _, state, ps in seen["activities"] if state == "work")
+    assert total["work"] == computed
+    assert len(seen["trace"]) == 0
+
+
+def test_a_trace_of_real_threads_opens_in_the_same_viewer(tmp_path: Path):
+    seen = native.closed_loop_on_host(
+        clients=3,
+        work_ns=20_000,
+        hold_ns=2_000,
+        latch=True,
+        fsyncs=1,
+        fsync_ns=50_000,
+        run_ns=30 * MS,
+        trace_intervals=100_000,
+    )
+    assert seen["intervals_not_kept"] == 0
+    trace.write_chrome_trace(seen, tmp_path / "trace.json")
+    slices = [e for e in json.loads((tmp_path / "trace.json").read_text())["traceEvents"] if e["ph"] == "X"]
+    assert {"work", "io"} <= {e["cat"] for e in slices}
+    assert "file" in {e["name"] for e in slices if e["cat"] == "io"}
+    for core in {e["tid"] for e in slices if e["pid"] == trace.CORES}:
+        stints = sorted((e["ts"], e["dur"]) for e in slices if e["pid"] == trace.CORES and e["tid"] == core)
+        ends = [start + length for start, length in stints]
+        assert all(end <= start + 1e-6 for end, (start, _) in zip(ends, stints[1:], strict=False))
+    few = native.closed_loop_on_host(clients=1, fsyncs=1, fsync_ns=50_000, run_ns=50 * MS, trace_intervals=5)
+    assert len(few["trace"]) == 5
+    assert few["intervals_not_kept"] > 0
 
 
 @pytest.mark.parametrize("name", presets.names())

@@ -82,6 +82,34 @@ const std::vector<Field>& fields() {
   return all;
 }
 
+/// One row a core, one column a purpose: `after` less `before`, which may be empty.
+py::array_t<std::uint64_t> core_rows(const std::vector<CoreTime>& after,
+                                     const std::vector<CoreTime>& before) {
+  py::array_t<std::uint64_t> rows(
+      {static_cast<py::ssize_t>(after.size()), static_cast<py::ssize_t>(kPurposes)});
+  for (std::size_t cpu = 0; cpu < after.size(); ++cpu) {
+    for (std::size_t purpose = 0; purpose < kPurposes; ++purpose) {
+      rows.mutable_at(static_cast<py::ssize_t>(cpu), static_cast<py::ssize_t>(purpose)) =
+          after[cpu].ps[purpose] - (cpu < before.size() ? before[cpu].ps[purpose] : 0);
+    }
+  }
+  return rows;
+}
+
+/// What a trace needs: intervals, the names that they are told by, and the threads when intervals were kept.
+template <typename M>
+void add_trace(py::dict& result, M& m, std::vector<Interval> trace) {
+  result["trace"] = to_array(std::move(trace));
+  result["intervals_not_kept"] = m.intervals_not_kept();
+  py::list names;
+  for (std::uint32_t i = 0; i < m.names().size(); ++i) names.append(m.names()[i]);
+  result["names"] = names;
+  if (m.config().trace_intervals == 0) return;
+  py::list threads;
+  for (std::uint32_t i = 0; i < m.thread_count(); ++i) threads.append(m.thread_name(i));
+  result["threads"] = threads;
+}
+
 template <typename M>
 py::array_t<std::uint64_t> responses(const ClosedLoop<M>& loop, Histogram& all) {
   for (const Histogram& one : loop.response_ns) all.add(one);
@@ -167,15 +195,7 @@ py::dict closed_loop(const py::dict& parameters, std::int64_t clients, std::int6
   }
   py::dict result = observed(m);
   add_turns(result, loop, window_ns);
-  py::array_t<std::uint64_t> core_ps(
-      {static_cast<py::ssize_t>(after.size()), static_cast<py::ssize_t>(kPurposes)});
-  for (std::size_t cpu = 0; cpu < after.size(); ++cpu) {
-    for (std::size_t purpose = 0; purpose < kPurposes; ++purpose) {
-      core_ps.mutable_at(static_cast<py::ssize_t>(cpu), static_cast<py::ssize_t>(purpose)) =
-          after[cpu].ps[purpose] - before[cpu].ps[purpose];
-    }
-  }
-  result["core_ps"] = core_ps;
+  result["core_ps"] = core_rows(after, before);
   result["in_system"] = to_array(std::move(in_system));
   return result;
 }
@@ -183,15 +203,17 @@ py::dict closed_loop(const py::dict& parameters, std::int64_t clients, std::int6
 py::dict closed_loop_on_host(std::int64_t clients, std::int64_t think_ns, std::int64_t work_ns,
                              std::int64_t hold_ns, bool latch, std::int64_t fsyncs, std::int64_t append_bytes,
                              bool exponential, std::int64_t spin_rounds, std::int64_t run_ns,
-                             std::int64_t warmup_ns, std::int64_t fsync_ns, std::int64_t seed,
-                             const std::optional<py::function>& progress) {
+                             std::int64_t warmup_ns, std::int64_t fsync_ns, std::int64_t trace_intervals,
+                             std::int64_t seed, const std::optional<py::function>& progress) {
   const ClosedLoopConfig config = closed_loop_config(clients, think_ns, work_ns, hold_ns, latch, fsyncs,
                                                      append_bytes, exponential, spin_rounds, warmup_ns);
   const std::uint64_t window_ns = at_least(run_ns, 1, "run_ns");
   HostMachine m({.seed = static_cast<std::uint64_t>(seed),
                  .fsync_ns = at_least(fsync_ns, 0, "fsync_ns"),
                  .folder = {},
-                 .profile = true});
+                 .profile = true,
+                 .core_times = true,
+                 .trace_intervals = at_least(trace_intervals, 0, "trace_intervals")});
   m.set_poll(stop_or_tell(progress));
   ClosedLoop<HostMachine> loop(m, config);
   {
@@ -201,8 +223,12 @@ py::dict closed_loop_on_host(std::int64_t clients, std::int64_t think_ns, std::i
   }
   py::dict result;
   add_turns(result, loop, window_ns);
+  result["now_ns"] = window_ns + config.warmup_ns;
   result["waits"] = wait_rows(m.waits(), m.names());
   result["activities"] = activity_rows(m.activities(), m.names());
+  result["core_ps"] = core_rows(m.core_times(), {});
+  std::vector<Interval> trace = m.trace();
+  add_trace(result, m, std::move(trace));
   return result;
 }
 
@@ -311,16 +337,7 @@ py::dict observed(SimMachine& m) {
   result["waits"] = wait_rows(m.waits(), m.names());
   result["activities"] = activity_rows(m.activities(), m.names());
   std::vector<Interval> trace = m.trace();
-  result["trace"] = to_array(std::move(trace));
-  result["intervals_not_kept"] = m.intervals_not_kept();
-  py::list names;
-  for (std::uint32_t i = 0; i < m.names().size(); ++i) names.append(m.names()[i]);
-  result["names"] = names;
-  if (m.config().trace_intervals > 0) {
-    py::list threads;
-    for (std::uint32_t i = 0; i < m.thread_count(); ++i) threads.append(m.thread_name(i));
-    result["threads"] = threads;
-  }
+  add_trace(result, m, std::move(trace));
   return result;
 }
 
@@ -335,13 +352,15 @@ void bind_machine(py::module_& module) {
         py::arg("fsyncs") = 0, py::arg("append_bytes") = 0, py::arg("exponential") = true,
         py::arg("spin_rounds") = 30, py::arg("run_ns"), py::arg("warmup_ns") = 0, py::arg("samples") = 0,
         py::arg("seed") = 1, py::arg("progress") = py::none());
-  m.def("closed_loop_on_host", &closed_loop_on_host,
-        "The same clients on real threads; `fsync_ns` is the emulated disk's. Times are wall times.",
-        py::kw_only(), py::arg("clients"), py::arg("think_ns") = 0, py::arg("work_ns") = 0,
-        py::arg("hold_ns") = 0, py::arg("latch") = false, py::arg("fsyncs") = 0, py::arg("append_bytes") = 0,
-        py::arg("exponential") = true, py::arg("spin_rounds") = 30, py::arg("run_ns"),
-        py::arg("warmup_ns") = 0, py::arg("fsync_ns") = 100'000, py::arg("seed") = 1,
-        py::arg("progress") = py::none());
+  m.def(
+      "closed_loop_on_host", &closed_loop_on_host,
+      "The same clients on real threads; `fsync_ns` is the emulated disk's. Times are wall times; core_ps is "
+      "of the whole run. `trace_intervals`: so many intervals a thread are kept for a trace.",
+      py::kw_only(), py::arg("clients"), py::arg("think_ns") = 0, py::arg("work_ns") = 0,
+      py::arg("hold_ns") = 0, py::arg("latch") = false, py::arg("fsyncs") = 0, py::arg("append_bytes") = 0,
+      py::arg("exponential") = true, py::arg("spin_rounds") = 30, py::arg("run_ns"), py::arg("warmup_ns") = 0,
+      py::arg("fsync_ns") = 100'000, py::arg("trace_intervals") = 0, py::arg("seed") = 1,
+      py::arg("progress") = py::none());
   m.def("open_loop", &open_loop, kOpenLoopDoc, py::kw_only(), py::arg("parameters"), py::arg("jobs"),
         py::arg("first_counted") = 0, py::arg("interval_ns"), py::arg("work_ns") = 0,
         py::arg("durable") = false, py::arg("seed") = 1, py::arg("progress") = py::none());

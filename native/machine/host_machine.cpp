@@ -11,6 +11,7 @@
 #include <system_error>
 
 #if defined(__linux__)
+#include <sched.h>
 #include <sys/prctl.h>
 #endif
 #if defined(__x86_64__)
@@ -67,6 +68,27 @@ void sleep_for(std::uint64_t ns) {
   }
 }
 
+std::uint64_t thread_cpu_ps() {
+  timespec used{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return (static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000 +
+          static_cast<std::uint64_t>(used.tv_nsec)) *
+         1000;
+}
+
+std::size_t core_now() {
+#if defined(__linux__)
+  return static_cast<std::size_t>(std::max(0, sched_getcpu()));
+#else
+  return 0;
+#endif
+}
+
+CoreTime& of_core(std::vector<CoreTime>& times, std::size_t core) {
+  if (times.size() <= core) times.resize(core + 1);
+  return times[core];
+}
+
 }  // namespace
 
 struct HostMachine::Context {
@@ -79,30 +101,81 @@ struct HostMachine::Context {
     thread_local Context* context = nullptr;
     return context;
   }
+  std::uint32_t number = 0;
+  bool reads_cores = false;
+  std::uint64_t most_intervals = 0;
+  std::chrono::steady_clock::time_point run_start;
+  std::uint64_t cpu_since_ps = 0;
+  std::vector<CoreTime> used;
+  std::vector<Interval> trace;
+  std::uint64_t intervals_not_kept = 0;
+
+  void begin() {
+    since = std::chrono::steady_clock::now();
+    if (reads_cores) cpu_since_ps = thread_cpu_ps();
+  }
   /// Charges the time since the last call to what the thread does.
-  void charge(State state) {
+  void charge(State state, Site waits_for = {}) {
     const auto now = std::chrono::steady_clock::now();
     const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now - since).count();
-    activities[activity].ps[static_cast<std::size_t>(state)] += static_cast<std::uint64_t>(ns) * 1000;
+    const std::uint64_t ps = static_cast<std::uint64_t>(ns) * 1000;
+    if (reads_cores) {
+      charge_core(state, ps, waits_for);
+    } else {
+      activities[activity].ps[static_cast<std::size_t>(state)] += ps;
+    }
     since = now;
+  }
+
+ private:
+  void charge_core(State state, std::uint64_t ps, Site waits_for) {
+    const std::uint64_t cpu_now_ps = thread_cpu_ps();
+    const std::uint64_t cpu_ps = std::min(ps, cpu_now_ps - cpu_since_ps);
+    cpu_since_ps = cpu_now_ps;
+    const std::size_t core = core_now();
+    CoreTime& time = of_core(used, core);
+    Activity& doing = activities[activity];
+    const bool computes = state == State::work || state == State::spin;
+    if (computes) {
+      time[state == State::work ? Purpose::work : Purpose::spin] += cpu_ps;
+      doing.ps[static_cast<std::size_t>(state)] += cpu_ps;
+      doing.ps[static_cast<std::size_t>(State::runnable)] += ps - cpu_ps;
+    } else {
+      time[Purpose::switching] += cpu_ps;
+      if (state == State::io) time[Purpose::io_wait] += ps - cpu_ps;
+      doing.ps[static_cast<std::size_t>(state)] += ps;
+    }
+    if (ps == 0) return;
+    if (trace.size() >= most_intervals) {
+      ++intervals_not_kept;
+      return;
+    }
+    const auto at = std::chrono::duration_cast<std::chrono::nanoseconds>(since - run_start).count();
+    const auto start_ps = static_cast<std::uint64_t>(std::max<std::int64_t>(0, at)) * 1000;
+    trace.push_back({start_ps, start_ps + ps, number, computes ? static_cast<std::int32_t>(core) : -1,
+                     static_cast<std::uint32_t>(state),
+                     waits_for.id != 0 ? waits_for.id : activities.nodes()[activity].site});
   }
 };
 
 class HostMachine::Timed {
  public:
-  Timed(const HostMachine& m, State state)
-      : context_(m.config_.profile ? Context::of_this_thread() : nullptr), state_(state) {
+  Timed(const HostMachine& m, State state, Site waits_for = {})
+      : context_(m.config_.profile ? Context::of_this_thread() : nullptr),
+        state_(state),
+        waits_for_(waits_for) {
     if (context_ != nullptr) context_->charge(State::work);
   }
   Timed(const Timed&) = delete;
   Timed& operator=(const Timed&) = delete;
   ~Timed() {
-    if (context_ != nullptr) context_->charge(state_);
+    if (context_ != nullptr) context_->charge(state_, waits_for_);
   }
 
  private:
   Context* context_;
   State state_;
+  Site waits_for_;
 };
 
 HostFile::HostFile(HostMachine& m, std::string_view name)
@@ -188,14 +261,19 @@ void HostMachine::spawn(std::string name, std::function<Task<>()> body) {
 
 void HostMachine::start(std::string name, std::function<Task<>()> body, std::uint64_t number) {
   ++live_;
+  thread_names_.push_back(name);
   threads_.emplace_back([this, name = std::move(name), body = std::move(body), number] {
 #if defined(__linux__)
     prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);  // an emulated disk must not be 50 us late
 #endif
     Context context;
+    context.number = static_cast<std::uint32_t>(number);
+    context.reads_cores = config_.profile && config_.core_times;
+    context.most_intervals = config_.trace_intervals;
+    context.run_start = start_;
     context.random = Random(config_.seed, number);
     context.activity = context.activities.child(0, site(name).id);
-    context.since = std::chrono::steady_clock::now();
+    context.begin();
     Context::of_this_thread() = &context;
     std::exception_ptr failure;
     try {
@@ -211,16 +289,58 @@ void HostMachine::start(std::string name, std::function<Task<>()> body, std::uin
         failure_ = failure;
         stop();
       }
-      const std::vector<Activity>& nodes = context.activities.nodes();
-      std::vector<std::uint32_t> merged(nodes.size());
-      for (std::size_t i = 1; config_.profile && i < nodes.size(); ++i) {
-        merged[i] = activities_.child(merged[nodes[i].parent], nodes[i].site);
-        for (std::size_t s = 0; s < kStates; ++s) activities_[merged[i]].ps[s] += nodes[i].ps[s];
-      }
+      if (config_.profile) merge(context);
     }
     Context::of_this_thread() = nullptr;
     --live_;
   });
+}
+
+void HostMachine::merge(const Context& context) {
+  const std::vector<Activity>& nodes = context.activities.nodes();
+  std::vector<std::uint32_t> merged(nodes.size());
+  for (std::size_t i = 1; i < nodes.size(); ++i) {
+    merged[i] = activities_.child(merged[nodes[i].parent], nodes[i].site);
+    for (std::size_t s = 0; s < kStates; ++s) activities_[merged[i]].ps[s] += nodes[i].ps[s];
+  }
+  for (std::size_t core = 0; core < context.used.size(); ++core) {
+    CoreTime& time = of_core(used_, core);
+    for (std::size_t p = 0; p < kPurposes; ++p) time.ps[p] += context.used[core].ps[p];
+  }
+  trace_.insert(trace_.end(), context.trace.begin(), context.trace.end());
+  intervals_not_kept_ += context.intervals_not_kept;
+}
+
+/// A thread that was preempted, or went to another core, between two looks seems to be on a core with
+/// another.
+void HostMachine::sort_trace() {
+  std::sort(trace_.begin(), trace_.end(),
+            [](const Interval& a, const Interval& b) { return a.start_ps < b.start_ps; });
+  std::vector<std::uint64_t> ends;
+  for (Interval& each : trace_) {
+    if (each.core < 0) continue;
+    const auto core = static_cast<std::size_t>(each.core);
+    if (ends.size() <= core) ends.resize(core + 1);
+    if (each.start_ps < ends[core]) {
+      each.core = -1;
+    } else {
+      ends[core] = each.end_ps;
+    }
+  }
+}
+
+std::vector<CoreTime> HostMachine::core_times() const {
+  if (!config_.core_times) return {};
+  std::vector<CoreTime> times = used_;
+  if (times.size() < cpus_) times.resize(cpus_);
+  for (CoreTime& time : times) {
+    std::uint64_t busy = 0;
+    for (const Purpose purpose : {Purpose::work, Purpose::spin, Purpose::switching}) busy += time[purpose];
+    const std::uint64_t unused = elapsed_ps_ > busy ? elapsed_ps_ - busy : 0;
+    time[Purpose::io_wait] = std::min(time[Purpose::io_wait], unused);
+    time[Purpose::idle] = unused - time[Purpose::io_wait];
+  }
+  return times;
 }
 
 void HostMachine::run() {
@@ -267,6 +387,8 @@ void HostMachine::join_all() {
     failure = std::exchange(failure_, nullptr);
   }
   threads_.clear();
+  elapsed_ps_ = now() * 1000;
+  sort_trace();
   if (refused) std::rethrow_exception(refused);
   if (failure) std::rethrow_exception(failure);
 }
@@ -286,9 +408,9 @@ HostMachine::Done<SpinResult> HostMachine::spin_until(Ref ref, Until until, Spin
   return {result};
 }
 
-HostMachine::Done<ParkResult> HostMachine::park(Ref ref, std::uint64_t expected, Site /*site*/,
+HostMachine::Done<ParkResult> HostMachine::park(Ref ref, std::uint64_t expected, Site site,
                                                 std::uint64_t timeout_ns, Patience patience) {
-  const Timed timed(*this, State::parked);
+  const Timed timed(*this, State::parked, site);
   const std::uint64_t start = now();
   if (ref.word->load() != expected) return {ParkResult::changed};
   const bool heeds_stop = patience == Patience::until_stop;
@@ -312,7 +434,7 @@ HostMachine::DoneVoid HostMachine::sleep(std::uint64_t ns) {
 }
 
 HostMachine::DoneVoid HostMachine::fsync(File& file) {
-  const Timed timed(*this, State::io);
+  const Timed timed(*this, State::io, file.site());
   file.sync(config_.fsync_ns);
   return {};
 }

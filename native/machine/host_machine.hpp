@@ -42,6 +42,10 @@ struct HostConfig {
   bool keeps_contents = true;
   /// Whether enter() and leave() read the clock.
   bool profile = false;
+  /// Whether a look at the clock also reads the thread's CPU time and its core: a system call a look.
+  bool core_times = false;
+  /// So many intervals a thread are kept for a trace; needs `core_times`.
+  std::uint64_t trace_intervals = 0;
 };
 
 /// A file in memory whose fsync takes a given time, or a real one.
@@ -194,8 +198,17 @@ class HostMachine {
   const std::vector<WaitStats>& waits() const { return waits_; }
   const Names& names() const { return names_; }
   /// The threads' activities, merged; empty without `profile`. Computing counts as work, waiting for lines
-  /// too.
+  /// too; so does waiting for a core without `core_times`.
   const Activities& activities() const { return activities_; }
+  /// Where each core's time went in the last run; empty without `core_times`. A thread's time goes to the
+  /// core on which it is when it is looked at; what it computes in order to sleep or wake is switching, what
+  /// other processes use is idle, and of that as much is io_wait as threads that were here waited for a disk.
+  std::vector<CoreTime> core_times() const;
+  /// Sorted by their start. On a core's track no two overlap: what does is on its thread's.
+  const std::vector<Interval>& trace() const { return trace_; }
+  std::uint64_t intervals_not_kept() const { return intervals_not_kept_; }
+  std::size_t thread_count() const { return thread_names_.size(); }
+  std::string thread_name(std::uint32_t id) const { return thread_names_[id] + " " + std::to_string(id); }
 
  private:
   struct Context;
@@ -204,6 +217,8 @@ class HostMachine {
   void join_all();
   void enter_profiled(Site site);
   void leave_profiled();
+  void merge(const Context& context);
+  void sort_trace();
 
   /// Charges a wait to what the thread does, when the clock is read at all.
   class Timed;
@@ -226,6 +241,11 @@ class HostMachine {
   Names names_;
   std::vector<WaitStats> waits_;
   Activities activities_;
+  std::vector<CoreTime> used_;  // io_wait not yet capped by what was idle
+  std::vector<Interval> trace_;
+  std::uint64_t intervals_not_kept_ = 0;
+  std::uint64_t elapsed_ps_ = 0;
+  std::vector<std::string> thread_names_;
   std::function<void(std::uint64_t)> poll_;
 };
 

@@ -1,5 +1,5 @@
 // What a run is asked afterwards, the same on both machines: waits by name, where each core's time went, and
-// what the threads did.
+// what the threads did. Real threads cannot see that they wait for a line: there `memory` is part of `work`.
 #pragma once
 
 #include <cstdint>

@@ -67,11 +67,12 @@ def closed_loop_on_host(
     run_ns: typing.SupportsInt | typing.SupportsIndex,
     warmup_ns: typing.SupportsInt | typing.SupportsIndex = 0,
     fsync_ns: typing.SupportsInt | typing.SupportsIndex = 100000,
+    trace_intervals: typing.SupportsInt | typing.SupportsIndex = 0,
     seed: typing.SupportsInt | typing.SupportsIndex = 1,
     progress: collections.abc.Callable[..., typing.Any] | None = None,
 ) -> dict[typing.Any, typing.Any]:
     """
-    The same clients on real threads; `fsync_ns` is the emulated disk's. Times are wall times.
+    The same clients on real threads; `fsync_ns` is the emulated disk's. Times are wall times; core_ps is of the whole run. `trace_intervals`: so many intervals a thread are kept for a trace.
     """
 
 def open_loop(

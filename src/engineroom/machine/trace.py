@@ -1,4 +1,4 @@
-"""A simulated run for a trace viewer: Chrome's trace format, which Perfetto opens; and where virtual time went, as text."""
+"""A run of either machine for a trace viewer: Chrome's trace format, which Perfetto opens; and where time went, as text."""
 
 from __future__ import annotations
 
