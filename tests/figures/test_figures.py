@@ -10,8 +10,9 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from engineroom import figures, paths, runs
+from engineroom import _native, figures, paths, runs
 from engineroom.errors import EngineRoomError
+from engineroom.figures import own_machine_flame
 from engineroom.figures.drawing import NARROW_IN, WIDE_IN, Words
 from engineroom.machine import validation
 from engineroom.servers.catalogue import release
@@ -30,6 +31,11 @@ def _run(figure: str) -> runs.Run:
     derived = {"own-hash-join-three-changes": "fig-7-22"}
     if figure == "own-machine-validation":
         return validation.as_run(validation.validate(validation.CASES[-3:]))
+    if figure == "own-machine-flame":
+        loop = _native.machine.closed_loop(
+            parameters={}, clients=8, work_ns=5_000, hold_ns=500, latch=True, run_ns=1_000_000
+        )
+        return own_machine_flame.as_run(loop)
     if figure == "own-hash-join-panel":
         return hash_join.panel(2000, 0.5, 65536)
     found = next(
@@ -192,6 +198,34 @@ def test_what_spilling_costs_is_told_where_it_begins_and_at_the_largest_size() -
         ratio = best["hybrid_256_kib", n] / best["hybrid_in_memory", n]
         assert spilling[n] == ratio
         assert f"{ratio:.2g} times at" in module.words(table).caption
+
+
+def test_a_flame_graph_shares_out_the_time_of_all_threads() -> None:
+    seen = {
+        "activities": [
+            (("client",), "work", 300_000),
+            (("client", "commit"), "spin", 100_000),
+            (("client", "commit"), "io", 500_000),
+            (("flusher",), "parked", 100_000),
+        ]
+    }
+    table = own_machine_flame.rows(own_machine_flame.as_run(seen)).set_index("frame")
+    assert table["share_percent"].to_dict() == pytest.approx(
+        {"client": 90, "commit": 60, "(io)": 50, "(spin)": 10, "(work)": 30, "flusher": 10, "(parked)": 10}
+    )
+    # A frame stands on its caller, within its width.
+    assert table["depth"].to_dict() == {
+        "client": 0,
+        "commit": 1,
+        "(io)": 2,
+        "(spin)": 2,
+        "(work)": 1,
+        "flusher": 0,
+        "(parked)": 1,
+    }
+    assert table.loc[["commit", "(io)", "(spin)", "(work)"], "start_percent"].tolist() == pytest.approx(
+        [0, 0, 50, 60]
+    )
 
 
 def test_an_unknown_figure_is_refused_with_a_remedy() -> None:
