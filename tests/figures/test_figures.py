@@ -14,6 +14,7 @@ from engineroom import _native, figures, paths, runs
 from engineroom.errors import EngineRoomError
 from engineroom.figures import own_machine_flame
 from engineroom.figures.drawing import NARROW_IN, WIDE_IN, Words
+from engineroom.figures.lines import plain
 from engineroom.machine import validation
 from engineroom.servers.catalogue import release
 
@@ -67,7 +68,6 @@ def test_a_drawing_is_well_formed_and_says_in_words_what_its_rows_say(figure: st
 
 # What a figure of many lines leaves out, by the series' beginning; nothing else may be missing from a drawing.
 NOT_DRAWN = {
-    "own-join-order-planning": ("chain, on", "star, on, at most 1000 pairs"),
     "own-join-order-space": ("clique", "cycle", "star, DPccp", "chain, DPccp"),
 }
 
@@ -198,6 +198,29 @@ def test_what_spilling_costs_is_told_where_it_begins_and_at_the_largest_size() -
         ratio = best["hybrid_256_kib", n] / best["hybrid_in_memory", n]
         assert spilling[n] == ratio
         assert f"{ratio:.2g} times at" in module.words(table).caption
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [(0.5, "0.5"), (100, "100"), (100_000, "100,000"), (2e6, "2 million"), (1e11, "100 billion")],
+)
+def test_a_tick_is_a_plain_number(value: float, said: str) -> None:
+    assert plain(value) == said
+
+
+def test_an_axis_of_less_than_two_decades_has_more_than_one_tick() -> None:
+    svg = ET.fromstring(figures.show("num-deg-3", _run("num-deg-3")).wide)
+    texts = ["".join(node.itertext()).strip() for node in svg.iter() if node.tag.endswith("text")]
+    assert {"20", "50", "100", "200"} & set(texts) >= {"50", "100"}
+
+
+def test_a_caption_names_each_version_once_and_no_series() -> None:
+    run = _run("fig-7-22")
+    told = dataclasses.replace(
+        run,
+        provenance={**run.provenance, "servers": {"8.0.15, flushes": {}, "9.7.4, on": {}, "9.7.4, off": {}}},
+    )
+    assert ": MySQL 8.0.15, MySQL 9.7.4; " in figures.show("fig-7-22", told).origin
 
 
 def test_a_flame_graph_shares_out_the_time_of_all_threads() -> None:

@@ -119,7 +119,9 @@ def show(figure: str, run: Run | None = None) -> Drawing:
 def origin_of(run: Run) -> str:
     """Say whether the rows were measured just now or are a recording, of which servers, when and where."""
     about = run.provenance
-    servers = ", ".join(f"MySQL {version}" for version in about.get("servers", {}))
+    # Of servers that ran more than once, under names of their series, the version is said once.
+    versions = dict.fromkeys(name.split(",")[0] for name in about.get("servers", {}))
+    servers = ", ".join(f"MySQL {version}" for version in versions)
     what = servers or ("our C++ kernels" if run.method == "kernel" else run.method)
     where = f"{about.get('cores', '?')} cores, {about.get('cpu') or 'unknown CPU'}"
     if run.origin == "recorded":

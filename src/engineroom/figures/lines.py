@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
 
-__all__ = ["STYLES", "End", "LineStyle", "is_narrow", "label_ends", "lines", "plain_log_ticks"]
+__all__ = ["STYLES", "End", "LineStyle", "is_narrow", "label_ends", "lines", "plain", "plain_log_ticks"]
 
 
 @dataclass(frozen=True)
@@ -50,12 +50,20 @@ def is_narrow(ax: Axes) -> bool:
     return bool(ax.get_figure(root=True).get_figwidth() < 5)  # type: ignore[union-attr]
 
 
+def plain(value: float) -> str:
+    """A number without an exponent: 100,000 and 100 billion."""
+    for unit, name in ((1e9, " billion"), (1e6, " million")):
+        if value >= unit:
+            return f"{value / unit:,.10g}{name}"
+    return f"{value:,.10g}"
+
+
 def plain_log_ticks(axis: Axis, *, at: Sequence[float] = (1.0,)) -> None:
     """Ticks at these multiples of the powers of ten, as plain numbers: an exponent would be too small to read."""
-    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     axis.set_major_locator(LogLocator(subs=at))
-    axis.set_major_formatter(StrMethodFormatter("{x:,g}"))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
     axis.set_minor_formatter(NullFormatter())
 
 

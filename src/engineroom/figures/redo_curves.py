@@ -9,7 +9,7 @@ import pandas as pd
 
 from engineroom import published
 from engineroom.figures.drawing import INK
-from engineroom.figures.lines import End, is_narrow, label_ends, lines
+from engineroom.figures.lines import End, is_narrow, label_ends, lines, plain_log_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,8 +68,9 @@ def curves(
     ticks = at[::2] if narrow and len(at) > 4 else at
     ax.set_xticks(ticks, [f"{value:g}" for value in ticks])
     ax.minorticks_off()
-    # Plain numbers: the powers of ten would have exponents too small to read.
-    ax.yaxis.set_major_formatter(lambda value, _: f"{value:,.10g}")
+    # The powers of ten alone may be a single tick.
+    low, high = ax.get_ylim()
+    plain_log_ticks(ax.yaxis, at=(1.0, 2.0, 5.0) if high < 100 * low else (1.0,))
     ax.set_xlabel(x_label)
     ax.set_ylabel(y_label)
     label_ends(ax, ends)
