@@ -46,7 +46,7 @@ def test_a_small_sitting_of_the_join_order_has_a_row_for_each_goal(monkeypatch):
     monkeypatch.setattr(join_order, "OTHERS", (("chain", 4),))
     with bench.progress.bar(disable=True) as bar:
         rows = join_order.bench(Sitting("join_order", bar))
-    assert len(rows) == 3 + 8 + (3 + 2 + 8) + 6
+    assert len(rows) == 3 + 8 + (3 + 3 + 8) + 6
     assert {a_row.goal for a_row in rows} == {"<= 17", "<= 25", "<= 30", "<= 1.3", "<= 1.5"}
 
 

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 #include <random>
 #include <stdexcept>
 #include <tuple>
@@ -125,6 +126,47 @@ TEST(JoinOrder, PlansOfAllAlgorithmsCostTheSameInArrayAndTable) {
         EXPECT_NEAR(best_plan(graph, statistics, cost, a).nodes.back().cost, least, 1e-9 * least);
       }
       EXPECT_GE(greedy_plan(graph, statistics, cost).nodes.back().cost, least * (1 - 1e-12));
+    }
+  }
+}
+
+TEST(JoinOrder, PlansReadFromKeptSetsCostTheSameAsThoseThatAreGrown) {
+  for (unsigned seed = 0; seed < 24; ++seed) {
+    std::mt19937 random(seed);
+    const unsigned n = 9 + static_cast<unsigned>(random() % 10);
+    std::vector<unsigned> order(n);
+    std::iota(order.begin(), order.end(), 0u);
+    if (seed % 2 == 1) std::shuffle(order.begin(), order.end(), random);
+    Hypergraph graph(n);
+    for (unsigned i = 0; i + 1 < n; ++i) graph.add_edge(single(order[i]), single(order[i + 1]));
+    if (seed % 3 > 0) graph.add_edge(single(order[n - 1]), single(order[0]));
+    if (seed % 3 > 1) {
+      graph.add_edge(single(order[0]) | single(order[1]), single(order[n / 2]) | single(order[n / 2 + 1]));
+    }
+    std::vector<double> rows;
+    std::vector<double> selectivity;
+    for (unsigned i = 0; i < n; ++i) rows.push_back(1 + static_cast<double>(random() % 1000));
+    for (std::size_t k = 0; k < graph.n_edges(); ++k) {
+      selectivity.push_back(1.0 / (1 + static_cast<double>(random() % 100)));
+    }
+    const Statistics statistics(graph, rows, selectivity);
+    for (const CostModel& cost : {CostModel::c_out(), CostModel::hash_join()}) {
+      const Plan fast = best_plan(graph, statistics, cost, Algorithm::fast);
+      const Plan dpsize = best_plan(graph, statistics, cost, Algorithm::dpsize);
+      const double least = dpsize.nodes.back().cost;
+      EXPECT_NEAR(fast.nodes.back().cost, least, 1e-9 * least) << "seed " << seed;
+      EXPECT_NEAR(fast.nodes.back().rows, dpsize.nodes.back().rows, 1e-9 * dpsize.nodes.back().rows);
+      EXPECT_EQ(fast.counters.csg_cmp_pairs, dpsize.counters.csg_cmp_pairs);
+    }
+  }
+}
+
+TEST(JoinOrder, ACostBeyondADoubleIsRefused) {
+  for (unsigned n : {4u, 12u}) {
+    const Hypergraph graph = chain(n);
+    const Statistics statistics(graph, std::vector<double>(n, 1e300), std::vector<double>(n - 1, 1));
+    for (Algorithm a : {Algorithm::fast, Algorithm::faithful}) {
+      EXPECT_THROW(best_plan(graph, statistics, CostModel::c_out(), a), std::invalid_argument);
     }
   }
 }

@@ -19,8 +19,8 @@ declare -A kernels_of=(
   [machine]="../machine/sim_file.cpp ../machine/sim_machine.cpp ../wasm/small/no_text.cpp"
   [redo_log]="../machine/sim_file.cpp ../machine/sim_machine.cpp ../wasm/small/no_text.cpp"
   [log_steps]="../machine/sim_file.cpp ../machine/sim_machine.cpp ../wasm/small/no_text.cpp"
-  [join_order]="join_order/enumerate.cpp join_order/hypergraph.cpp join_order/plans.cpp"
-  [query_graph]="join_order/enumerate.cpp join_order/hypergraph.cpp join_order/plans.cpp"
+  [join_order]="join_order/enumerate.cpp join_order/hypergraph.cpp join_order/inner_plans.cpp join_order/plans.cpp"
+  [query_graph]="join_order/enumerate.cpp join_order/hypergraph.cpp join_order/inner_plans.cpp join_order/plans.cpp"
 )
 # Coroutines make much code: where a log is simulated, size counts more than speed.
 small="-Oz -flto -DNDEBUG -mbulk-memory"

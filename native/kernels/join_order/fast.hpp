@@ -16,6 +16,7 @@
 //             edges one table slot a connected set
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -67,7 +68,11 @@ struct EdgeSet {
 /// set that was the union of a reported pair. It may have a type `Carried` of a number that goes with a left
 /// set while it grows: `Carried first(unsigned)` of a node, `Carried grown(Carried, NodeSet, unsigned)` of a
 /// set and the bit that joins it, and `void subgraph(NodeSet, Carried)`, called before the pairs whose left
-/// the set is.
+/// the set is. Such a receiver keeps the sets that it was told of, and is asked for the right sides among
+/// them where that spares growing them again, all of a seed's, or so few that most need not fit: `std::size_t
+/// n_kept(unsigned seed)` is how many there are between `first(seed)` and the next seed, and `std::size_t
+/// pairs_with_kept(unsigned seed, NodeSet left, NodeSet allowed, joins)` takes the subsets of `allowed` among
+/// them for which `joins(set)`, in their order, and returns how many it tried.
 template <std::size_t Words, bool Complex, class Receiver>
 class FastEnumerator {
  public:
@@ -183,8 +188,28 @@ class FastEnumerator {
       const NodeSet bit = single(seed);
       seeds &= ~bit;
       const NodeSet still_allowed = allowed & ~(seeds | bit);
-      grow_complement(bit, candidates(bit, seed, 0, still_allowed), still_allowed, edges_at_[seed], true);
+      const NodeSet undecided = candidates(bit, seed, 0, still_allowed);
+      if constexpr (kCarries) {
+        // Without higher nodes it would only grow again what grew from this seed as a left side.
+        if (undecided != 0 && still_allowed < bit &&
+            (still_allowed == below(seed) || receiver_.n_kept(seed) <= n_nodes_)) {
+          inner_tests_ += receiver_.pairs_with_kept(seed, set, still_allowed | bit,
+                                                    [&](NodeSet right) { return joins(right); });
+          continue;
+        }
+      }
+      grow_complement(bit, undecided, still_allowed, edges_at_[seed], true);
     }
+  }
+
+  /// Whether an edge joins a connected set with the left one.
+  bool joins([[maybe_unused]] NodeSet right) const {
+    if constexpr (Complex) {
+      return overlap(left_neighbors_, right) ||
+             std::any_of(complex_.begin(), complex_.end(),
+                         [&](const ComplexEdge& e) { return e.ends.connects(left_, right); });
+    }
+    return true;
   }
 
   void grow_complement(NodeSet set, NodeSet undecided, NodeSet allowed, const Edges& edges, bool connected) {

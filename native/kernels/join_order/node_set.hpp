@@ -32,14 +32,15 @@ constexpr bool overlap(NodeSet a, NodeSet b) { return (a & b) != 0; }
 /// A set as the place in an array by the set itself.
 constexpr std::size_t place_of(NodeSet set) { return static_cast<std::size_t>(set); }
 
-/// The set with node i as node n-1-i, for sets of the first n nodes; its own inverse.
-constexpr NodeSet mirrored(NodeSet set, unsigned n) {
-  constexpr NodeSet kEvery[] = {0x5555555555555555u, 0x3333333333333333u, 0x0F0F0F0F0F0F0F0Fu,
-                                0x00FF00FF00FF00FFu, 0x0000FFFF0000FFFFu, 0x00000000FFFFFFFFu};
-  for (unsigned i = 0; i < 6; ++i) {
+/// The set with node i as node n-1-i, for sets of the first n nodes; its own inverse. Never inlined: it is
+/// for what is done once a graph, and would take room in loops that are unrolled into themselves.
+[[gnu::noinline]] constexpr NodeSet mirrored(NodeSet set, unsigned n) {
+  constexpr NodeSet kEvery[] = {0x5555555555555555u, 0x3333333333333333u, 0x0F0F0F0F0F0F0F0Fu};
+  for (unsigned i = 0; i < 3; ++i) {
     const unsigned by = 1u << i;
     set = ((set >> by) & kEvery[i]) | ((set & kEvery[i]) << by);
   }
+  set = __builtin_bswap64(set);
   return set >> (kMostNodes - n);
 }
 

@@ -11,19 +11,12 @@
 #include "join_order/comparators.hpp"
 #include "join_order/faithful.hpp"
 #include "join_order/fast.hpp"
-#include "join_order/seen_sets.hpp"
+#include "join_order/plan_tree.hpp"
 #include "join_order/set_table.hpp"
 
 namespace engineroom::join_order {
 
 namespace {
-
-constexpr double kNoCost = std::numeric_limits<double>::infinity();
-
-bool is_inner(const Statistics& statistics) {
-  return std::all_of(statistics.kinds.begin(), statistics.kinds.end(),
-                     [](JoinKind kind) { return kind == JoinKind::inner; });
-}
 
 /// In the browser a refusal traps without words, and its module stays free of the library's printing of
 /// doubles.
@@ -33,23 +26,6 @@ std::string number([[maybe_unused]] double value) {
 #else
   return {};
 #endif
-}
-
-/// A plan's tree from the best left sides of its sets. `left_of` is 0 for a table; `describe` gives rows and
-/// cost.
-template <class LeftOf, class Describe>
-std::int32_t append(NodeSet set, const LeftOf& left_of, const Describe& describe,
-                    std::vector<PlanNode>& nodes) {
-  const NodeSet best_left = left_of(set);
-  std::int32_t left = -1;
-  std::int32_t right = -1;
-  if (best_left != 0) {
-    left = append(best_left, left_of, describe, nodes);
-    right = append(set & ~best_left, left_of, describe, nodes);
-  }
-  const Input found = describe(set);
-  nodes.push_back({set, found.rows, found.cost, left, right});
-  return static_cast<std::int32_t>(nodes.size()) - 1;
 }
 
 /// The table of best plans for any cost function and any kind of join. It takes pairs from any enumerator.
@@ -83,7 +59,7 @@ class PlanTable {
     plan.plans_compared = compared_;
     append(
         graph_.all_nodes(), [&](NodeSet set) { return table_.find(set)->left; },
-        [&](NodeSet set) {
+        [&](NodeSet set, const PlanNode*, const PlanNode*) {
           const Best& best = *table_.find(set);
           return Input{best.rows, best.cost};
         },
@@ -123,206 +99,6 @@ class PlanTable {
   SetTable<Best> table_;
   std::uint64_t compared_ = 0;
 };
-
-/// Entries by the set itself, where most sets are connected.
-template <class Entry>
-class ByPlace {
- public:
-  explicit ByPlace(const Hypergraph& graph) : entries_(std::size_t{1} << graph.n_nodes()) {}
-  Entry& known(NodeSet set) { return entries_[place_of(set)]; }
-  Entry& made(NodeSet set) { return entries_[place_of(set)]; }
-  bool contains(NodeSet set) { return entries_[place_of(set)].cost < kNoCost; }
-
- private:
-  std::vector<Entry> entries_;
-};
-
-/// Entries in a table, in proportion to the connected sets.
-template <class Entry>
-class InTable {
- public:
-  explicit InTable(const Hypergraph& graph) : table_(std::size_t{graph.n_nodes()} * graph.n_nodes()) {}
-  Entry& known(NodeSet set) { return *table_.find(set); }
-  Entry& made(NodeSet set) { return *table_.insert(set).first; }
-  bool contains(NodeSet set) { return table_.find(set) != nullptr; }
-
- private:
-  SetTable<Entry> table_;
-};
-
-/// The two costs of which every pair adds a part, and every set, whose rows do not depend on the pair,
-/// another.
-struct ByRows {
-  struct Entry {
-    double cost = kNoCost;
-    NodeSet left = 0;
-    void keep_rows(double) {}
-  };
-  static double of_pair(const Entry& left, const Entry& right) { return left.cost + right.cost; }
-  static double of_set(double rows) { return rows; }
-};
-struct ByHashJoin {
-  struct Entry {
-    double cost = kNoCost;
-    NodeSet left = 0;
-    double rows = 0;
-    void keep_rows(double value) { rows = value; }
-  };
-  static double of_pair(const Entry& left, const Entry& right) {
-    return CostModel::hash_inputs({left.rows, left.cost}, {right.rows, right.cost});
-  }
-  static double of_set(double rows) { return rows * CostModel::kReturnRow; }
-};
-
-/// Dynamic programming inside the enumerator, for inner joins: a set's rows and its own part of the cost are
-/// found once, when its pairs are complete and it becomes a left side. A pair costs two entries and a
-/// comparison. Sets are mirrored, as the enumerator's.
-template <class Price, template <class> class Entries>
-class Planner {
-  using Entry = typename Price::Entry;
-
- public:
-  using Carried = double;
-
-  Planner(const Hypergraph& graph, const Statistics& statistics)
-      : n_nodes_(graph.n_nodes()), rows_(statistics.rows), entries_(graph) {
-    std::reverse(rows_.begin(), rows_.end());
-    factors_.reserve(4 * graph.n_edges());
-    for (unsigned bit = 0; bit < n_nodes_; ++bit) {
-      const Hypergraph::Node& node = graph.node(n_nodes_ - 1 - bit);
-      first_factor_[bit] = static_cast<std::uint32_t>(factors_.size());
-      for (const auto* edges : {&node.simple_edges, &node.complex_edges}) {
-        for (std::uint32_t i : *edges) {
-          const NodeSet others = graph.stored(i).nodes() & ~single(n_nodes_ - 1 - bit);
-          factors_.push_back({mirrored(others, n_nodes_), statistics.selectivity[i / 2]});
-        }
-      }
-    }
-    first_factor_[n_nodes_] = static_cast<std::uint32_t>(factors_.size());
-  }
-
-  double first(unsigned bit) const { return rows_[bit]; }
-  /// The rows of a set when one more table joins it: times its rows and all selectivities that become
-  /// applicable.
-  double grown(double rows, NodeSet set, unsigned bit) const {
-    rows *= rows_[bit];
-    for (std::uint32_t i = first_factor_[bit]; i < first_factor_[bit + 1]; ++i) {
-      if (is_subset(factors_[i].others, set)) rows *= factors_[i].selectivity;
-    }
-    return rows;
-  }
-
-  void node(unsigned i) { entries_.made(mirrored(single(i), n_nodes_)).cost = 0; }
-  bool has_seen(NodeSet set) { return entries_.contains(set); }
-  void subgraph(NodeSet set, double rows) {
-    Entry& entry = entries_.known(set);
-    if (!is_single(set)) entry.cost += Price::of_set(rows);
-    entry.keep_rows(rows);
-    left_ = entry;
-  }
-  void pair(NodeSet left, NodeSet right, const EdgeSet<0>&) {
-    ++n_pairs_;
-    const double cost = Price::of_pair(left_, entries_.known(right));
-    Entry& entry = entries_.made(left | right);
-    const bool is_better = cost < entry.cost;
-    entry.cost = is_better ? cost : entry.cost;
-    entry.left = is_better ? left : entry.left;
-  }
-
-  std::uint64_t n_pairs() const { return n_pairs_; }
-
-  Plan plan() {
-    Plan plan;
-    plan.plans_compared = n_pairs_;
-    plan.nodes.reserve(2 * n_nodes_ - 1);
-    append(
-        first_nodes(n_nodes_), [&](NodeSet set) { return entries_.known(set).left; },
-        [&](NodeSet set) {
-          return Input{rows_of(set), entries_.known(set).cost};
-        },
-        plan.nodes);
-    for (PlanNode& node : plan.nodes) node.tables = mirrored(node.tables, n_nodes_);
-    return plan;
-  }
-
- private:
-  struct Factor {
-    NodeSet others;
-    double selectivity;
-  };
-
-  double rows_of(NodeSet set) const {
-    double rows = 1;
-    for (NodeSet done = 0; done != set;) {
-      const NodeSet bit = lowest(set & ~done);
-      rows = grown(rows, done, lowest_node(bit));
-      done |= bit;
-    }
-    return rows;
-  }
-
-  const unsigned n_nodes_;
-  std::vector<double> rows_;
-  std::vector<Factor> factors_;  // by node
-  std::array<std::uint32_t, kMostNodes + 1> first_factor_;
-  Entries<Entry> entries_;
-  Entry left_{};
-  std::uint64_t n_pairs_ = 0;
-};
-
-template <class Price, template <class> class Entries, bool Complex>
-Plan planned(const Hypergraph& graph, const Statistics& statistics) {
-  Planner<Price, Entries> planner(graph, statistics);
-  FastEnumerator<0, Complex, Planner<Price, Entries>> enumerator(graph, planner);
-  enumerator.run();
-  Plan plan = planner.plan();
-  plan.counters = {enumerator.connected_subgraphs(), planner.n_pairs(), planner.n_pairs(),
-                   enumerator.inner_tests()};
-  return plan;
-}
-
-/// Sets that simple edges connect, counted by growing them as the enumerator does, up to `most`.
-std::size_t connected_sets(const Hypergraph& graph, std::size_t most) {
-  std::size_t found = 0;
-  const auto grow = [&](const auto& self, NodeSet undecided, NodeSet allowed) -> void {
-    ++found;
-    for (const NodeSet all = undecided; undecided != 0 && found < most;) {
-      const NodeSet bit = lowest(undecided);
-      undecided &= ~bit;
-      const NodeSet still_allowed = allowed & ~(undecided | bit);
-      self(self, (all | graph.node(lowest_node(bit)).simple_neighborhood) & still_allowed, still_allowed);
-    }
-  };
-  for (unsigned i = 0; i < graph.n_nodes() && found < most; ++i) {
-    grow(grow, graph.node(i).simple_neighborhood & below(i), below(i));
-  }
-  return found;
-}
-
-/// Whether an array by set has at most 16 entries for each connected set. A graph whose tables have two
-/// neighbours each is known not to.
-[[maybe_unused]] bool is_worth_an_array(const Hypergraph& graph) {
-  constexpr unsigned kMostNodesOfArray = 24;
-  const unsigned n = graph.n_nodes();
-  unsigned degree = 0;
-  for (unsigned i = 0; i < n; ++i) degree = std::max(degree, size(graph.node(i).simple_neighborhood));
-  if (n > kMostNodesOfArray || degree < 3) return false;
-  const std::size_t enough = (std::size_t{1} << n) / 16;
-  return connected_sets(graph, enough) >= enough;
-}
-
-template <class Price>
-Plan planned(const Hypergraph& graph, const Statistics& statistics) {
-  // In the browser graphs are small and the module is to be, too.
-  if constexpr (sizeof(void*) > 4) {
-    if (is_worth_an_array(graph)) {
-      return graph.has_complex_edges() ? planned<Price, ByPlace, true>(graph, statistics)
-                                       : planned<Price, ByPlace, false>(graph, statistics);
-    }
-    if (!graph.has_complex_edges()) return planned<Price, InTable, false>(graph, statistics);
-  }
-  return planned<Price, InTable, true>(graph, statistics);
-}
 
 /// Pairs of the fast enumerator for the table that takes all.
 struct FastPairs {
@@ -405,19 +181,13 @@ double rows_joined(JoinKind kind, double left, double right, double selectivity)
   }
 }
 
-Plan fewest_rows_plan(const Hypergraph& graph, const Statistics& statistics) {
-  require_connected(graph);
-  if (!is_inner(statistics)) refuse("this plan is of inner joins only; take best_plan");
-  return planned<ByRows>(graph, statistics);
-}
-
 Plan best_plan(const Hypergraph& graph, const Statistics& statistics, const CostModel& cost,
                Algorithm algorithm) {
-  require_connected(graph);
-  if (algorithm == Algorithm::fast && is_inner(statistics)) {
-    if (cost.kind() == CostModel::Kind::c_out) return planned<ByRows>(graph, statistics);
-    if (cost.kind() == CostModel::Kind::hash_join) return planned<ByHashJoin>(graph, statistics);
+  if (algorithm == Algorithm::fast && cost.kind() != CostModel::Kind::custom && is_inner(statistics)) {
+    return cost.kind() == CostModel::Kind::c_out ? fewest_rows_plan(graph, statistics)
+                                                 : cheapest_hash_joins_plan(graph, statistics);
   }
+  require_connected(graph);
   PlanTable table(graph, statistics, cost);
   Counters counters;
   switch (algorithm) {

@@ -110,9 +110,12 @@ enum class Algorithm { faithful, fast, dpccp, dpsize, dpsub };
 /// graphs.
 Plan best_plan(const Hypergraph& graph, const Statistics& statistics, const CostModel& cost,
                Algorithm algorithm);
-/// The same for C_out and `fast`, alone, because the browser's module is to be small. Refuses joins that are
-/// not inner.
+/// Whether all joins are inner.
+bool is_inner(const Statistics& statistics);
+/// The same for `fast` and one cost function each, inside the enumerator; the browser's module takes the
+/// first alone. They refuse joins that are not inner.
 Plan fewest_rows_plan(const Hypergraph& graph, const Statistics& statistics);
+Plan cheapest_hash_joins_plan(const Hypergraph& graph, const Statistics& statistics);
 /// Greedy operator ordering: always the join with the fewest rows next.
 Plan greedy_plan(const Hypergraph& graph, const Statistics& statistics, const CostModel& cost);
 
