@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import tempfile
 import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -37,81 +38,91 @@ OTHERS = (("chain", 10), ("chain", 14), ("star", 10), ("star", 12), ("clique", 7
 TRIES = 3
 FLAT = 1.5  # the cost a pair of the largest size against that of the smallest
 
+Key = tuple[str, str]  # the graph's name, and "fast", "faithful" or "plan"
+Run = Callable[[int], dict[str, int]]
+
 
 def bench(sitting: Sitting) -> list[Row]:
     """All goals of the chapter. The best of the repeats counts: others' load only adds."""
-    rows: list[Row] = []
     shapes = {f"{name} {n}": (shape(name, n), goal) for name, sizes, goal in GOALS for n in sizes}
     hyper = {
         **{f"cycle 16 with hyperedge, {k} splits": hyper_cycle(16, k) for k in range(4)},
         **{f"star 17 with hyperedge, {k} splits": hyper_star(16, k) for k in (0, 1, 3, 7)},
     }
-    sparse = {
+    flat = (("star", 8, 20), ("chain", 8, 20), ("chain", 20, 60))
+    more = {f"{name} {n}": shape(name, n) for name, *sizes in flat for n in sizes} | {
         "cycle 20": shape("cycle", 20),
-        "chain 60": shape("chain", 60),
         f"chain {NUMBERED_AT_RANDOM[0]} numbered at random": shuffled_chain(*NUMBERED_AT_RANDOM),
     }
-    flat = (("star", 8, 20), ("chain", 8, 20), ("chain", 20, 60))
-    sitting.bar.reset(total=2 * len(shapes) + 2 * len(hyper) + len(sparse) + 4 * len(flat) + 3)
-    for name, (graph, goal) in shapes.items():
-        alone = ns_a_pair(graph, "fast")
-        sitting.bar.update()
-        rows.append(row(f"{name}, a pair", ours=alone, unit="CPU ns", ratio=alone, side="<=", goal=goal))
-    for name, graph in hyper.items():
-        alone = ns_a_pair(graph, "fast")
-        sitting.bar.update()
-        rows.append(
-            row(f"{name}, a pair", ours=alone, unit="CPU ns", ratio=alone, side="<=", goal=HYPEREDGES)
+    goals = {name: goal for name, (_, goal) in shapes.items()} | dict.fromkeys(hyper, HYPEREDGES)
+    every = {name: graph for name, (graph, _) in shapes.items()} | more | hyper
+    # Each case is measured once, whatever it is compared with, and all take turns: rows agree with each other.
+    cases = {(name, what): (graph, what) for name, graph in every.items() for what in ("fast", "plan")}
+    cases |= {(name, "faithful"): (shapes[name][0], "faithful") for name in shapes if "clique" not in name}
+    sitting.bar.reset(total=REPEATS * len(cases) + 1)
+    ns = ns_a_pair(cases, sitting.bar)
+
+    rows = [
+        row(
+            f"{name}, a pair",
+            ours=ns[name, "fast"],
+            unit="CPU ns",
+            ratio=ns[name, "fast"],
+            side="<=",
+            goal=goal,
         )
+        for name, goal in goals.items()
+    ]
     # The enumeration alone hands on the edges of each pair, too; costs need rows, which are found once a set.
-    every = {name: graph for name, (graph, _) in shapes.items()} | sparse | hyper
-    for name, graph in every.items():
-        bare, with_costs = by_turns(graph, "fast", "plan")
-        sitting.bar.update()
-        rows.append(
-            row(
-                f"{name}, with costs",
-                ours=with_costs,
-                unit="CPU ns",
-                peer="the enumeration alone",
-                peer_value=bare,
-                ratio=with_costs / bare,
-                side="<=",
-                goal=COSTS,
-            )
+    rows += [
+        row(
+            f"{name}, with costs",
+            ours=ns[name, "plan"],
+            unit="CPU ns",
+            peer="the enumeration alone",
+            peer_value=ns[name, "fast"],
+            ratio=ns[name, "plan"] / ns[name, "fast"],
+            side="<=",
+            goal=COSTS,
         )
-    for name, n, m in flat:
-        for what, said in (("fast", "a pair"), ("plan", "with costs")):
-            small, large = (ns_a_pair(shape(name, k), what) for k in (n, m))
-            sitting.bar.update(2)
-            rows.append(
-                row(
-                    f"{name} {m}, {said}, against {name} {n}",
-                    ours=large,
-                    unit="CPU ns",
-                    peer=f"{name} {n}",
-                    peer_value=small,
-                    ratio=large / small,
-                    side="<=",
-                    goal=FLAT,
-                )
-            )
-    faithful = {
-        name: ns_a_pair(graph, "faithful") for name, (graph, _) in shapes.items() if "clique" not in name
+        for name in every
+    ]
+    rows += [
+        row(
+            f"{name} {m}, {said}, against {name} {n}",
+            ours=ns[f"{name} {m}", what],
+            unit="CPU ns",
+            peer=f"{name} {n}",
+            peer_value=ns[f"{name} {n}", what],
+            ratio=ns[f"{name} {m}", what] / ns[f"{name} {n}", what],
+            side="<=",
+            goal=FLAT,
+        )
+        for name, n, m in flat
+        for what, said in (("fast", "a pair"), ("plan", "with costs"))
+    ]
+    sitting.notes["faithful, CPU ns a pair"] = {
+        name: round(value, 2) for (name, what), value in ns.items() if what == "faithful"
     }
-    sitting.notes["faithful, CPU ns a pair"] = {name: round(ns, 2) for name, ns in faithful.items()}
     sitting.notes["planning of others, ms"] = others()
-    sitting.bar.update(3)
+    sitting.bar.update()
     return rows
 
 
-def ns_a_pair(graph: kernel.Graph, what: str) -> float:
-    """The best CPU nanoseconds a pair of "fast" or "faithful" alone, or of "plan", dynamic programming with C_out."""
-    return by_turns(graph, what)[0]
+def ns_a_pair(cases: Mapping[Key, tuple[kernel.Graph, str]], bar: Any) -> dict[Key, float]:
+    """The best CPU nanoseconds a pair of each graph by "fast" or "faithful" alone, or by "plan", dynamic programming with C_out."""
+    runs = {key: _runner(graph, what) for key, (graph, what) in cases.items()}
+    pairs = {key: run(1)["csg_cmp_pairs"] for key, run in runs.items()}
+    times = {key: _enough(run) for key, run in runs.items()}
+    best = dict.fromkeys(cases, float("inf"))
+    for _ in range(REPEATS):
+        for key, run in runs.items():
+            best[key] = min(best[key], _cpu_s(run, times[key]) / times[key] / pairs[key] * 1e9)
+            bar.update()
+    return best
 
 
-def by_turns(graph: kernel.Graph, *whats: str) -> list[float]:
-    """The same for several, which take turns, as the machine's speed may change between two measurements."""
+def _runner(graph: kernel.Graph, what: str) -> Run:
     statistics = ([1000.0] * graph.n_nodes, [0.001] * len(graph.edges))
 
     def run(what: str, times: int) -> dict[str, int]:
@@ -119,20 +130,21 @@ def by_turns(graph: kernel.Graph, *whats: str) -> list[float]:
             return kernel.best_plan(graph, *statistics, times=times).counters
         return kernel.enumerate(graph, algorithm=what, events=False, times=times).counters
 
-    def spent(what: str, times: int) -> float:
-        start = time.process_time()
-        run(what, times)
-        return time.process_time() - start
+    return run
 
-    pairs = run(whats[0], 1)["csg_cmp_pairs"]
+
+def _cpu_s(run: Run, times: int) -> float:
+    start = time.process_time()
+    run(times)
+    return time.process_time() - start
+
+
+def _enough(run: Run) -> int:
+    """How often to run within one measurement, for it to last."""
     times = 1
-    while (least := min(spent(what, times) for what in whats)) < LEAST_CPU_S:
-        times *= 2 if least > LEAST_CPU_S / 8 else 8
-    best = [
-        min(each)
-        for each in zip(*([spent(what, times) for what in whats] for _ in range(REPEATS)), strict=True)
-    ]
-    return [seconds / times / pairs * 1e9 for seconds in best]
+    while (spent := _cpu_s(run, times)) < LEAST_CPU_S:
+        times *= 2 if spent > LEAST_CPU_S / 8 else 8
+    return times
 
 
 def shape(name: str, n: int) -> kernel.Graph:
