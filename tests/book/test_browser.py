@@ -24,6 +24,26 @@ OPENED += [page.replace("notebooks/", "book/") for page in OPENED if page.starts
 SERIOUS = {"serious", "critical"}
 
 
+# Of each knob: the lines that its name takes, the room for its value, and its height.
+KNOBS = """() => [...document.querySelectorAll(".er-knob")].map((knob) => {
+  const label = knob.querySelector("label"), value = knob.querySelector("output");
+  return {
+    name: label.textContent,
+    lines: Math.round(label.getBoundingClientRect().height / parseFloat(getComputedStyle(label).lineHeight)),
+    value: value.scrollWidth, room: value.clientWidth, height: knob.getBoundingClientRect().height,
+  };
+})"""
+
+# Texts of visible drawings that reach over the edge of their drawing.
+CUT_TEXTS = """(selector) => [...document.querySelectorAll(selector)].flatMap((drawing) => {
+  const edge = drawing.getBoundingClientRect();
+  return [...drawing.querySelectorAll("text")].filter((text) => {
+    const box = text.getBoundingClientRect();
+    return box.width && (box.left < edge.left - 1 || box.right > edge.right + 1 || box.bottom > edge.bottom + 2);
+  }).map((text) => text.textContent);
+})"""
+
+
 @dataclass
 class Opened:
     page: Page
@@ -103,6 +123,44 @@ def test_front_page_says_where_to_begin_on_the_first_screen(reader):
     box = link.bounding_box()
     assert box is not None
     assert box["y"] + box["height"] <= WIDTHS["phone"][1]
+
+
+EXPLORED = [
+    page for page in PAGES if "```{explorable}" in (paths.root() / f"{page}.md").read_text(encoding="utf-8")
+]
+
+
+@pytest.mark.parametrize(
+    "reader", [(page, width) for page in EXPLORED for width in WIDTHS], indirect=True, ids="-".join
+)
+class TestKnobsAndPictures:
+    """Of every explorable, at both widths, whatever its knobs say."""
+
+    @staticmethod
+    def at_ends(page: Page) -> Iterator[str]:
+        page.wait_for_selector(".er-picture svg")
+        yield "start"
+        for key in ("End", "Home"):
+            for knob in page.locator(".er-live input[type=range]").all():
+                knob.focus()
+                page.keyboard.press(key)
+            page.wait_for_timeout(200)
+            yield key
+
+    def test_a_knob_has_its_name_in_one_line_and_its_value_inside(self, reader):
+        page, heights = reader.page, set()
+        for at in self.at_ends(page):
+            knobs = page.evaluate(KNOBS)
+            assert knobs
+            for knob in knobs:
+                assert knob["lines"] == 1, (at, knob)
+                assert knob["value"] <= knob["room"], (at, knob)
+            heights.add(tuple(knob["height"] for knob in knobs))
+        assert len(heights) == 1
+
+    def test_no_text_of_a_picture_is_cut(self, reader):
+        for at in self.at_ends(reader.page):
+            assert reader.page.evaluate(CUT_TEXTS, ".er-picture svg") == [], at
 
 
 def result_texts(page: Page) -> dict[str, str]:

@@ -75,7 +75,8 @@ export default {
       { name: DESIGNS[inputs.design], seen: chosen },
       { name: DESIGNS[inputs.design === OLD ? NEW : OLD], seen: inputs.design === OLD ? null : old },
     ];
-    const height = 306;
+    const columns = width > 540 ? 3 : width > 350 ? 2 : 1;
+    const height = columns > 1 ? 306 : 346;
     const parts = [`<text x="0" y="16" font-weight="700">Fsyncs a transaction</text>`];
     const most = Math.max(1, ...rows.map((row) => row.seen?.each ?? 0));
     const box = (x, y, w, h, part) => {
@@ -101,7 +102,6 @@ export default {
         x += w;
       }
     });
-    const columns = width > 480 ? 3 : 2;
     PARTS.forEach((part, i) => {
       const [x, y] = [(i % columns) * (width / columns), 228 + Math.floor(i / columns) * 24];
       box(x, y, 14, 14, part);

@@ -74,7 +74,9 @@ export function mount(host, definition, kernel) {
 
   function knob(input) {
     const last = input.values.length - 1;
-    const shown = element("output", { class: "er-value", for: `${id}-${input.name}` });
+    const shown = element("output", { for: `${id}-${input.name}` });
+    const texts = input.values.map((value) => input.format(value));
+    const longest = texts.reduce((most, text) => (text.length > most.length ? text : most));
     const range = element("input", {
       type: "range", id: `${id}-${input.name}`, min: 0, max: last, step: 1, value: chosen[input.name],
       oninput: () => set(Number(range.value)),
@@ -101,7 +103,8 @@ export function mount(host, definition, kernel) {
     }
     show();
     return element("div", { class: "er-knob" },
-      element("label", { for: `${id}-${input.name}` }, input.label), shown,
+      element("label", { for: `${id}-${input.name}` }, input.label),
+      element("div", { class: "er-value" }, shown, element("span", { "aria-hidden": "true" }, longest)),
       element("div", { class: "er-slider" }, less, range, more));
   }
 
