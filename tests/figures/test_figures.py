@@ -5,6 +5,7 @@ import importlib
 import pkgutil
 import re
 import xml.etree.ElementTree as ET
+from itertools import pairwise
 
 import pandas as pd
 import pytest
@@ -248,6 +249,22 @@ def test_a_flame_graph_shares_out_the_time_of_all_threads() -> None:
     }
     assert table.loc[["commit", "(io)", "(spin)", "(work)"], "start_percent"].tolist() == pytest.approx(
         [0, 0, 50, 60]
+    )
+
+
+@pytest.mark.parametrize("figure", ["fig-7-02", "fig-7-04", "fig-7-05"])
+def test_a_dot_plot_says_on_a_phone_too_whose_its_rows_are(figure: str) -> None:
+    drawing = figures.show(figure, _run(figure))
+    narrow, wide = (
+        [text for text in re.findall(r">([^<>]+)</text>", svg) if re.search("[a-z]", text)]
+        for svg in (drawing.narrow, drawing.wide)
+    )
+    assert narrow == wide
+    headings = [at for at, text in enumerate(narrow) if re.match("ours|published", text)]
+    assert len({narrow[at] for at in headings}) == len(headings) >= 2
+    groups = [narrow[start:end] for start, end in pairwise([*headings, len(narrow)])]
+    assert all(len(set(group)) == len(group) for group in groups), (
+        "a row's name stands once under its heading"
     )
 
 

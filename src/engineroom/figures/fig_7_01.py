@@ -18,6 +18,7 @@ __all__ = ["picture", "rows", "words"]
 
 X, Y = "concurrency", "tpmC"
 LABELS = {"before": "log of 5.7", "after": "log of 8.0"}
+SHORT = {"before": "5.7", "after": "8.0"}
 
 
 def rows(run: Run) -> pd.DataFrame:
@@ -33,7 +34,7 @@ def picture(table: pd.DataFrame, ax: Axes) -> None:
         x=X,
         y=Y,
         labels=LABELS,
-        short=LABELS,
+        short=SHORT,
         x_label="clients, log scale",
         y_label="transactions a minute, log scale",
     )

@@ -26,11 +26,11 @@ def rows(run: Run) -> pd.DataFrame:
 
 def picture(table: pd.DataFrame, ax: Axes) -> None:
     """Ours, then the one stack."""
-    dots(table, ax, x=X, y=Y, x_label=f"share of {_what(table)} log reservation, %")
+    dots(table, ax, x=X, y=Y, x_label=f"share of {_what(table)} reservation, %")
 
 
 def _what(table: pd.DataFrame) -> str:
-    return "real threads' waits for" if "host" in set(table["method"]) else "the CPU time in"
+    return "waits for" if "host" in set(table["method"]) else "time in"
 
 
 def words(table: pd.DataFrame) -> Words:

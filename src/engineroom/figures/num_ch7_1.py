@@ -18,6 +18,7 @@ __all__ = ["picture", "rows", "words"]
 
 X, Y = "concurrency", "throughput"
 LABELS = {"old_redo": "log of 5.7", "new_redo": "log of 8.0"}
+SHORT = {"old_redo": "5.7", "new_redo": "8.0"}
 
 
 def rows(run: Run) -> pd.DataFrame:
@@ -33,7 +34,7 @@ def picture(table: pd.DataFrame, ax: Axes) -> None:
         x=X,
         y=Y,
         labels=LABELS,
-        short=LABELS,
+        short=SHORT,
         x_label="clients, log scale",
         y_label="transactions a second, log scale",
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -33,13 +34,27 @@ def middle(table: pd.DataFrame, *, x: str, y: str) -> dict[str, pd.Series[float]
     return {str(series): mine.groupby(x)[y].median() for series, mine in ours.groupby("series")}
 
 
-def dots(table: pd.DataFrame, ax: Axes, *, x: str, y: str, x_label: str) -> None:
-    """Rows from the largest down, ours first."""
+def dots(
+    table: pd.DataFrame,
+    ax: Axes,
+    *,
+    x: str,
+    y: str,
+    x_label: str,
+    series: Mapping[str, str] | None = None,
+) -> None:
+    """Groups of rows under a heading that says whose they are, ours first; in each from the largest down.
+
+    `series` names the groups where one source has several. A heading is a row of its own, so that it stays on a phone.
+    """
     labels: list[str] = []
+    headings: list[int] = []
     for source in ("ours", "published"):
-        for (colour, marker), (series, mine) in zip(
+        for (colour, marker), (each, mine) in zip(
             MARKS, table[table["source"] == source].groupby("series", sort=False), strict=False
         ):
+            headings.append(len(labels))
+            labels.append(f"{source}, {series[str(each)]}" if series else source)
             order = mine.groupby(x)[y].median().sort_values(ascending=False)
             for name, value in order.items():
                 repeats = mine.loc[mine[x] == name, y]
@@ -57,11 +72,14 @@ def dots(table: pd.DataFrame, ax: Axes, *, x: str, y: str, x_label: str) -> None
                     va="center",
                     fontsize=9,
                 )
-                more = "published" if source == "published" else str(series)
-                text = str(name) if is_narrow(ax) else f"{name}, {more}"
-                labels.append(text.replace("_", " "))
+                labels.append(str(name).replace("_", " "))
     ax.set_yticks(range(len(labels)), labels, fontsize=9)
-    ax.invert_yaxis()
+    for heading in headings:
+        ax.get_yticklabels()[heading].set_fontweight("bold")
+        ax.yaxis.get_major_ticks()[heading].tick1line.set_visible(False)
+    ax.set_ylim(len(labels) - 0.5, -0.5)
     ax.set_xlim(0, table[y].max() * (1.35 if is_narrow(ax) else 1.15))
+    if is_narrow(ax):
+        ax.locator_params(axis="x", nbins=4)
     ax.grid(axis="x", alpha=0.25)
     ax.set_xlabel(x_label)
