@@ -23,7 +23,11 @@ LABELS = {
     "additional fields, off-page value": "additional fields",
     "9.7 with row ids, off-page value": "9.7 with row ids",
     "late fetch, short rows": "late fetch, short rows",
-    "additional fields, short rows": "add. fields, short rows",
+    "additional fields, short rows": "additional fields, short rows",
+}
+SHORT = LABELS | {
+    "late fetch, short rows": "late, short rows",
+    "additional fields, short rows": "fields, short rows",
 }
 
 
@@ -62,8 +66,9 @@ def crossing(table: pd.DataFrame, content: str) -> float:
 
 def picture(table: pd.DataFrame, ax: Axes) -> None:
     """Lines are the kernel, hollow marks the servers."""
+    labels = SHORT if is_narrow(ax) else LABELS
     ends = lines(
-        table[table["source"] == "kernel"], ax, x="limit", y="pages_read", labels=LABELS, summary="min"
+        table[table["source"] == "kernel"], ax, x="limit", y="pages_read", labels=labels, summary="min"
     )
     live = table[table["source"] == "live"]
     for marker, (server, mine) in zip("oD", live.groupby("series"), strict=False):
@@ -79,7 +84,7 @@ def picture(table: pd.DataFrame, ax: Axes) -> None:
         )
     ax.set_xscale("log")
     ax.set_yscale("log")
-    ax.set_xlim(0.8, table["limit"].max() * (110 if is_narrow(ax) else 20))
+    ax.set_xlim(0.8, table["limit"].max() * (110 if is_narrow(ax) else 30))
     plain_log_ticks(ax.xaxis)
     ax.set_xticks([tick for tick in (1, 10, 100, 1000, 10_000) if tick <= table["limit"].max()])
     plain_log_ticks(ax.yaxis)
