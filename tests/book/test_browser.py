@@ -34,6 +34,16 @@ KNOBS = """() => [...document.querySelectorAll(".er-knob")].map((knob) => {
   };
 })"""
 
+# Captions, and cells of the tables that end with a verdict, which reach out of the page, of a box that scrolls or of themselves.
+OUT_OF_SIGHT = """() => [...document.querySelectorAll("figcaption, caption, table:is(.claims, .compact) :is(th, td)")].filter((part) => {
+  const box = part.getBoundingClientRect();
+  let right = document.documentElement.clientWidth;
+  for (let at = part.parentElement; at; at = at.parentElement) {
+    if (/auto|scroll|hidden/.test(getComputedStyle(at).overflowX)) right = Math.min(right, at.getBoundingClientRect().right);
+  }
+  return box.width && (box.right > right + 1 || part.scrollWidth > part.clientWidth + 1);
+}).map((part) => part.textContent)"""
+
 # Texts of visible drawings that reach over the edge of their drawing.
 CUT_TEXTS = """(selector) => [...document.querySelectorAll(selector)].flatMap((drawing) => {
   const edge = drawing.getBoundingClientRect();
@@ -123,6 +133,16 @@ def test_front_page_says_where_to_begin_on_the_first_screen(reader):
     box = link.bounding_box()
     assert box is not None
     assert box["y"] + box["height"] <= WIDTHS["phone"][1]
+
+
+@pytest.mark.parametrize(
+    "reader", [(page, width) for page in OPENED for width in WIDTHS], indirect=True, ids="-".join
+)
+def test_verdicts_captions_and_the_texts_of_figures_are_seen_without_scrolling(reader):
+    page = reader.page
+    page.wait_for_timeout(300)
+    assert page.evaluate(OUT_OF_SIGHT) == []
+    assert page.evaluate(CUT_TEXTS, "figure.er-figure svg") == []
 
 
 EXPLORED = [

@@ -12,24 +12,31 @@ __all__ = ["Table"]
 
 @dataclass(frozen=True)
 class Table:
-    """`rows` under a caption, and where they come from."""
+    """`rows` under a caption, and where they come from; `kind` "compact" puts the first column above the others on a phone."""
 
     rows: pd.DataFrame
     caption: str
     origin: str = ""
+    kind: str = ""
 
     def _repr_html_(self) -> str:
+        # Roles said aloud: where a phone's style lays a row out as a grid, a browser may forget that it is one.
         head = "".join(
-            f'<th scope="col">{html.escape(str(name).replace("_", " "))}</th>' for name in self.rows.columns
+            f'<th scope="col" role="columnheader">{html.escape(str(name).replace("_", " "))}</th>'
+            for name in self.rows.columns
         )
         body = "".join(
-            "<tr>" + "".join(f"<td>{_cell(value)}</td>" for value in row) + "</tr>"
+            '<tr role="row">' + "".join(f'<td role="cell">{_cell(value)}</td>' for value in row) + "</tr>"
             for row in self.rows.itertuples(index=False)
         )
         said = html.escape(f"{self.caption} {self.origin}".strip())
+        kind = html.escape(f"table {self.kind}".strip())
+        # The caption stands outside the box: inside, it would scroll away with a wide table.
         return (
-            f'<div class="er-table" role="region" tabindex="0" aria-label="{html.escape(self.caption, quote=True)}">'
-            f'<table class="table"><caption>{said}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+            f'<figure class="er-table"><figcaption>{said}</figcaption>'
+            f'<div class="er-scroll" role="region" tabindex="0" aria-label="{html.escape(self.caption, quote=True)}">'
+            f'<table class="{kind}" role="table" style="--short-columns: {len(self.rows.columns) - 1}">'
+            f'<thead role="rowgroup"><tr role="row">{head}</tr></thead><tbody role="rowgroup">{body}</tbody></table></div></figure>'
         )
 
     def __repr__(self) -> str:

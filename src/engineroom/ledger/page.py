@@ -61,6 +61,9 @@ def _claims_table(run: Run, judged: Judgement) -> str:
     lines = [
         f"**{run.figure} by {run.method}{when}: {_words(judged.verdict)}.**{reason}",
         "",
+        ":::{table}",
+        ":class: claims",
+        "",
         "| claim | published | ours | held |",
         "|---|---|---|---|",
     ]
@@ -68,7 +71,7 @@ def _claims_table(run: Run, judged: Judgement) -> str:
         part = "" if claim.part == "shape" else f" ({claim.part})"
         published = "" if claim.published is None else f"{claim.published:g}"
         lines.append(f"| {_cell(claim.text)}{part} | {published} | {_ours(claim)} | {_outcome(claim)} |")
-    return "\n".join(lines)
+    return "\n".join([*lines, ":::"])
 
 
 def _words(verdict: str) -> str:
