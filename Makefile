@@ -41,8 +41,8 @@ test: $(STAMPS)/test book  ## test everything: lint, types, native tests under s
 	@python -m engineroom.checks
 
 .PHONY: bench
-bench: $(STAMPS)/bench  ## measure what the chapters promise about speed, as ratios, into _build/bench
-	@python -m engineroom.bench
+bench: $(STAMPS)/bench  ## measure what the chapters promise about speed, as ratios, into _build/bench; RECORD=1 keeps it
+	@python -m engineroom.bench $(if $(RECORD),--record)
 
 .PHONY: record
 record: $(STAMPS)/native  ## measure the recorded runs again and add them to data/recorded

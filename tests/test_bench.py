@@ -8,11 +8,13 @@ import sys
 from types import ModuleType
 from typing import Any
 
+import frictionless
 import pytest
 
 from engineroom import bench, paths
-from engineroom.bench import Row, Sitting, row
+from engineroom.bench import Row, Sitting, _recording, row
 from engineroom.bench._engines import Measured, Task
+from engineroom.bench._recording import MARKS
 from engineroom.errors import EngineRoomError
 
 KEYS = ["name", "ours", "unit", "peer", "peer_value", "ratio", "goal", "holds"]
@@ -148,3 +150,86 @@ def test_one_wrong_answer_among_the_repeats_ends_the_sitting(monkeypatch):
     monkeypatch.setattr(hash_join, "Engine", Engine)
     with bench.progress.bar(disable=True) as bar, pytest.raises(EngineRoomError, match="engines disagree"):
         hash_join._against_peers(Sitting("hash_join", bar), Task(1, 1, 1))
+
+
+def test_a_sitting_is_recorded_only_on_request_and_read_back_for_the_page(
+    word,  # noqa: ARG001
+    empty_book,
+    monkeypatch,
+):
+    load(monkeypatch, 0.51)
+    (empty_book / "README.md").write_text(f"Before.\n{MARKS[0]}\nold\n{MARKS[1]}\nAfter.\n")
+    monkeypatch.setattr(_recording, "headline", lambda: "New sentences.")
+    assert bench.main(["made_up"]) == 0
+    folder = empty_book / "data" / "recorded" / "bench"
+    assert not folder.exists()
+    assert bench.main(["--record", "made_up"]) == 0
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "datapackage.json",
+        "own-bench-made-up.kernel.1.csv",
+        "own-bench-made-up.kernel.1.json",
+    ]
+    report = frictionless.validate(str(folder / "datapackage.json"))
+    assert report.valid, report.flatten()
+    assert (
+        empty_book / "README.md"
+    ).read_text() == f"Before.\n{MARKS[0]}\nNew sentences.\n{MARKS[1]}\nAfter.\n"
+    shown = bench.shown("made_up")
+    assert shown.folded is None
+    assert shown.first.rows["outcome"].tolist() == ["held", "not judged", "missed"]
+    assert shown.first.rows["goal"].tolist() == ["≥ 3", "≥ 1.7", "≤ 1.3"]
+    assert "1 held, 1 missed, 1 not judged" in shown.first.caption
+    assert "load before 0.51" in shown.first.origin
+
+
+def test_with_many_rows_the_page_shows_every_miss_and_the_narrowest_of_each_goal(empty_book):  # noqa: ARG001
+    rows = [
+        row(f"{value}", ours=value, unit="ns", ratio=value, side="<=", goal=goal)
+        for goal in (10, 20)
+        for value in range(8, 15)
+    ]
+    seen = bench.provenance.machine() | {
+        "load_before": 0.1,
+        "load_after": 0.2,
+        "steal_percent": 0,
+        "versions": {},
+    }
+    _recording.keep("made_up", rows, seen)
+    shown = bench.shown("made_up")
+    assert shown.first.rows["measured"].tolist() == [f"{n} (ns)" for n in (11, 12, 13, 14, 10, 14)]
+    assert shown.first.rows["outcome"].tolist() == ["missed"] * 4 + ["held"] * 2
+    assert len(shown.folded.rows) == 14
+
+
+def test_a_word_without_a_recorded_sitting_names_the_command(empty_book):  # noqa: ARG001
+    with pytest.raises(EngineRoomError, match=r"engineroom\.bench --record made_up"):
+        bench.shown("made_up")
+
+
+# What is recorded
+
+
+@pytest.mark.parametrize("name", bench.words())
+def test_the_recorded_sitting_of_each_bench_is_whole(name):
+    run = _recording.newest(name)
+    assert {"date", "cores", "cpu", "load_before", "load_after", "steal_percent", "versions"} <= set(
+        run.provenance
+    )
+    for _, each in run.table.dropna(subset="holds").iterrows():
+        side, limit = each["goal"].split()
+        kept = each["ratio"] >= float(limit) if side == ">=" else each["ratio"] <= float(limit)
+        assert each["holds"] == kept, each["series"]
+    seen_at_once = bench.shown(name).first.rows["outcome"]
+    assert (seen_at_once == "missed").sum() == (~run.table["holds"].fillna(True)).sum()
+
+
+def test_the_readme_says_what_is_recorded():
+    text = (paths.root() / "README.md").read_text(encoding="utf-8")
+    assert text.split(MARKS[0])[1].split(MARKS[1])[0].strip() == _recording.headline(), (
+        "run `python -m engineroom.bench --record`, or write_headline() after a sitting was withdrawn"
+    )
+
+
+def test_each_chapter_with_a_bench_shows_its_sitting():
+    for name in bench.words():
+        assert f'bench.shown("{name}")' in (paths.root() / "book" / f"{name}.md").read_text()

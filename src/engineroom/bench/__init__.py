@@ -1,8 +1,9 @@
-"""What the chapters promise about speed, measured in one sitting: `python -m engineroom.bench [word ...]`.
+"""What the chapters promise about speed, measured in one sitting: `python -m engineroom.bench [--record] [word ...]`.
 
 A chapter adds a module of its word's name beside this file, with a function `bench(sitting) -> list[Row]` and, where it
 compares with other packages, `PACKAGES`. Each word's rows go to `_build/bench/<word>.json`, what machine and moment they
-come from to `<word>.provenance.json`, and both are printed.
+come from to `<word>.provenance.json`, and both are printed. With `--record` the sitting is kept in `data/recorded/bench`, where the
+chapters' pages and the README take their numbers from.
 """
 
 from __future__ import annotations
@@ -17,12 +18,16 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from engineroom import paths, progress, provenance
 from engineroom.errors import EngineRoomError
 
-__all__ = ["Row", "Sitting", "main", "row", "run", "table", "words"]
+if TYPE_CHECKING:
+    from engineroom.bench._recording import Shown
+    from engineroom.figures.table import Table
+
+__all__ = ["Row", "Sitting", "main", "planning", "row", "run", "shown", "table", "words"]
 
 QUIET_LOAD = 0.5
 
@@ -42,6 +47,20 @@ class Row:
     ratio: float
     goal: str
     holds: bool | None
+
+
+def shown(word: str) -> Shown:
+    """The recorded sitting of a chapter's bench, for its page: goal, ours, peer, ratio, and whether it was held."""
+    from engineroom.bench import _recording
+
+    return _recording.shown(word)
+
+
+def planning() -> Table:
+    """How long other engines plan joins of the same shapes as the join order's bench, as recorded."""
+    from engineroom.bench import _recording
+
+    return _recording.planning()
 
 
 def row(
@@ -173,11 +192,19 @@ def table(rows: Sequence[Row]) -> str:
 
 def main(arguments: Sequence[str]) -> int:
     """Run the named benches, or all. A goal that does not hold is a result, not a failure."""
+    from engineroom.bench import _recording
+
+    named = [argument for argument in arguments if argument != "--record"]
     try:
-        for word in arguments or words():
+        for word in named or words():
             rows, seen = run(word)
             print(header(word, seen), table(rows), "", sep="\n")
             print(f"written to {(paths.build() / 'bench' / word).relative_to(paths.root())}.json", flush=True)
+            if "--record" in arguments:
+                kept = _recording.keep(word, rows, seen)
+                print(f"recorded as {kept.relative_to(paths.root())}", flush=True)
+        if "--record" in arguments:
+            print(f"the sentences in {_recording.write_headline().name} are written again")
     except EngineRoomError as error:
         print(f"engineroom: {error}", file=sys.stderr)
         return 1

@@ -1,0 +1,244 @@
+"""The recorded sitting of each bench: how it is kept, what a chapter's page shows of it, and the README's sentence.
+
+`python -m engineroom.bench --record [word ...]` measures and keeps. Sittings lie in `data/recorded/bench` as runs do: added,
+never changed; the newest that is not withdrawn is shown.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import textwrap
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from engineroom import paths, runs
+from engineroom.errors import EngineRoomError
+from engineroom.figures.table import Table
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pandas as pd
+
+    from engineroom.bench import Row
+
+__all__ = ["MARKS", "Shown", "headline", "keep", "newest", "planning", "shown", "write_headline"]
+
+FOLDER = "bench"
+COLUMNS = {
+    "series": "what was measured",
+    "ours": "our value, in `unit`; of CPU times the best of the repeats",
+    "unit": "the unit of `ours` and `peer_value`",
+    "peer": "what it is compared with; empty where the goal is a limit of the same run, or a rate",
+    "peer_value": "its value, in `unit`",
+    "ratio": "what the goal is about: peer to ours or ours to peer, as the goal's side says, or a value with a limit",
+    "goal": "the side and the limit, fixed before measuring",
+    "holds": "whether the goal was reached; empty where the machine was too busy to judge",
+}
+MANY_ROWS = 12
+MARKS = ("<!-- bench: written by `python -m engineroom.bench --record` -->", "<!-- /bench -->")
+
+
+def keep(word: str, rows: Sequence[Row], seen: dict[str, Any]) -> Path:
+    """Add a sitting to the recorded ones; return the path of its CSV."""
+    import pandas as pd
+
+    table = pd.DataFrame([asdict(row) for row in rows]).rename(columns={"name": "series"})
+    table = table.assign(peer=table["peer"].fillna(""), holds=table["holds"].astype("boolean"), repeat=0)
+    run = runs.Run(_figure(word), "kernel", table, seen, summary="min", columns=COLUMNS)
+    return runs.save(run, chapter=FOLDER)
+
+
+def newest(word: str) -> runs.Run:
+    """The newest sitting that is not withdrawn."""
+    run = runs.latest(_figure(word), "kernel")
+    if run is None:
+        raise EngineRoomError(
+            f"no sitting of the bench of {word!r} is recorded",
+            remedy=f"`python -m engineroom.bench --record {word}` on a quiet machine",
+        )
+    return run
+
+
+def _figure(word: str) -> str:
+    return f"own-bench-{word.replace('_', '-')}"
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A sitting on a page: all rows, or with many the missed ones and each goal's narrowest, the others folded."""
+
+    first: Table
+    folded: Table | None
+
+    def _repr_html_(self) -> str:
+        if self.folded is None:
+            return self.first._repr_html_()
+        summary = html.escape(f"All {len(self.folded.rows)} rows")
+        return f"{self.first._repr_html_()}<details><summary>{summary}</summary>{self.folded._repr_html_()}</details>"
+
+    def __repr__(self) -> str:
+        return repr(self.folded or self.first)
+
+
+def shown(word: str) -> Shown:
+    """The newest sitting for the page of its chapter: what was promised, what came of it, misses first."""
+    run = newest(word)
+    table = run.table
+    said, origin = _counted(table), _origin(run)
+    if len(table) <= MANY_ROWS:
+        return Shown(Table(_for_readers(table), said, origin, kind="compact"), None)
+    held = table[table["holds"].fillna(False)]
+    margin = held.apply(lambda row: abs(_limit(row) / row["ratio"] - 1), axis=1)
+    narrowest = margin.groupby(held["goal"], sort=False).idxmin().tolist()
+    some = [*table.index[table["holds"].isna() | ~table["holds"].fillna(True)], *narrowest]
+    said += " Shown are what was not held and, of each goal, the row that came nearest to it."
+    return Shown(
+        Table(_for_readers(table.loc[some]), said, origin, kind="compact"),
+        Table(_for_readers(table), "All rows of the sitting.", kind="compact"),
+    )
+
+
+def planning() -> Table:
+    """How long other engines plan queries of the same shapes, beside our enumeration; context, without a goal."""
+    import pandas as pd
+
+    run = newest("join_order")
+    shape = re.compile(r", ((?:chain|star|cycle|clique) \d+)")
+    cells: dict[str, dict[str, str]] = {}
+    missing = []
+    for name, value in run.provenance["planning of others, ms"].items():
+        found = shape.search(name)
+        if found is None:
+            missing.append(f"{name}: {value}.")
+        else:
+            cells.setdefault(shape.sub("", name), {})[found[1]] = _number(value)
+    ours = run.provenance["enumeration with costs, CPU ms"]
+    columns = {"ours, CPU": {name: _number(value) for name, value in ours.items()}} | cells
+    table = pd.DataFrame(columns).fillna("").rename_axis("tables").reset_index()
+    said = (
+        "Milliseconds of planning. Theirs is a whole EXPLAIN, of PostgreSQL its own Planning Time; ours enumerates and "
+        "compares costs, without parsing, statistics or a plan to run: context, not a race."
+    )
+    return Table(table, " ".join([said, *missing]), _origin(run), kind="compact")
+
+
+def _for_readers(table: pd.DataFrame) -> pd.DataFrame:
+    import pandas as pd
+
+    named = [
+        f"{row['series']} ({row['unit']}" + (f"; peer: {row['peer']})" if row["peer"] else ")")
+        for _, row in table.fillna({"peer": ""}).iterrows()
+    ]
+    return pd.DataFrame(
+        {
+            "measured": named,
+            "ours": [_number(value) for value in table["ours"]],
+            "peer": ["" if pd.isna(value) else _number(value) for value in table["peer_value"]],
+            "ratio": [_number(value) for value in table["ratio"]],
+            "goal": [_goal(value) for value in table["goal"]],
+            "outcome": [
+                "not judged" if pd.isna(value) else "held" if value else "missed" for value in table["holds"]
+            ],
+        }
+    )
+
+
+def _goal(text: str) -> str:
+    return text.replace(">=", "\N{GREATER-THAN OR EQUAL TO}").replace("<=", "\N{LESS-THAN OR EQUAL TO}")
+
+
+def _limit(row: pd.Series[Any]) -> float:
+    return float(row["goal"].split()[1])
+
+
+def _number(value: float) -> str:
+    return f"{value / 1e6:.3g} M" if value >= 1e6 else f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
+
+
+def _counted(table: pd.DataFrame) -> str:
+    counts = {
+        "held": int(table["holds"].fillna(False).sum()),
+        "missed": int((~table["holds"].fillna(True)).sum()),
+        "not judged, since the machine was busy": int(table["holds"].isna().sum()),
+    }
+    said = ", ".join(f"{n} {name}" for name, n in counts.items() if n or name != list(counts)[-1])
+    return f"Of {len(table)} goals {said}."
+
+
+def _origin(run: runs.Run) -> str:
+    seen = run.provenance
+    versions = "".join(f", {name} {version}" for name, version in seen["versions"].items())
+    return (
+        f"Recorded sitting {run.n}: {seen['date'][:10]}; {seen['cores']} cores, {seen['cpu']}; Python {seen['python']}{versions}; "
+        f"load before {seen['load_before']}, after {seen['load_after']}, steal {seen['steal_percent']} %."
+    )
+
+
+def headline() -> str:
+    """The README's sentences: the ratios against other packages, worst and best, and how many goals were missed."""
+    import pandas as pd
+
+    from engineroom.bench import QUIET_LOAD, words
+
+    sittings = {word: newest(word) for word in words()}
+    every = pd.concat([run.table for run in sittings.values()])
+    said = []
+    if "hash_join" in sittings:
+        joins = sittings["hash_join"].table
+        against = joins[joins["series"].str.startswith("join ") & (joins["peer"].fillna("") != "")]
+        peers = sittings["hash_join"].provenance["versions"]
+        names = " and ".join(f"{_title(name)} {version}" for name, version in peers.items())
+        said.append(
+            f"the hash join kernel does a join in {_share(against['ratio'].max())} to {_share(against['ratio'].min())} of the"
+            f" CPU time of the better of {names}"
+        )
+    if "machine" in sittings:
+        rates = sittings["machine"].table
+        simpy = rates[rates["peer"].fillna("").str.startswith("simpy")]
+        said += [
+            f"the simulated machine runs a queue {row['ratio']:.0f} times as fast as SimPy {row['peer'].split()[1]}"
+            for _, row in simpy.iterrows()
+        ]
+    if "join_order" in sittings:
+        pairs = sittings["join_order"].table
+        alone = pairs[pairs["series"].str.endswith(", a pair")]["ours"]
+        said.append(
+            f"the join enumerator takes {alone.min():.1f} to {alone.max():.1f} ns of CPU time for a pair of table sets"
+        )
+    busy = [run.provenance["load_before"] for run in sittings.values()]
+    if max(busy) > QUIET_LOAD:
+        said[-1] += f" (others used the machine meanwhile: load up to {max(busy):g} before a bench)"
+    dates = sorted({run.provenance["date"][:10] for run in sittings.values()})
+    cores = next(iter(sittings.values())).provenance["cores"]
+    text = (
+        f"In the recorded sitting of `make bench` ({' and '.join(dates)}, {cores} cores) "
+        f"{'; '.join(said)}. {_counted(every)} Each chapter's page shows them."
+    )
+    return textwrap.fill(text, width=140, break_on_hyphens=False, break_long_words=False)
+
+
+def _title(package: str) -> str:
+    return {"duckdb": "DuckDB", "polars": "Polars"}.get(package, package)
+
+
+def _share(ratio: float) -> str:
+    return f"1/{ratio:.1f}"
+
+
+def write_headline() -> Path:
+    """Put the sentences between the README's marks."""
+    path = paths.root() / "README.md"
+    text = path.read_text(encoding="utf-8")
+    between = re.compile(f"{re.escape(MARKS[0])}.*?{re.escape(MARKS[1])}", re.DOTALL)
+    if not between.search(text):
+        raise EngineRoomError(
+            f"README.md lacks the marks {MARKS[0]} and {MARKS[1]}",
+            remedy="put them where the sentences belong",
+        )
+    path.write_text(
+        between.sub(lambda _: f"{MARKS[0]}\n{headline()}\n{MARKS[1]}", text, count=1), encoding="utf-8"
+    )
+    return path
