@@ -131,7 +131,7 @@ def ns_a_pair(cases: Mapping[Key, tuple[kernel.Graph, str]], bar: Any) -> dict[K
 def _runner(graph: kernel.Graph, what: str) -> Run:
     statistics = ([1000.0] * graph.n_nodes, [0.001] * len(graph.edges))
 
-    def run(what: str, times: int) -> dict[str, int]:
+    def run(times: int) -> dict[str, int]:
         if what == "plan":
             return kernel.best_plan(graph, *statistics, times=times).counters
         return kernel.enumerate(graph, algorithm=what, events=False, times=times).counters
