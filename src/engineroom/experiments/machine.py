@@ -1,6 +1,6 @@
 """The simulated machine against real threads: the same redo logs, the same clients, an emulated disk.
 
-`real_against_simulated` measures the primitives and then all loads on real threads. Then it fits four of the primitives' costs to
+`real_against_simulated` measures the primitives and all loads on real threads, in turns. Then it fits four of the primitives' costs to
 the loads of `FITTED` alone and simulates all loads with them; the error that counts is that of `HELD_OUT`.
 """
 
@@ -219,12 +219,13 @@ def real_against_simulated(
     crowd_repeats: int = 10,
     run_ms: int = 400,
     rest_ms: int = 100,
-    samples: int = 3,
+    samples: int = 2,
     rounds: int = 2,
 ) -> Run:
     """Measure, then fit, then simulate: one recording, with the load of the machine while it measured.
 
-    Between two runs the machine rests: Linux takes the processor from real-time threads that leave nothing to others.
+    The primitives are measured before every repeat of the loads, since what a timer costs on a virtual machine drifts within
+    minutes. Between two runs the machine rests: Linux takes the processor from real-time threads that leave nothing to others.
     """
     turns = [(*point, repeat) for repeat in range(repeats) for point in _points(tuple(LOADS), clients)]
     turns += [(*point, repeat) for repeat in range(crowd_repeats) for point in _points(("a",), crowds)]
@@ -234,8 +235,11 @@ def real_against_simulated(
         provenance.watch() as watched,
         _scheduled() as (scheduling, slice_ps),
     ):
-        primitives = calibrate.measure(samples, Path(scratch))
-        for load, design, n, repeat in bar(turns, desc="real threads", unit="run"):
+        primitives: dict[str, list[float]] = {}
+        for at, (load, design, n, repeat) in enumerate(bar(turns, desc="real threads", unit="run")):
+            if at == 0 or (n not in crowds and repeat != turns[at - 1][3]):
+                for name, ns in calibrate.measure(samples, Path(scratch)).items():
+                    primitives.setdefault(name, []).extend(ns)
             rows.append(
                 {
                     **_real(load, design, n, run_ms=run_ms, seed=repeat + 1),
