@@ -78,7 +78,7 @@ COLUMNS = {
 def flushes_live(
     *,
     clients: Sequence[int] = (1, 3, 10, 50, 100, 200),
-    repeats: int = 5,
+    repeats: int = 3,
     seconds: int = 6,
     fsync_us: int = 100,
     series: Sequence[str] = tuple(SERVERS),
