@@ -34,6 +34,7 @@ __all__ = [
     "VERMILION",
     "Drawing",
     "Words",
+    "draw",
     "origin_of",
     "show",
 ]
@@ -106,13 +107,25 @@ def show(figure: str, run: Run | None = None) -> Drawing:
     if run is None:
         run = _newest(figure)
     table = module.rows(run)
+    return draw(figure, table, module.picture, module.words(table), origin=origin_of(run))
+
+
+def draw(
+    figure: str,
+    table: pd.DataFrame,
+    picture: Callable[[pd.DataFrame, Axes], None],
+    words: Words,
+    *,
+    origin: str,
+    ratios: tuple[float, float] = (0.52, 1.0),
+) -> Drawing:
+    """Draw rows that need no run of their own; `ratios` are height by width of the wide and of the narrow drawing."""
+    wide, narrow = (
+        _svg(table, picture, figure=figure, width_in=width_in, ratio=ratio)
+        for width_in, ratio in zip((WIDE_IN, NARROW_IN), ratios, strict=True)
+    )
     return Drawing(
-        figure=figure,
-        words=module.words(table),
-        wide=_svg(table, module.picture, figure=figure, width_in=WIDE_IN, ratio=0.52),
-        narrow=_svg(table, module.picture, figure=figure, width_in=NARROW_IN, ratio=1.0),
-        csv=_publish(figure, table),
-        origin=origin_of(run),
+        figure=figure, words=words, wide=wide, narrow=narrow, csv=_publish(figure, table), origin=origin
     )
 
 

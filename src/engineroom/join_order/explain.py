@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from engineroom.errors import EngineRoomError
@@ -13,7 +14,7 @@ from engineroom.join_order.trace import read_trace, traced
 if TYPE_CHECKING:
     from engineroom.servers import Server
 
-__all__ = ["explain", "refuse_without_hypergraph", "text", "tree_lines"]
+__all__ = ["explain", "refuse_without_hypergraph", "text", "tree", "tree_lines"]
 
 MOST_PAIRS_SHOWN = 40
 
@@ -83,19 +84,20 @@ def explain(server: Server, sql: str, database: str) -> dict[str, Any]:
             for left, right, edge in found.events.tolist()
             if edge >= 0
         ],
-        "our_plan": {"cost": ours.cost, "tree": _tree(ours.nodes, planned.tables)},
+        "our_plan": {"cost": ours.cost, "tree": tree(ours.nodes, planned.tables)},
         "server_plan": {"cost": planned.cost, "text": plan},
     }
 
 
-def _tree(nodes: Any, tables: list[str], at: int = -1) -> dict[str, Any]:
+def tree(nodes: Any, tables: Sequence[str], at: int = -1) -> dict[str, Any]:
+    """A plan of the kernels with the tables' names."""
     node = nodes[at]
     if node["left"] < 0:
         return {"table": tables[int(node["tables"]).bit_length() - 1], "rows": float(node["rows"])}
     return {
         "rows": float(node["rows"]),
         "cost": float(node["cost"]),
-        "inputs": [_tree(nodes, tables, int(node[side])) for side in ("left", "right")],
+        "inputs": [tree(nodes, tables, int(node[side])) for side in ("left", "right")],
     }
 
 

@@ -53,7 +53,10 @@ Event = tuple[Any, ...]
 
 @dataclass
 class Planned:
-    """One query block's planning. The second and further lists belong to the plannings after a simplification."""
+    """One query block's planning. The second and further lists belong to the plannings after a simplification.
+
+    `join_order` is that of the cheapest plan that was kept for all tables, before what follows the joins is added to it.
+    """
 
     tables: list[str] = field(default_factory=list)
     tree: list[str] = field(default_factory=list)
@@ -187,10 +190,19 @@ def _planned(lines: Sequence[str]) -> Planned:
             r"After (\d+) simplification steps, the query graph contains (\d+) subgraph", line
         ):
             planned.steps, planned.pairs_after_steps = int(found[1]), int(found[2])
+        elif found := re.match(r" - current access paths for \{(.*?)\}: (.*)$", line):
+            if len(found[1].split(",")) == len(planned.tables):
+                planned.join_order = _cheapest(found[2])
         elif found := re.match(r"Final cost is ([\d.e+]+?)\.?$", line):
             planned.cost = float(found[1])
         i += 1
     return planned
+
+
+def _cheapest(paths: str) -> str | None:
+    """The order of the joins of the cheapest of a set's paths, as the trace writes it."""
+    found = re.findall(r"\{\w+, cost=([\d.e+]+)[^{}]*, join_order=(\([^{} ]*\))", paths)
+    return min(found, key=lambda path: float(path[0]))[1] if found else None
 
 
 def _block(lines: Sequence[str], start: int) -> list[str]:
