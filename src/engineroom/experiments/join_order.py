@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +19,7 @@ import pandas as pd
 
 from engineroom import provenance
 from engineroom.errors import EngineRoomError
+from engineroom.experiments.probes import INLINED, sampled_program
 from engineroom.experiments.statement import measure
 from engineroom.join_order import compare, graphs, queries
 from engineroom.join_order.trace import SWITCH
@@ -31,8 +33,11 @@ __all__ = [
     "RECORD",
     "live_phases",
     "phases",
+    "planner_flame",
+    "planner_paths",
     "planning",
     "quality",
+    "source_function",
     "source_query",
     "space",
     "trace_equality",
@@ -601,10 +606,69 @@ def live_phases(*, repeats: int = 3, seconds: float = 8, query: str = "job-29a")
     ]
 
 
+_PLANNING = """
+from engineroom._native import join_order as kernel
+from engineroom.experiments.join_order import job_graph, job_statistics
+from engineroom.join_order import queries
+value = next(each for each in queries.benchmark_graphs("job") if each["name"] == {query!r})
+kernel.best_plan(job_graph(value), *job_statistics(value), cost="hash_join", times={times})
+"""
+_PLANNER = "planned"
+
+
+def source_function(name: str) -> str:
+    """A function's bare name as its source has it: without where it is, template and other arguments, or how it was compiled."""
+    name = name.removesuffix(INLINED).split(" [clone")[0].replace("(anonymous namespace)::", "")
+    while (shorter := re.sub(r"<[^<>]*>", "", name)) != name:
+        name = shorter
+    return name.split("(")[0].split()[-1].split("::")[-1]
+
+
+def planner_paths(stacks: Sequence[Sequence[str]]) -> dict[tuple[str, ...], int]:
+    """How many samples each call path below our planner's entry has; a function that calls itself is there once."""
+    found: dict[tuple[str, ...], int] = {}
+    for stack in stacks:
+        names = [source_function(name) for name in reversed(stack)]
+        if _PLANNER not in names:
+            continue
+        names = names[names.index(_PLANNER) :]
+        path = tuple(name for i, name in enumerate(names) if i == 0 or name != names[i - 1])
+        found[path] = found.get(path, 0) + 1
+    if not any("price" in path for path in found):
+        raise EngineRoomError(
+            f"none of {sum(found.values())} samples of our planner names what was compiled into its enumerator",
+            remedy="build the module with g++ and the settings of CMakeLists.txt: pip install --no-build-isolation -e .",
+        )
+    return found
+
+
+def planner_flame(*, repeats: int = 3, times: int = 1000, query: str = "29a") -> Run:
+    """Where our planner's CPU time goes by source function, by samples of its call stacks, on the query of `phases`."""
+    rows: list[dict[str, Any]] = []
+    with provenance.watch() as watched:
+        for repeat in bar(range(repeats), unit="recording"):
+            _, stacks = sampled_program(_PLANNING.format(query=query, times=times), by_source=True)
+            rows += [
+                {"path": ";".join(path), "series": "planner", "repeat": repeat, "samples": n}
+                for path, n in sorted(planner_paths(stacks).items())
+            ]
+    return Run(
+        figure="own-join-order-kernel-flame",
+        method="kernel",
+        table=pd.DataFrame(rows),
+        provenance={**provenance.machine(), "during": watched, "query": f"job {query}", "times": times},
+        columns={
+            "path": "source functions from the planner's entry down, with those that the compiler built into their callers",
+            "samples": "samples of CPU time whose innermost calls are these",
+        },
+    )
+
+
 RECORD: Mapping[tuple[str, str], Callable[[], Run | list[Run]]] = {
     ("fig-7-24", "live"): source_query,
     ("fig-7-25", "kernel"): phases,
     ("fig-7-25", "live"): live_phases,
+    ("own-join-order-kernel-flame", "kernel"): planner_flame,
     ("own-join-order-trace", "live"): trace_equality,
     ("own-join-order-planning", "live"): planning,
     ("own-join-order-space", "kernel"): space,

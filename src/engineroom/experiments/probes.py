@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from engineroom.servers import Server
 
 __all__ = [
+    "INLINED",
     "Calls",
     "counted_calls",
     "sampled_program",
@@ -34,6 +35,7 @@ __all__ = [
 ]
 
 _PERF_EVENT_OPEN = {"x86_64": 298, "aarch64": 241}
+INLINED = " (inlined)"
 _UPROBE = Path("/sys/bus/event_source/devices/uprobe/type")
 
 
@@ -150,25 +152,36 @@ def sampled_stacks(server: Server, work: Callable[[], None], *, seconds: float) 
         return _stacks(data)
 
 
-def _stacks(data: Path) -> list[list[str]]:
+def _stacks(data: Path, *, by_source: bool = False) -> list[list[str]]:
+    names = [] if by_source else ["--no-inline", "--no-demangle"]
     told = subprocess.run(
-        ["perf", "script", "-i", str(data), "-F", "comm,tid,time,ip,sym", "--no-inline", "--no-demangle"],
+        ["perf", "script", "-i", str(data), "-F", "comm,tid,time,ip,sym", *names],
         capture_output=True,
         text=True,
         errors="replace",
         check=False,
     ).stdout
+    return [_frames(sample.splitlines()[1:]) for sample in told.strip().split("\n\n") if sample.strip()]
+
+
+def _frames(lines: Sequence[str]) -> list[str]:
+    """The functions of a sample. Of an address that several were compiled into, perf may say the outermost first, and again last."""
+    frames = [(words[0], words[1]) for line in lines if len(words := line.split(maxsplit=1)) > 1]
     return [
-        [line.split(maxsplit=1)[1] for line in sample.splitlines()[1:] if len(line.split(maxsplit=1)) > 1]
-        for sample in told.strip().split("\n\n")
-        if sample.strip()
+        name
+        for i, (address, name) in enumerate(frames)
+        if name.endswith(INLINED)
+        or not (i + 1 < len(frames) and frames[i + 1][0] == address and frames[i + 1][1].endswith(INLINED))
     ]
 
 
-def sampled_program(program: str, *, hertz: int = 997) -> tuple[str, list[list[str]]]:
+def sampled_program(
+    program: str, *, hertz: int = 997, by_source: bool = False
+) -> tuple[str, list[list[str]]]:
     """Run a Python program under perf: what it printed, and the functions on each sample's stack, innermost first.
 
-    The samples are of CPU time, in the program and in the system for it.
+    The samples are of CPU time, in the program and in the system for it. `by_source` also tells functions that were compiled into
+    their callers, as far as the binary has tables of them, and says ` (inlined)` after their names, which are then demangled.
     """
     if shutil.which("perf") is None:
         raise EngineRoomError("perf is not installed", remedy="Debian: apt-get install linux-perf")
@@ -186,7 +199,7 @@ def sampled_program(program: str, *, hertz: int = 997) -> tuple[str, list[list[s
                 f"perf record ended with {done.returncode}: {done.stderr.strip()[-200:]}",
                 remedy="run as root, or lower kernel.perf_event_paranoid",
             )
-        return done.stdout, _stacks(data)
+        return done.stdout, _stacks(data, by_source=by_source)
 
 
 def share(stacks: Sequence[Sequence[str]], function: str) -> float:

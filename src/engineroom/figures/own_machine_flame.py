@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-from matplotlib.patches import Rectangle
 
 from engineroom import provenance
+from engineroom.figures import flame
 from engineroom.figures.drawing import BLUE, GREEN, INK, ORANGE, PURPLE, SKY, VERMILION, Words
-from engineroom.figures.lines import is_narrow
 from engineroom.runs import Run
 
 if TYPE_CHECKING:
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = ["as_run", "picture", "rows", "words"]
 
-LEAST_PERCENT = 0.3
 # What a thread is in: colour and hatch, so that colour is never the only difference.
 STATES = {
     "work": (GREEN, ""),
@@ -44,46 +42,26 @@ def as_run(seen: Mapping[str, Any], *, method: str = "sim") -> Run:
 
 def rows(run: Run) -> pd.DataFrame:
     """A row a frame that is wide enough to see; the outermost are what threads do, the innermost what they are in meanwhile."""
-    total = float(run.table["ns"].sum())
-    frames: dict[tuple[str, ...], float] = {}
-    for path, state, ns in zip(run.table["path"], run.table["state"], run.table["ns"], strict=True):
-        names = (*path.split(";"), f"({state})")
-        for depth in range(len(names)):
-            frames[names[: depth + 1]] = frames.get(names[: depth + 1], 0.0) + float(ns)
-    found: list[dict[str, object]] = []
-
-    def place(parent: tuple[str, ...], start: float) -> None:
-        children = [path for path in frames if len(path) == len(parent) + 1 and path[: len(parent)] == parent]
-        for path in sorted(children, key=lambda path: (-frames[path], path)):
-            wide = 100 * frames[path] / total
-            if wide >= LEAST_PERCENT:
-                found.append(
-                    {"depth": len(path) - 1, "start_percent": start, "share_percent": wide, "frame": path[-1]}
-                )
-                place(path, start)
-            start += wide
-
-    place((), 0.0)
-    return pd.DataFrame(found)
+    paths = (
+        (*path.split(";"), f"({state})")
+        for path, state in zip(run.table["path"], run.table["state"], strict=True)
+    )
+    return pd.DataFrame(
+        [
+            {"depth": len(path) - 1, "start_percent": start, "share_percent": wide, "frame": path[-1]}
+            for path, start, wide in flame.frames(zip(paths, run.table["ns"], strict=True))
+        ]
+    )
 
 
 def picture(table: pd.DataFrame, ax: Axes) -> None:
     """A box a frame, callers below what they call; what a thread is in has a colour and a hatch."""
-    across = 46 if is_narrow(ax) else 95  # letters in the full width
-    columns = (table[name] for name in ("depth", "start_percent", "share_percent", "frame"))
-    for depth, start, wide, frame in zip(*columns, strict=True):
-        colour, hatch = STATES.get(frame.strip("()"), (ORANGE, "")) if frame.startswith("(") else ("none", "")
-        box = Rectangle(
-            (start, depth), wide, 0.92, facecolor=colour, edgecolor=INK, linewidth=0.5, hatch=hatch
-        )
-        box.set_alpha(0.3)
-        ax.add_patch(box)
-        if len(frame) <= wide / 100 * across:
-            ax.text(start + 0.5, depth + 0.46, frame.strip("()"), fontsize=9, va="center", clip_on=True)
-    ax.set_xlim(0, 100)
-    ax.set_ylim(0, table["depth"].max() + 1)
-    ax.set_yticks([])
-    ax.set_xlabel("percent of the threads' time")
+
+    def style(i: int) -> tuple[str, str]:
+        frame = table["frame"].iloc[i]
+        return STATES.get(frame.strip("()"), (ORANGE, "")) if frame.startswith("(") else ("none", "")
+
+    flame.boxes(table, ax, style=style, alpha=0.3, letters=(46, 95), of="the threads' time")
 
 
 def words(table: pd.DataFrame) -> Words:
