@@ -31,8 +31,10 @@ constexpr unsigned kMostBits = 12;
 constexpr std::size_t kLeastRowsPerPage = 16;
 constexpr std::size_t kMostRowsPerPage = 4096;
 constexpr std::size_t kUsualRowsPerPage = 1024;
-// Larger writes are not faster.
+// Larger writes are not faster. In whole blocks the system takes a write a fifth cheaper: no block is begun
+// in one write and ended in another, and larger pieces of its cache serve.
 constexpr std::size_t kMostWriteBytes = std::size_t{256} << 10;
+constexpr std::size_t kFileBlockBytes = 4096;
 constexpr std::size_t kMorselRows = std::size_t{1} << 16;
 constexpr std::size_t kRowBytes = sizeof(HashedRow);
 
@@ -108,10 +110,13 @@ Layout layout_within(std::uint64_t memory_bytes, std::size_t build_rows, std::si
         // A table need not hold more than an uncommonly full partition; a page is not divided.
         const std::size_t full = (build_rows >> b) + (build_rows >> b) / 4 + 64;
         const std::size_t table_rows = std::min(most_table_rows, full + page);
-        const std::size_t write = std::clamp(static_cast<std::size_t>(memory_bytes / 64 / threads),
-                                             most_packed_bytes(page), kMostWriteBytes);
+        const std::size_t packed = most_packed_bytes(page);
+        const std::size_t write =
+            (std::clamp(static_cast<std::size_t>(memory_bytes / 64 / threads), packed, kMostWriteBytes) +
+             kFileBlockBytes - 1) /
+            kFileBlockBytes * kFileBlockBytes;
         const std::uint64_t tables =
-            threads * (table_rows * FastTable::kMostBytesPerRow + 1024 + page * kRowBytes + write);
+            threads * (table_rows * FastTable::kMostBytesPerRow + 1024 + page * kRowBytes + write + packed);
         const std::uint64_t taken = flag_bytes + partition_bytes(b, page, rows, threads) + tables;
         if (taken > memory_bytes) continue;
         return {.one_table = false,

@@ -94,10 +94,8 @@ void Partitions::page_full(std::size_t partition) {
 void Partitions::write_out(std::uint32_t page) {
   if (!file_) {
     file_ = storage_->create();
-    gather_.resize(write_bytes_);
+    gather_.resize(write_bytes_ + most_packed_bytes(rows_per_page_));
   }
-  const std::size_t most = most_packed_bytes(rows_per_page_);
-  if (gathered_ + most > gather_.size()) write_gathered();
 #if ENGINEROOM_X86
   _mm_sfence();  // rows written past the cache must have arrived
 #endif
@@ -106,12 +104,14 @@ void Partitions::write_out(std::uint32_t page) {
                          gather_.data() + gathered_);
   place_[page] = kInFile | static_cast<std::uint32_t>(file_ends_.size());
   file_ends_.push_back(bytes_written_ + gathered_);
+  if (gathered_ >= write_bytes_) write_gathered(write_bytes_);
 }
 
-void Partitions::write_gathered() {
-  file_->write(bytes_written_, std::span(gather_).first(gathered_));
-  bytes_written_ += gathered_;
-  gathered_ = 0;
+void Partitions::write_gathered(std::size_t bytes) {
+  file_->write(bytes_written_, std::span(gather_).first(bytes));
+  bytes_written_ += bytes;
+  gathered_ -= bytes;
+  std::memmove(gather_.data(), gather_.data() + bytes, gathered_);
 }
 
 ReadAhead Partitions::ahead(std::uint32_t page, std::size_t left) const {
@@ -155,10 +155,9 @@ void Partitions::finish() {
   flush_.shrink_to_fit();
   if (file_) {
     // A page is unpacked in whole registers, so behind the last one there must be something to read.
-    if (gather_.size() - gathered_ < kUnpackSlack) write_gathered();
     std::memset(gather_.data() + gathered_, 0, kUnpackSlack);
     gathered_ += kUnpackSlack;
-    write_gathered();
+    write_gathered(gathered_);
     bytes_written_ -= kUnpackSlack;
     file_bytes_ = file_->map(bytes_written_ + kUnpackSlack);
   }

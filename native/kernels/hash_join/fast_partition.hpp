@@ -86,7 +86,7 @@ struct PartitionPlan {
   unsigned bits;                     // 2^bits partitions, at least 2
   std::size_t rows_per_page;         // a power of two, at least kRowsPerFlush
   std::size_t pages_kept_in_memory;  // by one thread, besides one a partition: the rest is written out
-  std::size_t write_bytes;           // gathered for one write, at least a packed page
+  std::size_t write_bytes;           // of one write, at least a packed page
 
   std::size_t partitions() const { return std::size_t{1} << bits; }
 };
@@ -155,7 +155,7 @@ class Partitions {
   void page_full(std::size_t partition);
   void flush(std::size_t partition);
   void write_out(std::uint32_t page);
-  void write_gathered();
+  void write_gathered(std::size_t bytes);
 
   unsigned shift_;
   std::size_t rows_per_page_;
