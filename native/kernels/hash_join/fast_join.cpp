@@ -88,9 +88,8 @@ unsigned bits_for(std::size_t rows, std::size_t rows_per_partition) {
 /// Memory of both sides' partitions but for the full pages, all threads together.
 std::uint64_t partition_bytes(unsigned bits, std::size_t rows_per_page, std::size_t rows,
                               std::size_t threads) {
-  const std::uint64_t a_page = rows_per_page * kRowBytes;
-  const std::uint64_t a_partition = a_page + Partitions::kBytesPerPartition + 8;
-  return 2 * threads * ((std::uint64_t{1} << bits) * a_partition + a_page) + rows / rows_per_page * 16;
+  const std::uint64_t a_partition = rows_per_page * kRowBytes + Partitions::kBytesPerPartition + 8;
+  return 2 * threads * ((std::uint64_t{1} << bits) * a_partition) + rows / rows_per_page * 16;
 }
 
 /// Divides the memory: a third at most for pages being filled, a third at most for tables, the rest for full
@@ -111,13 +110,14 @@ Layout layout_within(std::uint64_t memory_bytes, std::size_t build_rows, std::si
         const std::size_t full = (build_rows >> b) + (build_rows >> b) / 4 + 64;
         const std::size_t table_rows = std::min(most_table_rows, full + page);
         const std::size_t packed = most_packed_bytes(page);
-        const std::size_t write =
-            (std::clamp(static_cast<std::size_t>(memory_bytes / 64 / threads), packed, kMostWriteBytes) +
-             kFileBlockBytes - 1) /
-            kFileBlockBytes * kFileBlockBytes;
+        const std::size_t most =
+            std::clamp(static_cast<std::size_t>(memory_bytes / 64 / threads), packed, kMostWriteBytes);
+        const std::size_t write = most < kFileBlockBytes ? most : most / kFileBlockBytes * kFileBlockBytes;
+        const std::uint64_t spare_pages = 2 * threads * page * kRowBytes;
         const std::uint64_t tables =
             threads * (table_rows * FastTable::kMostBytesPerRow + 1024 + page * kRowBytes + write + packed);
-        const std::uint64_t taken = flag_bytes + partition_bytes(b, page, rows, threads) + tables;
+        const std::uint64_t taken =
+            flag_bytes + partition_bytes(b, page, rows, threads) + tables + spare_pages;
         if (taken > memory_bytes) continue;
         return {.one_table = false,
                 .plan = {.bits = b,

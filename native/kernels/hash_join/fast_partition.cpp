@@ -104,7 +104,7 @@ void Partitions::write_out(std::uint32_t page) {
                          gather_.data() + gathered_);
   place_[page] = kInFile | static_cast<std::uint32_t>(file_ends_.size());
   file_ends_.push_back(bytes_written_ + gathered_);
-  if (gathered_ >= write_bytes_) write_gathered(write_bytes_);
+  while (gathered_ >= write_bytes_) write_gathered(write_bytes_);
 }
 
 void Partitions::write_gathered(std::size_t bytes) {

@@ -86,7 +86,7 @@ struct PartitionPlan {
   unsigned bits;                     // 2^bits partitions, at least 2
   std::size_t rows_per_page;         // a power of two, at least kRowsPerFlush
   std::size_t pages_kept_in_memory;  // by one thread, besides one a partition: the rest is written out
-  std::size_t write_bytes;           // of one write, at least a packed page
+  std::size_t write_bytes;           // of one write
 
   std::size_t partitions() const { return std::size_t{1} << bits; }
 };
