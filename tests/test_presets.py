@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from engineroom._native import machine as kernel
+from engineroom.experiments.variations import FACTORS
 from engineroom.machine import presets
 
 ROOT = Path(__file__).parents[1]
@@ -32,3 +34,19 @@ def test_a_measured_number_says_where_and_a_large_machine_has_none(name):
     assert all("engineroom calibrate" in p.source or "the machine" in p.source for p in measured)
     assert bool(measured) == (name == "laptop")
     assert all(p.source and p.source != "the same" for p in machine.parameters)
+
+
+@pytest.mark.parametrize("name", presets.names())
+def test_every_varied_machine_runs(name):
+    machine = presets.preset(name)
+    for parameter in machine.uncertain():
+        for factor in FACTORS:
+            varied = machine.varied(parameter, factor).values()
+            assert kernel.closed_loop(parameters=varied, clients=2, work_ns=1000, run_ns=100_000)["turns"].sum() > 0
+
+
+def test_a_machine_with_one_disk_at_half_has_one_disk():
+    one = presets.preset("four_sockets_176")
+    assert one.values()["disk_queue_depth"] == 1
+    assert one.varied("disk_queue_depth", 0.5).values() == one.values()
+    assert one.varied("disk_queue_depth", 1.5).values()["disk_queue_depth"] == 2

@@ -31,6 +31,7 @@ def varied(run: Run, how: Callable[..., Run], machine: Preset, *, executor: Exec
         {"machine": machine.varied(name, factor).values(), "parameter": name, "factor": factor}
         for name in machine.uncertain()
         for factor in FACTORS
+        if machine.varied(name, factor).values() != machine.values()  # one disk cannot be halved
     ]
     tables = sweep(partial(_table, how), points, executor=executor)
     columns = {"parameter": "the varied number of the machine", "factor": "times its value in the preset"}

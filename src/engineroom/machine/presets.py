@@ -42,7 +42,7 @@ class Preset:
         return [p.name for p in self.parameters if p.kind in ("cited", "estimate")]
 
     def varied(self, name: str, factor: float) -> Preset:
-        """The same machine with one parameter times `factor`."""
+        """The same machine with one parameter times `factor`; what is at least one stays at least one."""
         if name not in self.values():
             raise EngineRoomError(
                 f"the machine {self.name} has no parameter {name!r}",
@@ -59,8 +59,8 @@ class Preset:
 
 def _times(value: int | list[int], factor: float) -> int | list[int]:
     if isinstance(value, list):
-        return [round(each * factor) for each in value]
-    return round(value * factor)
+        return [max(min(1, each), round(each * factor)) for each in value]
+    return max(min(1, value), round(value * factor))
 
 
 def names() -> list[str]:
