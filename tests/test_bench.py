@@ -97,7 +97,7 @@ def test_a_goal_for_a_quiet_machine_is_not_judged_on_a_busy_one(word, capsys, tm
 def test_missing_packages_are_named_with_the_command_that_installs_them(word):
     word.PACKAGES = ("numpy", "no_such_package")
     with pytest.raises(EngineRoomError, match=r"not installed: no_such_package[\s\S]*make bench"):
-        bench.run("made_up")
+        bench.run("made_up", 0.0)
 
 
 def test_an_unknown_word_is_answered_with_the_known_ones(capsys):

@@ -20,6 +20,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+import psutil
+
 from engineroom import paths, progress, provenance
 from engineroom.errors import EngineRoomError
 
@@ -92,7 +94,7 @@ def row(
 
 @dataclass
 class Sitting:
-    """What a bench is given: a progress bar to move, the load before it, and a place for the rows' provenance."""
+    """What a bench is given: a progress bar to move, the load before it all, and a place for the rows' provenance."""
 
     word: str
     bar: Any
@@ -101,7 +103,7 @@ class Sitting:
 
     @property
     def is_quiet(self) -> bool:
-        """Whether nobody else used the machine when the sitting began."""
+        """Whether nobody used the machine when the sitting began."""
         return self.load_before <= QUIET_LOAD
 
 
@@ -110,8 +112,11 @@ def words() -> list[str]:
     return sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_"))
 
 
-def run(word: str) -> tuple[list[Row], dict[str, Any]]:
-    """Measure one chapter and keep rows and provenance in `_build/bench`."""
+def run(word: str, load_before: float) -> tuple[list[Row], dict[str, Any]]:
+    """Measure one chapter and keep rows and provenance in `_build/bench`.
+
+    `load_before` is the machine's load before the first chapter of the sitting: later the load is our own.
+    """
     if word not in words():
         raise EngineRoomError(f"there is no bench of {word!r}", remedy="choose from: " + ", ".join(words()))
     module = importlib.import_module(f"{__name__}.{word}")
@@ -124,7 +129,7 @@ def run(word: str) -> tuple[list[Row], dict[str, Any]]:
         )
     machine = provenance.machine()
     with provenance.watch() as watched, progress.bar(desc=word, unit="run") as bar:
-        sitting = Sitting(word, bar, load_before=machine["load"][0])
+        sitting = Sitting(word, bar, load_before=load_before)
         rows: list[Row] = module.bench(sitting)
     seen = {
         **machine,
@@ -196,8 +201,9 @@ def main(arguments: Sequence[str]) -> int:
 
     named = [argument for argument in arguments if argument != "--record"]
     try:
+        load_before = round(psutil.getloadavg()[0], 2)
         for word in named or words():
-            rows, seen = run(word)
+            rows, seen = run(word, load_before)
             print(header(word, seen), table(rows), "", sep="\n")
             print(f"written to {(paths.build() / 'bench' / word).relative_to(paths.root())}.json", flush=True)
             if "--record" in arguments:
