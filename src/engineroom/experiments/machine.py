@@ -224,11 +224,11 @@ def real_against_simulated(
 ) -> Run:
     """Measure, then fit, then simulate: one recording, with the load of the machine while it measured.
 
-    The primitives are measured before every repeat of the loads, since what a timer costs on a virtual machine drifts within
+    The primitives are measured before every repeat, since what a timer costs on a virtual machine drifts within
     minutes. Between two runs the machine rests: Linux takes the processor from real-time threads that leave nothing to others.
     """
-    turns = [(*point, repeat) for repeat in range(repeats) for point in _points(tuple(LOADS), clients)]
-    turns += [(*point, repeat) for repeat in range(crowd_repeats) for point in _points(("a",), crowds)]
+    sweeps = [(repeat, _points(tuple(LOADS), clients)) for repeat in range(repeats)]
+    sweeps += [(repeat, _points(("a",), crowds)) for repeat in range(crowd_repeats)]
     rows: list[dict[str, Any]] = []
     with (
         tempfile.TemporaryDirectory() as scratch,
@@ -236,24 +236,20 @@ def real_against_simulated(
         _scheduled() as (scheduling, slice_ps),
     ):
         primitives: dict[str, list[float]] = {}
-        for at, (load, design, n, repeat) in enumerate(bar(turns, desc="real threads", unit="run")):
-            if at == 0 or (n not in crowds and repeat != turns[at - 1][3]):
-                for name, ns in calibrate.measure(samples, Path(scratch)).items():
-                    primitives.setdefault(name, []).extend(ns)
-            rows.append(
-                {
-                    **_real(load, design, n, run_ms=run_ms, seed=repeat + 1),
-                    "series": "real",
-                    "repeat": repeat,
-                }
-            )
-            time.sleep(rest_ms / 1000)
+        for repeat, points in bar(sweeps, desc="real threads", unit="repeat"):
+            for name, ns in calibrate.measure(samples, Path(scratch)).items():
+                primitives.setdefault(name, []).extend(ns)
+            for point in points:
+                seen = _real(*point, run_ms=run_ms, seed=repeat + 1)
+                rows.append({**seen, "series": "real", "repeat": repeat})
+                time.sleep(rest_ms / 1000)
     start = _machine(primitives, slice_ps)
     with ProcessPoolExecutor(PROCESSORS) as executor:
         parameters, tried = _fit(start, pd.DataFrame(rows), executor, run_ms=run_ms, rounds=rounds)
-    for load, design, n, repeat in bar(turns, desc="simulated", unit="run"):
-        seen = _simulated(load, design, n, parameters, run_ms=run_ms, seed=repeat + 1)
-        rows.append({**seen, "series": "simulated", "repeat": repeat})
+    for repeat, points in bar(sweeps, desc="simulated", unit="repeat"):
+        for point in points:
+            seen = _simulated(*point, parameters, run_ms=run_ms, seed=repeat + 1)
+            rows.append({**seen, "series": "simulated", "repeat": repeat})
     fitted = [{"parameter": name, "measured_ps": start[name], "fitted_ps": parameters[name]} for name in FIT]
     return Run(
         figure="own-machine-real",
