@@ -42,7 +42,7 @@ def test_every_varied_machine_runs(name):
     for parameter in machine.uncertain():
         for factor in FACTORS:
             varied = machine.varied(parameter, factor).values()
-            assert kernel.closed_loop(parameters=varied, clients=2, work_ns=1000, run_ns=100_000)["turns"].sum() > 0
+            assert kernel.closed_loop(parameters=varied, clients=2, work_ns=1000, run_ns=100_000)["turns"] > 0
 
 
 def test_a_machine_with_one_disk_at_half_has_one_disk():
