@@ -10,6 +10,7 @@
 #include "join_order/conflict_rules.hpp"
 #include "join_order/enumerate.hpp"
 #include "join_order/hypergraph.hpp"
+#include "join_order/numbering.hpp"
 #include "join_order/plans.hpp"
 #include "join_order/simplify.hpp"
 
@@ -49,6 +50,17 @@ Hypergraph random_tree(unsigned seed) {
     parts.back() |= a;
   }
   return graph;
+}
+
+/// Up to a thousand rows, and selectivities of a whole number's inverse.
+Statistics random_statistics(const Hypergraph& graph, std::mt19937& random) {
+  std::vector<double> rows;
+  std::vector<double> selectivity;
+  for (unsigned i = 0; i < graph.n_nodes(); ++i) rows.push_back(1 + static_cast<double>(random() % 1000));
+  for (std::size_t k = 0; k < graph.n_edges(); ++k) {
+    selectivity.push_back(1.0 / (1 + static_cast<double>(random() % 100)));
+  }
+  return Statistics(graph, rows, selectivity);
 }
 
 using Triple = std::tuple<NodeSet, NodeSet, std::int32_t>;
@@ -113,13 +125,7 @@ TEST(JoinOrder, PlansOfAllAlgorithmsCostTheSameInArrayAndTable) {
   for (unsigned n : {4u, 8u}) {
     for (const Hypergraph& graph : {chain(n), clique(n)}) {
       std::mt19937 random(n);
-      std::vector<double> rows;
-      std::vector<double> selectivity;
-      for (unsigned i = 0; i < n; ++i) rows.push_back(1 + static_cast<double>(random() % 1000));
-      for (std::size_t k = 0; k < graph.n_edges(); ++k) {
-        selectivity.push_back(1.0 / (1 + static_cast<double>(random() % 100)));
-      }
-      const Statistics statistics(graph, rows, selectivity);
+      const Statistics statistics = random_statistics(graph, random);
       const CostModel cost = CostModel::hash_join();
       const double least = best_plan(graph, statistics, cost, Algorithm::fast).nodes.back().cost;
       for (Algorithm a : {Algorithm::faithful, Algorithm::dpccp, Algorithm::dpsize, Algorithm::dpsub}) {
@@ -143,13 +149,7 @@ TEST(JoinOrder, PlansReadFromKeptSetsCostTheSameAsThoseThatAreGrown) {
     if (seed % 3 > 1) {
       graph.add_edge(single(order[0]) | single(order[1]), single(order[n / 2]) | single(order[n / 2 + 1]));
     }
-    std::vector<double> rows;
-    std::vector<double> selectivity;
-    for (unsigned i = 0; i < n; ++i) rows.push_back(1 + static_cast<double>(random() % 1000));
-    for (std::size_t k = 0; k < graph.n_edges(); ++k) {
-      selectivity.push_back(1.0 / (1 + static_cast<double>(random() % 100)));
-    }
-    const Statistics statistics(graph, rows, selectivity);
+    const Statistics statistics = random_statistics(graph, random);
     for (const CostModel& cost : {CostModel::c_out(), CostModel::hash_join()}) {
       const Plan fast = best_plan(graph, statistics, cost, Algorithm::fast);
       const Plan dpsize = best_plan(graph, statistics, cost, Algorithm::dpsize);
@@ -157,6 +157,55 @@ TEST(JoinOrder, PlansReadFromKeptSetsCostTheSameAsThoseThatAreGrown) {
       EXPECT_NEAR(fast.nodes.back().cost, least, 1e-9 * least) << "seed " << seed;
       EXPECT_NEAR(fast.nodes.back().rows, dpsize.nodes.back().rows, 1e-9 * dpsize.nodes.back().rows);
       EXPECT_EQ(fast.counters.csg_cmp_pairs, dpsize.counters.csg_cmp_pairs);
+    }
+  }
+}
+
+TEST(JoinOrder, ANumberingIsKeptWhenItFollowsTheEdgesAndIsMadeToFollowThemOtherwise) {
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    std::mt19937 random(seed);
+    const unsigned n = 2 + static_cast<unsigned>(random() % 40);
+    std::vector<unsigned> order(n);
+    std::iota(order.begin(), order.end(), 0u);
+    const bool is_along = seed % 2 == 0;
+    if (!is_along) std::shuffle(order.begin(), order.end(), random);
+    Hypergraph graph(n);
+    for (unsigned i = 1; i < n; ++i) graph.add_edge(single(order[random() % i]), single(order[i]));
+    const Numbering numbering = Numbering::along_edges(graph);
+    NodeSet before = 0;
+    for (unsigned place = 0; place < n; ++place) {
+      const unsigned node = numbering.node(n - 1 - place);
+      EXPECT_EQ(numbering.bit(node), n - 1 - place);
+      EXPECT_TRUE(!is_along || node == place);
+      EXPECT_TRUE(place == 0 || overlap(graph.node(node).simple_neighborhood, before)) << "seed " << seed;
+      before |= single(node);
+    }
+    EXPECT_EQ(before, graph.all_nodes());
+    const NodeSet some = random() & graph.all_nodes();
+    NodeSet bits = 0;
+    for (NodeSet rest = some; rest != 0; rest &= rest - 1) bits |= single(numbering.bit(lowest_node(rest)));
+    EXPECT_EQ(numbering.bits(some), bits);
+  }
+}
+
+TEST(JoinOrder, APlanIsAsGoodAndOfTheSameTablesHoweverTheyAreNumbered) {
+  for (unsigned seed = 0; seed < 24; ++seed) {
+    std::mt19937 random(seed);
+    const unsigned n = 3 + static_cast<unsigned>(random() % 9);
+    std::vector<unsigned> order(n);
+    std::iota(order.begin(), order.end(), 0u);
+    std::shuffle(order.begin(), order.end(), random);
+    Hypergraph graph(n);
+    for (unsigned i = 1; i < n; ++i) graph.add_edge(single(order[random() % i]), single(order[i]));
+    const Statistics statistics = random_statistics(graph, random);
+    for (const CostModel& cost : {CostModel::c_out(), CostModel::hash_join()}) {
+      const Plan plan = best_plan(graph, statistics, cost, Algorithm::fast);
+      const double least = best_plan(graph, statistics, cost, Algorithm::dpsub).nodes.back().cost;
+      EXPECT_NEAR(plan.nodes.back().cost, least, 1e-9 * least) << "seed " << seed;
+      EXPECT_EQ(plan.nodes.back().tables, graph.all_nodes());
+      for (const PlanNode& node : plan.nodes) {
+        EXPECT_TRUE(node.left >= 0 || node.rows == statistics.rows[lowest_node(node.tables)]);
+      }
     }
   }
 }

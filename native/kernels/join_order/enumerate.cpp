@@ -51,9 +51,9 @@ struct FastReceiver {
   Enumeration& out;
   SeenSets seen{graph};
 
-  void node(unsigned i) {
-    if constexpr (Complex) seen.insert(mirrored(single(i), graph.n_nodes()));
-    if (options.keep_events) out.events.push_back({single(i), 0, -1});
+  void node(unsigned bit) {
+    if constexpr (Complex) seen.insert(single(bit));
+    if (options.keep_events) out.events.push_back({single(graph.n_nodes() - 1 - bit), 0, -1});
   }
   bool has_seen(NodeSet set) const { return seen.contains(set); }
   void pair(NodeSet left, NodeSet right, const EdgeSet<Words>& edges) {

@@ -6,8 +6,9 @@
 // it is connected for certain, so only sets that were grown over a complex edge are looked up. The joining
 // edges of two sets are the AND of the bit sets of the edges at their nodes.
 //
-// Inside, and for the receiver, sets are mirrored: node i is bit n-1-i. Sets then come in nearly ascending
-// order, and their unions in a few ascending series, so an array by set is read and written in streams.
+// Inside, and for the receiver, sets are of bits, the first node's the highest: node i is bit n-1-i, if the
+// receiver does not choose. Sets then come in nearly ascending order, and their unions in a few ascending
+// series, so an array by set is read and written in streams.
 //
 // Models      nothing of a server; the same pairs as `faithful`
 // Leaves out  conflict rules (filter them in the receiver)
@@ -27,6 +28,7 @@
 #include "common/require.hpp"
 #include "join_order/counters.hpp"
 #include "join_order/hypergraph.hpp"
+#include "join_order/numbering.hpp"
 #include "join_order/set_table.hpp"
 
 namespace engineroom::join_order {
@@ -63,7 +65,7 @@ struct EdgeSet {
   }
 };
 
-/// `Receiver` has `void node(unsigned)`, with the node's own number, and `void pair(NodeSet left, NodeSet
+/// `Receiver` has `void node(unsigned)`, with the node's bit, and `void pair(NodeSet left, NodeSet
 /// right, const EdgeSet<Words>&)`. With `Complex` also `bool has_seen(NodeSet)`, which must be true for every
 /// set that was the union of a reported pair. It may have a type `Carried` of a number that goes with a left
 /// set while it grows: `Carried first(unsigned)` of a node, `Carried grown(Carried, NodeSet, unsigned)` of a
@@ -81,13 +83,17 @@ class FastEnumerator {
   /// `look_up_all`, with `Complex`: connected is only what the receiver has seen, for a receiver that refuses
   /// pairs.
   FastEnumerator(const Hypergraph& graph, Receiver& receiver, bool look_up_all = false)
+      : FastEnumerator(graph, receiver, Numbering::mirrored(graph.n_nodes()), look_up_all) {}
+  /// The numbering must outlive the constructor.
+  FastEnumerator(const Hypergraph& graph, Receiver& receiver, const Numbering& numbering,
+                 bool look_up_all = false)
       : receiver_(receiver), look_up_all_(look_up_all), n_nodes_(graph.n_nodes()) {
     const auto turned = [&](const Hyperedge& e) {
-      return Hyperedge{mirrored(e.left, n_nodes_), mirrored(e.right, n_nodes_)};
+      return Hyperedge{numbering.bits(e.left), numbering.bits(e.right)};
     };
     for (unsigned bit = 0; bit < n_nodes_; ++bit) {
-      const Hypergraph::Node& node = graph.node(n_nodes_ - 1 - bit);
-      adjacent_[bit] = mirrored(node.simple_neighborhood, n_nodes_);
+      const Hypergraph::Node& node = graph.node(numbering.node(bit));
+      adjacent_[bit] = numbering.bits(node.simple_neighborhood);
       for (std::uint32_t edge : node.simple_edges) edges_at_[bit].add(edge / 2);
       if constexpr (Complex) {
         first_complex_[bit] = static_cast<std::uint32_t>(complex_at_.size());
@@ -104,7 +110,7 @@ class FastEnumerator {
 
   void run() {
     for (unsigned seed = 0; seed < n_nodes_; ++seed) {
-      receiver_.node(n_nodes_ - 1 - seed);
+      receiver_.node(seed);
       base_ = below(seed);
       Carried carried{};
       if constexpr (kCarries) carried = receiver_.first(seed);

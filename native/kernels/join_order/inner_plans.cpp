@@ -38,7 +38,7 @@ struct ByHashJoin {
 
 /// Dynamic programming inside the enumerator, for inner joins: a set's rows and its own part of the cost are
 /// found once, when its pairs are complete and it becomes a left side. A pair costs two entries and a
-/// comparison. Sets are mirrored, as the enumerator's.
+/// comparison. Sets are of bits, as the enumerator's.
 template <class Price, template <class> class Entries>
 class Planner {
   using Entry = typename Price::Entry;
@@ -46,20 +46,21 @@ class Planner {
  public:
   using Carried = double;
 
-  Planner(const Hypergraph& graph, const Statistics& statistics)
-      : n_nodes_(graph.n_nodes()), entries_(graph) {
-    std::reverse_copy(statistics.rows.begin(), statistics.rows.end(), rows_.begin());
+  Planner(const Hypergraph& graph, const Statistics& statistics, const Numbering& numbering)
+      : n_nodes_(graph.n_nodes()), numbering_(numbering), entries_(graph) {
     subgraphs_.reserve(n_nodes_ * n_nodes_ / 2);
     factors_.reserve(4 * graph.n_edges());
     for (unsigned bit = 0; bit < n_nodes_; ++bit) {
-      const Hypergraph::Node& node = graph.node(n_nodes_ - 1 - bit);
+      const unsigned own = numbering.node(bit);
+      const Hypergraph::Node& node = graph.node(own);
+      rows_[bit] = statistics.rows[own];
       first_factor_[bit] = static_cast<std::uint32_t>(factors_.size());
       for (const auto* edges : {&node.simple_edges, &node.complex_edges}) {
         for (std::uint32_t i : *edges) {
-          const NodeSet others = graph.stored(i).nodes() & ~single(n_nodes_ - 1 - bit);
-          const NodeSet turned =
-              is_single(others) ? single(n_nodes_ - 1 - lowest_node(others)) : mirrored(others, n_nodes_);
-          factors_.push_back({turned, {1, statistics.selectivity[i / 2]}});
+          const NodeSet others = graph.stored(i).nodes() & ~single(own);
+          factors_.push_back(
+              {is_single(others) ? single(numbering.bit(lowest_node(others))) : numbering.bits(others),
+               {1, statistics.selectivity[i / 2]}});
         }
       }
     }
@@ -82,7 +83,7 @@ class Planner {
     return rows;
   }
 
-  void node(unsigned i) { entries_.entry(entries_.made(single(n_nodes_ - 1 - i))).cost = 0; }
+  void node(unsigned bit) { entries_.entry(entries_.made(single(bit))).cost = 0; }
   bool has_seen(NodeSet set) const { return entries_.contains(set); }
   void subgraph(NodeSet set, double rows) {
     Entry& entry = entries_.entry(entries_.known(set));
@@ -117,9 +118,9 @@ class Planner {
           return Input{rows, entries_.entry(entries_.known(set)).cost};
         },
         plan.nodes);
-    for (PlanNode& node : plan.nodes) {  // mirrored, inputs first
+    for (PlanNode& node : plan.nodes) {  // inputs first
       const auto tables = [&](std::int32_t i) { return plan.nodes[static_cast<std::size_t>(i)].tables; };
-      node.tables = node.left < 0 ? single(n_nodes_ - 1 - lowest_node(node.tables))
+      node.tables = node.left < 0 ? single(numbering_.node(lowest_node(node.tables)))
                                   : tables(node.left) | tables(node.right);
     }
     return plan;
@@ -173,8 +174,9 @@ class Planner {
   }
 
   const unsigned n_nodes_;
-  std::array<double, kMostNodes> rows_;
-  std::vector<Factor> factors_;  // by node
+  const Numbering& numbering_;
+  std::array<double, kMostNodes> rows_;  // by bit
+  std::vector<Factor> factors_;          // by bit
   std::array<std::uint32_t, kMostNodes + 1> first_factor_;
   Entries<Entry> entries_;
   Entry left_{};
@@ -186,8 +188,9 @@ class Planner {
 
 template <class Price, template <class> class Entries, bool Complex>
 Plan planned(const Hypergraph& graph, const Statistics& statistics) {
-  Planner<Price, Entries> planner(graph, statistics);
-  FastEnumerator<0, Complex, Planner<Price, Entries>> enumerator(graph, planner);
+  const Numbering numbering = Numbering::along_edges(graph);
+  Planner<Price, Entries> planner(graph, statistics, numbering);
+  FastEnumerator<0, Complex, Planner<Price, Entries>> enumerator(graph, planner, numbering);
   enumerator.run();
   Plan plan = planner.plan();
   plan.counters = {enumerator.connected_subgraphs(), planner.n_pairs(), planner.n_pairs(),
@@ -219,7 +222,7 @@ std::size_t connected_sets(const Hypergraph& graph, std::size_t most) {
   constexpr unsigned kMostNodesOfArray = 24;
   const unsigned n = graph.n_nodes();
   if (n > kMostNodesOfArray) return false;
-  if (std::size_t{1} << n <= places_for(n)) return true;
+  if (std::size_t{1} << n <= places_for(graph)) return true;
   unsigned degree = 0;
   for (unsigned i = 0; i < n; ++i) degree = std::max(degree, size(graph.node(i).simple_neighborhood));
   if (degree < 3) return false;

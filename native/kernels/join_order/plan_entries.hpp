@@ -57,9 +57,13 @@ class ByPlace {
   Plan* plans_;
 };
 
-/// A table's places at first. Of the connected graphs of simple edges a chain has fewest connected sets,
-/// about n^2 / 2, and takes an eighth of them; a cycle takes a quarter.
-constexpr std::size_t places_for(std::size_t n_nodes) { return std::bit_ceil(4 * n_nodes * n_nodes); }
+/// A table's places at first: of the connected graphs with so many edges a chain or a cycle has fewest
+/// connected sets, which take a quarter of the places.
+inline std::size_t places_for(const Hypergraph& graph) {
+  const std::size_t n = graph.n_nodes();
+  const std::size_t fewest = graph.n_edges() < n ? n * (n + 1) / 2 : n * (n - 1) + 1;
+  return std::bit_ceil(4 * fewest + 1);
+}
 
 /// Plans in an open-addressing table, in proportion to the connected sets. What a pair reads of its right
 /// side lies with the key; the best left side, which is only written, lies apart.
@@ -71,7 +75,7 @@ class InTable {
     // A set that only complex edges could connect is often asked for in vain, which is dear in a table.
     constexpr std::size_t kMostNodesOfBits = 16;
     if (graph.has_complex_edges() && n <= kMostNodesOfBits) seen_.resize((std::size_t{1} << n) / 64 + 1);
-    reserve(places_for(n));
+    reserve(places_for(graph));
   }
 
   std::size_t known(NodeSet set) const {

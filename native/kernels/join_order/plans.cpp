@@ -106,7 +106,7 @@ struct FastPairs {
   unsigned n_nodes;
   std::uint64_t n_pairs = 0;
 
-  void node(unsigned i) { table.node(i); }
+  void node(unsigned bit) { table.node(n_nodes - 1 - bit); }
   bool has_seen(NodeSet set) const { return table.has_seen(mirrored(set, n_nodes)); }
   void pair(NodeSet left, NodeSet right, const EdgeSet<0>&) {
     ++n_pairs;

@@ -29,9 +29,9 @@ HYPEREDGES = 30
 # Dynamic programming with costs against the enumeration alone. A pair costs it one or two looks at the cost of a set and
 # one improvement of another: two cache lines to read, one to write, found by a multiplication each where sets are few.
 # Not all pairs are grown for it: right sides that grew as left sides before are read from the list of those, which the
-# enumeration alone does not keep: 1,311 of the 1,330 pairs of a chain of 20, 2,433 of the 3,610 of a cycle. Where a
-# chain's nodes are numbered at random it is 28 (NUMBERED_AT_RANDOM), both sides are looked up, one look in ten is not at
-# home, and the goal is missed. At eight tables, with 84 pairs, what is done once a graph weighs as much as the pairs.
+# enumeration alone does not keep: 1,311 of the 1,330 pairs of a chain of 20, 2,433 of the 3,610 of a cycle. Of a chain
+# numbered at random (NUMBERED_AT_RANDOM) it would be 28, so the planner numbers such tables along the joins first. At eight
+# tables, with 84 pairs, what is done once a graph weighs as much as the pairs.
 COSTS = 1.3
 NUMBERED_AT_RANDOM = (20, 1)  # tables and seed
 OTHERS = (("chain", 10), ("chain", 14), ("star", 10), ("star", 12), ("clique", 7), ("clique", 9))
