@@ -238,8 +238,9 @@ def test_varied_machines_hang_on_the_run_and_any_executor_makes_them():
     with ThreadPoolExecutor(2) as executor:
         run = varied(how(machine=machine.values(), seeds=(1,)), how, machine, executor=executor)
     table = run.tables["varied"]
-    assert len(table) == len(machine.uncertain()) * len(FACTORS)
     by = table.set_index(["parameter", "factor"])["nanoseconds"]
+    every = {(name, factor) for name in machine.uncertain() for factor in FACTORS}
+    assert set(by.index) == every - {("disk_queue_depth", 0.5)}  # one disk cannot be halved
     usual = machine.values()["switch_ps"]
     assert (by["switch_ps", 0.5], by["switch_ps", 1.5], by["wake_ps", 0.5]) == (
         0.5 * usual,
