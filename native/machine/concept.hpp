@@ -127,6 +127,7 @@ concept Machine = requires(M m, typename M::Ref word, typename M::File& file, st
   { m.peek(word) } -> std::same_as<std::uint64_t>;  // at no cost, for set-up and for looking after the run
 
   m.work(n);                         // ns of computing
+  m.charge(n);                       // ns that the code beside it takes: real threads take them by running it
   m.copy(to, from, std::size_t{0});  // memcpy and its time
   { m.spin_until(word, until, spin) } -> AwaitsTo<SpinResult>;
   // As futex: sleeps if the word still holds `n`, until unpark, or the timeout in ns.

@@ -152,6 +152,7 @@ class HostMachine {
   std::uint64_t peek(Ref ref) const { return ref.word->load(); }
 
   void work(std::uint64_t ns);
+  void charge(std::uint64_t) {}
   void copy(void* to, const void* from, std::size_t bytes) {
     if (bytes > 0) std::memcpy(to, from, bytes);
   }

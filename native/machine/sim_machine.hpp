@@ -145,6 +145,7 @@ class SimMachine {
 
   void work(std::uint64_t ns) { charge_work(static_cast<Time>(ns) * kPerNs); }
   void work_ps(Time ps) { charge_work(ps); }
+  void charge(std::uint64_t ns) { work(ns); }
   void copy(void* to, const void* from, std::size_t bytes) {
     if (bytes > 0) std::memcpy(to, from, bytes);
     charge_work(static_cast<Time>(bytes) * config_.copy_ps_per_kib / 1024);

@@ -90,15 +90,18 @@ def parameters(primitives: Mapping[str, Sequence[float]]) -> dict[str, dict[str,
 
 
 def emulated_disk(primitives: Mapping[str, Sequence[float]]) -> dict[str, int]:
-    """The parameters of a log and its disk that real threads emulate in memory: what lies there is larger than a cache."""
+    """The parameters of a log and its disk that real threads emulate in memory.
+
+    What lies there is larger than a cache, and one thread writes what another one has just copied.
+    """
     ns = {name: statistics.median(values) for name, values in primitives.items()}
-    per_kib = max(0.0, (ns["emulated_write_64_kib"] - ns["emulated_write_512"]) / 63.5)
+    per_kib = max(0.0, (ns["emulated_write_64_kib_beside_a_copy"] - ns["emulated_write_512"]) / 63.5)
     return {
         "disk_is_timer": 1,
         "disk_ps_per_kib": 0,
         "pwrite_ps": round(1000 * max(0.0, ns["emulated_write_512"] - per_kib / 2)),
         "pwrite_ps_per_kib": round(1000 * per_kib),
-        "copy_ps_per_kib": round(1000 * ns["copy_64_kib_into_16_mib"] / 64),
+        "copy_ps_per_kib": round(1000 * ns["copy_64_kib_beside_a_write"] / 64),
     }
 
 

@@ -45,7 +45,7 @@ class Log56 {
     m.enter(reservation_);
     // The margin to the oldest change that is not in its page, which always is wide enough here.
     co_await mutex_.lock(m);
-    m.work(config_.reserve_ns);
+    m.charge(config_.reserve_ns);
     co_await mutex_.unlock(m);
     co_await mutex_.lock(m);
     while (buffer_.free() + room_for(bytes.size()) > config_.buffer_bytes) {
@@ -58,7 +58,7 @@ class Log56 {
       m.enter(reservation_);
       co_await mutex_.lock(m);
     }
-    m.work(config_.reserve_ns);
+    m.charge(config_.reserve_ns);
     Appended appended{.done = true, .start_lsn = lsn_, .end_lsn = lsn_of(sn_of(lsn_) + bytes.size())};
     std::vector<std::pair<std::byte*, std::span<const std::byte>>> later;
     buffer_.append(bytes.size(), [&](std::byte* to, std::size_t from, std::size_t n) {
@@ -129,7 +129,7 @@ class Log56 {
       m.copy(buffer_.at(to), buffer_.at(to - kBlockBytes), kBlockBytes);
       buffer_.move_free(to + last);
     }
-    m.work(config_.seal_ns * (to - from) / kBlockBytes);
+    m.charge(config_.seal_ns * (to - from) / kBlockBytes);
     if (config_.seals_blocks) buffer_.seal_blocks(from, to, block_of(written_lsn_), last);
     co_await m.pwrite(file_, file_offset(block_of(written_lsn_), config_.capacity_bytes),
                       std::span<const std::byte>(buffer_.at(from), to - from));
@@ -143,7 +143,7 @@ class Log56 {
     if (next_to_write_ > config_.buffer_bytes / 2) {
       const std::size_t left = buffer_.free() - next_to_write_;
       std::memmove(buffer_.at(0), buffer_.at(next_to_write_), buffer_.blocks_end() - next_to_write_);
-      m.work(left / 32);
+      m.charge(left / 32);
       buffer_.move_free(left);
       next_to_write_ = 0;
     }

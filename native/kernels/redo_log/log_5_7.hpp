@@ -60,7 +60,7 @@ class Log57 {
       m.enter(reservation_);
       co_await mutex_.lock(m);
     }
-    m.work(config_.reserve_ns);
+    m.charge(config_.reserve_ns);
     LinearBuffer& buffer = halves_[half_];
     const Appended appended{.done = true, .start_lsn = lsn_, .end_lsn = lsn_of(sn_of(lsn_) + bytes.size())};
     std::vector<std::pair<std::byte*, std::span<const std::byte>>> later;
@@ -168,7 +168,7 @@ class Log57 {
 
   Task<> write(M& m, LinearBuffer& buffer, Lsn written, Lsn write_lsn) {
     std::size_t end = buffer.blocks_end();
-    m.work(config_.seal_ns * end / kBlockBytes);
+    m.charge(config_.seal_ns * end / kBlockBytes);
     if (config_.seals_blocks) buffer.seal_blocks(0, end, block_of(written), offset_in_block(write_lsn));
     const std::uint64_t offset = file_offset(block_of(written), config_.capacity_bytes);
     // Zeroes up to the write-ahead unit, the first time it is written: else the device reads before it

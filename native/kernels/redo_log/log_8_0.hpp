@@ -86,7 +86,7 @@ class Log80 {
     machine::Scope<M> doing(m, reservation_);
     const Sn start_sn = co_await m.add(sn_, bytes.size());
     const Sn end_sn = start_sn + bytes.size();
-    m.work(config_.reserve_ns);
+    m.charge(config_.reserve_ns);
     const Appended appended{.done = true, .start_lsn = lsn_of(start_sn), .end_lsn = lsn_of(end_sn)};
     for (;;) {
       const Sn limit = co_await m.load(buf_limit_sn_);
@@ -324,7 +324,7 @@ class Log80 {
     Lsn to = ready;
     if (whole > 0) {
       to = block_of(from) + whole + kHeaderBytes;
-      m.work(config_.seal_ns * whole / kBlockBytes);
+      m.charge(config_.seal_ns * whole / kBlockBytes);
       if (config_.seals_blocks) {
         for (std::size_t i = 0; i < whole; i += kBlockBytes) {
           seal(Block(&ring_[at + i], kBlockBytes), block_of(from) + i, kBlockBytes, 0);
@@ -344,7 +344,7 @@ class Log80 {
       m.copy(&write_ahead_[kHeaderBytes], &ring_[at + kHeaderBytes], offset_in_block(ready) - kHeaderBytes);
       const std::uint16_t group = first_group(block_of(from)).load(std::memory_order_relaxed);
       std::memcpy(&write_ahead_[6], &group, 2);
-      m.work(config_.seal_ns);
+      m.charge(config_.seal_ns);
       if (config_.seals_blocks) {
         seal(Block(write_ahead_.data(), kBlockBytes), block_of(from), offset_in_block(ready), 0);
       }

@@ -43,7 +43,8 @@ struct LogConfig {
   /// Whether blocks are sealed for recovery; figures that count need not.
   bool seals_blocks = true;
 
-  // What the instructions take that are not shared words and not copies.
+  // What the instructions take that are not shared words and not copies: on real threads what they take
+  // there.
   std::uint64_t seal_ns = 60;        // the checksum of a block
   std::uint64_t reserve_ns = 10;     // sizes, conversions, headers, under the mutex in 5.x
   std::uint64_t flush_list_ns = 30;  // adding a page to the flush list
@@ -106,7 +107,7 @@ class FlushList {
   Task<> add(M& m, Lsn start_lsn) {
     machine::Scope<M> doing(m, site_);
     co_await latch_.lock(m);
-    m.work(add_ns_);
+    m.charge(add_ns_);
     if (keeps_) added_.push_back(start_lsn);
     co_await latch_.unlock(m);
   }
