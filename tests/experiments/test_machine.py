@@ -56,7 +56,9 @@ def commits(design, clients, **parameters):
     machine = {**experiment.preset("laptop").values(), "wake_ps": 20_000_000, "timer_slack_ps": 0, "disk_is_timer": 1,
                "disk_ps_per_kib": 0, "slice_ps": 10**11, "wakeup_granularity_ps": 10**11,
                "timer_ps": 12_000_000, "kick_ps": 12_000_000, **parameters}  # fmt: skip
-    return experiment._simulated("a", design, clients, machine, seal_ns=60, run_ms=400, seed=1)["commits_per_s"]
+    return experiment._simulated("a", design, clients, machine, seal_ns=60, run_ms=400, seed=1)[
+        "commits_per_s"
+    ]
 
 
 def test_one_client_of_8_0_is_slow_since_timers_open_the_gate_of_the_log_threads():
