@@ -61,9 +61,8 @@ GOALS = {"median_percent": 10.0, "most_percent": 20.0, "fsyncs_percent": 15.0}
 FIT = ("wake_ps", "timer_ps", "kick_ps", "await_ps")
 FACTORS = (0.25, 0.5, 0.7, 0.85, 1.0, 1.2, 1.4, 2.0, 4.0)
 PROCESSORS = 2
-SLICE_MS = (
-    4  # of round robin: with the usual 100 ms a run is four slices long, and chance decides who has them
-)
+# Of round robin. With the usual 100 ms a run is four slices long, and chance decides who has them.
+SLICE_MS = 4
 _SLICE_FILE = Path("/proc/sys/kernel/sched_rr_timeslice_ms")
 MEASURED, SERIES = ("commits_per_s", "fsyncs_per_commit"), ("real", "simulated")
 

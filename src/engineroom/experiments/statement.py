@@ -72,12 +72,26 @@ def join_of(tree: str) -> str:
     return found[1] if found else tree
 
 
-# The system books a thread's time at the latest at its next tick, or when it leaves the processor: after its answer it does.
+# The system books a thread's time when it leaves the processor, or at its next tick. Of 400 EXPLAINs of a chain of 15
+# tables 13 counted as less than half of the median without a rest before the clock was read, one with a rest of 2 ms.
 UNTIL_BOOKED_S = 0.002
+STILL_S = 0.0001
+MOST_LOOKS = 20
 
 
 def _cpu_seconds(server: Server) -> float:
-    time.sleep(UNTIL_BOOKED_S)
+    """The server's CPU time once it stands still, but for what its own housekeeping takes."""
+    before = _booked_seconds(server)
+    for _ in range(MOST_LOOKS):
+        time.sleep(UNTIL_BOOKED_S)
+        seconds = _booked_seconds(server)
+        if seconds - before < STILL_S:
+            break
+        before = seconds
+    return seconds
+
+
+def _booked_seconds(server: Server) -> float:
     seconds = server.cpu_seconds()
     if seconds is None:
         raise EngineRoomError(
