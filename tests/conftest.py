@@ -1,10 +1,17 @@
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import pytest
 
 from engineroom import paths
+
+
+def pytest_configure() -> None:
+    """A shell lets what it starts in the background ignore Ctrl-C; a test that sends one would wait for ever."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
