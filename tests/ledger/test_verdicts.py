@@ -258,5 +258,8 @@ def test_a_verdict_that_a_varied_machine_changes_is_fragile():
     )
     run = Run("num-deg-3", "sim", table(200.0), provenance={}, tables={"varied": varied})
     judged = judge(run)
+    assert judged.fragile is not None
     assert [each.split(":")[0] for each in judged.fragile] == ["rmw_ps x 1.5"]
-    assert judge(Run("num-deg-3", "sim", table(200.0), provenance={})).fragile == ()
+    same = varied[varied["factor"] == 0.5]
+    assert judge(Run("num-deg-3", "sim", table(200.0), provenance={}, tables={"varied": same})).fragile == ()
+    assert judge(Run("num-deg-3", "sim", table(200.0), provenance={})).fragile is None

@@ -102,8 +102,18 @@ def _verdict(row: Row) -> str:
     run += f", newest of {len(kept)}" if len(kept) > 1 else ""
     run += f", {withdrawn} withdrawn" if withdrawn else ""
     held = f"{row.claims_held} of {row.claims_total} claims held"
-    fragile = f"; fragile ({_cell('; '.join(row.fragile))})" if row.fragile else ""
-    return f"**{_words(row.verdict)}** by {row.method}, {held} ({run}){fragile}"
+    return f"**{_words(row.verdict)}** by {row.method}, {held} ({run}){_fragile(row)}"
+
+
+def _fragile(row: Row) -> str:
+    """What half and one and a half of each estimate of the simulated machine did to the verdict, where that was tried."""
+    if row.fragile is None:
+        return ""
+    return (
+        f"; fragile ({_cell('; '.join(row.fragile))})"
+        if row.fragile
+        else "; the same on every varied machine"
+    )
 
 
 def _ours(claim: Claim) -> str:

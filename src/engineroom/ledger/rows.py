@@ -24,7 +24,7 @@ class Row:
     claims_total: int
     origin: str | None
     recorded_at: str | None
-    fragile: tuple[str, ...] = ()
+    fragile: tuple[str, ...] | None = None
 
     def json(self) -> dict[str, Any]:
         """The row as a program reads it."""

@@ -79,7 +79,8 @@ class Judgement:
     claims: tuple[Claim, ...]
     repeats: int
     reason: str | None = None
-    fragile: tuple[str, ...] = ()  # varied numbers of the simulated machine that give another verdict
+    # Varied numbers of the simulated machine that give another verdict; None where none were varied.
+    fragile: tuple[str, ...] | None = None
 
     @property
     def claims_held(self) -> int:
@@ -105,20 +106,21 @@ def judge(run: Run) -> Judgement:
         claims=tuple(claims),
         repeats=len(repeats),
         reason=run.not_attributable,
-        fragile=tuple(_flips(run)),
+        fragile=_flips(run),
     )
 
 
-def _flips(run: Run) -> Iterable[str]:
+def _flips(run: Run) -> tuple[str, ...] | None:
     """The varied machines (table `varied`) on which the figure would get another verdict than by the run itself."""
     if "varied" not in run.tables or run.not_attributable:
-        return
+        return None
     alone = replace(run, tables={})
     usual = judge(alone).verdict
-    for (name, factor), table in run.tables["varied"].groupby(["parameter", "factor"], sort=False):
-        found = judge(replace(alone, table=table)).verdict
-        if found != usual:
-            yield f"{name} x {factor:g}: {found}"
+    by = run.tables["varied"].groupby(["parameter", "factor"], sort=False)
+    found = {key: judge(replace(alone, table=table)).verdict for key, table in by}
+    return tuple(
+        f"{name} x {factor:g}: {verdict}" for (name, factor), verdict in found.items() if verdict != usual
+    )
 
 
 def direction_holds(ours: float, published: float) -> bool:
