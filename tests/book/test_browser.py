@@ -103,7 +103,7 @@ CASES += [(name, "phone", "dark") for name in OPENED]
 
 
 @pytest.mark.parametrize("reader", CASES, indirect=True, ids="-".join)
-def test_page_is_quiet_narrow_and_accessible(reader, request):
+def test_page_is_quiet_narrow_readable_and_accessible(reader, request):
     page = reader.page
     page.wait_for_timeout(300)
     shot = paths.build() / "screenshots" / f"{request.node.callspec.id.replace('/', '_')}.png"
@@ -111,6 +111,8 @@ def test_page_is_quiet_narrow_and_accessible(reader, request):
     page.screenshot(path=shot, full_page=True)
     assert reader.complaints == []
     assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
+    assert page.evaluate(OUT_OF_SIGHT) == []
+    assert page.evaluate(CUT_TEXTS, "figure.er-figure svg") == []
     found = Axe().run(page, options={"preload": False})
     bad = [
         (rule["id"], [node["target"] for node in rule["nodes"]][:5])
@@ -135,16 +137,6 @@ def test_front_page_says_where_to_begin_on_the_first_screen(reader):
     assert box["y"] + box["height"] <= WIDTHS["phone"][1]
 
 
-@pytest.mark.parametrize(
-    "reader", [(page, width) for page in OPENED for width in WIDTHS], indirect=True, ids="-".join
-)
-def test_verdicts_captions_and_the_texts_of_figures_are_seen_without_scrolling(reader):
-    page = reader.page
-    page.wait_for_timeout(300)
-    assert page.evaluate(OUT_OF_SIGHT) == []
-    assert page.evaluate(CUT_TEXTS, "figure.er-figure svg") == []
-
-
 EXPLORED = [
     page for page in PAGES if "```{explorable}" in (paths.root() / f"{page}.md").read_text(encoding="utf-8")
 ]
@@ -153,34 +145,22 @@ EXPLORED = [
 @pytest.mark.parametrize(
     "reader", [(page, width) for page in EXPLORED for width in WIDTHS], indirect=True, ids="-".join
 )
-class TestKnobsAndPictures:
-    """Of every explorable, at both widths, whatever its knobs say."""
-
-    @staticmethod
-    def at_ends(page: Page) -> Iterator[str]:
-        page.wait_for_selector(".er-picture svg")
-        yield "start"
-        for key in ("End", "Home"):
-            for knob in page.locator(".er-live input[type=range]").all():
-                knob.focus()
-                page.keyboard.press(key)
-            page.wait_for_timeout(200)
-            yield key
-
-    def test_a_knob_has_its_name_in_one_line_and_its_value_inside(self, reader):
-        page, heights = reader.page, set()
-        for at in self.at_ends(page):
-            knobs = page.evaluate(KNOBS)
-            assert knobs
-            for knob in knobs:
-                assert knob["lines"] == 1, (at, knob)
-                assert knob["value"] <= knob["room"], (at, knob)
-            heights.add(tuple(knob["height"] for knob in knobs))
-        assert len(heights) == 1
-
-    def test_no_text_of_a_picture_is_cut(self, reader):
-        for at in self.at_ends(reader.page):
-            assert reader.page.evaluate(CUT_TEXTS, ".er-picture svg") == [], at
+def test_whatever_the_knobs_say_their_names_and_values_and_the_pictures_are_whole(reader):
+    page, heights = reader.page, set()
+    page.wait_for_selector(".er-picture svg")
+    for key in ("", "End", "Home"):
+        for knob in page.locator(".er-live input[type=range]").all() if key else ():
+            knob.focus()
+            page.keyboard.press(key)
+        page.wait_for_timeout(200)
+        knobs = page.evaluate(KNOBS)
+        assert knobs
+        for knob in knobs:
+            assert knob["lines"] == 1, (key, knob)
+            assert knob["value"] <= knob["room"], (key, knob)
+        heights.add(tuple(knob["height"] for knob in knobs))
+        assert page.evaluate(CUT_TEXTS, ".er-picture svg") == [], key
+    assert len(heights) == 1
 
 
 def result_texts(page: Page) -> dict[str, str]:
