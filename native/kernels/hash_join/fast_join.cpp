@@ -21,9 +21,9 @@ namespace {
 
 // Up to this size one table is as fast as partitions and takes a third of the memory. Measured with ten
 // million probe rows on a core with 2 MiB of second-level and a share of 260 MiB of third-level cache: the
-// two meet between half a million and a million build rows (23 to 46 MB); at two million, partitions take two
-// thirds of the time.
-constexpr std::size_t kOneTableBytes = std::size_t{35} << 20;
+// two meet between 500,000 and 600,000 build rows (23 to 28 MB), with one thread and with two; at a million,
+// partitions take three quarters of the time.
+constexpr std::size_t kOneTableBytes = std::size_t{26} << 20;
 // A partition's table: with the rows that stream past it, it is to stay in a second-level cache of 1 to 2
 // MiB.
 constexpr std::size_t kPartitionTableBytes = std::size_t{920} << 10;
