@@ -294,3 +294,21 @@ def test_real_threads_are_sampled_and_their_waits_counted_by_latch():
     waits = shares.tables["waits"]
     assert {"log_sys_mutex", "log_flush_event"} <= set(waits.loc[waits["series"] == "old_redo", "name"])
     assert callers.table["share_percent"].sum() == pytest.approx(100)
+
+
+def test_real_threads_take_for_a_seal_what_it_takes_and_not_what_it_is_charged_with():
+    load = {"clients": 1, "statements": 0, "mtrs_per_statement": 0, "commit_mtrs": 1, "mtr_bytes": 300}
+    log = {"seals_blocks": 1, "seal_ns": 50_000_000}
+    seen = _native.redo_log.run_on_host(design="5.7", load=load, log=log, run_ns=100_000_000, profile=False)
+    assert seen["transactions"] > 4
+    machine = redo_log.parameters("laptop")
+    charged = _native.redo_log.simulate(
+        design="5.7", parameters=machine, load=load, log={"seal_ns": 50_000_000}, run_ns=100_000_000
+    )
+    assert charged["transactions"] <= 2
+
+
+def test_a_seal_takes_time_and_no_block_is_refused():
+    assert _native.redo_log.seal_ns(blocks=64) > 0
+    with pytest.raises(ValueError, match="blocks must be at least 1"):
+        _native.redo_log.seal_ns(blocks=0)
