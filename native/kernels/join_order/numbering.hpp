@@ -1,7 +1,8 @@
 // Which bit stands for which node while sets are enumerated.
 //
 // Models      nothing of a server, which takes tables as they come
-// Leaves out  an order that would be best; any one along the edges is within a tenth of it
+// Leaves out  an order that would be best: of orders along the edges some plan a grid a quarter slower than
+//             others; chains, stars and cycles hardly differ
 // Cost        once a graph, a few operations a node and an edge
 #pragma once
 
@@ -23,8 +24,8 @@ class Numbering {
   }
 
   /// Mirrored, if every node but the first has a simple edge to a lower one. Otherwise the nodes come breadth
-  /// first from one with fewest neighbours, since sets that grow along the numbering meet in few places: a
-  /// plan of a chain that is numbered at random would take half as long again.
+  /// first from one with fewest neighbours, since the sets of such a numbering come again as right sides: a
+  /// plan of a chain of 20 that is numbered at random would take two fifths longer.
   static Numbering along_edges(const Hypergraph& graph) {
     const unsigned n = graph.n_nodes();
     const auto neighbors = [&](unsigned node) { return graph.node(node).simple_neighborhood; };

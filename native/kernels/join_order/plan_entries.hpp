@@ -57,12 +57,12 @@ class ByPlace {
   Plan* plans_;
 };
 
-/// A table's places at first: of the connected graphs with so many edges a chain or a cycle has fewest
-/// connected sets, which take a quarter of the places.
+/// A table's places at first. The connected sets of a chain, or of a cycle where there are as many edges as
+/// nodes, take at most a quarter of them.
 inline std::size_t places_for(const Hypergraph& graph) {
   const std::size_t n = graph.n_nodes();
-  const std::size_t fewest = graph.n_edges() < n ? n * (n + 1) / 2 : n * (n - 1) + 1;
-  return std::bit_ceil(4 * fewest + 1);
+  const std::size_t sets = graph.n_edges() < n ? n * (n + 1) / 2 : n * (n - 1) + 1;
+  return std::bit_ceil(4 * sets + 1);
 }
 
 /// Plans in an open-addressing table, in proportion to the connected sets. What a pair reads of its right
