@@ -58,6 +58,7 @@ const std::vector<Field>& fields() {
       field("yield_ps", &SimConfig::yield_ps),
       field("slice_ps", &SimConfig::slice_ps),
       field("wakeup_granularity_ps", &SimConfig::wakeup_granularity_ps),
+      field("tick_ps", &SimConfig::tick_ps),
       field("timer_slack_ps", &SimConfig::timer_slack_ps),
       field("timer_ps", &SimConfig::timer_ps),
       field("kick_ps", &SimConfig::kick_ps),

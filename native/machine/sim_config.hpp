@@ -64,6 +64,10 @@ struct SimConfig {
   Time yield_ps = 300'000;
   Time slice_ps = 3'000'000'000;               // how long a thread runs while others wait for its CPU
   Time wakeup_granularity_ps = 1'000'000'000;  // how long before a thread that wakes may take its place
+  // Round robin (SCHED_RR), when positive: slices are whole ticks of the clock and end at one, a thread that
+  // sleeps keeps the rest of its slice, nobody takes another's place before, and who wakes while all CPUs are
+  // busy waits where it ran.
+  Time tick_ps = 0;
   Time timer_slack_ps = 50'000'000;
   // What leaves a virtual machine costs its processor time: setting the timer of a sleep or a timed park, and
   // again when that ends; and interrupting an idle CPU to wake a thread there.

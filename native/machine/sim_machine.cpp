@@ -55,6 +55,7 @@ SimConfig checked(const SimConfig& config) {
                                                 {config.wake_each_ps, "wake_each_ps"},
                                                 {config.yield_ps, "yield_ps"},
                                                 {config.wakeup_granularity_ps, "wakeup_granularity_ps"},
+                                                {config.tick_ps, "tick_ps"},
                                                 {config.timer_slack_ps, "timer_slack_ps"},
                                                 {config.timer_ps, "timer_ps"},
                                                 {config.kick_ps, "kick_ps"},
@@ -87,6 +88,10 @@ SimMachine::SimMachine(const SimConfig& config)
       random_(config.seed),
       disk_free_at_(config.disk_queue_depth) {
   for (std::uint32_t cpu = 0; cpu < n_cpus_; ++cpu) idle_.add(cpu);
+  if (config_.tick_ps > 0) {
+    slice_ticks_ = std::max<Time>(1, config_.slice_ps / config_.tick_ps);
+    first_tick_ = static_cast<Time>(random_.below(static_cast<std::uint64_t>(config_.tick_ps)));
+  }
 }
 
 SimMachine::~SimMachine() { drop_all(); }
@@ -643,8 +648,18 @@ void SimMachine::end(Thread& t) {
   finished.result();  // an exception of the kernel ends the run
 }
 
+/// What is left of its slice when it leaves its CPU. A thread that was alone there began new ones meanwhile.
+void SimMachine::count_ticks(Thread& t) {
+  if (config_.tick_ps == 0) return;
+  const Time begun = cpus_[t.cpu].run_start;
+  const Time passed = tick_of(std::max(now_, begun)) - tick_of(begun);
+  t.ticks_left -= passed % slice_ticks_;
+  if (t.ticks_left <= 0) t.ticks_left += slice_ticks_;
+}
+
 void SimMachine::preempt(Thread& t) {
   const std::uint32_t cpu = t.cpu;
+  count_ticks(t);
   keep_interval(t, State::work, t.since, static_cast<std::int32_t>(cpu));
   cpus_[cpu].current = kNone;
   t.phase = Phase::runnable;
@@ -655,6 +670,7 @@ void SimMachine::preempt(Thread& t) {
 }
 
 void SimMachine::leave_cpu(Thread& t, Phase phase) {
+  count_ticks(t);
   keep_interval(t, State::work, t.since, static_cast<std::int32_t>(t.cpu));
   cpus_[t.cpu].current = kNone;
   t.phase = phase;
@@ -732,7 +748,23 @@ Time SimMachine::timer_end(const Thread& t, std::uint64_t ns) const {
   return now_ + std::max<Time>(0, after - t.timer_cost) + config_.timer_slack_ps;
 }
 
+/// A CPU that is on its way out of idleness: threads of one priority go there as to an idle one, as Linux
+/// counts none on it before.
+bool SimMachine::awakes(std::uint32_t cpu) const {
+  return cpus_[cpu].is_awaking && now_ < cpus_[cpu].run_start;
+}
+
+std::uint32_t SimMachine::cpu_to_wake_on_round_robin(const Thread& t) const {
+  const auto takes = [&](std::uint32_t cpu) { return idle_.has(cpu) || awakes(cpu); };
+  if (takes(t.cpu)) return t.cpu;
+  for (std::uint32_t cpu = 0; cpu < n_cpus_; ++cpu) {
+    if (takes(cpu)) return cpu;
+  }
+  return t.cpu;
+}
+
 std::uint32_t SimMachine::cpu_to_wake_on(const Thread& t) {
+  if (config_.tick_ps > 0) return cpu_to_wake_on_round_robin(t);
   const std::uint32_t siblings = config_.threads_per_core;
   const auto core_is_idle = [&](std::uint32_t cpu) {
     const std::uint32_t first = cpu / siblings * siblings;
@@ -765,6 +797,11 @@ void SimMachine::enqueue(Thread& t, std::uint32_t cpu_id) {
   Cpu& cpu = cpus_[cpu_id];
   t.cpu = cpu_id;
   t.next = kNone;
+  if (config_.tick_ps > 0 && cpu.first == kNone && cpu.slice_end <= now_) {
+    // Its thread was alone, and began a new slice whenever one was over.
+    const Time slice = slice_ticks_ * config_.tick_ps;
+    cpu.slice_end += ((now_ - cpu.slice_end) / slice + 1) * slice;
+  }
   if (cpu.first == kNone) {
     cpu.first = static_cast<std::int32_t>(t.id);
     with_queue_.add(cpu_id);
@@ -774,7 +811,8 @@ void SimMachine::enqueue(Thread& t, std::uint32_t cpu_id) {
   cpu.last = static_cast<std::int32_t>(t.id);
   ++cpu.queued;
   if (cpu.current == kNone) return;
-  cpu.slice_end = std::min(cpu.slice_end, std::max(now_, cpu.run_start + config_.wakeup_granularity_ps));
+  if (config_.tick_ps == 0)
+    cpu.slice_end = std::min(cpu.slice_end, std::max(now_, cpu.run_start + config_.wakeup_granularity_ps));
   Thread& running = thread(cpu.current);
   if (&running != current_ && running.segment_end > cpu.slice_end) arm_segment(running);
 }
@@ -820,7 +858,12 @@ void SimMachine::run_on_cpu(Thread& t, std::uint32_t cpu_id, Time delay) {
   cpu.last_thread = static_cast<std::int32_t>(t.id);
   cpu.time[Purpose::switching] += static_cast<std::uint64_t>(switching);
   cpu.run_start = begin;
+  cpu.is_awaking = delay > 0;
   cpu.slice_end = begin + config_.slice_ps;
+  if (config_.tick_ps > 0) {
+    if (t.ticks_left == 0) t.ticks_left = slice_ticks_;
+    cpu.slice_end = (tick_of(begin) + t.ticks_left) * config_.tick_ps - first_tick_;
+  }
   activities_[t.activity].ps[static_cast<std::size_t>(State::runnable)] +=
       static_cast<std::uint64_t>(begin - t.since);
   keep_interval(t, State::runnable, t.since, kNone);

@@ -1,10 +1,10 @@
 // The simulated machine: cores, sockets, cache lines, a scheduler and a disk in integer virtual time.
 //
-// Models      a server of up to 256 hardware threads and its Linux: run queues with time slices, futexes,
-// page cache Leaves out  memory bandwidth, frequency changes, interrupts, weak memory; a busy sibling slows
-// what a hardware
-//             thread begins while it is busy, not what it has begun; an operation on a line takes effect in
-//             the order of the requests, and its time is charged behind it
+// Models      a server of up to 256 hardware threads and its Linux: run queues with time slices, or round
+//             robin by ticks of the clock, futexes, page cache
+// Leaves out  memory bandwidth, frequency changes, interrupts, weak memory; a busy sibling slows what a
+//             hardware thread begins while it is busy, not what it has begun; an operation on a line takes
+//             effect in the order of the requests, and its time is charged behind it
 // Cost        about one event a shared operation, none where nothing else can happen in between
 //
 // Same parameters, same seed, same kernel: the same trace, on every compiler and processor.
@@ -170,6 +170,7 @@ class SimMachine {
     std::uint32_t id = 0;
     std::uint32_t cpu = 0;
     std::uint32_t timer_cpu = 0;
+    Time ticks_left = 0;            // of its slice; 0: a whole one
     std::int32_t next = kNone;      // in a run queue, or among the parked
     std::int32_t previous = kNone;  // among the parked
     std::int32_t next_watcher = kNone;
@@ -315,6 +316,7 @@ class SimMachine {
     std::uint32_t io_blocked = 0;  // threads that wait for a disk and ran here last
     Time slice_end = 0;
     Time run_start = 0;
+    bool is_awaking = false;  // from idle, until its thread begins
     Time idle_since = 0;
     CoreTime time;
   };
@@ -437,6 +439,14 @@ class SimMachine {
   std::vector<std::unique_ptr<Thread>> threads_;
   std::vector<std::uint32_t> ended_;  // to be used again
   std::uint64_t live_ = 0;
+  // Round robin.
+  Time tick_of(Time at) const { return (at + first_tick_) / config_.tick_ps; }
+  void count_ticks(Thread& t);
+  bool awakes(std::uint32_t cpu) const;
+  std::uint32_t cpu_to_wake_on_round_robin(const Thread& t) const;
+  Time slice_ticks_ = 1;
+  Time first_tick_ = 0;  // since the last tick when the run begins
+
   std::vector<Cpu> cpus_;
   CpuSet idle_;
   CpuSet with_queue_;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "machine/models/closed_loop.hpp"
@@ -110,6 +111,168 @@ TEST(Scheduler, TheTimeSliceSharesACpu) {
   ASSERT_EQ(ends.size(), 2U);
   EXPECT_NEAR(static_cast<double>(ends[0]), 19'000.0, 100.0);  // not 10'000: the other had every second slice
   EXPECT_NEAR(static_cast<double>(ends[1]), 20'000.0, 100.0);
+}
+
+/// Two cores or one under round robin; a switch and a wake-up cost nothing.
+SimConfig round_robin(std::uint32_t cores, Time tick_ps, Time slice_ps, std::uint64_t seed = 1) {
+  SimConfig config;
+  config.cores_per_socket = cores;
+  config.tick_ps = tick_ps;
+  config.slice_ps = slice_ps;
+  config.switch_ps = config.wake_ps = config.timer_slack_ps = 0;
+  config.seed = seed;
+  return config;
+}
+
+TEST(RoundRobin, SlicesShareACpu) {
+  SimMachine m(round_robin(1, 1'000'000, 2'000'000));
+  std::vector<std::uint64_t> ends;
+  for (int i = 0; i < 2; ++i) {
+    m.spawn("worker", [&]() -> Task<> {
+      M::Word mine;
+      m.work(10'000);
+      co_await m.load(mine);
+      ends.push_back(m.now());
+    });
+  }
+  m.run();
+  ASSERT_EQ(ends.size(), 2U);
+  // The first slice may be up to a tick shorter than two of them.
+  EXPECT_GE(ends[0], 18'000U - 100U);
+  EXPECT_LE(ends[0], 20'100U);
+  EXPECT_NEAR(static_cast<double>(ends[1]), 20'000.0, 100.0);
+}
+
+/// How long a thread that wakes after 10.1 ms waits for the only core, on which another has computed alone.
+double wait_for_a_lone_thread(Time tick_ps, std::uint64_t seed) {
+  SimMachine m(round_robin(1, tick_ps, 4'000'000'000, seed));
+  std::uint64_t waited = 0;
+  m.spawn("sleeper", [&]() -> Task<> {
+    co_await m.sleep(10'100'000);
+    waited = m.now() - 10'100'000;
+  });
+  m.spawn("worker", [&]() -> Task<> {
+    M::Word mine;
+    m.work(30'000'000);
+    co_await m.load(mine);
+  });
+  m.run();
+  return static_cast<double>(waited) / 1e6;
+}
+
+TEST(RoundRobin, WhoWakesWaitsForTheNextTickHoweverLongTheOtherHasRun) {
+  double sum = 0;
+  double most = 0;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    const double waited = wait_for_a_lone_thread(4'000'000'000, seed);
+    sum += waited;
+    most = std::max(most, waited);
+  }
+  EXPECT_NEAR(sum / 200, 2.0, 0.35);  // uniform between none and 4 ms
+  EXPECT_LE(most, 4.001);
+  EXPECT_GE(most, 3.5);
+  EXPECT_LE(wait_for_a_lone_thread(0, 1), 0.001) << "without ticks its slice is long over";
+}
+
+TEST(RoundRobin, AThreadThatSleepsKeepsTheRestOfItsSlice) {
+  // Four ticks a slice: a thread that runs past one tick each time has used its slice up at the fourth.
+  SimMachine m(round_robin(1, 1'000'000, 4'000'000));
+  std::vector<std::uint64_t> began;
+  m.spawn("short", [&]() -> Task<> {
+    M::Word mine;
+    for (int i = 0; i < 12; ++i) {
+      co_await m.sleep(10);
+      began.push_back(m.now());
+      m.work(1'000);
+      co_await m.load(mine);
+    }
+  });
+  m.spawn("long", [&]() -> Task<> {
+    M::Word mine;
+    m.work(1'000'000);
+    co_await m.load(mine);
+  });
+  m.run();
+  ASSERT_EQ(began.size(), 12U);
+  // It waits for a slice of the other each time, and is interrupted itself in about one run of four.
+  std::uint64_t longer = 0;
+  for (std::size_t i = 1; i < began.size(); ++i) longer += began[i] - began[i - 1] > 7'000;
+  EXPECT_GE(longer, 2U);
+  EXPECT_LE(longer, 4U);
+}
+
+/// Cores on which each of four sleepers runs before it sleeps and after it wakes, while two others compute.
+std::vector<std::pair<std::int32_t, std::int32_t>> cores_of_sleepers(Time tick_ps) {
+  SimConfig config = round_robin(2, tick_ps, 4'000'000);
+  config.trace_intervals = 10'000;
+  SimMachine m(config);
+  const auto worker = [&](std::uint64_t after_ns) -> Task<> {
+    M::Word mine;
+    if (after_ns > 0) co_await m.sleep(after_ns);
+    m.work(1'000'000);
+    co_await m.load(mine);
+  };
+  const auto sleeper = [&]() -> Task<> {
+    M::Word mine;
+    m.work(1'000);
+    co_await m.load(mine);
+    co_await m.sleep(50'000);
+    m.work(1'000);
+    co_await m.load(mine);
+  };
+  m.spawn("worker", [&] { return worker(0); });
+  for (int i = 0; i < 4; ++i) m.spawn("sleeper", sleeper);
+  m.spawn("worker", [&] { return worker(30'000); });
+  m.run();
+  std::vector<std::pair<std::int32_t, std::int32_t>> cores(4, {-1, -1});
+  for (const Interval& each : m.trace()) {
+    if (each.thread < 1 || each.thread > 4 || each.core < 0) continue;
+    auto& [before, after] = cores[each.thread - 1];
+    (each.start_ps < 50'000'000 ? before : after) = each.core;
+  }
+  return cores;
+}
+
+TEST(RoundRobin, WhoWakesWhileAllAreBusyRunsWhereItRan) {
+  for (const auto& [before, after] : cores_of_sleepers(1'000'000)) EXPECT_EQ(before, after);
+  bool has_moved = false;
+  for (const auto& [before, after] : cores_of_sleepers(0)) has_moved = has_moved || before != after;
+  EXPECT_TRUE(has_moved) << "without ticks the shorter queue is taken";
+}
+
+TEST(RoundRobin, ThreadsOfOnePriorityGoToACpuThatIsOnItsWayOutOfIdleness) {
+  SimConfig config = round_robin(2, 4'000'000'000, 4'000'000'000);
+  config.wake_ps = 30'000'000;
+  config.trace_intervals = 1'000;
+  SimMachine m(config);
+  M::Word gate;
+  const Site site = m.site("gate");
+  for (int i = 0; i < 3; ++i) {
+    m.spawn("woken", [&]() -> Task<> {
+      co_await m.park(gate, 0, site);
+      M::Word mine;
+      m.work(1'000);
+      co_await m.load(mine);
+    });
+  }
+  m.spawn("waker", [&]() -> Task<> {
+    co_await m.sleep(1'000'000);
+    M::Word mine;
+    co_await m.store(gate, 1);
+    co_await m.unpark(gate, kAllWaiters);
+    m.work(200'000);
+    co_await m.load(mine);
+  });
+  m.run();
+  std::int32_t core_of_waker = -1;
+  std::vector<std::int32_t> woken;
+  for (const Interval& each : m.trace()) {
+    if (each.core < 0 || each.start_ps < 1'000'000'000) continue;
+    if (each.thread == 3) core_of_waker = each.core;
+    if (each.thread < 3) woken.push_back(each.core);
+  }
+  ASSERT_EQ(woken.size(), 3U);
+  for (const std::int32_t core : woken) EXPECT_EQ(core, 1 - core_of_waker);
 }
 
 /// CPU time of all cores, in ps.
