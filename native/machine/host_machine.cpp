@@ -180,7 +180,11 @@ class HostMachine::Timed {
 
 HostFile::HostFile(HostMachine& m, std::string_view name)
     : site_(m.site(name)), keeps_contents_(m.config().keeps_contents) {
-  if (m.config().folder.empty()) return;
+  if (m.config().folder.empty()) {
+    // All of it now: memory that grows in a run is touched for the first time there, which takes long.
+    if (!keeps_contents_) contents_.resize(2 * kRecycled);
+    return;
+  }
   path_ = m.config().folder + "/" + std::string(name);
   fd_ = open(path_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (fd_ < 0) throw std::system_error(errno, std::generic_category(), "cannot create " + path_);
@@ -283,16 +287,15 @@ void HostMachine::start(std::string name, std::function<Task<>()> body, std::uin
       failure = std::current_exception();
     }
     if (config_.profile) context.charge(State::work);
-    {
-      const std::lock_guard lock(guard_);
-      if (failure && !failure_) {
-        failure_ = failure;
-        stop();
-      }
-      if (config_.profile) merge(context);
-    }
     Context::of_this_thread() = nullptr;
+    const std::lock_guard lock(guard_);
+    if (failure && !failure_) {
+      failure_ = failure;
+      stop();
+    }
+    if (config_.profile) merge(context);
     --live_;
+    ended_.notify_one();
   });
 }
 
@@ -356,13 +359,13 @@ void HostMachine::run() {
 
 void HostMachine::run_for(std::uint64_t ns) {
   std::exception_ptr refused;
+  // It sleeps until then: a look from time to time would take a core from the threads that run.
   const std::jthread stopper([this, ns](const std::stop_token& given_up) {
+    std::mutex own;
+    std::condition_variable_any never;
+    std::unique_lock lock(own);
     const auto end = std::chrono::steady_clock::now() + std::chrono::nanoseconds(ns);
-    while (!given_up.stop_requested() && std::chrono::steady_clock::now() < end) {
-      const auto left =
-          std::chrono::duration_cast<std::chrono::nanoseconds>(end - std::chrono::steady_clock::now());
-      sleep_for(static_cast<std::uint64_t>(std::clamp<std::int64_t>(left.count(), 0, 5'000'000)));
-    }
+    never.wait_until(lock, given_up, end, [] { return false; });
     stop();
   });
   run();
@@ -370,9 +373,17 @@ void HostMachine::run_for(std::uint64_t ns) {
 
 void HostMachine::join_all() {
   std::exception_ptr refused;
-  while (live_.load() > 0) {
-    sleep_for(1'000'000);
-    if (!poll_ || refused) continue;
+  for (;;) {
+    {
+      std::unique_lock lock(guard_);
+      const auto all_ended = [this] { return live_ == 0; };
+      if (!poll_ || refused) {
+        ended_.wait(lock, all_ended);
+      } else {
+        ended_.wait_for(lock, std::chrono::milliseconds(50), all_ended);
+      }
+      if (live_ == 0) break;
+    }
     try {
       poll_(now());
     } catch (...) {

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
@@ -38,7 +39,7 @@ struct HostConfig {
   std::uint64_t fsync_ns = 100'000;
   /// Files are real and lie in this folder, when it is not empty; fsync_ns is not used then.
   std::string folder;
-  /// Whether a file in memory can be read back. If not it needs no more than 16 MiB however long the run is.
+  /// Whether a file in memory can be read back. If not it needs 32 MiB however long the run is.
   bool keeps_contents = true;
   /// Whether enter() and leave() read the clock.
   bool profile = false;
@@ -237,7 +238,8 @@ class HostMachine {
   std::vector<Waiting> to_start_;
   bool running_ = false;
   std::uint64_t started_ = 0;
-  std::atomic<std::uint64_t> live_ = 0;
+  std::uint64_t live_ = 0;  // under the guard
+  std::condition_variable ended_;
   std::exception_ptr failure_;
   Names names_;
   std::vector<WaitStats> waits_;
