@@ -1,8 +1,9 @@
 // A file of the simulated machine: what programs read back, and what a crash would leave.
 //
 // Models      a file behind the page cache: fsync makes durable what was written before it began
-// Leaves out  the directory, the file's length as metadata; a sector of 512 bytes is written whole or not at
-// all Cost        two copies of the bytes, or none (Bytes::counted)
+// Leaves out  the directory, the file's length as metadata; a sector of 512 bytes is written whole or not
+//             at all
+// Cost        two copies of the bytes, or none (Bytes::counted)
 #pragma once
 
 #include <cstddef>

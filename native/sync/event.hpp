@@ -1,8 +1,9 @@
 // An event that threads wait for, with a count of its signals so that none between a look and a wait is lost.
 //
 // Models      os_event (5.6 to 9.7): reset gives the signal count, wait returns at once when it has moved
-// since Leaves out  the operating-system mutex around it: its words are changed by compare-and-swap Cost a
-// set that nobody waits for is two loads, and a compare-and-swap if it was not set
+//             since
+// Leaves out  the operating-system mutex around it: its words are changed by compare-and-swap
+// Cost        a set that nobody waits for is two loads, and a compare-and-swap if it was not set
 //
 //   const auto seen = co_await event.reset(m);   // before the look at what is waited for
 //   if (!co_await is_it_so()) co_await event.wait(m, seen);

@@ -1,8 +1,9 @@
 // The mutex of InnoDB: compare-and-swap, then spin, then yield, then sleep on an event that unlocking sets.
 //
 // Models      TTASEventMutex::enter and exit with their sync array cell (5.7 to 9.7); 5.6 differs in names
-// only Leaves out  the sync array's own mutex, the 1 s monitor, recursion Cost        uncontended: one
-// compare-and-swap to lock, one exchange and a load to unlock, no coroutine
+//             only
+// Leaves out  the sync array's own mutex, the 1 s monitor, recursion
+// Cost        uncontended: one compare-and-swap to lock, one exchange and a load to unlock, no coroutine
 //
 //   lock word  waiters   meaning
 //   0          0         free

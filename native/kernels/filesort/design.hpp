@@ -3,8 +3,8 @@
 // Models      Filesort::get_addon_fields and find_all_keys (5.6 to 8.0.19), SortWillBeOnRowId and
 //             check_if_pq_applicable (8.0.20 and later, numbers of 9.7)
 // Leaves out  full-text searches, tables in memory, updates (all of which sort row ids), the rule of 5.6 to
-//             8.0.15 that takes the columns away again when that makes a queue cheap, the few bytes more that
-//             records have in 5.6 (2) and 9.7.4 (4, behind the key)
+//             8.0.15 that takes the columns away again when that makes a queue cheap, the few bytes more
+//             that records have in 5.6 (2) and 9.7.4 (4, behind the key)
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,11 @@
 // Filesort: read the rows, keep a key of each with its row id or its columns, sort, and hand the rows out.
 //
-// Models      filesort() with find_all_keys and rr_from_pointers (5.6, 5.7), SortingIterator (8.0, 9.7): sort
-//             buffer, runs in a temporary file, merges of 7 runs while there are more than 15, priority queue
-// Leaves out  the radix sort of short keys in 5.6 and 5.7, sort buffers that grow piece by piece, reading row
-//             ids in the order of the table (read_rnd_buffer_size), sorts of several columns, removal of
-//             duplicates
+// Models      filesort() with find_all_keys and rr_from_pointers (5.6, 5.7), SortingIterator (8.0, 9.7):
+//             sort buffer, runs in a temporary file, merges of 7 runs while there are more than 15,
+//             priority queue
+// Leaves out  the radix sort of short keys in 5.6 and 5.7, sort buffers that grow piece by piece, reading
+//             row ids in the order of the table (read_rnd_buffer_size), sorts of several columns, removal
+//             of duplicates
 // Cost        N log N comparisons, or about N + k log k log N with a queue; what is copied and read is the
 //             design's (design.hpp)
 #pragma once

@@ -1,7 +1,7 @@
 // Sorted runs in a temporary file, and their merges.
 //
-// Models      write_keys, merge_many_buff and merge_buffers with MERGEBUFF 7 and MERGEBUFF2 15; a merge gives
-//             each run an equal part of the sort buffer
+// Models      write_keys, merge_many_buff and merge_buffers with MERGEBUFF 7 and MERGEBUFF2 15; a merge
+//             gives each run an equal part of the sort buffer
 #pragma once
 
 #include <cstddef>

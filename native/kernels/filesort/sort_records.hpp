@@ -1,8 +1,7 @@
 // Records and their writer: a key that memcmp orders, then the row id or the carried columns.
 //
-// Models      make_sortkey and Addon_fields: in a record of one length every column has its longest place, in
-// a
-//             packed one it takes what it has
+// Models      make_sortkey and Addon_fields: in a record of one length every column has its longest place,
+//             in a packed one it takes what it has
 #pragma once
 
 #include <cstddef>

@@ -1,10 +1,9 @@
 // A table of pages whose long values lie elsewhere, read through a set of columns.
 //
 // Models      an InnoDB clustered index (DYNAMIC rows, 16 KiB pages) and row_sel_store_mysql_rec, which
-// copies
-//             the columns of the read set and nothing else
-// Leaves out  NULL values, secondary indexes, versions of rows, pages that are not in memory, the unused rest
-//             of a page that holds the end of a long value
+//             copies the columns of the read set and nothing else
+// Leaves out  NULL values, secondary indexes, versions of rows, pages that are not in memory, the unused
+//             rest of a page that holds the end of a long value
 // Cost        a read copies the bytes of the asked columns; an off-page one touches its own pages as well
 #pragma once
 

@@ -1,7 +1,7 @@
 // Rows in a file, written one after the other and then read in the same order.
 //
-// Models      HashJoinChunk: one temporary file, each row with its length, and flags in front where the join
-//             type needs them
+// Models      HashJoinChunk: one temporary file, each row with its length, and flags in front where the
+//             join type needs them
 #pragma once
 
 #include <cstddef>

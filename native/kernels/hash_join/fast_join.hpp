@@ -6,8 +6,8 @@
 // Leaves out  extra conditions, more than one level of partitions, keys other than 64-bit integers
 // Cost        16 bytes a row of both sides (partitioned) or 64 bytes a build row (one table); `make bench`
 //             measures the time, beside other engines. Memory outside the bound: the two relations, the
-//             result, the places that bring its rows into order, and the system's page cache, in which
-//             rows that were written out are read in place: a first spill to a cold disk takes longer
+//             result, the places that bring its rows into order, and the system's page cache, in which rows
+//             that were written out are read in place: a first spill to a cold disk takes longer
 #pragma once
 
 #include <cstddef>

@@ -1,10 +1,10 @@
 // Hash join that keeps what fits into the join buffer and spills the rest.
 //
-// Models      HashJoinIterator (8.0.18 inner joins, 8.0.20 and later all join types; states and table as
-//             in 9.7)
+// Models      HashJoinIterator (8.0.18 inner joins, 8.0.20 and later all join types; states and table as in
+//             9.7)
 // Leaves out  keys other than one integer column under `=`; the server's batch mode; errors while reading
-// Cost        build rows + probe rows in memory; spilled, each row left is written and read once more, and a
-//             chunk that does not fit is paid with another reading of its probe chunk for each filling
+// Cost        build rows + probe rows in memory; spilled, each row left is written and read once more, and
+//             a chunk that does not fit is paid with another reading of its probe chunk for each filling
 //
 // Phase 1 fills the hash table from the build input. Does it fit, every probe row is looked up and that is
 // all. Is the buffer full first, the rest of the build input goes to chunk files by another hash; then the

@@ -3,7 +3,8 @@
 // Models      HashJoinRowBuffer of 9.7: keys and rows in a MEM_ROOT, a table with open addressing (robin
 //             hood, at most 80 % full) of 8-byte buckets over a segmented vector of 16-byte values
 // Leaves out  keys that are not one 64-bit number; wide keys stored as a hash
-// Cost        9 bytes of key for each different key, 1 to 10 bytes of list for each row beside its own bytes
+// Cost        9 bytes of key for each different key, 1 to 10 bytes of list for each row beside its own
+//             bytes
 //
 // The limit is for rows and table together, but the table is charged when it has grown and the rows' memory
 // when a block of it is made. So rows and table each stay below the limit (but for the last row and the last

@@ -4,8 +4,7 @@
 // Models      the algorithms of Moerkotte and Neumann's comparison; DPsize is System R's
 // Leaves out  everything that would make DPsize or DPsub fast: their useless tests are what is counted
 // Cost        DPsize: tests as the product of the sets by size; DPsub: the sum of 2^|S| over all connected
-// sets, and a
-//             pass over all 2^n sets; DPccp: in proportion to the pairs
+//             sets, and a pass over all 2^n sets; DPccp: in proportion to the pairs
 #pragma once
 
 #include <cstddef>

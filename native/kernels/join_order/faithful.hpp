@@ -1,8 +1,8 @@
 // DPhyp as MySQL runs it: the same events in the same order, one call a pair and edge.
 //
 // Models      EnumerateAllConnectedPartitions and what it calls, MySQL 9.7, with its one-element
-// neighbourhood cache,
-//             which decides which node stands for a hypernode and with it the order of the events
+//             neighbourhood cache, which decides which node stands for a hypernode and with it the order of
+//             the events
 // Leaves out  more than 61 tables, the server's own limit
 // Cost        in proportion to the calls; recursion at most as deep as there are nodes
 #pragma once

@@ -2,8 +2,9 @@
 // which must be whole before the predicate can join them.
 //
 // Models      hypergraph::Hypergraph of MySQL 8.0 and later; the order of the edges at a node decides the
-// order of events Leaves out  what a predicate says; see plans.hpp for selectivities Cost        O(1) to add
-// a simple edge, O(nodes of the edge) for a complex one
+//             order of events
+// Leaves out  what a predicate says; see plans.hpp for selectivities
+// Cost        O(1) to add a simple edge, O(nodes of the edge) for a complex one
 #pragma once
 
 #include <array>

@@ -4,7 +4,8 @@
 // Models      the server's access paths by set of tables, one path a set
 // Leaves out  removal; the empty set is not a key
 // Cost        one cache line to read a set's cost, two to improve it; a look-up of the table costs a
-//             multiplication more and seldom a second place, because at most a quarter of its places is taken
+//             multiplication more and seldom a second place, because at most a quarter of its places is
+//             taken
 #pragma once
 
 #include <algorithm>

@@ -1,12 +1,12 @@
 // Which plan is the cheapest: one cost interface, one table of best plans, and the searches that fill it.
 //
 // Models      the idea of the server's search: a bottom-up table over sets of tables; its old left-deep
-// search with
-//             search depth and pruning
+//             search with search depth and pruning
 // Leaves out  access paths, orders and parameters: one plan is kept a set, where the server keeps a Pareto
-// front Cost        inside the fast enumerator, two entries of the table and a comparison a pair; what
-// depends on a set alone
-//             is found once a set. Other algorithms, joins and cost functions look up three entries a pair
+//             front
+// Cost        inside the fast enumerator, two entries of the table and a comparison a pair; what depends on
+//             a set alone is found once a set. Other algorithms, joins and cost functions look up three
+//             entries a pair
 #pragma once
 
 #include <cstddef>

@@ -4,8 +4,7 @@
 // Models      HasSeen of the server's receivers
 // Leaves out  removal
 // Cost        2^n bits for n <= 16 (8 KiB) and for graphs with a node of nearly n neighbours, which has
-// nearly 2^n connected
-//             sets anyway; else one table slot a set
+//             nearly 2^n connected sets anyway; else one table slot a set
 #pragma once
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 //
 // Models      the hash table of access paths by node set in MySQL's join optimizer
 // Leaves out  removal; the empty set is not a key
-// Cost        a multiplication and about one cache line a look-up; memory in proportion to the sets kept, not
-// to 2^n
+// Cost        a multiplication and about one cache line a look-up; memory in proportion to the sets kept,
+//             not to 2^n
 #pragma once
 
 #include <algorithm>

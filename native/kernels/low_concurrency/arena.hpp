@@ -1,8 +1,8 @@
 // The statement's memory: a pointer moves through blocks that grow, and nothing is given back before the end.
 //
 // Models      MEM_ROOT (my_alloc.h, 8.0 and later): 8-byte alignment, a first block of the caller's size (8
-// KiB for a
-//             statement), each further block half as large again, larger objects in blocks of their own
+//             KiB for a statement), each further block half as large again, larger objects in blocks of
+//             their own
 // Leaves out  the header of a block, memory instruments, the error on exceeding a limit
 // Cost        an addition for an object; a malloc for a block
 #pragma once

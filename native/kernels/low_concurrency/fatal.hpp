@@ -1,8 +1,8 @@
 // A logger that collects a message in a stream and fails when it is destroyed, as a statement's last act.
 //
-// Models      ib::logger and ib::fatal (ut0log.h, 8.0): a stream as a member, so each use constructs, writes
-// and destroys it Leaves out  the error log; ours throws where the server ends itself, so that a test can see
-// it
+// Models      ib::logger and ib::fatal (ut0log.h, 8.0): a stream as a member, so each use constructs,
+//             writes and destroys it
+// Leaves out  the error log; ours throws where the server ends itself, so that a test can see it
 #pragma once
 
 #include <sstream>

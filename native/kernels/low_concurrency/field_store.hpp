@@ -1,9 +1,9 @@
 // Converts one field from the storage engine's format to the server's, in four builds that differ only in
 // what they do about an impossible field.
 //
-// Models      row_sel_field_store_in_mysql_format_func (row0sel.cc): 5.7.32 without a check; 8.0.39
-// and 9.7.4, which begin with
-//             `if (templ->is_multi_val) ib::fatal(...) << ...`, whose logger is built in place
+// Models      row_sel_field_store_in_mysql_format_func (row0sel.cc): 5.7.32 without a check; 8.0.39 and
+//             9.7.4, which begin with `if (templ->is_multi_val) ib::fatal(...) << ...`, whose logger is
+//             built in place
 // Leaves out  character sets of several bytes, BLOB, geometry, system columns
 // Cost        a switch and a copy a field; called for each column of each row that a statement reads
 #pragma once

@@ -1,8 +1,7 @@
 // Parses the rows of INSERT ... VALUES into items and lists, then walks them as the resolver does.
 //
 // Models      the grammar's rule for VALUES, PT_item_list, PT_insert_values_list::contextualize and the
-// virtual itemize of each
-//             item, which costs more than any list
+//             virtual itemize of each item, which costs more than any list
 // Leaves out  everything else of the parser; all literals are integers
 // Cost        O(rows x columns); the container decides the bytes
 #pragma once

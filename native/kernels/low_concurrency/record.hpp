@@ -1,10 +1,10 @@
 // Records in the COMPACT format and four ways to find where their fields end.
 //
-// Models      rec_get_offsets and rec_init_offsets_comp_ordinary (rem/rec.h): 5.7.32, and 8.0.39 / 9.7.4 with
-// columns added or
-//             dropped INSTANT in both implementations
+// Models      rec_get_offsets and rec_init_offsets_comp_ordinary (rem/rec.h): 5.7.32, and 8.0.39 / 9.7.4
+//             with columns added or dropped INSTANT in both implementations
 // Leaves out  REDUNDANT format, node pointers, system records, external field references (only their flag),
-// virtual columns Cost        O(fields) a record
+//             virtual columns
+// Cost        O(fields) a record
 #pragma once
 
 #include <cstddef>

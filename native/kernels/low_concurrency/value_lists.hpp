@@ -1,12 +1,11 @@
 // Four lists of pointers on an arena: the list of 5.7, the deque of 8.0 with its two ways to grow, and an
 // array of the right size.
 //
-// Models      List<T> (sql_list.h, 5.7.32), mem_root_deque<T> (8.0.26 and 8.0.39: block array copied for each
-// block; 9.7.4: with
-//             spare slots)
+// Models      List<T> (sql_list.h, 5.7.32), mem_root_deque<T> (8.0.26 and 8.0.39: block array copied for
+//             each block; 9.7.4: with spare slots)
 // Leaves out  push_front, removal, iterator checks of debug builds
-// Cost        push_back is constant, but for the block array of 8.0, whose copies grow with the square of the
-// blocks
+// Cost        push_back is constant, but for the block array of 8.0, whose copies grow with the square of
+//             the blocks
 #pragma once
 
 #include <bit>

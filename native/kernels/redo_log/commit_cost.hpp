@@ -2,11 +2,10 @@
 // much computing between two commits as is asked for.
 //
 // Models      mtr_t::Command::execute: 5.7.32 (log_sys->mutex over reservation and copy) and 8.0.39 / 9.7
-//             (log_buffer_reserve, log_buffer_write, recent_written, recent_closed), with the log buffers of
-//             16 MiB
-// Leaves out  the disk and the block checksums (what is copied counts as written at once), the flush list of
-// a page
-//             that is dirty already, which neither version enters, and page latches
+//             (log_buffer_reserve, log_buffer_write, recent_written, recent_closed), with the log buffers
+//             of 16 MiB
+// Leaves out  the disk and the block checksums (what is copied counts as written at once), the flush list
+//             of a page that is dirty already, which neither version enters, and page latches
 // Cost        it is the measurement
 //
 // Plain code, no machine and no coroutines: the claim is about tens of nanoseconds.

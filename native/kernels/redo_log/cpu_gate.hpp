@@ -1,6 +1,7 @@
 // Who may spin: the rules of 8.0 by which log threads and users look at a word for a while before they sleep.
 //
-// Models      srv_cpu_usage, log_max_spins_when_waiting_in_user_thread, Log_thread_waiting (8.0.11 to 9.7.4)
+// Models      srv_cpu_usage, log_max_spins_when_waiting_in_user_thread, Log_thread_waiting (8.0.11 to
+//             9.7.4)
 // Leaves out  CPU affinity
 // Cost        a load or two where somebody waits; a sample every 100 ms
 #pragma once

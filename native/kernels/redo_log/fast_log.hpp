@@ -1,8 +1,8 @@
 // Our own redo log: each thread has a stretch of it to itself, so that appending touches no line that others
 // write.
 //
-// Models      no server; per-thread regions as in partitioned logs (compare PostgreSQL's WALInsertLock, which
-//             it avoids)
+// Models      no server; per-thread regions as in partitioned logs (compare PostgreSQL's WALInsertLock,
+//             which it avoids)
 // Leaves out  a file used in a circle, checkpoints
 // Cost        one addition on a line of one's own and the copy; a mutex once a stretch, for some ten
 //             instructions. A stretch has 16 blocks, and twice as many as the last one, up to 128, when its

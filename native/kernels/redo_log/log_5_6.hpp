@@ -3,7 +3,7 @@
 // Models      mtr_log_reserve_and_write, log_write_up_to, log_group_write_buf (5.6.41)
 // Leaves out  checkpoints, log groups, extending the buffer
 // Cost        two mutex pairs a mini-transaction; who wants durability writes and flushes alone, the others
-// wait
+//             wait
 #pragma once
 
 #include <string>

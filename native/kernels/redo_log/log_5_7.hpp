@@ -1,8 +1,9 @@
 // The redo log of 5.7: two halves of a buffer, so that one is written while mini-transactions fill the other.
 //
 // Models      mtr_t::Command::execute, log_write_up_to, log_buffer_switch, log_write_flush_to_disk_low
-// (5.7.32) Leaves out  checkpoints, MLOG_FILE_NAME records, extending the buffer Cost        one mutex pair a
-// mini-transaction; the write holds write_mutex alone, the fsync neither
+//             (5.7.32)
+// Leaves out  checkpoints, MLOG_FILE_NAME records, extending the buffer
+// Cost        one mutex pair a mini-transaction; the write holds write_mutex alone, the fsync neither
 //
 // Order of the latches: write_mutex, mutex, flush_order. Who finds an fsync running waits for its end and
 // looks again: most find that one of them made the next fsync for all.

@@ -1,13 +1,11 @@
 // The redo log of 8.0: a range is reserved by one addition, bytes are copied in parallel, threads of its own
 // write.
 //
-// Models      log_buffer_reserve, log_buffer_write, log_buffer_write_completed, log_writer, log_flusher, both
-// notifiers,
-//             log_write_up_to, log_self_write_up_to (8.0.26 to 9.7.4)
+// Models      log_buffer_reserve, log_buffer_write, log_buffer_write_completed, log_writer, log_flusher,
+//             both notifiers, log_write_up_to, log_self_write_up_to (8.0.26 to 9.7.4)
 // Leaves out  resizing the buffer, checkpoints, the archiver, several files
 // Cost        one addition and, for each piece of 512 bytes, a link; a commit with the log threads hops to
-// the writer, to
-//             the flusher and back
+//             the writer, to the flusher and back
 #pragma once
 
 #include <atomic>
