@@ -25,7 +25,7 @@ import psutil
 
 from engineroom import paths
 
-__all__ = ["machine", "scrub", "watch"]
+__all__ = ["machine", "scrub", "steal_s", "watch"]
 
 # fmt: off
 _PRIVATE_KEYS = frozenset((
@@ -53,7 +53,7 @@ def machine(*, seed: int | None = None, storage: Path | None = None) -> dict[str
         "kernel": f"{platform.system()} {platform.release()} {platform.machine()}",
         "storage": _storage(storage or paths.root()),
         "load": [round(value, 2) for value in psutil.getloadavg()],
-        "steal_s": _steal_s(),
+        "steal_s": steal_s(),
         "python": platform.python_version(),
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "revision": _revision(),
@@ -159,7 +159,8 @@ def _storage(path: Path) -> str | None:
     return f"{best.fstype}, {kind}" if kind else best.fstype
 
 
-def _steal_s() -> float | None:
+def steal_s() -> float | None:
+    """CPU time that the hypervisor has withheld from all cores; `None` where the system does not say."""
     return getattr(psutil.cpu_times(), "steal", None)
 
 

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pandas as pd
 import pytest
 
+from engineroom.errors import EngineRoomError
 from engineroom.experiments import machine as experiment
 from engineroom.figures import own_machine_real
 
@@ -23,6 +24,39 @@ def test_every_load_is_measured_and_simulated(run):
         mine = run.table[run.table["series"] == series]
         assert set(mine["load"]) == set(experiment.LOADS)
         assert (mine.loc[mine["load"] != "f", "commits_per_s"] > 0).all()
+
+
+def test_the_simulated_machine_has_the_scheduler_of_the_recording(run):
+    machine = run.provenance["machine"]
+    assert run.provenance["scheduling"].startswith("SCHED_RR") == (machine.get("tick_ps", 0) > 0)
+    if machine.get("tick_ps", 0) > 0:
+        assert machine["slice_ps"] % machine["tick_ps"] == 0
+
+
+def attempts_with(monkeypatch, stolen_s):
+    """The runs of one point when the hypervisor takes so much of each."""
+    taken = iter(
+        sum(stolen_s[:i])
+        for i in range(len(stolen_s) + 1)
+        for _ in ((0,) if i in (0, len(stolen_s)) else (0, 1))
+    )
+    monkeypatch.setattr(experiment.provenance, "steal_s", lambda: next(taken))
+    monkeypatch.setattr(experiment, "_real", lambda *_, **__: {"commits_per_s": 1.0})
+    monkeypatch.setattr(experiment.time, "sleep", lambda _: None)
+    return experiment._undisturbed("a", "5.7", 1, run_ms=400, seed=1, rest_ms=0)
+
+
+def test_a_run_of_which_the_hypervisor_takes_much_is_kept_and_repeated(monkeypatch):
+    seen = list(attempts_with(monkeypatch, [0.3, 0.02, 0.01]))
+    assert [(each["stolen_ms"], each["is_disturbed"]) for each in seen] == [
+        (300, True), (20, True), (10, False),
+    ]  # fmt: skip
+
+
+def test_a_hypervisor_that_never_leaves_a_run_alone_is_an_error_that_says_what_to_do(monkeypatch):
+    with pytest.raises(EngineRoomError, match="withheld more than 10 ms") as error:
+        list(attempts_with(monkeypatch, [0.1] * experiment.ATTEMPTS))
+    assert "host has less to do" in str(error.value.remedy)
 
 
 def test_the_fit_sees_no_held_out_load():
@@ -54,7 +88,7 @@ def test_the_fit_sees_no_held_out_load():
 def commits(design, clients, **parameters):
     """Of one append a commit on two processors over 400 ms, where what leaves the virtual machine costs 12 us."""
     machine = {**experiment.preset("laptop").values(), "wake_ps": 20_000_000, "timer_slack_ps": 0, "disk_is_timer": 1,
-               "disk_ps_per_kib": 0, "slice_ps": 10**11, "wakeup_granularity_ps": 10**11,
+               "disk_ps_per_kib": 0, "slice_ps": 10**11, "tick_ps": 4 * 10**9,
                "timer_ps": 12_000_000, "kick_ps": 12_000_000, **parameters}  # fmt: skip
     return experiment._simulated("a", design, clients, machine, seal_ns=60, run_ms=400, seed=1)[
         "commits_per_s"
@@ -81,6 +115,11 @@ def test_errors_are_of_medians_and_the_farthest_comes_first():
     found = experiment.errors(pd.DataFrame(rows))
     assert found["load"].tolist() == ["e", "d"]
     assert found["commits_per_s_off_percent"].tolist() == pytest.approx([-30, 10])
+    disturbed = [
+        {**row, "commits_per_s": 1.0, "is_disturbed": True} for row in rows if row["series"] == "real"
+    ]
+    with_them = pd.DataFrame([{**row, "is_disturbed": False} for row in rows] + disturbed)
+    pd.testing.assert_frame_equal(experiment.errors(with_them), found)
 
 
 def test_figure_says_the_errors_of_the_held_out_loads(run):
