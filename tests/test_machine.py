@@ -268,6 +268,7 @@ def test_parameters_are_the_primitives_less_what_is_measured_alone():
     assert found["wake_ps"] == 3_500_000
     assert found["timer_ps"] == 13_000_000
     assert found["kick_ps"] == 11_000_000
+    assert found["same_socket_ps"] == 27_000  # a hand-over moves the line twice
     assert found["await_ps"] == 30_000
     assert found["timer_slack_ps"] == 42_500_000
     assert found["pwrite_ps_per_kib"] == 100_000

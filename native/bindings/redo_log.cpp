@@ -112,6 +112,7 @@ LogConfig log_of(const py::dict& given) {
   take(options, "flush_list_ns", log.flush_list_ns);
   take(options, "spin_rounds", log.latch_spin.rounds);
   take(options, "spin_wait_delay", log.latch_spin.wait_delay);
+  take(options, "spin_draws", log.latch_spin.draws);
   take(options, "cpu_gate", log.has_cpu_gate);
   take(options, "recent_written_slots", log.recent_written_slots);
   take(options, "recent_closed_slots", log.recent_closed_slots);

@@ -27,6 +27,7 @@ struct SpinParams {
   std::uint64_t rounds = 30;
   std::uint64_t wait_delay = 6;  // between two looks a random number from 0 to this, here its mean
   std::uint64_t pause_multiplier = 50;
+  bool draws = false;  // the random number itself; a look is an event then
 
   std::uint64_t pauses() const { return wait_delay * pause_multiplier / 2; }
 };
@@ -117,10 +118,16 @@ class Latch {
     std::uint64_t parks = 0;
     for (bool is_mine = false; !is_mine;) {
       for (std::uint64_t left = spin_.rounds; left > 0 && !is_mine;) {
-        const machine::SpinResult spun =
-            co_await m.spin_until(words_[kLock], machine::equals(0), {left, spin_.pauses()});
+        const machine::Spin looks =
+            spin_.draws ? machine::Spin{1, m.random() % (spin_.wait_delay + 1) * spin_.pause_multiplier}
+                        : machine::Spin{left, spin_.pauses()};
+        const machine::SpinResult spun = co_await m.spin_until(words_[kLock], machine::equals(0), looks);
         rounds += spun.rounds;
-        if (!spun.holds) break;
+        if (!spun.holds) {
+          if (!spin_.draws || m.stopping()) break;
+          --left;
+          continue;
+        }
         left -= spun.rounds < left ? spun.rounds : left;
         seen = 0;
         is_mine = co_await m.cas(words_[kLock], seen, 1);

@@ -275,6 +275,45 @@ TEST(RoundRobin, ThreadsOfOnePriorityGoToACpuThatIsOnItsWayOutOfIdleness) {
   for (const std::int32_t core : woken) EXPECT_EQ(core, 1 - core_of_waker);
 }
 
+/// How long a thread waits for a latch that another takes again and again: how far apart ten such waits lie.
+std::uint64_t spread_of_waits(bool draws) {
+  SimConfig config;
+  config.cores_per_socket = 2;
+  SimMachine m(config);
+  sync::SpinParams spin{};
+  spin.draws = draws;
+  sync::Latch<M> latch(m, "latch", spin);
+  std::vector<std::uint64_t> waits;
+  bool is_over = false;
+  m.spawn("holder", [&]() -> Task<> {
+    M::Word mine;
+    while (!is_over) {
+      co_await latch.lock(m);
+      m.work(3'000);
+      co_await m.load(mine);
+      co_await latch.unlock(m);
+      m.work(300);
+      co_await m.load(mine);
+    }
+  });
+  m.spawn("waiter", [&]() -> Task<> {
+    for (int i = 0; i < 10; ++i) {
+      co_await m.sleep(1'000'000);
+      const std::uint64_t from = m.now();
+      co_await latch.lock(m);
+      waits.push_back(m.now() - from);
+      co_await latch.unlock(m);
+    }
+    is_over = true;
+  });
+  m.run();
+  return *std::max_element(waits.begin(), waits.end()) - *std::min_element(waits.begin(), waits.end());
+}
+
+TEST(Latch, DrawnPausesDoNotKeepStepWithTheHolder) {
+  EXPECT_GT(spread_of_waits(true), spread_of_waits(false));
+}
+
 /// CPU time of all cores, in ps.
 std::uint64_t work_of(SimMachine& m) {
   std::uint64_t work = 0;

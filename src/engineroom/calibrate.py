@@ -74,7 +74,11 @@ def parameters(primitives: Mapping[str, Sequence[float]]) -> dict[str, dict[str,
     if "futex_hand_over_between_cpus" in ns:
         wake = max(0.0, ns["futex_hand_over_between_cpus"] - unpark - wake_each - switch)
         found["wake_ps"] = (wake, "futex_hand_over_between_cpus - unpark - wake_each - switch")
-        found["same_socket_ps"] = (ns["line_transfer"], "line_transfer")
+        # A hand-over moves the line twice: to who looks, and once more when that one writes.
+        found["same_socket_ps"] = (
+            max(0.0, ns["line_transfer"] - ns["load"] - ns["atomic_add"]) / 2,
+            "(line_transfer - load - atomic_add) / 2",
+        )
         found["kick_ps"] = (
             max(0.0, ns["wake_on_another_cpu"] - unpark - wake_each),
             "wake_on_another_cpu - unpark - wake_each",

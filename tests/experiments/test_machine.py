@@ -15,13 +15,14 @@ from engineroom.figures import own_machine_real
 @pytest.fixture(scope="module")
 def run():
     return experiment.real_against_simulated(
-        clients=(2,), crowds=(4,), repeats=1, crowd_repeats=1, run_ms=20, rest_ms=0, samples=1, rounds=1
+        clients=(2,), crowds=(4,), repeats=1, crowd_repeats=1, run_ms=50, rest_ms=0, samples=1, rounds=1
     )
 
 
 def test_every_load_is_measured_and_simulated(run):
-    for series in experiment.SERIES:
-        mine = run.table[run.table["series"] == series]
+    for series in (*experiment.SERIES, experiment.UNFITTED):
+        counting = experiment.undisturbed(run.table)
+        mine = counting[counting["series"] == series]
         assert set(mine["load"]) == set(experiment.LOADS)
         assert (mine.loc[mine["load"] != "f", "commits_per_s"] > 0).all()
 
@@ -115,6 +116,10 @@ def test_errors_are_of_medians_and_the_farthest_comes_first():
     found = experiment.errors(pd.DataFrame(rows))
     assert found["load"].tolist() == ["e", "d"]
     assert found["commits_per_s_off_percent"].tolist() == pytest.approx([-30, 10])
+    unfitted = [{**row, "series": experiment.UNFITTED} for row in rows if row["series"] == "simulated"]
+    both = pd.DataFrame([*rows, *unfitted])
+    pd.testing.assert_frame_equal(experiment.errors(both), found)
+    pd.testing.assert_frame_equal(experiment.errors(both, experiment.UNFITTED), found)
     disturbed = [
         {**row, "commits_per_s": 1.0, "is_disturbed": True} for row in rows if row["series"] == "real"
     ]
