@@ -20,7 +20,7 @@ def run():
 
 
 def test_every_load_is_measured_and_simulated(run):
-    for series in (*experiment.SERIES, experiment.UNFITTED):
+    for series in experiment.SERIES:
         counting = experiment.undisturbed(run.table)
         mine = counting[counting["series"] == series]
         assert set(mine["load"]) == set(experiment.LOADS)
@@ -116,10 +116,6 @@ def test_errors_are_of_medians_and_the_farthest_comes_first():
     found = experiment.errors(pd.DataFrame(rows))
     assert found["load"].tolist() == ["e", "d"]
     assert found["commits_per_s_off_percent"].tolist() == pytest.approx([-30, 10])
-    unfitted = [{**row, "series": experiment.UNFITTED} for row in rows if row["series"] == "simulated"]
-    both = pd.DataFrame([*rows, *unfitted])
-    pd.testing.assert_frame_equal(experiment.errors(both), found)
-    pd.testing.assert_frame_equal(experiment.errors(both, experiment.UNFITTED), found)
     disturbed = [
         {**row, "commits_per_s": 1.0, "is_disturbed": True} for row in rows if row["series"] == "real"
     ]

@@ -79,13 +79,12 @@ MOST_STOLEN_MS = 10
 ATTEMPTS = 60
 _COARSE_CLOCK = 6  # Linux's CLOCK_MONOTONIC_COARSE, which goes from tick to tick
 MEASURED, SERIES = ("commits_per_s", "fsyncs_per_commit"), ("real", "simulated")
-UNFITTED = "unfitted"  # simulated with the primitives as they were measured
 
 COLUMNS = {
     "load": "letter of the load",
     "design": "the redo log's design",
     "clients": "threads in a closed loop",
-    "series": "real: threads of this machine; simulated: virtual time; unfitted: the same without the fit",
+    "series": "real: threads of this machine; simulated: virtual time",
     "is_held_out": "whether the load took no part in the fit",
     "commits_per_s": "transactions of committing clients per second",
     "fsyncs_per_commit": "fsyncs over those transactions",
@@ -353,10 +352,9 @@ def undisturbed(table: pd.DataFrame) -> pd.DataFrame:
     return table[~table["is_disturbed"].astype(bool)] if "is_disturbed" in table else table
 
 
-def errors(table: pd.DataFrame, simulated: str = "simulated") -> pd.DataFrame:
+def errors(table: pd.DataFrame) -> pd.DataFrame:
     """One row a point that has a goal: medians of both, and how far the simulated one is off, the farthest first."""
     table = undisturbed(table)
-    table = table[table["series"].isin(("real", simulated))].replace({"series": {simulated: "simulated"}})
     middle = (
         table[table["clients"].isin(CLIENTS)]
         .groupby(["load", "design", "clients", "is_held_out", "series"])[
