@@ -92,11 +92,8 @@ TEST(CacheLines, WordsOfOneLineDisturbEachOtherAndWordsOfTheirOwnDoNot) {
   EXPECT_GT(time(true), 5 * time(false));
 }
 
-TEST(Scheduler, TheTimeSliceSharesACpu) {
-  SimConfig config;
-  config.cores_per_socket = 1;
-  config.slice_ps = 1'000'000;  // 1 us
-  config.switch_ps = config.wake_ps = 0;
+/// When each of two threads ends that compute for 10 us on the only core.
+std::vector<std::uint64_t> ends_of_two_workers(const SimConfig& config) {
   SimMachine m(config);
   std::vector<std::uint64_t> ends;
   for (int i = 0; i < 2; ++i) {
@@ -108,6 +105,15 @@ TEST(Scheduler, TheTimeSliceSharesACpu) {
     });
   }
   m.run();
+  return ends;
+}
+
+TEST(Scheduler, TheTimeSliceSharesACpu) {
+  SimConfig config;
+  config.cores_per_socket = 1;
+  config.slice_ps = 1'000'000;  // 1 us
+  config.switch_ps = config.wake_ps = 0;
+  const std::vector<std::uint64_t> ends = ends_of_two_workers(config);
   ASSERT_EQ(ends.size(), 2U);
   EXPECT_NEAR(static_cast<double>(ends[0]), 19'000.0, 100.0);  // not 10'000: the other had every second slice
   EXPECT_NEAR(static_cast<double>(ends[1]), 20'000.0, 100.0);
@@ -125,17 +131,7 @@ SimConfig round_robin(std::uint32_t cores, Time tick_ps, Time slice_ps, std::uin
 }
 
 TEST(RoundRobin, SlicesShareACpu) {
-  SimMachine m(round_robin(1, 1'000'000, 2'000'000));
-  std::vector<std::uint64_t> ends;
-  for (int i = 0; i < 2; ++i) {
-    m.spawn("worker", [&]() -> Task<> {
-      M::Word mine;
-      m.work(10'000);
-      co_await m.load(mine);
-      ends.push_back(m.now());
-    });
-  }
-  m.run();
+  const std::vector<std::uint64_t> ends = ends_of_two_workers(round_robin(1, 1'000'000, 2'000'000));
   ASSERT_EQ(ends.size(), 2U);
   // The first slice may be up to a tick shorter than two of them.
   EXPECT_GE(ends[0], 18'000U - 100U);

@@ -297,7 +297,8 @@ def real_against_simulated(
     """Measure, then fit, then simulate: one recording, with the load of the machine while it measured.
 
     The primitives are measured before every repeat, since what a timer costs on a virtual machine drifts within
-    minutes. A real run of which the hypervisor takes too much is repeated. Between two runs the machine rests: Linux takes the processor from real-time threads that leave nothing to others.
+    minutes. A real run of which the hypervisor takes too much is repeated. Between two runs the machine rests: Linux takes
+    the processor from real-time threads that leave nothing to others.
     """
     from engineroom import _native
 
