@@ -80,6 +80,7 @@ $(STAMPS)/book: $(STAMPS)/system requirements/book.txt
 	@echo "Python packages of the book (requirements/book.txt)"
 	@[ -x $(BIN)/python ] || $(PYTHON) -m venv $(VENV)
 	@$(call retry,pip install $(QUIET) --require-hashes -r requirements/book.txt)
+	@python -c "import matplotlib.font_manager"  # lists the fonts once; a slow first time would be a warning in the book
 	@touch $@
 
 $(STAMPS)/native: $(STAMPS)/book $(NATIVE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import http.server
+import json
 import os
 import re
 import shutil
@@ -66,9 +67,22 @@ def build() -> Path:
 
 
 def _complaints(said: list[str]) -> str:
+    """The end of what Sphinx said, then what it complained about: the last lines are those that are read."""
     lines = [_ESCAPES.sub("", line).rstrip() for line in said]
     named = [line for line in lines if re.search(r"WARNING|ERROR|Error|Exception|CRITICAL", line)]
-    return "\n".join([*named, "", *lines[-40:]])
+    return "\n".join([*lines[-40:], "", *named, *_on_stderr()])
+
+
+def _on_stderr() -> list[str]:
+    """What cells wrote to stderr. Sphinx says only that they did."""
+    lines = []
+    for path in sorted(paths.root().glob("_build/.jupyter_cache/executed/*/base.ipynb")):
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+            begins = "".join(cell["source"]).partition("\n")[0]
+            for output in cell.get("outputs", []):
+                if output.get("name") == "stderr":
+                    lines += [f"stderr of the cell that begins with {begins!r}:", "".join(output["text"])]
+    return lines
 
 
 def serve(port: int = 8000) -> None:
