@@ -252,6 +252,7 @@ PRIMITIVES = {
     "futex_hand_over_between_cpus": [5000.0],
     "line_transfer": [60.0],
     "wake_on_another_cpu": [11_500.0],
+    "woken_on_another_cpu": [float(x) for x in range(4000, 6001, 100)],
     "timed_park_cpu_time": [27_500.0],
     "called_task": [31.0],
     "timer_lateness": [60_000.0],
@@ -265,7 +266,7 @@ def test_parameters_are_the_primitives_less_what_is_measured_alone():
     found = {name: each["value"] for name, each in calibrate.parameters(PRIMITIVES).items()}
     assert found["switch_ps"] == 1_000_000
     assert found["wake_each_ps"] == 400_000
-    assert found["wake_ps"] == 3_500_000
+    assert found["wake_quantiles_ps"] == [2_500_000 + 100_000 * i for i in range(21)]
     assert found["timer_ps"] == 13_000_000
     assert found["kick_ps"] == 11_000_000
     assert found["same_socket_ps"] == 27_000  # a hand-over moves the line twice

@@ -51,7 +51,12 @@ const std::vector<Field>& fields() {
       field("pause_ps", &SimConfig::pause_ps),
       field("copy_ps_per_kib", &SimConfig::copy_ps_per_kib),
       field("switch_ps", &SimConfig::switch_ps),
-      field("wake_ps", &SimConfig::wake_ps),
+      {"wake_ps",
+       [](SimConfig& config, const py::handle& value) { config.wake.quantiles_ps = {value.cast<Time>()}; }},
+      {"wake_quantiles_ps",
+       [](SimConfig& config, const py::handle& value) {
+         config.wake.quantiles_ps = value.cast<std::vector<Time>>();
+       }},
       field("park_ps", &SimConfig::park_ps),
       field("unpark_ps", &SimConfig::unpark_ps),
       field("wake_each_ps", &SimConfig::wake_each_ps),

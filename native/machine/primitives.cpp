@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstring>
 #include <ctime>
+#include <iterator>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -117,31 +118,42 @@ double hand_over(std::uint64_t n, int first_cpu, int second_cpu, Wait wait, Wake
   return ns;
 }
 
-/// The caller's time for waking a thread that is parked on another CPU.
-double wake_elsewhere(std::uint64_t n) {
+/// What it costs the caller to wake a thread that is parked on an idle CPU, and how long until that one runs,
+/// once a wake-up. How long a CPU has been idle changes both.
+std::pair<double, std::vector<double>> wake_elsewhere(std::uint64_t n) {
+  constexpr std::uint64_t kIdleUs[] = {50, 100, 200, 400};
   Padded turn;
   Padded asleep;
-  double ns = 0;
+  double cost_ns = 0;
+  std::vector<Clock::time_point> called(n);
+  std::vector<Clock::time_point> runs(n);
   {
     std::jthread sleeper([&] {
       stay_on(1);
       for (std::uint64_t i = 0; i < n; ++i) {
         asleep.value.store(i + 1);
         while (turn.value.load() == i) park_on(turn.value, i, 100'000'000);
+        runs[i] = Clock::now();
       }
     });
     stay_on(0);
     for (std::uint64_t i = 0; i < n; ++i) {
       while (asleep.value.load() <= i) std::this_thread::yield();
       // It says so before it sleeps.
-      for (const auto said = Clock::now(); Clock::now() - said < std::chrono::microseconds(100);) {
+      const auto idle = std::chrono::microseconds(kIdleUs[i % std::size(kIdleUs)]);
+      for (const auto said = Clock::now(); Clock::now() - said < idle;) {
       }
+      called[i] = Clock::now();
       turn.value.store(i + 1);
-      ns += ns_each(1, [&] { wake_parked(turn.value, 1); });
+      cost_ns += ns_each(1, [&] { wake_parked(turn.value, 1); });
     }
   }
   stay_on(-1);
-  return ns / static_cast<double>(n);
+  std::vector<double> late_ns;
+  for (std::uint64_t i = 0; i < n; ++i) {
+    late_ns.push_back(std::chrono::duration<double, std::nano>(runs[i] - called[i]).count());
+  }
+  return {cost_ns / static_cast<double>(n), late_ns};
 }
 
 /// CPU time of this thread.
@@ -272,7 +284,16 @@ Primitives measure_primitives(std::uint64_t samples, const std::string& folder,
           5'000, 0, 1, [](Atomic& turn, std::uint64_t seen) { park_on(turn, seen, 100'000'000); },
           [](Atomic& turn) { wake_parked(turn, 1); });
     });
-    measure("wake_on_another_cpu", [&] { return wake_elsewhere(200); });
+    Primitive cost{"wake_on_another_cpu", {}};
+    Primitive late{"woken_on_another_cpu", {}};
+    for (std::uint64_t i = 0; i < samples; ++i) {
+      const auto [cost_ns, late_ns] = wake_elsewhere(200);
+      cost.ns.push_back(cost_ns);
+      late.ns.insert(late.ns.end(), late_ns.begin(), late_ns.end());
+      poll(0);
+    }
+    all.push_back(std::move(cost));
+    all.push_back(std::move(late));
   }
   measure("futex_hand_over_on_one_cpu", [&] {
     return hand_over(

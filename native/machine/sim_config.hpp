@@ -57,9 +57,11 @@ struct SimConfig {
 
   // The operating system.
   Time switch_ps = 1'500'000;  // from one thread to another
-  Time wake_ps = 3'000'000;    // from a wake-up to the first instruction on an idle CPU, besides the switch
-  Time park_ps = 500'000;      // a futex wait up to the switch
-  Time unpark_ps = 300'000;    // a futex wake that finds nobody
+  // From a wake-up to the first instruction on an idle CPU, besides the switch. On a virtual machine no two
+  // are the same, and who comes first may depend on it.
+  Distribution wake{{3'000'000}};
+  Time park_ps = 500'000;         // a futex wait up to the switch
+  Time unpark_ps = 300'000;       // a futex wake that finds nobody
   Time wake_each_ps = 1'000'000;  // and for each thread that it wakes
   Time yield_ps = 300'000;
   Time slice_ps = 3'000'000'000;               // how long a thread runs while others wait for its CPU

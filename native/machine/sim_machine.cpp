@@ -49,7 +49,6 @@ SimConfig checked(const SimConfig& config) {
                                                 {config.pause_ps, "pause_ps"},
                                                 {config.copy_ps_per_kib, "copy_ps_per_kib"},
                                                 {config.switch_ps, "switch_ps"},
-                                                {config.wake_ps, "wake_ps"},
                                                 {config.park_ps, "park_ps"},
                                                 {config.unpark_ps, "unpark_ps"},
                                                 {config.wake_each_ps, "wake_each_ps"},
@@ -63,13 +62,18 @@ SimConfig checked(const SimConfig& config) {
                                                 {config.pwrite_ps_per_kib, "pwrite_ps_per_kib"},
                                                 {config.fsync_ps, "fsync_ps"},
                                                 {config.disk_ps_per_kib, "disk_ps_per_kib"},
-                                                {config.disk_fsync.exponential_mean_ps, "disk_fsync"}};
+                                                {config.disk_fsync.exponential_mean_ps, "disk_fsync"},
+                                                {config.wake.exponential_mean_ps, "wake"}};
   for (const auto& [value, name] : times) {
     if (value < 0) refuse(std::string(name) + " must not be negative, got " + std::to_string(value));
   }
-  if (config.disk_fsync.quantiles_ps.empty()) refuse("disk_fsync must have at least one quantile, got none");
-  for (const Time value : config.disk_fsync.quantiles_ps) {
-    if (value < 0) refuse("disk_fsync must not be negative, got a quantile of " + std::to_string(value));
+  const std::pair<const Distribution*, std::string> drawn[] = {{&config.disk_fsync, "disk_fsync"},
+                                                               {&config.wake, "wake"}};
+  for (const auto& [distribution, name] : drawn) {
+    if (distribution->quantiles_ps.empty()) refuse(name + " must have at least one quantile, got none");
+    for (const Time value : distribution->quantiles_ps) {
+      if (value < 0) refuse(name + " must not be negative, got a quantile of " + std::to_string(value));
+    }
   }
   return config;
 }
@@ -706,7 +710,7 @@ bool SimMachine::wake(Thread& t, Time delay) {
   const std::uint32_t cpu = cpu_to_wake_on(t);
   const bool was_idle = idle_.has(cpu);
   if (was_idle) {
-    run_on_cpu(t, cpu, config_.wake_ps);
+    run_on_cpu(t, cpu, config_.wake.draw(random_));
   } else {
     enqueue(t, cpu);
   }

@@ -90,7 +90,8 @@ TEST(SimMachine, TheSameSeedGivesTheSameTraceAndAnotherSeedAnother) {
 TEST(SimMachine, WorkOnOneCoreAddsUp) {
   SimConfig config;
   config.cores_per_socket = 1;
-  config.switch_ps = config.wake_ps = 0;
+  config.wake.quantiles_ps = {0};
+  config.switch_ps = 0;
   SimMachine m(config);
   for (int i = 0; i < 3; ++i) {
     m.spawn("worker", [&]() -> Task<> {

@@ -24,7 +24,8 @@ SimConfig lines_only() {
   SimConfig config;
   config.sockets = 2;
   config.cores_per_socket = 2;
-  config.switch_ps = config.wake_ps = 0;
+  config.wake.quantiles_ps = {0};
+  config.switch_ps = 0;
   return config;
 }
 
@@ -112,7 +113,8 @@ TEST(Scheduler, TheTimeSliceSharesACpu) {
   SimConfig config;
   config.cores_per_socket = 1;
   config.slice_ps = 1'000'000;  // 1 us
-  config.switch_ps = config.wake_ps = 0;
+  config.wake.quantiles_ps = {0};
+  config.switch_ps = 0;
   const std::vector<std::uint64_t> ends = ends_of_two_workers(config);
   ASSERT_EQ(ends.size(), 2U);
   EXPECT_NEAR(static_cast<double>(ends[0]), 19'000.0, 100.0);  // not 10'000: the other had every second slice
@@ -125,7 +127,8 @@ SimConfig round_robin(std::uint32_t cores, Time tick_ps, Time slice_ps, std::uin
   config.cores_per_socket = cores;
   config.tick_ps = tick_ps;
   config.slice_ps = slice_ps;
-  config.switch_ps = config.wake_ps = config.timer_slack_ps = 0;
+  config.wake.quantiles_ps = {0};
+  config.switch_ps = config.timer_slack_ps = 0;
   config.seed = seed;
   return config;
 }
@@ -238,7 +241,7 @@ TEST(RoundRobin, WhoWakesWhileAllAreBusyRunsWhereItRan) {
 
 TEST(RoundRobin, ThreadsOfOnePriorityGoToACpuThatIsOnItsWayOutOfIdleness) {
   SimConfig config = round_robin(2, 4'000'000'000, 4'000'000'000);
-  config.wake_ps = 30'000'000;
+  config.wake.quantiles_ps = {30'000'000};
   config.trace_intervals = 1'000;
   SimMachine m(config);
   M::Word gate;
@@ -321,7 +324,8 @@ std::uint64_t work_of(SimMachine& m) {
 SimConfig timers_only(Time timer_ps) {
   SimConfig config;
   config.cores_per_socket = 1;
-  config.switch_ps = config.wake_ps = config.park_ps = config.timer_slack_ps = 0;
+  config.wake.quantiles_ps = {0};
+  config.switch_ps = config.park_ps = config.timer_slack_ps = 0;
   config.load_ps = config.rmw_ps = config.first_touch_ps = 0;
   config.timer_ps = timer_ps;
   return config;
@@ -426,7 +430,7 @@ TEST(Scheduler, ASwitchCostsWhatItSays) {
   SimConfig config;
   config.cores_per_socket = 1;
   config.slice_ps = 1'000'000;
-  config.wake_ps = 0;
+  config.wake.quantiles_ps = {0};
   config.switch_ps = 500'000;
   SimMachine m(config);
   for (int i = 0; i < 2; ++i) {
@@ -440,13 +444,61 @@ TEST(Scheduler, ASwitchCostsWhatItSays) {
   EXPECT_EQ(m.core_times()[0][Purpose::work], 20'000'000U);
 }
 
+/// How long each of `n` wake-ups of a thread on an idle CPU takes.
+std::vector<double> wake_ups(const SimConfig& config, std::uint64_t n) {
+  SimMachine m(config);
+  M::Word bell;
+  const machine::Site site = m.site("bell");
+  std::vector<Time> rung(n);
+  std::vector<double> took_ns(n);
+  m.spawn("sleeper", [&]() -> Task<> {
+    for (std::uint64_t i = 0; i < n; ++i) {
+      while (co_await m.load(bell) == i) co_await m.park(bell, i, site);
+      took_ns[i] = static_cast<double>(m.now_ps() - rung[i]) / 1'000;
+    }
+  });
+  m.spawn("ringer", [&]() -> Task<> {
+    for (std::uint64_t i = 0; i < n; ++i) {
+      m.work(1'000'000);
+      co_await m.store(bell, i + 1);
+      rung[i] = m.now_ps();
+      co_await m.unpark(bell, 1);
+    }
+  });
+  m.run();
+  return took_ns;
+}
+
+TEST(Scheduler, AWakeUpTakesATimeDrawnFromItsQuantiles) {
+  SimConfig config;
+  config.wake.quantiles_ps = {10'000'000, 20'000'000, 100'000'000};
+  std::vector<double> took_ns = wake_ups(config, 4'000);
+  std::ranges::sort(took_ns);
+  config.wake.quantiles_ps = {0};
+  const double without = wake_ups(config, 1)[0];
+  EXPECT_NEAR(took_ns.front() - without, 10'000, 100);
+  EXPECT_NEAR(took_ns[took_ns.size() / 4] - without, 15'000, 500);
+  EXPECT_NEAR(took_ns[took_ns.size() / 2] - without, 20'000, 1'500);
+  EXPECT_NEAR(took_ns[3 * took_ns.size() / 4] - without, 60'000, 3'000);
+  EXPECT_NEAR(took_ns.back() - without, 100'000, 500);
+}
+
+TEST(Scheduler, RefusesAWakeUpThatTakesLessThanNothing) {
+  SimConfig config;
+  config.wake.quantiles_ps = {1'000, -1};
+  EXPECT_THROW(SimMachine{config}, std::invalid_argument);
+  config.wake.quantiles_ps.clear();
+  EXPECT_THROW(SimMachine{config}, std::invalid_argument);
+}
+
 TEST(Scheduler, ABusySiblingSlowsAHardwareThread) {
   const auto time = [](std::uint32_t threads) {
     SimConfig config;
     config.cores_per_socket = 1;
     config.threads_per_core = 2;
     config.smt_permille = 500;
-    config.switch_ps = config.wake_ps = 0;
+    config.wake.quantiles_ps = {0};
+    config.switch_ps = 0;
     SimMachine m(config);
     M::Word words[2];
     for (std::uint32_t i = 0; i < threads; ++i) {
@@ -465,7 +517,8 @@ TEST(Scheduler, ABusySiblingSlowsAHardwareThread) {
 
 TEST(Disk, TakesTheTimeAndTheBytesAndOneAtATime) {
   SimConfig config;
-  config.switch_ps = config.wake_ps = config.pwrite_ps = config.pwrite_ps_per_kib = config.fsync_ps = 0;
+  config.wake.quantiles_ps = {0};
+  config.switch_ps = config.pwrite_ps = config.pwrite_ps_per_kib = config.fsync_ps = 0;
   config.disk_fsync.quantiles_ps = {100'000'000};
   config.disk_ps_per_kib = 1'000'000;
   SimMachine m(config);

@@ -37,9 +37,9 @@ def measure(samples: int, folder: Path) -> dict[str, list[float]]:
 def parameters(primitives: Mapping[str, Sequence[float]]) -> dict[str, dict[str, Any]]:
     """A machine's parameters from its primitives. What no primitive tells is left at the simulator's default.
 
-    A hand-over between two CPUs is a wake-up, the way to the other CPU and a switch there; one on a single CPU has a park
-    instead of the way. The parts that are measured alone are taken off. On a virtual machine two of them are large: setting a
-    timer, and interrupting an idle CPU.
+    A thread that is woken on an idle CPU runs after the wake-up, the way to that CPU and a switch there; a hand-over on one
+    CPU has a park instead of the way. The parts that are measured alone are taken off. On a virtual machine the way is long and
+    never the same, and two others are large: setting a timer, and interrupting an idle CPU.
     """
     ns = {name: statistics.median(values) for name, values in primitives.items()}
     switch = max(0.0, ns["switch_by_yield_on_one_cpu"] - ns["yield_alone"])
@@ -71,9 +71,13 @@ def parameters(primitives: Mapping[str, Sequence[float]]) -> dict[str, dict[str,
     found["timer_ps"] = (timer, "(timed_park_cpu_time - park - switch) / 2")
     found["await_ps"] = (max(0.0, ns["called_task"] - ns["load"]), "called_task - load")
     wake = 0.0
-    if "futex_hand_over_between_cpus" in ns:
-        wake = max(0.0, ns["futex_hand_over_between_cpus"] - unpark - wake_each - switch)
-        found["wake_ps"] = (wake, "futex_hand_over_between_cpus - unpark - wake_each - switch")
+    if "woken_on_another_cpu" in ns:
+        woken = [max(0.0, late - unpark - wake_each - switch) for late in primitives["woken_on_another_cpu"]]
+        wake = statistics.median(woken)
+        found["wake_quantiles_ps"] = (
+            _quantiles(woken),
+            f"woken_on_another_cpu - unpark - wake_each - switch, {QUANTILES + 1} quantiles",
+        )
         # A hand-over moves the line twice: to who looks, and once more when that one writes.
         found["same_socket_ps"] = (
             max(0.0, ns["line_transfer"] - ns["load"] - ns["atomic_add"]) / 2,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from concurrent.futures import ThreadPoolExecutor
 
 import pandas as pd
@@ -65,7 +66,7 @@ def test_the_fit_sees_no_held_out_load():
 
     def simulated(load, _design, _clients, parameters, **_):
         asked.append(load)
-        return {"commits_per_s": parameters["wake_ps"]}
+        return {"commits_per_s": statistics.median(parameters["wake_quantiles_ps"])}
 
     real = pd.DataFrame(
         {
@@ -78,12 +79,28 @@ def test_the_fit_sees_no_held_out_load():
         for load in experiment.LOADS
         for design in experiment.DESIGNS
     )
+    start = dict.fromkeys(experiment.FIT, 1000) | {"wake_quantiles_ps": [900, 1000, 1300]}
+    with ThreadPoolExecutor(1) as executor:
+        fitted, tried = experiment._fit(start, real, simulated, executor, rounds=20)
+    assert set(asked) == set(experiment.FITTED)
+    assert fitted == {**start, "wake_quantiles_ps": [3600, 4000, 5200]}
+    assert tried[-1]["error"] < 0.01 < tried[0]["error"]
+
+
+def test_the_fit_moves_two_costs_at_once_where_neither_alone_would_help():
+    def simulated(_load, _design, _clients, machine, **_):
+        timer, kick = machine["timer_ps"], machine["kick_ps"]
+        return {"commits_per_s": 4000 * min(timer, kick) / max(timer, kick) * min(1, timer / 2000)}
+
+    real = pd.DataFrame(
+        {"load": "a", "design": "5.7", "clients": n, "is_held_out": False, "commits_per_s": 4000.0}
+        for n in (1, 2)
+    )
     start = dict.fromkeys(experiment.FIT, 1000)
     with ThreadPoolExecutor(1) as executor:
-        fitted, tried = experiment._fit(start, real, simulated, executor, rounds=1)
-    assert set(asked) == set(experiment.FITTED)
-    assert fitted == {**start, "wake_ps": 4000}
-    assert tried[-1]["error"] < 0.01 < tried[0]["error"]
+        fitted, tried = experiment._fit(start, real, simulated, executor, rounds=20)
+    assert (fitted["timer_ps"], fitted["kick_ps"]) == (2000, 2000)
+    assert [step["error"] for step in tried] == sorted((step["error"] for step in tried), reverse=True)
 
 
 def commits(design, clients, **parameters):

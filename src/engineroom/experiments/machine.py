@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ import pandas as pd
 
 from engineroom import calibrate, provenance
 from engineroom.errors import EngineRoomError
-from engineroom.machine.presets import preset
+from engineroom.machine.presets import middle_of, preset, times
 from engineroom.progress import bar
 from engineroom.runs import Run
 
@@ -68,7 +68,7 @@ CLIENTS = (1, 2, 4, 8, 16)
 CROWDS = (32, 64)  # shown as distributions, without a goal
 GOALS = {"median_percent": 10.0, "most_percent": 20.0, "fsyncs_percent": 15.0}
 # What is fitted, from a quarter to four times what the primitives say: costs that depend on what else the machine does.
-FIT = ("wake_ps", "timer_ps", "kick_ps", "await_ps")
+FIT = ("wake_quantiles_ps", "timer_ps", "kick_ps", "await_ps")
 FACTORS = (0.25, 0.5, 0.7, 0.85, 1.0, 1.2, 1.4, 2.0, 4.0)
 PROCESSORS = 2
 # Of round robin. With the usual 100 ms a run is four slices long, and chance decides who has them.
@@ -245,7 +245,7 @@ def _error(
     middle: Mapping[tuple[str, str, int], float],
     simulated: Callable[..., dict[str, Any]],
 ) -> float:
-    machine = _times(start, factors)
+    machine = _scaled(start, factors)
     off = []
     for point, real in middle.items():
         ours = simulated(*point, machine, seed=1)["commits_per_s"]
@@ -253,8 +253,20 @@ def _error(
     return statistics.mean(off)
 
 
-def _times(start: Mapping[str, Any], factors: Mapping[str, float]) -> dict[str, Any]:
-    return {**start, **{name: round(start[name] * factor) for name, factor in factors.items()}}
+def _scaled(start: Mapping[str, Any], factors: Mapping[str, float]) -> dict[str, Any]:
+    return {**start, **{name: times(start[name], factor) for name, factor in factors.items()}}
+
+
+def _beside(factors: Mapping[str, float]) -> Iterator[dict[str, float]]:
+    """Every way to move one or two costs a step up or down."""
+    steps = {
+        name: [FACTORS[at] for at in (i - 1, i + 1) if 0 <= at < len(FACTORS)]
+        for name, i in ((name, FACTORS.index(factor)) for name, factor in factors.items())
+    }
+    for n in (1, 2):
+        for moved in combinations(factors, n):
+            for to in product(*(steps[name] for name in moved)):
+                yield {**factors, **dict(zip(moved, to, strict=True))}
 
 
 def _fit(
@@ -265,22 +277,29 @@ def _fit(
     *,
     rounds: int,
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Costs one after the other, each at the factor with the least mean error on the fitted loads, some rounds over."""
-    chosen = dict.fromkeys(FIT, 1.0)
+    """From what the primitives say, in steps to the least mean error on the fitted loads, until no step makes it less.
+
+    A step moves one cost or two: one after the other they stop where a longer wake-up would ask for a shorter timer.
+    """
     real = undisturbed(real)
     fitted = real[~real["is_held_out"] & ~real["clients"].isin(CROWDS)]
     middle: dict[tuple[str, str, int], float] = {}
     for (load, design, n), mine in fitted.groupby(["load", "design", "clients"]):
         middle[str(load), str(design), int(str(n))] = float(mine["commits_per_s"].median())
     error = partial(_error, start=dict(start), middle=middle, simulated=simulated)
-    tried = [{"round": -1, "error": error(chosen), **chosen}]
-    for turn in bar(range(rounds), desc="fit", unit="round"):
-        for name in FIT:
-            found = executor.map(error, [{**chosen, name: factor} for factor in FACTORS])
-            by_factor = dict(zip(FACTORS, found, strict=True))
-            chosen[name] = min(by_factor, key=lambda factor: (by_factor[factor], abs(math.log(factor))))
-            tried.append({"round": turn, "error": by_factor[chosen[name]], **chosen})
-    return _times(start, chosen), tried
+    chosen = dict.fromkeys(FIT, 1.0)
+    known = {tuple(chosen.values()): error(chosen)}
+    tried = [{"round": 0, "error": known[tuple(chosen.values())], **chosen}]
+    for turn in bar(range(1, rounds + 1), desc="fit", unit="step"):
+        steps = [step for step in _beside(chosen) if tuple(step.values()) not in known]
+        found = list(executor.map(error, steps))
+        known.update(zip((tuple(step.values()) for step in steps), found, strict=True))
+        best = min(range(len(steps)), key=found.__getitem__, default=None)
+        if best is None or found[best] >= tried[-1]["error"]:
+            break
+        chosen = steps[best]
+        tried.append({"round": turn, "error": found[best], **chosen})
+    return _scaled(start, chosen), tried
 
 
 def real_against_simulated(
@@ -292,7 +311,7 @@ def real_against_simulated(
     run_ms: int = 400,
     rest_ms: int = 100,
     samples: int = 2,
-    rounds: int = 2,
+    rounds: int = 20,
 ) -> Run:
     """Measure, then fit, then simulate: one recording, with the load of the machine while it measured.
 
@@ -330,7 +349,10 @@ def real_against_simulated(
             rows.append(
                 {**seen, "series": "simulated", "repeat": repeat, "stolen_ms": 0, "is_disturbed": False}
             )
-    fitted = [{"parameter": name, "measured_ps": start[name], "fitted_ps": parameters[name]} for name in FIT]
+    fitted = [
+        {"parameter": name, "measured_ps": middle_of(start[name]), "fitted_ps": middle_of(parameters[name])}
+        for name in FIT
+    ]
     return Run(
         figure="own-machine-real",
         method="host",

@@ -10,7 +10,7 @@ from typing import Any
 from engineroom import paths
 from engineroom.errors import EngineRoomError
 
-__all__ = ["KINDS", "Parameter", "Preset", "load", "names", "preset"]
+__all__ = ["KINDS", "Parameter", "Preset", "load", "middle_of", "names", "preset", "times"]
 
 # How a number is known. What was not measured is also tried at half and at one and a half times its value.
 KINDS = ("measured", "cited", "estimate", "chosen")
@@ -52,15 +52,21 @@ class Preset:
             self,
             name=f"{self.name}, {name} x {factor:g}",
             parameters=tuple(
-                replace(p, value=_times(p.value, factor)) if p.name == name else p for p in self.parameters
+                replace(p, value=times(p.value, factor)) if p.name == name else p for p in self.parameters
             ),
         )
 
 
-def _times(value: int | list[int], factor: float) -> int | list[int]:
+def times(value: int | list[int], factor: float) -> int | list[int]:
+    """A parameter, or each of its quantiles, times `factor`; what is at least one stays at least one."""
     if isinstance(value, list):
         return [max(min(1, each), round(each * factor)) for each in value]
     return max(min(1, value), round(value * factor))
+
+
+def middle_of(value: int | list[int]) -> int:
+    """A parameter, or the median of one that is known by its quantiles."""
+    return value[len(value) // 2] if isinstance(value, list) else value
 
 
 def names() -> list[str]:
