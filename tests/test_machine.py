@@ -276,6 +276,12 @@ def test_parameters_are_the_primitives_less_what_is_measured_alone():
     assert found["disk_fsync_quantiles_ps"] == [1_000_000 + 100_000 * i for i in range(21)]
 
 
+def test_one_wake_up_in_a_thousand_does_not_make_the_others_long():
+    woken = {"woken_on_another_cpu": [5000.0] * 999 + [9_000_000.0]}
+    found = calibrate.parameters({**PRIMITIVES, **woken})["wake_quantiles_ps"]["value"]
+    assert found == [3_500_000] * 21
+
+
 @pytest.mark.slow
 def test_calibrate_writes_a_machine_that_runs(tmp_path: Path):
     target = tmp_path / "here.json"
