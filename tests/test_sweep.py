@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import multiprocessing
+import subprocess
+import sys
 from concurrent.futures import ProcessPoolExecutor
 
 import pandas as pd
@@ -50,3 +52,26 @@ def test_an_error_on_the_cluster_comes_back_and_a_cluster_of_nobody_is_refused()
         pass
     with local_cluster(1) as executor, pytest.raises(ValueError, match="clients must be at least 1, got -1"):
         sweep(redo_log.flushes_sim, [{"clients": (-1,), "run_ms": 1}], executor=executor)
+
+
+ENDS_SLOWLY = """
+import atexit, time
+from engineroom.machine.sweep import local_cluster, sweep
+
+def linger(seconds):
+    atexit.register(time.sleep, seconds)
+    return "it will"
+
+if __name__ == "__main__":
+    with local_cluster(1) as executor:
+        print(*sweep(linger, [{"seconds": 30}], executor=executor))
+"""
+
+
+@pytest.mark.slow
+def test_a_cluster_that_ends_slowly_says_nothing_in_a_notebook(tmp_path):
+    """What a cell writes to stderr is a warning of the book. A busy computer ends its processes as late as this one."""
+    script = tmp_path / "ends_slowly.py"
+    script.write_text(ENDS_SLOWLY)
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("it will\n", "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import contextmanager
@@ -49,7 +50,8 @@ def sweep(
 def local_cluster(workers: int = 2) -> Iterator[Executor]:
     """A Dask cluster of so many processes on this machine, for the time of the block.
 
-    It listens on loopback alone, on ports that the system chooses, and shows no dashboard.
+    It listens on loopback alone, on ports that the system chooses, and shows no dashboard. It keeps to itself how quickly its
+    processes end, which on a busy computer is a warning; what goes wrong in a run raises.
     """
     try:
         from distributed import Client, LocalCluster
@@ -68,6 +70,7 @@ def local_cluster(workers: int = 2) -> Iterator[Executor]:
             host=loopback,
             dashboard_address=f"{loopback}:0",
             scheduler_kwargs={"dashboard": False},
+            silence_logs=logging.CRITICAL,
         ) as cluster,
         Client(cluster) as client,
     ):
