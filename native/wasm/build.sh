@@ -28,7 +28,8 @@ declare -A options_of=([machine]=$small [redo_log]=$small [log_steps]=$small)
 
 target=${1:-book/web/wasm}
 mkdir -p "$target"
-for entry in native/wasm/*.cpp; do
+compile() {
+  local entry=$1 word kernels options
   word=$(basename "$entry" .cpp)
   read -ra kernels <<<"${kernels_of[$word]}"
   read -ra options <<<"${options_of[$word]:--O2}"
@@ -36,5 +37,11 @@ for entry in native/wasm/*.cpp; do
     -Wall -Wextra -Wconversion -Werror -ffile-prefix-map="$PWD"=. -ffunction-sections -Wl,--gc-sections -Wl,--strip-all \
     -Inative -Inative/kernels "$entry" "${kernels[@]/#/native/kernels/}" -o "$target/$word.wasm"
   echo "$target/$word.wasm: $(stat -c %s "$target/$word.wasm") bytes"
+}
+compilers=()
+for entry in native/wasm/*.cpp; do
+  compile "$entry" &
+  compilers+=($!)
 done
+for compiler in "${compilers[@]}"; do wait "$compiler"; done
 [ $# -gt 0 ] || PYTHONPATH=src python3 -m engineroom.widgets.headless
