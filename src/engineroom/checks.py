@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,11 +21,15 @@ __all__ = ["CHECKS", "Check"]
 
 @dataclass(frozen=True)
 class Check:
-    """A named list of commands; the first that fails ends the check. `needs` are tools of the system, not of the lock."""
+    """A named list of commands; the first that fails ends the check. `needs` are tools of the system, not of the lock.
+
+    One that `runs_beside` the others compiles for minutes, most of them while the Python tests wait for servers and pages.
+    """
 
     name: str
     commands: Sequence[Sequence[str]]
     needs: Sequence[str] = ()
+    runs_beside: bool = False
 
 
 def _native(folder: str, *options: str, only: str = "") -> list[list[str]]:
@@ -79,6 +84,7 @@ CHECKS = (
         "native tests, sanitized",
         _native("sanitize", "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DENGINEROOM_SANITIZE=address,undefined"),
         needs=["cmake", "ctest"],
+        runs_beside=True,
     ),
     Check(
         "native tests, threads",
@@ -86,6 +92,7 @@ CHECKS = (
             "threads", "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DENGINEROOM_SANITIZE=thread", only=_WITH_THREADS
         ),
         needs=["cmake", "ctest"],
+        runs_beside=True,
     ),
     # Last: a runner's closing line is what a reader of the log looks for.
     Check("Python tests", [[sys.executable, "-m", "pytest", "-q"]]),
@@ -97,35 +104,40 @@ CHECKS = (
 def _main(names: tuple[str, ...]) -> None:
     """Run all checks, or those whose name contains one of NAMES; all run even when one fails."""
     os.chdir(paths.root())
-    failed = []
-    for check in CHECKS:
-        if names and not any(name in check.name for name in names):
-            continue
-        start = time.monotonic()
-        missing = [tool for tool in check.needs if not shutil.which(tool)]
-        if missing:
-            click.echo(
-                f"{check.name}: missing {', '.join(missing)}. What to do: engineroom doctor names the packages"
-            )
-            failed.append(check.name)
-            continue
-        click.echo(f"{check.name} ...", err=True)
-        if not all(_passes(command) for command in check.commands):
-            failed.append(check.name)
-        click.echo(
-            f"{check.name}: {'failed' if check.name in failed else 'ok'} ({time.monotonic() - start:.0f} s)",
-            err=True,
-        )
+    chosen = [check for check in CHECKS if not names or any(name in check.name for name in names)]
+    with ThreadPoolExecutor(1) as executor:
+        try:
+            beside = {check.name: executor.submit(_run, check) for check in chosen if check.runs_beside}
+            passed = {check.name: _run(check) for check in chosen if not check.runs_beside}
+            passed |= {name: result.result() for name, result in beside.items()}
+        except BaseException:
+            executor.shutdown(cancel_futures=True)
+            raise
+    failed = [check.name for check in chosen if not passed[check.name]]
     if failed:
         click.echo(f"failed: {', '.join(failed)}", err=True)
         sys.exit(1)
+
+
+def _run(check: Check) -> bool:
+    start = time.monotonic()
+    missing = [tool for tool in check.needs if not shutil.which(tool)]
+    if missing:
+        click.echo(
+            f"{check.name}: missing {', '.join(missing)}. What to do: engineroom doctor names the packages"
+        )
+        return False
+    click.echo(f"{check.name} ...", err=True)
+    passes = all(_passes(command) for command in check.commands)
+    click.echo(f"{check.name}: {'ok' if passes else 'failed'} ({time.monotonic() - start:.0f} s)", err=True)
+    return passes
 
 
 def _passes(command: Sequence[str]) -> bool:
     """Run a command; its output is shown at once for pytest, else only when it fails."""
     loud = "pytest" in command
     if command[0] in ("cmake", "ctest"):
-        command = _without_random_addresses(command)
+        command = ["nice", *_without_random_addresses(command)]
     done = subprocess.run(command, capture_output=not loud, text=True, check=False)
     if done.returncode and not loud:
         click.echo(done.stdout + done.stderr)
