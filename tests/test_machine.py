@@ -83,6 +83,7 @@ def test_an_unknown_parameter_is_named():
         ({"parameters": {"sockets": 300}}, "at most 256 CPUs, got 300 sockets"),
         ({"parameters": {"load_ps": -1}}, "load_ps must not be negative, got -1"),
         ({"parameters": {"load_ps": "x"}}, "load_ps must be an integer"),
+        ({"parameters": {"wake_ps": 1, "wake_quantiles_ps": [1, 2]}}, "both wake_ps and wake_quantiles_ps"),
         ({"work_ns": 0, "hold_ns": 0, "latch": False}, "a turn must take time"),
     ],
 )

@@ -272,6 +272,9 @@ py::dict open_loop(const py::dict& parameters, std::int64_t jobs, std::int64_t f
 }  // namespace
 
 SimConfig sim_config(const py::dict& parameters, std::uint64_t seed) {
+  if (parameters.contains("wake_ps") && parameters.contains("wake_quantiles_ps")) {
+    throw py::value_error("a wake-up has both wake_ps and wake_quantiles_ps; leave one of them out");
+  }
   SimConfig config;
   config.seed = seed;
   for (const auto& [key, value] : parameters) {

@@ -17,7 +17,7 @@ constexpr Time kPerNs = 1000;
 
 /// A time drawn anew for each request.
 struct Distribution {
-  /// One value: constant. More: equally spaced quantiles from 0 to 1, straight lines between them.
+  /// One value: constant. More: equally spaced quantiles, straight lines between them.
   std::vector<Time> quantiles_ps{0};
   /// Exponential with this mean instead, when positive.
   Time exponential_mean_ps = 0;

@@ -68,6 +68,12 @@ def test_a_hypervisor_that_never_leaves_a_run_alone_is_an_error_that_says_what_t
     assert "host has less to do" in str(error.value.remedy)
 
 
+def test_one_cpu_is_too_few_to_compare(monkeypatch):
+    monkeypatch.setattr(experiment.os, "cpu_count", lambda: 1)
+    with pytest.raises(EngineRoomError, match="needs 2 CPUs, this machine has 1"):
+        experiment.real_against_simulated()
+
+
 def test_the_fit_sees_no_held_out_load():
     asked = []
 
