@@ -6,6 +6,7 @@ import json
 import signal
 import threading
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,11 @@ def test_an_unknown_parameter_is_named():
         ({"parameters": {"sockets": 300}}, "at most 256 CPUs, got 300 sockets"),
         ({"parameters": {"load_ps": -1}}, "load_ps must not be negative, got -1"),
         ({"parameters": {"load_ps": "x"}}, "load_ps must be an integer"),
+        ({"parameters": {"interrupt_every_ps": -1}}, "interrupt_every_ps must not be negative, got -1"),
+        (
+            {"parameters": {"interrupt_quantiles_ps": [1, -2]}},
+            "interrupt must not be negative, got a quantile of -2",
+        ),
         ({"parameters": {"wake_ps": 1, "wake_quantiles_ps": [1, 2]}}, "both wake_ps and wake_quantiles_ps"),
         ({"work_ns": 0, "hold_ns": 0, "latch": False}, "a turn must take time"),
     ],
@@ -281,6 +287,28 @@ def test_one_wake_up_in_a_thousand_does_not_make_the_others_long():
     woken = {"woken_on_another_cpu": [5000.0] * 999 + [9_000_000.0]}
     found = calibrate.parameters({**PRIMITIVES, **woken})["wake_quantiles_ps"]["value"]
     assert found == [3_500_000] * 21
+
+
+def test_rare_long_interruptions_keep_their_share():
+    ns = [2000 / (1 - i / 20_000) ** 0.7 for i in range(20_000)]  # from 2 us to 2 ms
+    found = calibrate.parameters({**PRIMITIVES, "interruption": ns, "interruption_every": [1e6, 3e6]})
+    assert found["interrupt_every_ps"]["value"] == 1_500_000_000  # as many a second as in both together
+    quantiles = [ps / 1000 for ps in found["interrupt_quantiles_ps"]["value"]]
+    drawn = sum((a + b) / 2 for a, b in pairwise(quantiles)) / (len(quantiles) - 1)
+    assert drawn == pytest.approx(sum(ns) / len(ns), rel=0.02)
+    assert quantiles[0] == 2000
+
+
+def test_a_machine_that_nothing_interrupts_has_no_interruptions():
+    assert not [name for name in calibrate.parameters(PRIMITIVES) if name.startswith("interrupt")]
+
+
+def test_interruptions_of_a_run_take_some_of_it():
+    found = calibrate.interruptions(20)
+    assert all(ns > 1000 for ns in found.get("interruption", []))
+    assert sum(found.get("interruption", [])) < 2 * 20e6
+    with pytest.raises(ValueError, match="run_ns must be at least 1, got 0"):
+        calibrate.interruptions(0)
 
 
 @pytest.mark.slow

@@ -67,6 +67,11 @@ const std::vector<Field>& fields() {
       field("timer_slack_ps", &SimConfig::timer_slack_ps),
       field("timer_ps", &SimConfig::timer_ps),
       field("kick_ps", &SimConfig::kick_ps),
+      field("interrupt_every_ps", &SimConfig::interrupt_every_ps),
+      {"interrupt_quantiles_ps",
+       [](SimConfig& config, const py::handle& value) {
+         config.interrupt.quantiles_ps = value.cast<std::vector<Time>>();
+       }},
       field("pwrite_ps", &SimConfig::pwrite_ps),
       field("pwrite_ps_per_kib", &SimConfig::pwrite_ps_per_kib),
       field("fsync_ps", &SimConfig::fsync_ps),
@@ -399,6 +404,20 @@ void bind_machine(py::module_& module) {
       },
       "Measures the machine at hand: for each primitive `samples` times in ns. Files are made in `folder`.",
       py::kw_only(), py::arg("samples") = 5, py::arg("folder"));
+  m.def(
+      "interruptions",
+      [](std::int64_t run_ns) {
+        Interruptions found;
+        {
+          const py::gil_scoped_release unlocked;
+          found = measure_interruptions(at_least(run_ns, 1, "run_ns"));
+        }
+        return py::make_tuple(to_array(std::move(found.ns)), found.every_ns);
+      },
+      "How long something else ran, each time, while two CPUs (or the only one) computed for `run_ns`, and "
+      "the computing time "
+      "between two, ns. 0 where nothing interrupted.",
+      py::kw_only(), py::arg("run_ns"));
 }
 
 }  // namespace engineroom::bindings

@@ -3,12 +3,14 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <ctime>
 #include <iterator>
+#include <numeric>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -154,6 +156,23 @@ std::pair<double, std::vector<double>> wake_elsewhere(std::uint64_t n) {
     late_ns.push_back(std::chrono::duration<double, std::nano>(runs[i] - called[i]).count());
   }
   return {cost_ns / static_cast<double>(n), late_ns};
+}
+
+/// How long something else ran each time, on the CPU given.
+std::vector<double> interruptions_on(int cpu, std::chrono::nanoseconds run) {
+  constexpr double kShortestNs = 1000;
+  std::vector<double> all;
+  all.reserve(1 << 16);
+  stay_on(cpu);
+  const auto start = Clock::now();
+  for (auto before = start; before - start < run;) {
+    const auto now = Clock::now();
+    const double passed_ns = std::chrono::duration<double, std::nano>(now - before).count();
+    if (passed_ns > kShortestNs) all.push_back(passed_ns);
+    before = now;
+  }
+  stay_on(-1);
+  return all;
 }
 
 /// CPU time of this thread.
@@ -424,6 +443,26 @@ Primitives measure_primitives(std::uint64_t samples, const std::string& folder,
     });
   }
   return all;
+}
+
+Interruptions measure_interruptions(std::uint64_t run_ns) {
+  const std::chrono::nanoseconds run(run_ns);
+  const bool has_two = std::thread::hardware_concurrency() > 1;
+  std::vector<double> of_the_other;
+  Interruptions found;
+  {
+    std::jthread other([&] {
+      if (has_two) of_the_other = interruptions_on(1, run);
+    });
+    found.ns = interruptions_on(0, run);
+  }
+  found.ns.insert(found.ns.end(), of_the_other.begin(), of_the_other.end());
+  if (!found.ns.empty()) {
+    const double computed = static_cast<double>(run_ns) * (has_two ? 2 : 1) -
+                            std::accumulate(found.ns.begin(), found.ns.end(), 0.0);
+    found.every_ns = std::max(0.0, computed) / static_cast<double>(found.ns.size());
+  }
+  return found;
 }
 
 }  // namespace engineroom::machine

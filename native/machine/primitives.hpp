@@ -24,4 +24,12 @@ using Primitives = std::vector<Primitive>;
 Primitives measure_primitives(std::uint64_t samples, const std::string& folder,
                               const std::function<void(std::uint64_t)>& poll);
 
+/// The system and, on a virtual machine, its host interrupt who computes. Two CPUs, or the only one, look at the
+/// clock for so long; where it goes on by more than a microsecond something else ran there.
+struct Interruptions {
+  std::vector<double> ns;
+  double every_ns = 0;  // computing time between two; 0: there was none
+};
+Interruptions measure_interruptions(std::uint64_t run_ns);
+
 }  // namespace engineroom::machine

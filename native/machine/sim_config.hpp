@@ -75,6 +75,10 @@ struct SimConfig {
   // again when that ends; and interrupting an idle CPU to wake a thread there.
   Time timer_ps = 0;
   Time kick_ps = 0;
+  // A CPU that computes is interrupted by the system and, on a virtual machine, by its host: so often on average
+  // (0: never), each time for so long.
+  Time interrupt_every_ps = 0;
+  Distribution interrupt;
 
   // The disk, behind a page cache: pwrite copies, fsync carries to the disk what was copied since.
   Time pwrite_ps = 1'500'000;

@@ -58,17 +58,19 @@ SimConfig checked(const SimConfig& config) {
                                                 {config.timer_slack_ps, "timer_slack_ps"},
                                                 {config.timer_ps, "timer_ps"},
                                                 {config.kick_ps, "kick_ps"},
+                                                {config.interrupt_every_ps, "interrupt_every_ps"},
                                                 {config.pwrite_ps, "pwrite_ps"},
                                                 {config.pwrite_ps_per_kib, "pwrite_ps_per_kib"},
                                                 {config.fsync_ps, "fsync_ps"},
                                                 {config.disk_ps_per_kib, "disk_ps_per_kib"},
                                                 {config.disk_fsync.exponential_mean_ps, "disk_fsync"},
-                                                {config.wake.exponential_mean_ps, "wake"}};
+                                                {config.wake.exponential_mean_ps, "wake"},
+                                                {config.interrupt.exponential_mean_ps, "interrupt"}};
   for (const auto& [value, name] : times) {
     if (value < 0) refuse(std::string(name) + " must not be negative, got " + std::to_string(value));
   }
-  const std::pair<const Distribution*, std::string> drawn[] = {{&config.disk_fsync, "disk_fsync"},
-                                                               {&config.wake, "wake"}};
+  const std::pair<const Distribution*, std::string> drawn[] = {
+      {&config.disk_fsync, "disk_fsync"}, {&config.wake, "wake"}, {&config.interrupt, "interrupt"}};
   for (const auto& [distribution, name] : drawn) {
     if (distribution->quantiles_ps.empty()) refuse(name + " must have at least one quantile, got none");
     for (const Time value : distribution->quantiles_ps) {
@@ -91,7 +93,10 @@ SimMachine::SimMachine(const SimConfig& config)
       cpus_(n_cpus_),
       random_(config.seed),
       disk_free_at_(config.disk_queue_depth) {
-  for (std::uint32_t cpu = 0; cpu < n_cpus_; ++cpu) idle_.add(cpu);
+  for (std::uint32_t cpu = 0; cpu < n_cpus_; ++cpu) {
+    idle_.add(cpu);
+    if (config_.interrupt_every_ps > 0) cpus_[cpu].to_interrupt = to_interrupt();
+  }
   if (config_.tick_ps > 0) {
     slice_ticks_ = std::max<Time>(1, config_.slice_ps / config_.tick_ps);
     first_tick_ = static_cast<Time>(random_.below(static_cast<std::uint64_t>(config_.tick_ps)));
@@ -377,11 +382,25 @@ Time SimMachine::passed_into_segment(Thread& t) {
     if ((bits & 7) == 0) piece += static_cast<Time>((bits >> 3) % 2'000'000);
     if (((bits >> 40) & 255) == 0) piece += static_cast<Time>((bits >> 3) % 1'000'000'000);
   }
+  piece += held_up(cpus_[t.cpu], piece, true);
   t.left += piece;
   t.left_memory += t.pending_memory;
   t.pending = 0;
   t.pending_memory = 0;
   return t.left;
+}
+
+/// What interruptions add to so much time on a CPU. Of who computes they take all of their time, of who looks at a word
+/// only what is left of them when the word has changed.
+Time SimMachine::held_up(Cpu& cpu, Time passed, bool computes) {
+  if (config_.interrupt_every_ps == 0) return 0;
+  Time added = 0;
+  for (cpu.to_interrupt -= passed; cpu.to_interrupt < 0;) {
+    const Time length = config_.interrupt.draw(random_);
+    added = computes ? added + length : std::max(added, length + cpu.to_interrupt);
+    cpu.to_interrupt += to_interrupt();
+  }
+  return added;
 }
 
 bool SimMachine::block(std::coroutine_handle<> self) {
@@ -418,6 +437,10 @@ bool SimMachine::perform(Thread& t) {
         return false;
       }
       const Time until = timer_end(t, t.operand);
+      if (until < now_) {
+        end_timer(t);
+        return false;
+      }
       leave_cpu(t, Phase::sleeping);
       arm(t, until);
       return true;
@@ -435,15 +458,19 @@ bool SimMachine::perform(Thread& t) {
       const auto channel = std::min_element(disk_free_at_.begin(), disk_free_at_.end());
       const Time service = config_.disk_fsync.draw(random_) +
                            static_cast<Time>(started.dirty_bytes) * config_.disk_ps_per_kib / 1024;
-      *channel = std::max(*channel, now_) + service;
+      *channel = std::max(*channel, config_.disk_is_timer != 0 ? t.timer_set : now_) + service;
       const Time done = *channel;
       t.operand = started.position;
-      Cpu& cpu = cpus_[t.cpu];
-      ++cpu.io_blocked;
       if (config_.disk_is_timer != 0) {
         t.timer_cpu = t.cpu;
         t.timer_end = done;
+        if (done < now_) {
+          t.file->end_fsync(t.operand);
+          end_timer(t);
+          return false;
+        }
       }
+      ++cpus_[t.cpu].io_blocked;
       leave_cpu(t, Phase::io);
       arm(t, done);
       return true;
@@ -498,6 +525,7 @@ void SimMachine::charge_spin(Thread& t) {
 }
 
 void SimMachine::on_spin(Thread& t) {
+  const Time late = held_up(cpus_[t.cpu], std::max<Time>(0, now_ - t.segment_start), false);
   charge_spin(t);
   const bool is_over = now_ >= t.segment_end;
   const auto rounds = static_cast<std::uint64_t>((now_ - t.spin_start) / t.round_ps);
@@ -510,6 +538,7 @@ void SimMachine::on_spin(Thread& t) {
   if (t.rounds_left != Spin::kForEver) t.rounds_left -= std::min(rounds, t.rounds_left);
   t.phase = Phase::running;
   if (is_over) {
+    t.pending += late;
     if (!perform_spin(t)) resume(t);
     return;
   }
@@ -529,6 +558,13 @@ bool SimMachine::perform_park(Thread& t) {
     t.timer_end = kNever;
     return false;
   }
+  if (config_.no_timeouts) t.operand2 = kForEver;
+  Time until = t.operand2 == kForEver ? kNever : timer_end(t, t.operand2);
+  if (until < now_) {
+    t.park_result = ParkResult::timed_out;
+    end_timer(t);
+    return false;
+  }
   SimMachine::Line& line = *t.ref.line;
   t.next = kNone;
   t.previous = line.last_parked;
@@ -538,8 +574,6 @@ bool SimMachine::perform_park(Thread& t) {
     line.first_parked = static_cast<std::int32_t>(t.id);
   }
   line.last_parked = static_cast<std::int32_t>(t.id);
-  if (config_.no_timeouts) t.operand2 = kForEver;
-  Time until = t.operand2 == kForEver ? kNever : timer_end(t, t.operand2);
   // For no reason, but only with every second seed: it would hide a lost wake-up.
   if (config_.random_schedule && (config_.seed & 1) != 0 && (random_.next() & 63) == 0) {
     until = std::min(until, now_ + static_cast<Time>(random_.below(10'000'000)));
@@ -727,13 +761,11 @@ bool SimMachine::is_next_timer(const Thread& t) const {
 
 void SimMachine::set_timer(std::uint64_t ns) {
   Thread& t = *current_;
+  t.timer_set = now_ps();
   if (config_.timer_ps == 0) return;
   t.timer_cpu = t.cpu;
-  t.timer_cost = 0;
   t.timer_end = timer_end(t, ns);
-  if (!is_next_timer(t)) return;
-  t.timer_cost = config_.timer_ps;
-  charge_work(t.timer_cost);
+  if (is_next_timer(t)) charge_work(config_.timer_ps);
 }
 
 void SimMachine::end_timer(Thread& t) {
@@ -746,10 +778,10 @@ void SimMachine::end_timer(Thread& t) {
   t.timer_end = kNever;
 }
 
-/// When it goes off; setting it is part of its time.
+/// When it goes off: it runs while its thread still goes to sleep, who does not when that takes too long.
 Time SimMachine::timer_end(const Thread& t, std::uint64_t ns) const {
   const Time after = static_cast<Time>(std::min<std::uint64_t>(ns, INT64_MAX / 4096)) * kPerNs;
-  return now_ + std::max<Time>(0, after - t.timer_cost) + config_.timer_slack_ps;
+  return (config_.timer_ps == 0 ? now_ : t.timer_set) + after + config_.timer_slack_ps;
 }
 
 /// A CPU that is on its way out of idleness: threads of one priority go there as to an idle one, as Linux

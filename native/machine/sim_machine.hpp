@@ -1,8 +1,8 @@
 // The simulated machine: cores, sockets, cache lines, a scheduler and a disk in integer virtual time.
 //
 // Models      a server of up to 256 hardware threads and its Linux: run queues with time slices, or round
-//             robin by ticks of the clock, futexes, page cache
-// Leaves out  memory bandwidth, frequency changes, interrupts, weak memory; a busy sibling slows what a
+//             robin by ticks of the clock, futexes, interruptions, page cache
+// Leaves out  memory bandwidth, frequency changes, weak memory; a busy sibling slows what a
 //             hardware thread begins while it is busy, not what it has begun; an operation on a line takes
 //             effect in the order of the requests, and its time is charged behind it
 // Cost        about one event a shared operation, none where nothing else can happen in between
@@ -166,7 +166,7 @@ class SimMachine {
     Time since = 0;     // when it entered its phase
     Time ready_at = 0;  // when its waker is done with it
     Time timer_end = kNever;
-    Time timer_cost = 0;  // of setting it
+    Time timer_set = 0;
     std::uint32_t id = 0;
     std::uint32_t cpu = 0;
     std::uint32_t timer_cpu = 0;
@@ -260,6 +260,7 @@ class SimMachine {
   }
   Block<void> fsync(File& file) {
     Thread& t = prepared(Action::fsync);
+    t.timer_set = now_ps();
     charge_work(config_.fsync_ps);
     t.file = &file;
     t.site = file.site();
@@ -318,6 +319,7 @@ class SimMachine {
     Time run_start = 0;
     bool is_awaking = false;  // from idle, until its thread begins
     Time idle_since = 0;
+    Time to_interrupt = 0;  // computing time until the next one
     CoreTime time;
   };
 
@@ -377,6 +379,11 @@ class SimMachine {
 
   // Threads on CPUs.
   Time passed_into_segment(Thread& t);
+  Time to_interrupt() {
+    return 1 + static_cast<Time>(
+                   exponential(random_.next(), static_cast<std::uint64_t>(config_.interrupt_every_ps)));
+  }
+  Time held_up(Cpu& cpu, Time passed, bool computes);
   void suspend(std::coroutine_handle<> self) {
     assert(!self.done());  // or the compiler laid out the frame wrongly
     current_->resume_at = self;

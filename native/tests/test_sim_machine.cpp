@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -377,7 +378,7 @@ TEST(Timer, OfAParkThatDoesNotSleepIsForgotten) {
 
 TEST(Timer, AnEmulatedDiskIsOne) {
   SimConfig config = timers_only(10'000'000);
-  config.fsync_ps = 10'000'000;
+  config.fsync_ps = 20'000'000;
   config.disk_fsync.quantiles_ps = {100'000'000};
   config.disk_ps_per_kib = 0;
   const auto run = [&](std::uint32_t is_timer) {
@@ -388,8 +389,85 @@ TEST(Timer, AnEmulatedDiskIsOne) {
     m.run();
     return m.now();
   };
-  EXPECT_EQ(run(0), 110'000U);
-  EXPECT_EQ(run(1), 120'000U);
+  EXPECT_EQ(run(0), 120'000U);
+  EXPECT_EQ(run(1), 110'000U);  // it runs from the call on, and its end costs
+}
+
+/// One core on which nothing costs anything but interruptions.
+SimConfig interrupted(Time every_ps, Time length_ps) {
+  SimConfig config = timers_only(0);
+  config.interrupt_every_ps = every_ps;
+  config.interrupt.quantiles_ps = {length_ps};
+  return config;
+}
+
+TEST(Interruptions, TakeTheirShareOfWhoComputes) {
+  SimMachine m(interrupted(1'000'000'000, 50'000'000));  // 50 us a ms
+  constexpr std::uint64_t kPieces = 20'000;
+  M::Word word;
+  m.spawn("worker", [&]() -> Task<> {
+    for (std::uint64_t i = 0; i < kPieces; ++i) {
+      m.work(1'000'000);
+      co_await m.load(word);
+    }
+  });
+  m.run();
+  // As many as there are ms, four standard deviations: 4 * sqrt(20000) * 50 us.
+  const double expected = kPieces * 1'050'000.0;
+  EXPECT_NEAR(static_cast<double>(m.now()), expected, 4 * 141.5 * 50'000);
+  EXPECT_NE(static_cast<double>(m.now()), expected);  // drawn, not by the clock
+}
+
+TEST(Interruptions, DoNotHappenToAnIdleCpu) {
+  SimMachine m(interrupted(1'000'000, 50'000'000));
+  m.spawn("sleeper", [&]() -> Task<> { co_await m.sleep(1'000'000); });
+  m.run();
+  EXPECT_EQ(m.now(), 1'000'000U);
+}
+
+TEST(Interruptions, KeepASpinningThreadFromSeeingAChangeOnlyWhileTheyLast) {
+  SimConfig config = interrupted(1'000'000'000, 100'000'000);
+  config.cores_per_socket = 2;
+  SimMachine m(config);
+  M::Word word;
+  std::uint64_t changed_at = 0;
+  std::uint64_t late = 0;
+  std::uint64_t most = 0;
+  constexpr std::uint64_t kTurns = 5'000;
+  m.spawn("setter", [&]() -> Task<> {
+    for (std::uint64_t i = 1; i <= kTurns; ++i) {
+      co_await m.sleep(1'000'000);
+      changed_at = m.now();
+      co_await m.store(word, i);
+    }
+  });
+  m.spawn("spinner", [&]() -> Task<> {
+    for (std::uint64_t i = 1; i <= kTurns; ++i) {
+      co_await m.spin_until(word, at_least(i), Spin{Spin::kForEver, 1});
+      const std::uint64_t after = m.now() - changed_at;
+      late += after > 1'000;
+      most = std::max(most, after);
+    }
+  });
+  m.run();
+  // A change finds one in a tenth of the cases, an interruption of 100 us each ms of looking: 1 - exp(-0.1).
+  EXPECT_NEAR(static_cast<double>(late) / kTurns, 0.095, 4 * std::sqrt(0.095 / kTurns));
+  EXPECT_LE(most, 101'000U);
+}
+
+TEST(Interruptions, LetATimerGoOffBeforeItsThreadSleeps) {
+  const auto idle = [](Time length_ps) {
+    SimConfig config = interrupted(1, length_ps);  // each step is interrupted
+    config.timer_ps = 10;
+    SimMachine m(config);
+    m.spawn("sleeper", [&]() -> Task<> {
+      for (int i = 0; i < 10; ++i) co_await m.sleep(100'000);
+    });
+    m.run();
+    return m.core_times()[0][Purpose::idle];
+  };
+  EXPECT_EQ(idle(200'000'000), 0U);
+  EXPECT_GT(idle(1'000), 900'000'000U);
 }
 
 TEST(Scheduler, WakingAThreadOnAnIdleCpuCostsTheWaker) {

@@ -15,9 +15,10 @@ import click
 from engineroom import paths, progress, provenance
 from engineroom.errors import EngineRoomError, refuse_unwritable
 
-__all__ = ["calibrate", "emulated_disk", "measure", "parameters"]
+__all__ = ["calibrate", "emulated_disk", "interruptions", "measure", "parameters"]
 
-QUANTILES = 20
+INTERRUPTED_MS = 200
+QUANTILES, QUANTILES_OF_INTERRUPTIONS = 20, 1000
 _SAID = f"{QUANTILES + 1} quantiles from 1 to 99 %"
 
 
@@ -32,7 +33,21 @@ def measure(samples: int, folder: Path) -> dict[str, list[float]]:
             f"the primitives could not be measured: {error}",
             remedy="give a folder that can be written to: --folder FOLDER",
         ) from error
-    return {name: [float(x) for x in ns] for name, ns in measured.items()}
+    all_ns = {name: [float(x) for x in ns] for name, ns in measured.items()}
+    for _ in range(samples):
+        for name, values in interruptions(INTERRUPTED_MS).items():
+            all_ns.setdefault(name, []).extend(values)
+    return all_ns
+
+
+def interruptions(run_ms: int) -> dict[str, list[float]]:
+    """How long something else ran each time while this machine computed for `run_ms`, and the time between two, in ns."""
+    from engineroom._native import machine
+
+    lengths, every_ns = machine.interruptions(run_ns=run_ms * 1_000_000)
+    if not len(lengths):
+        return {}
+    return {"interruption": [float(x) for x in lengths], "interruption_every": [every_ns]}
 
 
 def parameters(primitives: Mapping[str, Sequence[float]]) -> dict[str, dict[str, Any]]:
@@ -92,6 +107,17 @@ def parameters(primitives: Mapping[str, Sequence[float]]) -> dict[str, dict[str,
         max(0.0, ns["timer_lateness"] - wake - switch - timer),
         "timer_lateness - wake - switch - timer",
     )
+    if primitives.get("interruption"):
+        lengths = primitives["interruption"]
+        # More of them in a longer run: the mean of the runs' rates.
+        found["interrupt_every_ps"] = (
+            statistics.harmonic_mean(primitives["interruption_every"]),
+            "interruption_every",
+        )
+        found["interrupt_quantiles_ps"] = (
+            _quantiles_with_mean(lengths),
+            f"interruption, {QUANTILES_OF_INTERRUPTIONS + 1} quantiles, the last by the mean of the longest",
+        )
     return {
         name: {"value": _whole(name, value), "kind": "measured", "source": source}
         for name, (value, source) in found.items()
@@ -119,6 +145,16 @@ def _quantiles(values: Sequence[float]) -> list[float]:
     ordered = sorted(values)
     shares = (0.01 + 0.98 * i / QUANTILES for i in range(QUANTILES + 1))
     return [ordered[round(share * (len(ordered) - 1))] for share in shares]
+
+
+def _quantiles_with_mean(values: Sequence[float]) -> list[float]:
+    """Equally spaced from the least on. The longest are rare and count: a line to the last has the mean of those above it."""
+    ordered = sorted(values)
+    at = [
+        round(i / QUANTILES_OF_INTERRUPTIONS * (len(ordered) - 1)) for i in range(QUANTILES_OF_INTERRUPTIONS)
+    ]
+    longest = statistics.mean(ordered[at[-1] :])
+    return [*(ordered[i] for i in at), max(ordered[at[-1]], 2 * longest - ordered[at[-1]])]
 
 
 def _whole(name: str, value: float | list[float]) -> int | list[int]:

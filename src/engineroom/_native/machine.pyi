@@ -5,10 +5,14 @@ The simulated machine and its models; design and validation: the page on the mac
 import collections.abc
 import typing
 
+import numpy
+import numpy.typing
+
 __all__: list[str] = [
     "Stalled",
     "closed_loop",
     "closed_loop_on_host",
+    "interruptions",
     "open_loop",
     "parameter_names",
     "primitives",
@@ -73,6 +77,13 @@ def closed_loop_on_host(
 ) -> dict[typing.Any, typing.Any]:
     """
     The same clients on real threads; `fsync_ns` is the emulated disk's. Times are wall times; core_ps is of the whole run. `trace_intervals`: so many intervals a thread are kept for a trace.
+    """
+
+def interruptions(
+    *, run_ns: typing.SupportsInt | typing.SupportsIndex
+) -> tuple[numpy.typing.NDArray[numpy.float64], float]:
+    """
+    How long something else ran, each time, while two CPUs (or the only one) computed for `run_ns`, and the computing time between two, ns. 0 where nothing interrupted.
     """
 
 def open_loop(
