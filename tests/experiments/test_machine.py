@@ -50,14 +50,13 @@ def attempts_with(monkeypatch, stolen_s):
         for _ in ((0,) if i in (0, len(stolen_s)) else (0, 1))
     )
     monkeypatch.setattr(experiment.provenance, "steal_s", lambda: next(taken))
-    monkeypatch.setattr(experiment, "_real", lambda *_, **__: {"commits_per_s": 1.0})
     monkeypatch.setattr(experiment.time, "sleep", lambda _: None)
-    return experiment._undisturbed("a", "5.7", 1, run_ms=400, seed=1, rest_ms=0)
+    return experiment._undisturbed(lambda: {"commits_per_s": 1.0}, run_ms=400, rest_ms=0)
 
 
 def test_a_run_of_which_the_hypervisor_takes_much_is_kept_and_repeated(monkeypatch):
     seen = list(attempts_with(monkeypatch, [0.3, 0.02, 0.01]))
-    assert [(each["stolen_ms"], each["is_disturbed"]) for each in seen] == [
+    assert [(withheld["stolen_ms"], withheld["is_disturbed"]) for _, withheld in seen] == [
         (300, True), (20, True), (10, False),
     ]  # fmt: skip
 

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pandas as pd
 
@@ -70,7 +70,7 @@ GOALS = {"median_percent": 10.0, "most_percent": 20.0, "fsyncs_percent": 15.0}
 # What is fitted, from a quarter to four times what the primitives say: costs that depend on how long a processor has been
 # idle, which the primitives do not know of a load. No more than two: a, b and c do not tell a wake-up from an interrupt.
 FIT = ("wake_quantiles_ps", "timer_ps")
-FIT_SEEDS = (1, 2)
+FIT_SEEDS = (1, 2, 3, 4)
 FACTORS = (0.25, 0.5, 0.7, 0.85, 1.0, 1.2, 1.4, 2.0, 4.0)
 PROCESSORS = 2
 # Of round robin. With the usual 100 ms a run is four slices long, and chance decides who has them.
@@ -81,6 +81,8 @@ MOST_STOLEN_MS = 10
 ATTEMPTS = 60
 _COARSE_CLOCK = 6  # Linux's CLOCK_MONOTONIC_COARSE, which goes from tick to tick
 MEASURED, SERIES = ("commits_per_s", "fsyncs_per_commit"), ("real", "simulated")
+
+_Seen = TypeVar("_Seen")
 
 COLUMNS = {
     "load": "letter of the load",
@@ -135,15 +137,15 @@ def _real(load: str, design: str, clients: int, *, run_ms: int, seed: int) -> di
 
 
 def _undisturbed(
-    load: str, design: str, clients: int, *, run_ms: int, seed: int, rest_ms: int
-) -> Iterator[dict[str, Any]]:
-    """Runs of one point until the hypervisor leaves one alone, which is the last; the others are kept as disturbed."""
+    run: Callable[[], _Seen], *, run_ms: int, rest_ms: int
+) -> Iterator[tuple[_Seen, dict[str, Any]]]:
+    """Runs until the hypervisor leaves one alone, which is the last; with each, what was withheld from it."""
     for attempt in range(ATTEMPTS):
         before = provenance.steal_s() or 0.0
-        seen = _real(load, design, clients, run_ms=run_ms, seed=seed)
+        seen = run()
         stolen_ms = round(1000 * ((provenance.steal_s() or 0.0) - before))
         is_disturbed = stolen_ms > MOST_STOLEN_MS
-        yield {**seen, "stolen_ms": stolen_ms, "is_disturbed": is_disturbed}
+        yield seen, {"stolen_ms": stolen_ms, "is_disturbed": is_disturbed}
         time.sleep(rest_ms / 1000)
         if not is_disturbed:
             return
@@ -168,9 +170,9 @@ def _simulated(
     from engineroom import _native
 
     _, options, fsync_us = LOADS[load]
-    timer, late = parameters["timer_ps"], parameters["timer_slack_ps"]
     # The emulated disk sleeps: setting its timer is CPU time and a part of its time.
-    disk = {"fsync_ps": timer, "disk_fsync_quantiles_ps": [max(0, fsync_us * 1_000_000 - timer) + late]}
+    lasts = fsync_us * 1_000_000 + parameters["timer_slack_ps"]
+    disk = {"fsync_ps": parameters["timer_ps"], "disk_fsync_quantiles_ps": [lasts]}
     seen = _native.redo_log.simulate(
         design=design,
         parameters={**parameters, **disk},
@@ -288,7 +290,7 @@ def real_against_simulated(
     *,
     clients: Sequence[int] = CLIENTS,
     crowds: Sequence[int] = CROWDS,
-    repeats: int = 9,
+    repeats: int = 13,
     crowd_repeats: int = 10,
     run_ms: int = 400,
     rest_ms: int = 100,
@@ -320,11 +322,15 @@ def real_against_simulated(
         primitives: dict[str, list[float]] = {}
         for repeat, points in bar(sweeps, desc="real threads", unit="repeat"):
             seals = {"seal_a_block": [_native.redo_log.seal_ns() for _ in range(samples)]}
-            for name, ns in {**calibrate.measure(samples, Path(scratch)), **seals}.items():
+            # As long as a run, and left alone like one: what interrupts the runs that count.
+            alone = _undisturbed(partial(calibrate.interruptions, run_ms), run_ms=run_ms, rest_ms=rest_ms)
+            *_, (interruptions, _) = alone
+            for name, ns in {**calibrate.measure(samples, Path(scratch)), **interruptions, **seals}.items():
                 primitives.setdefault(name, []).extend(ns)
             for point in points:
-                for seen in _undisturbed(*point, run_ms=run_ms, seed=repeat + 1, rest_ms=rest_ms):
-                    rows.append({**seen, "series": "real", "repeat": repeat})
+                real = partial(_real, *point, run_ms=run_ms, seed=repeat + 1)
+                for seen, withheld in _undisturbed(real, run_ms=run_ms, rest_ms=rest_ms):
+                    rows.append({**seen, **withheld, "series": "real", "repeat": repeat})
     start = _machine(primitives, scheduler)
     seal_ns = round(statistics.median(primitives["seal_a_block"]))
     simulated: Callable[..., dict[str, Any]] = partial(_simulated, seal_ns=seal_ns, run_ms=run_ms)
