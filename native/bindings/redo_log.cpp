@@ -131,11 +131,12 @@ struct Seen {
   std::uint64_t fsyncs = 0;
   std::uint64_t writes = 0;
   std::uint64_t written_bytes = 0;
+  std::uint64_t cpu_ns = 0;
 };
 
 template <typename L, typename F>
-Seen look(const L& load, const F& file) {
-  return {load.transactions(), load.mtrs(), file.fsyncs(), file.writes(), file.written_bytes()};
+Seen look(const L& load, const F& file, std::uint64_t cpu_ns) {
+  return {load.transactions(), load.mtrs(), file.fsyncs(), file.writes(), file.written_bytes(), cpu_ns};
 }
 
 template <typename L>
@@ -148,6 +149,7 @@ py::dict counts(const L& load, const Seen& before, const Seen& after, std::uint6
   result["fsyncs"] = after.fsyncs - before.fsyncs;
   result["writes"] = after.writes - before.writes;
   result["written_bytes"] = after.written_bytes - before.written_bytes;
+  result["cpu_ns"] = after.cpu_ns - before.cpu_ns;
   result["window_ns"] = window_ns;
   result["latency_ns_p50"] = latency.quantile(500);
   result["latency_ns_p99"] = latency.quantile(990);
@@ -163,7 +165,8 @@ flush_every, dirty_percent, transactions. log: buffer_bytes, cpu_gate and the li
 run_ns, warmup_ns: virtual time; the warm-up is not counted. With load["transactions"] the run goes on to their end and
 run_ns bounds it.
 
-Returns a dict: transactions, mtrs, fsyncs, writes, written_bytes, window_ns, and what a run is asked anyway.
+Returns a dict: transactions, mtrs, fsyncs, writes, written_bytes, cpu_ns and window_ns of the window, and what a run is
+asked anyway.
 Raises ValueError for a bad argument, RuntimeError for a simulation that stalled.)";
 
 py::dict simulate(const std::string& design, const py::dict& parameters, const py::dict& load,
@@ -190,10 +193,10 @@ py::dict simulate(const std::string& design, const py::dict& parameters, const p
         ns = made.ended_ns;
       } else {
         m.run_on(warmup);
-        before = look(made, file);
+        before = look(made, file, m.cpu_ns());
         m.run_on(window_ns);
       }
-      after = look(made, file);
+      after = look(made, file, m.cpu_ns());
       m.stop();
       m.run();
     }
@@ -223,14 +226,18 @@ py::dict run_on_host(const std::string& design, const py::dict& load, const py::
   HostMachine::File file(m, "redo");
   py::dict result;
   with_load(chosen, m, file, log_config, load_config, [&](auto& made) {
+    Seen before;
+    Seen after;
     std::uint64_t ns = window_ns;
     {
       const py::gil_scoped_release unlocked;
+      before = look(made, file, m.cpu_ns());
       made.spawn(m);
       m.run_for(window_ns);
+      after = look(made, file, m.cpu_ns());
       if (load_config.transactions > 0 && made.ended_ns > 0) ns = made.ended_ns;
     }
-    result = counts(made, {}, look(made, file), ns);
+    result = counts(made, before, after, ns);
     result["waits"] = wait_rows(m.waits(), m.names());
     result["activities"] = activity_rows(m.activities(), m.names());
   });

@@ -17,9 +17,9 @@ from engineroom.errors import EngineRoomError, refuse_unwritable
 
 __all__ = ["calibrate", "emulated_disk", "interruptions", "measure", "parameters"]
 
-INTERRUPTED_MS = 200
-QUANTILES, QUANTILES_OF_INTERRUPTIONS = 20, 1000
-_SAID = f"{QUANTILES + 1} quantiles from 1 to 99 %"
+INTERRUPTED_MS = 400
+MOST_QUANTILES = 1000
+_SAID = "quantiles, the last by the mean of the longest"
 
 
 def measure(samples: int, folder: Path) -> dict[str, list[float]]:
@@ -108,15 +108,14 @@ def parameters(primitives: Mapping[str, Sequence[float]]) -> dict[str, dict[str,
         "timer_lateness - wake - switch - timer",
     )
     if primitives.get("interruption"):
-        lengths = primitives["interruption"]
         # More of them in a longer run: the mean of the runs' rates.
         found["interrupt_every_ps"] = (
             statistics.harmonic_mean(primitives["interruption_every"]),
             "interruption_every",
         )
         found["interrupt_quantiles_ps"] = (
-            _quantiles_with_mean(lengths),
-            f"interruption, {QUANTILES_OF_INTERRUPTIONS + 1} quantiles, the last by the mean of the longest",
+            _quantiles(primitives["interruption"]),
+            f"interruption, {_SAID}",
         )
     return {
         name: {"value": _whole(name, value), "kind": "measured", "source": source}
@@ -141,20 +140,12 @@ def emulated_disk(primitives: Mapping[str, Sequence[float]]) -> dict[str, int]:
 
 
 def _quantiles(values: Sequence[float]) -> list[float]:
-    """Equally spaced, without the outermost hundredths: a draw between the last two would take the one longest for many."""
-    ordered = sorted(values)
-    shares = (0.01 + 0.98 * i / QUANTILES for i in range(QUANTILES + 1))
-    return [ordered[round(share * (len(ordered) - 1))] for share in shares]
-
-
-def _quantiles_with_mean(values: Sequence[float]) -> list[float]:
     """Equally spaced from the least on. The longest are rare and count: a line to the last has the mean of those above it."""
     ordered = sorted(values)
-    at = [
-        round(i / QUANTILES_OF_INTERRUPTIONS * (len(ordered) - 1)) for i in range(QUANTILES_OF_INTERRUPTIONS)
-    ]
-    longest = statistics.mean(ordered[at[-1] :])
-    return [*(ordered[i] for i in at), max(ordered[at[-1]], 2 * longest - ordered[at[-1]])]
+    n = min(MOST_QUANTILES, max(1, len(ordered) - 1))
+    at = [round(i / n * (len(ordered) - 1)) for i in range(n)]
+    longest = ordered[at[-1]]
+    return [*(ordered[i] for i in at), max(longest, 2 * statistics.mean(ordered[at[-1] :]) - longest)]
 
 
 def _whole(name: str, value: float | list[float]) -> int | list[int]:

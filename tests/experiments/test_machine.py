@@ -78,7 +78,10 @@ def test_the_fit_sees_no_held_out_load():
 
     def simulated(load, _design, _clients, parameters, **_):
         asked.append(load)
-        return {"commits_per_s": statistics.median(parameters["wake_quantiles_ps"])}
+        return {
+            "commits_per_s": statistics.median(parameters["wake_quantiles_ps"]),
+            "processors_used": parameters["timer_ps"] / 1000,
+        }
 
     real = pd.DataFrame(
         {
@@ -87,6 +90,7 @@ def test_the_fit_sees_no_held_out_load():
             "clients": 2,
             "is_held_out": load in experiment.HELD_OUT,
             "commits_per_s": 4000.0,
+            "processors_used": 0.5,
         }
         for load in experiment.LOADS
         for design in experiment.DESIGNS
@@ -95,7 +99,7 @@ def test_the_fit_sees_no_held_out_load():
     with ThreadPoolExecutor(1) as executor:
         fitted, tried = experiment._fit(start, real, simulated, executor, factors=(0.5, 1.0, 4.0))
     assert set(asked) == set(experiment.FITTED)
-    assert fitted == {**start, "wake_quantiles_ps": [3600, 4000, 5200]}
+    assert fitted == {**start, "wake_quantiles_ps": [3600, 4000, 5200], "timer_ps": 500}
     assert min(row["error"] for row in tried) < 0.01
     assert len(tried) == 9
 

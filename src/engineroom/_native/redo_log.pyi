@@ -124,7 +124,8 @@ def simulate(
     run_ns, warmup_ns: virtual time; the warm-up is not counted. With load["transactions"] the run goes on to their end and
     run_ns bounds it.
 
-    Returns a dict: transactions, mtrs, fsyncs, writes, written_bytes, window_ns, and what a run is asked anyway.
+    Returns a dict: transactions, mtrs, fsyncs, writes, written_bytes, cpu_ns and window_ns of the window, and what a run is
+    asked anyway.
     Raises ValueError for a bad argument, RuntimeError for a simulation that stalled.
     """
 
