@@ -1,7 +1,7 @@
 """The simulated machine against real threads: the same redo logs, the same clients, an emulated disk.
 
-`real_against_simulated` measures the primitives and all loads on real threads, in turns. Then it fits two of the primitives' costs to
-the loads of `FITTED` alone and simulates all loads with them; the error that counts is that of `HELD_OUT`.
+`real_against_simulated` measures the primitives and all loads on real threads, in turns. Then it fits one of the primitives, the wake-up,
+to the loads of `FITTED` alone and simulates all loads with it; the error that counts is that of `HELD_OUT`.
 """
 
 from __future__ import annotations
@@ -67,12 +67,11 @@ DESIGNS = ("5.7", "8.0")
 CLIENTS = (1, 2, 4, 8, 16)
 CROWDS = (32, 64)  # shown as distributions, without a goal
 GOALS = {"median_percent": 10.0, "most_percent": 20.0, "fsyncs_percent": 15.0}
-# What is fitted, four steps to a doubling: costs that depend on how long a processor has been idle, which the primitives do not
-# know of a load. A wake-up is time, a timer is processor time: throughput alone does not tell them apart, the two together do.
-FIT = ("wake_quantiles_ps", "timer_ps")
-FIT_TO = ("commits_per_s", "processors_used")
-FIT_SEEDS = (1, 2)
-FACTORS = tuple(2 ** (step / 4) for step in range(-6, 7))
+# What is fitted, eight steps to a doubling: what a wake-up takes depends on how long a processor has been idle, which its primitive
+# does not know of a load. Nothing else: of two costs the loads tell only the sum.
+FIT = "wake_quantiles_ps"
+FIT_SEEDS = (1, 2, 3, 4)
+FACTORS = tuple(2 ** (step / 8) for step in range(-12, 13))
 PROCESSORS = 2
 # Of round robin. With the usual 100 ms a run is four slices long, and chance decides who has them.
 SLICE_MS = 4
@@ -81,7 +80,8 @@ _SLICE_FILE = Path("/proc/sys/kernel/sched_rr_timeslice_ms")
 MOST_STOLEN_MS = 10
 ATTEMPTS = 60
 _COARSE_CLOCK = 6  # Linux's CLOCK_MONOTONIC_COARSE, which goes from tick to tick
-MEASURED, SERIES = ("commits_per_s", "fsyncs_per_commit"), ("real", "simulated")
+MEASURED = ("commits_per_s", "fsyncs_per_commit", "processors_used")
+SERIES = ("real", "simulated")
 
 _Seen = TypeVar("_Seen")
 
@@ -252,21 +252,17 @@ def _points(loads: Sequence[str], clients: Sequence[int]) -> list[tuple[str, str
 
 
 def _error(
-    factors: Mapping[str, float],
+    factor: float,
     start: Mapping[str, Any],
-    middle: Mapping[tuple[str, str, int], Mapping[str, float]],
+    middle: Mapping[tuple[str, str, int], float],
     simulated: Callable[..., dict[str, Any]],
 ) -> float:
-    machine = _scaled(start, factors)
+    machine = {**start, FIT: times(start[FIT], factor)}
     off = []
     for (point, real), seed in product(middle.items(), FIT_SEEDS):
-        ours = simulated(*point, machine, seed=seed)
-        off += [abs(math.log(max(ours[what], 1e-6) / real[what])) for what in FIT_TO]
+        ours = simulated(*point, machine, seed=seed)["commits_per_s"]
+        off.append(abs(math.log(max(ours, 1.0) / real)))
     return statistics.mean(off)
-
-
-def _scaled(start: Mapping[str, Any], factors: Mapping[str, float]) -> dict[str, Any]:
-    return {**start, **{name: times(start[name], factor) for name, factor in factors.items()}}
 
 
 def _fit(
@@ -277,20 +273,17 @@ def _fit(
     *,
     factors: Sequence[float],
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """The factors with the least mean error on the fitted loads, of all pairs; the nearer to the primitives of two alike."""
+    """The factor with the least mean error on the fitted loads; of two alike the nearer to the primitive."""
     real = undisturbed(real)
     fitted = real[~real["is_held_out"] & ~real["clients"].isin(CROWDS)]
-    middle = {
-        (str(load), str(design), int(str(n))): {what: float(mine[what].median()) for what in FIT_TO}
-        for (load, design, n), mine in fitted.groupby(["load", "design", "clients"])
-    }
+    middle: dict[tuple[str, str, int], float] = {}
+    for (load, design, n), mine in fitted.groupby(["load", "design", "clients"]):
+        middle[str(load), str(design), int(str(n))] = float(mine["commits_per_s"].median())
     error = partial(_error, start=dict(start), middle=middle, simulated=simulated)
-    pairs = [dict(zip(FIT, pair, strict=True)) for pair in product(factors, repeat=len(FIT))]
-    found = bar(executor.map(error, pairs), total=len(pairs), desc="fit", unit="pair")
-    tried = [{"error": each, **pair} for each, pair in zip(found, pairs, strict=True)]
-    best = min(tried, key=lambda row: (row["error"], sum(abs(math.log(row[name])) for name in FIT)))
-    chosen = {name: best[name] for name in FIT}
-    return _scaled(start, chosen), tried
+    found = bar(executor.map(error, factors), total=len(factors), desc="fit", unit="factor")
+    tried = [{"error": each, FIT: factor} for each, factor in zip(found, factors, strict=True)]
+    best = min(tried, key=lambda row: (row["error"], abs(math.log(row[FIT]))))
+    return {**start, FIT: times(start[FIT], best[FIT])}, tried
 
 
 def real_against_simulated(
@@ -350,8 +343,7 @@ def real_against_simulated(
                 {**seen, "series": "simulated", "repeat": repeat, "stolen_ms": 0, "is_disturbed": False}
             )
     fitted = [
-        {"parameter": name, "measured_ps": middle_of(start[name]), "fitted_ps": middle_of(parameters[name])}
-        for name in FIT
+        {"parameter": FIT, "measured_ps": middle_of(start[FIT]), "fitted_ps": middle_of(parameters[FIT])}
     ]
     return Run(
         figure="own-machine-real",
@@ -378,19 +370,18 @@ def undisturbed(table: pd.DataFrame) -> pd.DataFrame:
 def errors(table: pd.DataFrame) -> pd.DataFrame:
     """One row a point that has a goal: medians of both, and how far the simulated one is off, the farthest first."""
     table = undisturbed(table)
+    measured = [what for what in MEASURED if what in table]
     middle = (
         table[table["clients"].isin(CLIENTS)]
-        .groupby(["load", "design", "clients", "is_held_out", "series"])[
-            ["commits_per_s", "fsyncs_per_commit"]
-        ]
+        .groupby(["load", "design", "clients", "is_held_out", "series"])[measured]
         .median()
         .unstack("series")
     )
     found = pd.DataFrame(
-        {f"{what}_{series}": middle[what, series] for what, series in product(MEASURED, SERIES)},
+        {f"{what}_{series}": middle[what, series] for what, series in product(measured, SERIES)},
         index=middle.index,
     ).reset_index()
-    for what in MEASURED:
+    for what in measured:
         found[f"{what}_off_percent"] = 100 * (found[f"{what}_simulated"] / found[f"{what}_real"] - 1)
     return found.sort_values("commits_per_s_off_percent", key=abs, ascending=False, ignore_index=True)
 
