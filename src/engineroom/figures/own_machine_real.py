@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pandas as pd
+from matplotlib.ticker import EngFormatter
 
 from engineroom.experiments.machine import errors
 from engineroom.figures.drawing import BLUE, INK, VERMILION, Words
@@ -39,7 +40,7 @@ def picture(table: pd.DataFrame, ax: Axes) -> None:
     ax.set_xscale("log")
     ax.set_yscale("log")
     for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_formatter(lambda value, _: f"{value:,.10g}")
+        axis.set_major_formatter(EngFormatter(sep=""))  # short enough for a phone
     ax.minorticks_off()
     ax.set_xlabel("commits a second, real threads")
     ax.set_ylabel("commits a second, simulated")
