@@ -382,7 +382,7 @@ Time SimMachine::passed_into_segment(Thread& t) {
     if ((bits & 7) == 0) piece += static_cast<Time>((bits >> 3) % 2'000'000);
     if (((bits >> 40) & 255) == 0) piece += static_cast<Time>((bits >> 3) % 1'000'000'000);
   }
-  piece += held_up(cpus_[t.cpu], piece, true);
+  if (config_.interrupt_every_ps > 0) piece += held_up(cpus_[t.cpu], piece, true);
   t.left += piece;
   t.left_memory += t.pending_memory;
   t.pending = 0;
@@ -393,7 +393,6 @@ Time SimMachine::passed_into_segment(Thread& t) {
 /// What interruptions add to so much time on a CPU. Of who computes they take all of their time, of who looks at a word
 /// only what is left of them when the word has changed.
 Time SimMachine::held_up(Cpu& cpu, Time passed, bool computes) {
-  if (config_.interrupt_every_ps == 0) return 0;
   Time added = 0;
   for (cpu.to_interrupt -= passed; cpu.to_interrupt < 0;) {
     const Time length = config_.interrupt.draw(random_);
@@ -525,7 +524,10 @@ void SimMachine::charge_spin(Thread& t) {
 }
 
 void SimMachine::on_spin(Thread& t) {
-  const Time late = held_up(cpus_[t.cpu], std::max<Time>(0, now_ - t.segment_start), false);
+  Time late = 0;
+  if (config_.interrupt_every_ps > 0) {
+    late = held_up(cpus_[t.cpu], std::max<Time>(0, now_ - t.segment_start), false);
+  }
   charge_spin(t);
   const bool is_over = now_ >= t.segment_end;
   const auto rounds = static_cast<std::uint64_t>((now_ - t.spin_start) / t.round_ps);
