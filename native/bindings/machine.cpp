@@ -414,9 +414,8 @@ void bind_machine(py::module_& module) {
         }
         return py::make_tuple(to_array(std::move(found.ns)), found.every_ns);
       },
-      "How long something else ran, each time, while two CPUs (or the only one) computed for `run_ns`, and "
-      "the computing time "
-      "between two, ns. 0 where nothing interrupted.",
+      "How long something else ran, each time, while two CPUs (or the only one) computed for `run_ns`, "
+      "and the computing time between two, ns. 0 where nothing interrupted.",
       py::kw_only(), py::arg("run_ns"));
 }
 

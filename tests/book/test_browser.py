@@ -19,7 +19,11 @@ pytestmark = pytest.mark.browser
 
 WIDTHS = {"desktop": (1280, 900), "phone": (390, 844)}
 PAGES = re.findall(r"(?:root|file): (\S+)", (paths.root() / "_toc.yml").read_text())
-OPENED = [page for page in PAGES if page.startswith("notebooks/") or page in ("book/index", "book/ledger", "book/machine")]
+OPENED = [
+    page
+    for page in PAGES
+    if page.startswith("notebooks/") or page in ("book/index", "book/ledger", "book/machine")
+]
 OPENED += [page.replace("notebooks/", "book/") for page in OPENED if page.startswith("notebooks/")]
 SERIOUS = {"serious", "critical"}
 

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pandas as pd
 import pytest
 
+from engineroom import runs
 from engineroom.errors import EngineRoomError
 from engineroom.experiments import machine as experiment
 from engineroom.figures import own_machine_real
@@ -51,7 +52,7 @@ def attempts_with(monkeypatch, stolen_s):
     )
     monkeypatch.setattr(experiment.provenance, "steal_s", lambda: next(taken))
     monkeypatch.setattr(experiment.time, "sleep", lambda _: None)
-    return experiment._undisturbed(lambda: {"commits_per_s": 1.0}, run_ms=400, rest_ms=0)
+    return experiment._undisturbed(lambda: {"commits_per_s": 1.0}, most_stolen_ms=10, rest_ms=0)
 
 
 def test_a_run_of_which_the_hypervisor_takes_much_is_kept_and_repeated(monkeypatch):
@@ -115,6 +116,30 @@ def test_one_client_of_8_0_is_slow_since_timers_open_the_gate_of_the_log_threads
     assert commits("8.0", 1) < 0.6 * commits("8.0", 1, timer_ps=0)
     assert commits("8.0", 4) > 3 * commits("8.0", 1)
     assert commits("5.7", 1) == pytest.approx(commits("5.7", 1, timer_ps=0), rel=0.25)
+
+
+@pytest.fixture(scope="module")
+def appends():
+    """The recording shown, and its simulated rows with several appends a commit, 8.0."""
+    recorded = runs.latest("own-machine-real", "host")
+    table = recorded.table
+    mine = table[(table["series"] == "simulated") & (table["design"] == "8.0") & (table["load"] == "d")]
+    return recorded, mine[mine["clients"] > 1]
+
+
+def test_the_recorded_simulation_is_simulated_again_to_the_last_transaction(appends):
+    recorded, rows = appends
+    again = experiment.simulated_again(recorded, rows)
+    for what in experiment.MEASURED:
+        assert list(again[what]) == pytest.approx(list(rows[what]), rel=1e-12)
+
+
+def test_without_interruptions_no_simulated_transaction_waits_for_a_tick(appends):
+    recorded, rows = appends
+    tick_us = recorded.provenance["machine"]["tick_ps"] / 1e6
+    assert (rows["latency_p99_us"] >= 0.95 * tick_us).any()
+    alone = experiment.simulated_again(recorded, rows, interrupt_every_ps=0)
+    assert not (alone["latency_p99_us"] >= 0.95 * tick_us).any()
 
 
 def test_errors_are_of_medians_and_the_farthest_comes_first():

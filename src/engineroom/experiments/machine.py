@@ -35,6 +35,7 @@ __all__ = [
     "RECORD",
     "errors",
     "real_against_simulated",
+    "simulated_again",
     "undisturbed",
 ]
 
@@ -73,11 +74,13 @@ FIT = "wake_quantiles_ps"
 FIT_SEEDS = (1, 2, 3, 4)
 FACTORS = tuple(2 ** (step / 8) for step in range(-12, 13))
 PROCESSORS = 2
+RUN_MS = 400
 # Of round robin. With the usual 100 ms a run is four slices long, and chance decides who has them.
 SLICE_MS = 4
 _SLICE_FILE = Path("/proc/sys/kernel/sched_rr_timeslice_ms")
 # What the hypervisor of a virtual machine may withhold from a run, of all processors: one step of the system's count.
 MOST_STOLEN_MS = 10
+RUNS_A_SAMPLE = 3  # a sample of the primitives takes about as long as so many runs
 ATTEMPTS = 60
 _COARSE_CLOCK = 6  # Linux's CLOCK_MONOTONIC_COARSE, which goes from tick to tick
 MEASURED = ("commits_per_s", "fsyncs_per_commit", "processors_used")
@@ -140,24 +143,21 @@ def _real(load: str, design: str, clients: int, *, run_ms: int, seed: int) -> di
 
 
 def _undisturbed(
-    run: Callable[[], _Seen], *, run_ms: int, rest_ms: int
+    run: Callable[[], _Seen], *, most_stolen_ms: float, rest_ms: int
 ) -> Iterator[tuple[_Seen, dict[str, Any]]]:
     """Runs until the hypervisor leaves one alone, which is the last; with each, what was withheld from it."""
     for attempt in range(ATTEMPTS):
-        before, start = provenance.steal_s() or 0.0, time.monotonic()
+        before = provenance.steal_s() or 0.0
         seen = run()
         stolen_ms = round(1000 * ((provenance.steal_s() or 0.0) - before))
-        longer = max(
-            1.0, 1000 * (time.monotonic() - start) // run_ms
-        )  # the primitives' take longer than a run
-        is_disturbed = stolen_ms > MOST_STOLEN_MS * longer
+        is_disturbed = stolen_ms > most_stolen_ms
         yield seen, {"stolen_ms": stolen_ms, "is_disturbed": is_disturbed}
         time.sleep(rest_ms / 1000)
         if not is_disturbed:
             return
         time.sleep(min(attempt, 5))
     raise EngineRoomError(
-        f"the hypervisor withheld more than {MOST_STOLEN_MS} ms of processor time from each of {ATTEMPTS} runs of {run_ms} ms",
+        f"the hypervisor withheld more than {most_stolen_ms:g} ms of processor time from each of {ATTEMPTS} runs",
         remedy="record when the computer's host has less to do",
     )
 
@@ -292,7 +292,7 @@ def real_against_simulated(
     crowds: Sequence[int] = CROWDS,
     repeats: int = 9,
     crowd_repeats: int = 10,
-    run_ms: int = 400,
+    run_ms: int = RUN_MS,
     rest_ms: int = 100,
     samples: int = 2,
     factors: Sequence[float] = FACTORS,
@@ -324,12 +324,13 @@ def real_against_simulated(
             seals = {"seal_a_block": [_native.redo_log.seal_ns() for _ in range(samples)]}
             # Left alone like the runs that count: how late they wake and what interrupts them depends on the hypervisor.
             measure = partial(calibrate.measure, samples, Path(scratch))
-            *_, (alone, _) = _undisturbed(measure, run_ms=run_ms, rest_ms=rest_ms)
+            most_ms = MOST_STOLEN_MS * RUNS_A_SAMPLE * samples
+            *_, (alone, _) = _undisturbed(measure, most_stolen_ms=most_ms, rest_ms=rest_ms)
             for name, ns in {**alone, **seals}.items():
                 primitives.setdefault(name, []).extend(ns)
             for point in points:
                 real = partial(_real, *point, run_ms=run_ms, seed=repeat + 1)
-                for seen, withheld in _undisturbed(real, run_ms=run_ms, rest_ms=rest_ms):
+                for seen, withheld in _undisturbed(real, most_stolen_ms=MOST_STOLEN_MS, rest_ms=rest_ms):
                     rows.append({**seen, **withheld, "series": "real", "repeat": repeat})
     start = _machine(primitives, scheduler)
     seal_ns = round(statistics.median(primitives["seal_a_block"]))
@@ -359,6 +360,17 @@ def real_against_simulated(
         },
         tables={"fitted": pd.DataFrame(fitted), "tried": pd.DataFrame(tried)},
         columns=COLUMNS,
+    )
+
+
+def simulated_again(run: Run, rows: pd.DataFrame, **changes: Any) -> pd.DataFrame:
+    """Some simulated rows of a recording anew, with other parameters of its machine: what a cost or a mechanism does."""
+    machine = {**run.provenance["machine"], **changes}
+    seal_ns = round(run.provenance["primitives_ns"]["seal_a_block"])
+    again = partial(_simulated, parameters=machine, seal_ns=seal_ns, run_ms=RUN_MS)
+    return pd.DataFrame(
+        again(row["load"], row["design"], row["clients"], seed=row["repeat"] + 1)
+        for row in rows.to_dict("records")
     )
 
 
