@@ -283,6 +283,23 @@ def test_parameters_are_the_primitives_less_what_is_measured_alone():
     assert found["disk_fsync_quantiles_ps"] == [1_000_000 + 100_000 * i for i in range(21)]
 
 
+def test_a_hand_over_is_shared_between_who_wakes_and_who_is_woken():
+    ns = {"wake_four_on_another_cpu": [11_800.0], "clock": [25.0], "interrupted_by_timer": [15_000.0]}
+    found = {name: each["value"] for name, each in calibrate.parameters({**PRIMITIVES, **ns}).items()}
+    assert found["wake_each_ps"] == 100_000  # three more cost 300 ns more
+    assert found["woken_ps"] == 300_000  # of the 400 that are left of a hand-over on one CPU
+    assert found["kick_ps"] == 11_300_000
+    assert found["wake_quantiles_ps"] == [2_500_000 + 100_000 * i for i in range(21)]
+    assert found["clock_ps"] == 25_000
+    assert found["timer_interrupt_ps"] == 15_000_000
+
+
+def test_a_line_is_handed_over_in_a_time_that_this_machine_can_measure():
+    assert 1 < native.line_transfer(hand_overs=1000) < 1e6
+    with pytest.raises(ValueError, match="hand_overs must be at least 1, got 0"):
+        native.line_transfer(hand_overs=0)
+
+
 def test_one_wake_up_in_a_thousand_does_not_make_the_others_long():
     woken = {"woken_on_another_cpu": [5000.0] * 2999 + [9_000_000.0]}
     found = calibrate.parameters({**PRIMITIVES, **woken})["wake_quantiles_ps"]["value"]

@@ -60,12 +60,15 @@ const std::vector<Field>& fields() {
       field("park_ps", &SimConfig::park_ps),
       field("unpark_ps", &SimConfig::unpark_ps),
       field("wake_each_ps", &SimConfig::wake_each_ps),
+      field("woken_ps", &SimConfig::woken_ps),
+      field("clock_ps", &SimConfig::clock_ps),
       field("yield_ps", &SimConfig::yield_ps),
       field("slice_ps", &SimConfig::slice_ps),
       field("wakeup_granularity_ps", &SimConfig::wakeup_granularity_ps),
       field("tick_ps", &SimConfig::tick_ps),
       field("timer_slack_ps", &SimConfig::timer_slack_ps),
       field("timer_ps", &SimConfig::timer_ps),
+      field("timer_interrupt_ps", &SimConfig::timer_interrupt_ps),
       field("kick_ps", &SimConfig::kick_ps),
       field("interrupt_every_ps", &SimConfig::interrupt_every_ps),
       {"interrupt_quantiles_ps",
@@ -404,6 +407,16 @@ void bind_machine(py::module_& module) {
       },
       "Measures the machine at hand: for each primitive `samples` times in ns. Files are made in `folder`.",
       py::kw_only(), py::arg("samples") = 5, py::arg("folder"));
+  m.def(
+      "line_transfer",
+      [](std::int64_t hand_overs) {
+        const std::uint64_t n = at_least(hand_overs, 1, "hand_overs");
+        const py::gil_scoped_release unlocked;
+        return measure_line_transfer(n);
+      },
+      "How long two CPUs take to hand a cache line over, once, ns: the mean of `hand_overs` each way. Needs "
+      "two CPUs.",
+      py::kw_only(), py::arg("hand_overs") = 20'000);
   m.def(
       "interruptions",
       [](std::int64_t run_ns) {

@@ -21,6 +21,7 @@
 
 #if defined(__linux__)
 #include <sched.h>
+#include <sys/timerfd.h>
 #endif
 
 namespace engineroom::machine {
@@ -120,34 +121,36 @@ double hand_over(std::uint64_t n, int first_cpu, int second_cpu, Wait wait, Wake
   return ns;
 }
 
-/// What it costs the caller to wake a thread that is parked on an idle CPU, and how long until that one runs,
-/// once a wake-up. How long a CPU has been idle changes both.
-std::pair<double, std::vector<double>> wake_elsewhere(std::uint64_t n) {
+/// What it costs the caller to wake so many threads that are parked on an idle CPU, and how long until the last of them
+/// runs, once a wake-up. How long a CPU has been idle changes both.
+std::pair<double, std::vector<double>> wake_elsewhere(std::uint64_t n, std::uint64_t sleepers) {
   constexpr std::uint64_t kIdleUs[] = {50, 100, 200, 400};
   Padded turn;
   Padded asleep;
   double cost_ns = 0;
   std::vector<Clock::time_point> called(n);
   std::vector<Clock::time_point> runs(n);
+  const auto sleep = [&] {
+    stay_on(1);
+    for (std::uint64_t i = 0; i < n; ++i) {
+      asleep.value.fetch_add(1);
+      while (turn.value.load() == i) park_on(turn.value, i, 100'000'000);
+      runs[i] = Clock::now();
+    }
+  };
   {
-    std::jthread sleeper([&] {
-      stay_on(1);
-      for (std::uint64_t i = 0; i < n; ++i) {
-        asleep.value.store(i + 1);
-        while (turn.value.load() == i) park_on(turn.value, i, 100'000'000);
-        runs[i] = Clock::now();
-      }
-    });
+    std::vector<std::jthread> threads;
+    for (std::uint64_t i = 0; i < sleepers; ++i) threads.emplace_back(sleep);
     stay_on(0);
     for (std::uint64_t i = 0; i < n; ++i) {
-      while (asleep.value.load() <= i) std::this_thread::yield();
+      while (asleep.value.load() < (i + 1) * sleepers) std::this_thread::yield();
       // It says so before it sleeps.
       const auto idle = std::chrono::microseconds(kIdleUs[i % std::size(kIdleUs)]);
       for (const auto said = Clock::now(); Clock::now() - said < idle;) {
       }
       called[i] = Clock::now();
       turn.value.store(i + 1);
-      cost_ns += ns_each(1, [&] { wake_parked(turn.value, 1); });
+      cost_ns += ns_each(1, [&] { wake_parked(turn.value, sleepers); });
     }
   }
   stay_on(-1);
@@ -174,6 +177,27 @@ std::vector<double> interruptions_on(int cpu, std::chrono::nanoseconds run) {
   stay_on(-1);
   return all;
 }
+
+#if defined(__linux__)
+/// What a timer that goes off takes from who computes on its CPU: the longest time in which that one could not look at
+/// the clock.
+double interrupted_by_timer() {
+  constexpr long kAfterNs = 60'000;
+  const int timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK);
+  if (timer < 0) throw std::system_error(errno, std::generic_category(), "cannot make a timer");
+  const itimerspec once{.it_interval = {}, .it_value = {.tv_sec = 0, .tv_nsec = kAfterNs}};
+  timerfd_settime(timer, 0, &once, nullptr);
+  const auto start = Clock::now();
+  auto longest = Clock::duration::zero();
+  for (auto before = start; before - start < std::chrono::nanoseconds(2 * kAfterNs);) {
+    const auto now = Clock::now();
+    longest = std::max(longest, now - before);
+    before = now;
+  }
+  close(timer);
+  return std::chrono::duration<double, std::nano>(longest).count();
+}
+#endif
 
 /// CPU time of this thread.
 double thread_cpu_ns() {
@@ -246,6 +270,11 @@ class ScratchFile {
 
 }  // namespace
 
+double measure_line_transfer(std::uint64_t n) {
+  return hand_over(
+      n, 0, 1, [](Atomic&, std::uint64_t) {}, [](Atomic&) {});
+}
+
 Primitives measure_primitives(std::uint64_t samples, const std::string& folder,
                               const std::function<void(std::uint64_t)>& poll) {
   Primitives all;
@@ -280,10 +309,7 @@ Primitives measure_primitives(std::uint64_t samples, const std::string& folder,
     });
   });
   if (has_two) {
-    measure("line_transfer", [&] {
-      return hand_over(
-          50'000, 0, 1, [](Atomic&, std::uint64_t) {}, [](Atomic&) {});
-    });
+    measure("line_transfer", [] { return measure_line_transfer(50'000); });
     measure("atomic_add_shared_by_two", [&] {
       constexpr std::uint64_t kShared = 500'000;
       const auto add = [&](int cpu) {
@@ -304,14 +330,17 @@ Primitives measure_primitives(std::uint64_t samples, const std::string& folder,
           [](Atomic& turn) { wake_parked(turn, 1); });
     });
     Primitive cost{"wake_on_another_cpu", {}};
+    Primitive cost_of_four{"wake_four_on_another_cpu", {}};
     Primitive late{"woken_on_another_cpu", {}};
     for (std::uint64_t i = 0; i < samples; ++i) {
-      const auto [cost_ns, late_ns] = wake_elsewhere(200);
+      const auto [cost_ns, late_ns] = wake_elsewhere(200, 1);
       cost.ns.push_back(cost_ns);
+      cost_of_four.ns.push_back(wake_elsewhere(200, 4).first);
       late.ns.insert(late.ns.end(), late_ns.begin(), late_ns.end());
       poll(0);
     }
     all.push_back(std::move(cost));
+    all.push_back(std::move(cost_of_four));
     all.push_back(std::move(late));
   }
   measure("futex_hand_over_on_one_cpu", [&] {
@@ -355,6 +384,20 @@ Primitives measure_primitives(std::uint64_t samples, const std::string& folder,
     const double before = thread_cpu_ns();
     for (int i = 0; i < kParks; ++i) park_on(word.value, word.value.load(), 50'000);
     return (thread_cpu_ns() - before) / kParks;
+  });
+#if defined(__linux__)
+  measure("interrupted_by_timer", [] {
+    constexpr std::size_t kTimers = 101;
+    std::vector<double> ns(kTimers);
+    std::ranges::generate(ns, interrupted_by_timer);
+    std::ranges::nth_element(ns, ns.begin() + kTimers / 2);  // others interrupt, too
+    return ns[kTimers / 2];
+  });
+#endif
+  measure("clock", [] {
+    return ns_each(kMany / 10, [] {
+      for (std::uint64_t i = 0; i < kMany / 10; ++i) static_cast<void>(Clock::now());
+    });
   });
   measure("copy_1_kib", [&] {
     constexpr std::uint64_t kCopies = 20'000;

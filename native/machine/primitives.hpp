@@ -24,6 +24,10 @@ using Primitives = std::vector<Primitive>;
 Primitives measure_primitives(std::uint64_t samples, const std::string& folder,
                               const std::function<void(std::uint64_t)>& poll);
 
+/// The time in ns of one of `n` hand-overs each way of a word between two CPUs, both of which look at it. The hypervisor of
+/// a virtual machine decides how far apart they are, and may change it. On one CPU they would wait for their slices.
+double measure_line_transfer(std::uint64_t n);
+
 /// The system and, on a virtual machine, its host interrupt who computes. Two CPUs, or the only one, look at the
 /// clock for so long; where it goes on by more than a microsecond something else ran there.
 struct Interruptions {

@@ -52,6 +52,7 @@ struct SimConfig {
   Time read_occupancy_ps = 10'000;  // how long one reader keeps the line from the next
 
   Time await_ps = 0;               // what the program does around each operation on a shared word
+  Time clock_ps = 0;               // a look at the clock
   Time pause_ps = 20'000;          // one PAUSE instruction
   Time copy_ps_per_kib = 100'000;  // memcpy
 
@@ -63,6 +64,7 @@ struct SimConfig {
   Time park_ps = 500'000;         // a futex wait up to the switch
   Time unpark_ps = 300'000;       // a futex wake that finds nobody
   Time wake_each_ps = 1'000'000;  // and for each thread that it wakes
+  Time woken_ps = 0;              // what such a thread takes itself until it goes on, besides the switch
   Time yield_ps = 300'000;
   Time slice_ps = 3'000'000'000;               // how long a thread runs while others wait for its CPU
   Time wakeup_granularity_ps = 1'000'000'000;  // how long before a thread that wakes may take its place
@@ -72,8 +74,10 @@ struct SimConfig {
   Time tick_ps = 0;
   Time timer_slack_ps = 50'000'000;
   // What leaves a virtual machine costs its processor time: setting the timer of a sleep or a timed park, and
-  // again when that ends; and interrupting an idle CPU to wake a thread there.
+  // setting the next one when it is over; a timer that goes off while its CPU computes; and interrupting an
+  // idle CPU to wake a thread there.
   Time timer_ps = 0;
+  Time timer_interrupt_ps = 0;
   Time kick_ps = 0;
   // A CPU that computes is interrupted by the system and, on a virtual machine, by its host: so often on average
   // (0: never), each time for so long.

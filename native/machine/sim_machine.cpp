@@ -52,11 +52,14 @@ SimConfig checked(const SimConfig& config) {
                                                 {config.park_ps, "park_ps"},
                                                 {config.unpark_ps, "unpark_ps"},
                                                 {config.wake_each_ps, "wake_each_ps"},
+                                                {config.woken_ps, "woken_ps"},
                                                 {config.yield_ps, "yield_ps"},
                                                 {config.wakeup_granularity_ps, "wakeup_granularity_ps"},
                                                 {config.tick_ps, "tick_ps"},
                                                 {config.timer_slack_ps, "timer_slack_ps"},
+                                                {config.clock_ps, "clock_ps"},
                                                 {config.timer_ps, "timer_ps"},
+                                                {config.timer_interrupt_ps, "timer_interrupt_ps"},
                                                 {config.kick_ps, "kick_ps"},
                                                 {config.interrupt_every_ps, "interrupt_every_ps"},
                                                 {config.pwrite_ps, "pwrite_ps"},
@@ -351,7 +354,8 @@ void SimMachine::tell_watchers(Ref ref) {
     if (t.ref.value == ref.value && t.until.holds(*ref.value)) {
       // It sees the change when it looks the next time.
       const Time rounds = (now_ - t.spin_start + t.round_ps - 1) / t.round_ps;
-      const Time looks = t.spin_start + std::max<Time>(rounds, 1) * t.round_ps;
+      const Time looks =
+          std::max(t.spin_start + std::max<Time>(rounds, 1) * t.round_ps, cpus_[t.cpu].timer_until);
       if (looks < t.segment_end) {
         t.segment_end = std::max(looks, t.segment_start);
         arm_segment(t);
@@ -383,6 +387,10 @@ Time SimMachine::passed_into_segment(Thread& t) {
     if (((bits >> 40) & 255) == 0) piece += static_cast<Time>((bits >> 3) % 1'000'000'000);
   }
   if (config_.interrupt_every_ps > 0) piece += held_up(cpus_[t.cpu], piece, true);
+  if (Cpu& cpu = cpus_[t.cpu]; cpu.left_timer <= now_ + piece) {
+    if (cpu.left_timer >= cpu.run_start) piece += config_.timer_interrupt_ps;
+    cpu.left_timer = kNever;
+  }
   t.left += piece;
   t.left_memory += t.pending_memory;
   t.pending = 0;
@@ -437,7 +445,7 @@ bool SimMachine::perform(Thread& t) {
       }
       const Time until = timer_end(t, t.operand);
       if (until < now_) {
-        end_timer(t);
+        end_timer(t, t.cpu);
         return false;
       }
       leave_cpu(t, Phase::sleeping);
@@ -465,7 +473,7 @@ bool SimMachine::perform(Thread& t) {
         t.timer_end = done;
         if (done < now_) {
           t.file->end_fsync(t.operand);
-          end_timer(t);
+          end_timer(t, t.cpu);
           return false;
         }
       }
@@ -564,7 +572,7 @@ bool SimMachine::perform_park(Thread& t) {
   Time until = t.operand2 == kForEver ? kNever : timer_end(t, t.operand2);
   if (until < now_) {
     t.park_result = ParkResult::timed_out;
-    end_timer(t);
+    end_timer(t, t.cpu);
     return false;
   }
   SimMachine::Line& line = *t.ref.line;
@@ -609,6 +617,7 @@ bool SimMachine::unpark_one(Thread& t, ParkResult result, Time delay) {
   (t.next == kNone ? line.last_parked : thread(t.next).previous) = t.previous;
   queue_.remove(t.id);
   t.park_result = result;
+  if (result == ParkResult::woken) hold_up(t, config_.woken_ps);
   return wake(t, delay);
 }
 
@@ -720,21 +729,21 @@ void SimMachine::leave_cpu(Thread& t, Phase phase) {
 
 /// Whether the thread goes to a CPU that was idle.
 bool SimMachine::wake(Thread& t, Time delay) {
+  const std::uint32_t cpu = cpu_to_wake_on(t);
+  const bool was_idle = idle_.has(cpu);
+  if (t.phase != Phase::runnable) end_timer(t, cpu);
   switch (t.phase) {
     case Phase::parked:
       pass(t, State::parked);
-      end_timer(t);
       break;
     case Phase::sleeping:
       pass(t, State::sleeping);
-      end_timer(t);
       break;
     case Phase::io: {
       pass(t, State::io);
-      end_timer(t);
-      Cpu& cpu = cpus_[t.cpu];
-      if (idle_.has(t.cpu)) settle_idle(cpu);
-      --cpu.io_blocked;
+      Cpu& before = cpus_[t.cpu];
+      if (idle_.has(t.cpu)) settle_idle(before);
+      --before.io_blocked;
       break;
     }
     default:
@@ -743,8 +752,6 @@ bool SimMachine::wake(Thread& t, Time delay) {
   t.phase = Phase::runnable;
   t.since = now_;
   t.ready_at = now_ + delay;
-  const std::uint32_t cpu = cpu_to_wake_on(t);
-  const bool was_idle = idle_.has(cpu);
   if (was_idle) {
     run_on_cpu(t, cpu, config_.wake.draw(random_));
   } else {
@@ -753,12 +760,14 @@ bool SimMachine::wake(Thread& t, Time delay) {
   return was_idle;
 }
 
-// A timer costs nothing to set or end while an earlier one of its CPU runs: the hardware has one.
+// A timer costs nothing to set or end while an earlier one of its CPU runs: the hardware has one. Only its own CPU can
+// take it from there: who is woken before it goes off, and runs elsewhere, leaves it there.
 
 bool SimMachine::is_next_timer(const Thread& t) const {
-  return std::ranges::none_of(threads_, [&](const auto& other) {
-    return other.get() != &t && other->timer_cpu == t.timer_cpu && other->timer_end < t.timer_end;
-  });
+  const Time left = cpus_[t.timer_cpu].left_timer;
+  return (left < now_ || t.timer_end <= left) && std::ranges::none_of(threads_, [&](const auto& other) {
+           return other.get() != &t && other->timer_cpu == t.timer_cpu && other->timer_end < t.timer_end;
+         });
 }
 
 void SimMachine::set_timer(std::uint64_t ns) {
@@ -770,14 +779,42 @@ void SimMachine::set_timer(std::uint64_t ns) {
   if (is_next_timer(t)) charge_work(config_.timer_ps);
 }
 
-void SimMachine::end_timer(Thread& t) {
+void SimMachine::end_timer(Thread& t, std::uint32_t goes_to) {
   if (t.timer_end == kNever) return;
-  if (is_next_timer(t)) {
-    t.pending += config_.timer_ps;
-    activities_[t.activity].ps[static_cast<std::size_t>(State::work)] +=
-        static_cast<std::uint64_t>(config_.timer_ps);
+  const bool goes_off = t.timer_end <= now_;
+  if (!is_next_timer(t)) {
+  } else if (goes_off && !idle_.has(t.timer_cpu)) {
+    interrupt_by_timer(t, goes_to != t.timer_cpu && idle_.has(goes_to));
+  } else if (goes_off || goes_to == t.timer_cpu) {
+    hold_up(t, config_.timer_ps);
+  } else if (config_.timer_interrupt_ps > 0) {
+    cpus_[t.timer_cpu].left_timer = t.timer_end;
   }
   t.timer_end = kNever;
+}
+
+/// A timer goes off and its CPU computes: for its thread, or for another that is held up.
+void SimMachine::interrupt_by_timer(Thread& of, bool kicks) {
+  Cpu& cpu = cpus_[of.timer_cpu];
+  cpu.left_timer = kNever;
+  if (now_ < cpu.timer_until || cpu.current == kNone) return;  // one interruption for all that went off
+  const Time lasts = config_.timer_interrupt_ps + (kicks ? config_.kick_ps : 0);
+  cpu.timer_until = now_ + lasts;
+  Thread& t = thread(cpu.current);
+  hold_up(t, lasts);
+}
+
+/// The thread computes for so much longer.
+void SimMachine::hold_up(Thread& t, Time lasts) {
+  if (t.phase == Phase::spinning) return;  // it looks later: tell_watchers
+  activities_[t.activity].ps[static_cast<std::size_t>(State::work)] += static_cast<std::uint64_t>(lasts);
+  if (t.phase == Phase::running && t.segment_end > now_) {
+    t.left += lasts;
+    t.segment_end += lasts;
+    arm_segment(t);
+  } else {
+    t.pending += lasts;
+  }
 }
 
 /// When it goes off: it runs while its thread still goes to sleep, who does not when that takes too long.

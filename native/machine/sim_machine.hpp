@@ -267,7 +267,11 @@ class SimMachine {
     return {*this};
   }
 
-  std::uint64_t now() const { return static_cast<std::uint64_t>(now_ps()) / kPerNs; }
+  std::uint64_t now() {
+    const Time ps = now_ps();
+    if (current_ != nullptr && config_.clock_ps > 0) charge_work(config_.clock_ps);
+    return static_cast<std::uint64_t>(ps) / kPerNs;
+  }
   Time now_ps() const { return current_ != nullptr ? now_ + current_->pending + current_->left : now_; }
   std::uint64_t random() { return current_ != nullptr ? current_->random.next() : random_.next(); }
   std::uint64_t cpu_ns() const;
@@ -320,6 +324,8 @@ class SimMachine {
     bool is_awaking = false;  // from idle, until its thread begins
     Time idle_since = 0;
     Time to_interrupt = 0;  // computing time until the next one
+    Time timer_until = 0;   // an interruption by a timer lasts until then
+    Time left_timer = kNever;
     CoreTime time;
   };
 
@@ -411,7 +417,9 @@ class SimMachine {
   bool unpark_one(Thread& t, ParkResult result, Time delay);
   bool wake(Thread& t, Time delay);
   void set_timer(std::uint64_t ns);
-  void end_timer(Thread& t);
+  void end_timer(Thread& t, std::uint32_t goes_to);
+  void hold_up(Thread& t, Time lasts);
+  void interrupt_by_timer(Thread& of, bool kicks);
   bool is_next_timer(const Thread& t) const;
   Time timer_end(const Thread& t, std::uint64_t ns) const;
   void enqueue(Thread& t, std::uint32_t cpu);

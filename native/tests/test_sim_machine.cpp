@@ -393,6 +393,146 @@ TEST(Timer, AnEmulatedDiskIsOne) {
   EXPECT_EQ(run(1), 110'000U);  // it runs from the call on, and its end costs
 }
 
+/// When a thread that computes for 100 us ends, beside one whose timer of 50 us goes off; both on one core, or on two.
+std::uint64_t end_beside_timers(std::uint32_t cores, Time interrupt_ps, std::uint32_t timers) {
+  SimConfig config = timers_only(1'000'000);
+  config.cores_per_socket = cores;
+  config.timer_interrupt_ps = interrupt_ps;
+  config.slice_ps = 1'000'000'000'000;
+  config.wakeup_granularity_ps = config.slice_ps;
+  SimMachine m(config);
+  M::Word word;
+  std::uint64_t ended = 0;
+  for (std::uint32_t i = 0; i < timers; ++i) {
+    m.spawn("sleeper", [&]() -> Task<> { co_await m.sleep(50'000); });
+  }
+  m.spawn("worker", [&]() -> Task<> {
+    m.work(100'000);
+    co_await m.load(word);
+    ended = m.now();
+  });
+  m.run();
+  return ended;
+}
+
+TEST(TimerInterrupt, HoldsUpWhoComputesOnItsCpu) {
+  EXPECT_EQ(end_beside_timers(1, 0, 1), 101'000U);  // the sleeper set its timer first
+  EXPECT_EQ(end_beside_timers(1, 15'000'000, 1), 116'000U);
+  EXPECT_EQ(end_beside_timers(2, 15'000'000, 1), 100'000U);  // that of the other core
+}
+
+TEST(TimerInterrupt, IsOneForAllThatGoOffMeanwhile) {
+  EXPECT_EQ(end_beside_timers(1, 15'000'000, 3), end_beside_timers(1, 15'000'000, 1));
+}
+
+TEST(TimerInterrupt, CostsOnAnIdleCpuWhatSettingTheNextOneDoes) {
+  SimConfig config = timers_only(10'000'000);
+  config.timer_interrupt_ps = 15'000'000;
+  SimMachine m(config);
+  m.spawn("sleeper", [&]() -> Task<> { co_await m.sleep(50'000); });
+  m.run();
+  EXPECT_EQ(work_of(m), 20'000'000U);
+}
+
+TEST(TimerInterrupt, ComesThoughItsThreadWasWokenElsewhere) {
+  // Round robin: who wakes goes to the second core, which is idle by then; its timer lies on the first.
+  const auto worker_ends = [](Time interrupt_ps) {
+    SimConfig config = timers_only(1'000'000);
+    config.cores_per_socket = 2;
+    config.tick_ps = config.slice_ps = 1'000'000'000'000;
+    config.unpark_ps = config.wake_each_ps = 0;
+    config.timer_interrupt_ps = interrupt_ps;
+    SimMachine m(config);
+    M::Word word;
+    M::Word mine;
+    const Site site = m.site("word");
+    std::uint64_t ended = 0;
+    m.spawn("sleeper", [&]() -> Task<> {
+      const ParkResult result = co_await m.park(word, 0, site, 60'000);
+      EXPECT_EQ(result, ParkResult::woken);
+    });
+    m.spawn("short", [&]() -> Task<> {
+      m.work(5'000);
+      co_return;
+    });
+    m.spawn("worker", [&]() -> Task<> {
+      m.work(10'000);
+      co_await m.unpark(word, 1);
+      m.work(200'000);
+      co_await m.load(mine);
+      ended = m.now();
+    });
+    m.run();
+    return ended;
+  };
+  EXPECT_EQ(worker_ends(15'000'000), worker_ends(0) + 15'000);
+}
+
+TEST(TimerInterrupt, KeepsWhoSpinsFromSeeingAChange) {
+  SimConfig config = timers_only(1'000);
+  config.cores_per_socket = 2;
+  config.timer_interrupt_ps = 15'000'000;
+  config.tick_ps = config.slice_ps = 1'000'000'000'000;
+  SimMachine m(config);
+  M::Word word;
+  std::uint64_t seen = 0;
+  m.spawn("sleeper",
+          [&]() -> Task<> { co_await m.sleep(50'000); });  // its timer lies where the spinner will be
+  m.spawn("setter", [&]() -> Task<> {
+    M::Word mine;
+    m.work(52'000);
+    co_await m.load(mine);
+    co_await m.store(word, 1);
+  });
+  m.spawn("spinner", [&]() -> Task<> {
+    co_await m.spin_until(word, equals(1), Spin{Spin::kForEver, 1});
+    seen = m.now();
+  });
+  m.run();
+  EXPECT_NEAR(static_cast<double>(seen), 65'000.0, 200.0);
+}
+
+TEST(Scheduler, WhatAWokenThreadTakesIsItsOwn) {
+  const auto ends = [](Time woken_ps) {
+    SimConfig config = timers_only(0);
+    config.cores_per_socket = 2;
+    config.unpark_ps = config.wake_each_ps = 0;
+    config.woken_ps = woken_ps;
+    SimMachine m(config);
+    M::Word word;
+    const Site site = m.site("word");
+    std::pair<std::uint64_t, std::uint64_t> at;
+    m.spawn("sleeper", [&]() -> Task<> {
+      M::Word mine;
+      co_await m.park(word, 0, site);
+      co_await m.load(mine);
+      at.first = m.now();
+    });
+    m.spawn("waker", [&]() -> Task<> {
+      m.work(1'000);
+      co_await m.unpark(word, 1);
+      at.second = m.now();
+    });
+    m.run();
+    return at;
+  };
+  EXPECT_EQ(ends(0), (std::pair<std::uint64_t, std::uint64_t>{1'000, 1'000}));
+  EXPECT_EQ(ends(2'000'000), (std::pair<std::uint64_t, std::uint64_t>{3'000, 1'000}));
+}
+
+TEST(Clock, ALookAtItTakesTime) {
+  SimConfig config = timers_only(0);
+  config.clock_ps = 25'000;
+  SimMachine m(config);
+  m.spawn("onlooker", [&]() -> Task<> {
+    EXPECT_EQ(m.now(), 0U);
+    EXPECT_EQ(m.now(), 25U);
+    co_return;
+  });
+  m.run();
+  EXPECT_EQ(m.now(), 50U);
+}
+
 /// One core on which nothing costs anything but interruptions.
 SimConfig interrupted(Time every_ps, Time length_ps) {
   SimConfig config = timers_only(0);

@@ -13,6 +13,7 @@ __all__: list[str] = [
     "closed_loop",
     "closed_loop_on_host",
     "interruptions",
+    "line_transfer",
     "open_loop",
     "parameter_names",
     "primitives",
@@ -84,6 +85,11 @@ def interruptions(
 ) -> tuple[numpy.typing.NDArray[numpy.float64], float]:
     """
     How long something else ran, each time, while two CPUs (or the only one) computed for `run_ns`, and the computing time between two, ns. 0 where nothing interrupted.
+    """
+
+def line_transfer(*, hand_overs: typing.SupportsInt | typing.SupportsIndex = 20000) -> float:
+    """
+    How long two CPUs take to hand a cache line over, once, ns: the mean of `hand_overs` each way. Needs two CPUs.
     """
 
 def open_loop(
