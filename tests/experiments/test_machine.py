@@ -51,6 +51,7 @@ def attempts_with(monkeypatch, stolen_s):
         for _ in ((0,) if i in (0, len(stolen_s)) else (0, 1))
     )
     monkeypatch.setattr(experiment.provenance, "steal_s", lambda: next(taken))
+    monkeypatch.setattr(experiment, "_line_ns", lambda: 40.0)
     monkeypatch.setattr(experiment.time, "sleep", lambda _: None)
     return experiment._undisturbed(lambda: {"commits_per_s": 1.0}, most_stolen_ms=10, rest_ms=0)
 
@@ -60,6 +61,35 @@ def test_a_run_of_which_the_hypervisor_takes_much_is_kept_and_repeated(monkeypat
     assert [(withheld["stolen_ms"], withheld["is_disturbed"]) for _, withheld in seen] == [
         (300, True), (20, True), (10, False),
     ]  # fmt: skip
+
+
+def test_a_run_in_which_the_processors_move_is_kept_and_repeated(monkeypatch):
+    lines = iter([40.0, 40.0, 40.0, 170.0, 170.0, 160.0])
+    monkeypatch.setattr(experiment, "_line_ns", lambda: next(lines))
+    monkeypatch.setattr(experiment.time, "sleep", lambda _: None)
+    monkeypatch.setattr(experiment.provenance, "steal_s", lambda: 0.0)
+    first, second = (
+        list(experiment._undisturbed(lambda: {"commits_per_s": 1.0}, most_stolen_ms=10, rest_ms=0))
+        for _ in range(2)
+    )
+    assert [(seen["line_ns"], seen["is_disturbed"]) for _, seen in first] == [(40.0, False)]
+    assert [(seen["line_ns"], seen["is_disturbed"]) for _, seen in second] == [(40.0, True), (170.0, False)]
+
+
+def test_a_simulated_run_has_the_line_of_the_real_one_that_it_is_compared_with(run):
+    counting = experiment.undisturbed(run.table)
+    keys = ["load", "design", "clients", "repeat"]
+    lines = counting.pivot(index=keys, columns="series", values="line_ns")
+    assert (lines["real"] > 0).all()
+    assert (lines["real"] == lines["simulated"]).all()
+    slow, fast = (
+        experiment._simulated(
+            "e", "8.0", 16, run.provenance["machine"], line_ns=line_ns,
+            primitives_ns=run.provenance["primitives_ns"], run_ms=100, seed=1,
+        )["commits_per_s"]
+        for line_ns in (2000.0, 20.0)
+    )  # fmt: skip
+    assert slow < fast
 
 
 def test_a_hypervisor_that_never_leaves_a_run_alone_is_an_error_that_says_what_to_do(monkeypatch):
@@ -88,6 +118,7 @@ def test_the_fit_sees_no_held_out_load():
             "clients": 2,
             "is_held_out": load in experiment.HELD_OUT,
             "commits_per_s": 4000.0,
+            "line_ns": 60.0,
         }
         for load in experiment.LOADS
         for design in experiment.DESIGNS
@@ -101,14 +132,18 @@ def test_the_fit_sees_no_held_out_load():
     assert len(tried) == 3
 
 
+PRIMITIVES_NS = {"load": 1.0, "atomic_add": 5.0, "seal_a_block": 60.0}
+
+
 def commits(design, clients, **parameters):
     """Of one append a commit on two processors over 400 ms, where what leaves the virtual machine costs 12 us."""
     machine = {**experiment.preset("laptop").values(), "wake_ps": 20_000_000, "timer_slack_ps": 0, "disk_is_timer": 1,
                "disk_ps_per_kib": 0, "slice_ps": 10**11, "tick_ps": 4 * 10**9,
                "timer_ps": 12_000_000, "kick_ps": 12_000_000, **parameters}  # fmt: skip
-    return experiment._simulated("a", design, clients, machine, seal_ns=60, run_ms=400, seed=1)[
-        "commits_per_s"
-    ]
+    seen = experiment._simulated(
+        "a", design, clients, machine, line_ns=60.0, primitives_ns=PRIMITIVES_NS, run_ms=400, seed=1
+    )
+    return seen["commits_per_s"]
 
 
 def test_one_client_of_8_0_is_slow_since_timers_open_the_gate_of_the_log_threads():

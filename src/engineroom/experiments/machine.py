@@ -71,7 +71,6 @@ GOALS = {"median_percent": 10.0, "most_percent": 20.0, "fsyncs_percent": 15.0}
 # What is fitted, eight steps to a doubling: what a wake-up takes depends on how long a processor has been idle, which its primitive
 # does not know of a load. Nothing else: of two costs the loads tell only the sum.
 FIT = "wake_quantiles_ps"
-FIT_SEEDS = (1, 2, 3, 4)
 FACTORS = tuple(2 ** (step / 8) for step in range(-12, 13))
 PROCESSORS = 2
 RUN_MS = 400
@@ -81,6 +80,8 @@ _SLICE_FILE = Path("/proc/sys/kernel/sched_rr_timeslice_ms")
 # What the hypervisor of a virtual machine may withhold from a run, of all processors: one step of the system's count.
 MOST_STOLEN_MS = 10
 RUNS_A_SAMPLE = 3  # a sample of the primitives takes about as long as so many runs
+# The hypervisor may move a virtual processor to where a line takes several times as long.
+MOST_MOVED = 1.5
 ATTEMPTS = 60
 _COARSE_CLOCK = 6  # Linux's CLOCK_MONOTONIC_COARSE, which goes from tick to tick
 MEASURED = ("commits_per_s", "fsyncs_per_commit", "processors_used")
@@ -99,7 +100,9 @@ COLUMNS = {
     "processors_used": "processor time of the process over the time of the run",
     "latency_p99_us": "the slowest of a hundred transactions, us",
     "stolen_ms": "of all processors, what the hypervisor withheld from the real run",
-    "is_disturbed": "whether that was too much: the run was repeated, and counts for nothing",
+    "line_ns": "handing a cache line over between the two processors, before the real run; the simulated one takes it from there",
+    "line_after_ns": "the same after the real run",
+    "is_disturbed": "whether too much was withheld or the processors moved: the run was repeated, and counts for nothing",
     "parameter": "what was fitted",
     "measured_ps": "its value by the primitives, picoseconds",
     "fitted_ps": "its value after the fit",
@@ -142,22 +145,34 @@ def _real(load: str, design: str, clients: int, *, run_ms: int, seed: int) -> di
     return _point(load, design, clients, seen, seen["window_ns"])
 
 
+def _line_ns() -> float:
+    from engineroom._native import machine
+
+    return machine.line_transfer()
+
+
 def _undisturbed(
     run: Callable[[], _Seen], *, most_stolen_ms: float, rest_ms: int
 ) -> Iterator[tuple[_Seen, dict[str, Any]]]:
-    """Runs until the hypervisor leaves one alone, which is the last; with each, what was withheld from it."""
+    """Runs until the hypervisor leaves one alone, which is the last; with each, what was withheld from it and how far apart the
+    processors lay."""
     for attempt in range(ATTEMPTS):
+        line_ns = _line_ns()
         before = provenance.steal_s() or 0.0
         seen = run()
         stolen_ms = round(1000 * ((provenance.steal_s() or 0.0) - before))
-        is_disturbed = stolen_ms > most_stolen_ms
-        yield seen, {"stolen_ms": stolen_ms, "is_disturbed": is_disturbed}
+        after_ns = _line_ns()
+        has_moved = max(line_ns, after_ns) > MOST_MOVED * min(line_ns, after_ns)
+        is_disturbed = stolen_ms > most_stolen_ms or has_moved
+        lines = {"line_ns": line_ns, "line_after_ns": after_ns}
+        yield seen, {"stolen_ms": stolen_ms, **lines, "is_disturbed": is_disturbed}
         time.sleep(rest_ms / 1000)
         if not is_disturbed:
             return
         time.sleep(min(attempt, 5))
     raise EngineRoomError(
-        f"the hypervisor withheld more than {most_stolen_ms:g} ms of processor time from each of {ATTEMPTS} runs",
+        f"the hypervisor withheld more than {most_stolen_ms:g} ms of processor time from each of {ATTEMPTS} runs, or moved"
+        " the processors meanwhile",
         remedy="record when the computer's host has less to do",
     )
 
@@ -168,22 +183,27 @@ def _simulated(
     clients: int,
     parameters: Mapping[str, Any],
     *,
-    seal_ns: int,
+    line_ns: float,
+    primitives_ns: Mapping[str, float],
     run_ms: int,
     seed: int,
 ) -> dict[str, Any]:
-    """As long as on real threads, from the first moment: the log threads' gate samples the CPU every 100 ms."""
+    """As long as on real threads, from the first moment: the log threads' gate samples the CPU every 100 ms.
+
+    `line_ns` is what handing a line over took at the real run that it is compared with.
+    """
     from engineroom import _native
 
     _, options, fsync_us = LOADS[load]
+    line = {"same_socket_ps": round(1000 * calibrate.line_move(primitives_ns, line_ns))}
     # The emulated disk sleeps: setting its timer is CPU time and a part of its time.
     lasts = fsync_us * 1_000_000 + parameters["timer_slack_ps"]
     disk = {"fsync_ps": parameters["timer_ps"], "disk_fsync_quantiles_ps": [lasts]}
     seen = _native.redo_log.simulate(
         design=design,
-        parameters={**parameters, **disk},
+        parameters={**parameters, **line, **disk},
         load={**options, "clients": clients},
-        log={**_log(design), "seal_ns": seal_ns},
+        log={**_log(design), "seal_ns": round(primitives_ns["seal_a_block"])},
         run_ns=run_ms * 1000 * US,
         warmup_ns=0,
         seed=seed,
@@ -254,14 +274,17 @@ def _points(loads: Sequence[str], clients: Sequence[int]) -> list[tuple[str, str
 def _error(
     factor: float,
     start: Mapping[str, Any],
-    middle: Mapping[tuple[str, str, int], float],
+    points: Sequence[tuple[tuple[str, str, int], float, Sequence[float]]],
     simulated: Callable[..., dict[str, Any]],
 ) -> float:
     machine = {**start, FIT: times(start[FIT], factor)}
     off = []
-    for (point, real), seed in product(middle.items(), FIT_SEEDS):
-        ours = simulated(*point, machine, seed=seed)["commits_per_s"]
-        off.append(abs(math.log(max(ours, 1.0) / real)))
+    for point, real, lines_ns in points:
+        ours = [
+            simulated(*point, machine, line_ns=line_ns, seed=seed)["commits_per_s"]
+            for seed, line_ns in enumerate(lines_ns, start=1)
+        ]
+        off.append(abs(math.log(max(statistics.median(ours), 1.0) / real)))
     return statistics.mean(off)
 
 
@@ -276,10 +299,11 @@ def _fit(
     """The factor with the least mean error on the fitted loads; of two alike the nearer to the primitive."""
     real = undisturbed(real)
     fitted = real[~real["is_held_out"] & ~real["clients"].isin(CROWDS)]
-    middle: dict[tuple[str, str, int], float] = {}
-    for (load, design, n), mine in fitted.groupby(["load", "design", "clients"]):
-        middle[str(load), str(design), int(str(n))] = float(mine["commits_per_s"].median())
-    error = partial(_error, start=dict(start), middle=middle, simulated=simulated)
+    points = [
+        ((str(load), str(design), int(str(n))), float(mine["commits_per_s"].median()), list(mine["line_ns"]))
+        for (load, design, n), mine in fitted.groupby(["load", "design", "clients"])
+    ]
+    error = partial(_error, start=dict(start), points=points, simulated=simulated)
     found = bar(executor.map(error, factors), total=len(factors), desc="fit", unit="factor")
     tried = [{"error": each, FIT: factor} for each, factor in zip(found, factors, strict=True)]
     best = min(tried, key=lambda row: (row["error"], abs(math.log(row[FIT]))))
@@ -333,16 +357,14 @@ def real_against_simulated(
                 for seen, withheld in _undisturbed(real, most_stolen_ms=MOST_STOLEN_MS, rest_ms=rest_ms):
                     rows.append({**seen, **withheld, "series": "real", "repeat": repeat})
     start = _machine(primitives, scheduler)
-    seal_ns = round(statistics.median(primitives["seal_a_block"]))
-    simulated: Callable[..., dict[str, Any]] = partial(_simulated, seal_ns=seal_ns, run_ms=run_ms)
+    primitives_ns = {name: statistics.median(ns) for name, ns in primitives.items()}
+    simulated: Callable[..., dict[str, Any]] = partial(_simulated, primitives_ns=primitives_ns, run_ms=run_ms)
+    measured = pd.DataFrame(rows)
     with ProcessPoolExecutor(PROCESSORS) as executor:
-        parameters, tried = _fit(start, pd.DataFrame(rows), simulated, executor, factors=factors)
-    for repeat, points in bar(sweeps, desc="simulated", unit="repeat"):
-        for point in points:
-            seen = simulated(*point, parameters, seed=repeat + 1)
-            rows.append(
-                {**seen, "series": "simulated", "repeat": repeat, "stolen_ms": 0, "is_disturbed": False}
-            )
+        parameters, tried = _fit(start, measured, simulated, executor, factors=factors)
+        twins = undisturbed(measured).to_dict("records")
+        twin = partial(_twin, machine=parameters, simulated=simulated)
+        rows += bar(executor.map(twin, twins), total=len(twins), desc="simulated", unit="run")
     fitted = [
         {"parameter": FIT, "measured_ps": middle_of(start[FIT]), "fitted_ps": middle_of(parameters[FIT])}
     ]
@@ -355,7 +377,7 @@ def real_against_simulated(
             "during": watched,
             "scheduling": scheduling,
             "machine": parameters,
-            "primitives_ns": {name: statistics.median(ns) for name, ns in primitives.items()},
+            "primitives_ns": primitives_ns,
             "loads": {name: {"says": says, "fsync_us": us} for name, (says, _, us) in LOADS.items()},
         },
         tables={"fitted": pd.DataFrame(fitted), "tried": pd.DataFrame(tried)},
@@ -363,15 +385,20 @@ def real_against_simulated(
     )
 
 
+def _twin(
+    real: Mapping[Any, Any], machine: Mapping[str, Any], simulated: Callable[..., dict[str, Any]]
+) -> dict[str, Any]:
+    """The simulated run that a real one is compared with."""
+    point = real["load"], real["design"], real["clients"]
+    seen = simulated(*point, machine, line_ns=real["line_ns"], seed=real["repeat"] + 1)
+    return {**real, **seen, "series": "simulated", "stolen_ms": 0}
+
+
 def simulated_again(run: Run, rows: pd.DataFrame, **changes: Any) -> pd.DataFrame:
     """Some simulated rows of a recording anew, with other parameters of its machine: what a cost or a mechanism does."""
     machine = {**run.provenance["machine"], **changes}
-    seal_ns = round(run.provenance["primitives_ns"]["seal_a_block"])
-    again = partial(_simulated, parameters=machine, seal_ns=seal_ns, run_ms=RUN_MS)
-    return pd.DataFrame(
-        again(row["load"], row["design"], row["clients"], seed=row["repeat"] + 1)
-        for row in rows.to_dict("records")
-    )
+    again = partial(_simulated, primitives_ns=run.provenance["primitives_ns"], run_ms=RUN_MS)
+    return pd.DataFrame(_twin(row, machine, again) for row in rows.to_dict("records"))
 
 
 def undisturbed(table: pd.DataFrame) -> pd.DataFrame:
