@@ -284,12 +284,14 @@ def test_parameters_are_the_primitives_less_what_is_measured_alone():
 
 
 def test_a_hand_over_is_shared_between_who_wakes_and_who_is_woken():
-    ns = {"wake_four_on_another_cpu": [11_800.0], "clock": [25.0], "interrupted_by_timer": [15_000.0]}
+    ns = {"wake_four_on_another_cpu": [11_800.0], "clock": [25.0], "interrupted_by_timer": [15_000.0],
+          "woken_on_another_cpu_cpu_time": [4_800.0]}  # fmt: skip
     found = {name: each["value"] for name, each in calibrate.parameters({**PRIMITIVES, **ns}).items()}
     assert found["wake_each_ps"] == 100_000  # three more cost 300 ns more
     assert found["woken_ps"] == 300_000  # of the 400 that are left of a hand-over on one CPU
     assert found["kick_ps"] == 11_300_000
     assert found["wake_quantiles_ps"] == [2_500_000 + 100_000 * i for i in range(21)]
+    assert found["wake_counted_ps"] == 3_000_000  # less the park, the switch and what is the woken one's
     assert found["clock_ps"] == 25_000
     assert found["timer_interrupt_ps"] == 15_000_000
 

@@ -61,6 +61,7 @@ const std::vector<Field>& fields() {
       field("unpark_ps", &SimConfig::unpark_ps),
       field("wake_each_ps", &SimConfig::wake_each_ps),
       field("woken_ps", &SimConfig::woken_ps),
+      field("wake_counted_ps", &SimConfig::wake_counted_ps),
       field("clock_ps", &SimConfig::clock_ps),
       field("yield_ps", &SimConfig::yield_ps),
       field("slice_ps", &SimConfig::slice_ps),

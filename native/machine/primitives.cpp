@@ -121,22 +121,39 @@ double hand_over(std::uint64_t n, int first_cpu, int second_cpu, Wait wait, Wake
   return ns;
 }
 
-/// What it costs the caller to wake so many threads that are parked on an idle CPU, and how long until the last of them
-/// runs, once a wake-up. How long a CPU has been idle changes both.
-std::pair<double, std::vector<double>> wake_elsewhere(std::uint64_t n, std::uint64_t sleepers) {
-  constexpr std::uint64_t kIdleUs[] = {50, 100, 200, 400};
+/// CPU time of this thread.
+double thread_cpu_ns() {
+  timespec used{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return static_cast<double>(used.tv_sec) * 1e9 + static_cast<double>(used.tv_nsec);
+}
+
+/// How long a CPU is idle before it is woken, or its timer goes off, in turn: what that takes depends on it.
+constexpr std::uint64_t kIdleUs[] = {50, 100, 200, 400};
+constexpr std::uint64_t kTimerUs[] = {20, 50, 100, 200};
+
+struct Woken {
+  double cost_ns;               // of the caller, a wake-up
+  std::vector<double> late_ns;  // until the last of them runs
+  double cpu_ns;                // of each of them, a wake-up
+};
+/// What it costs to wake so many threads that are parked on an idle CPU.
+Woken wake_elsewhere(std::uint64_t n, std::uint64_t sleepers) {
   Padded turn;
   Padded asleep;
   double cost_ns = 0;
   std::vector<Clock::time_point> called(n);
   std::vector<Clock::time_point> runs(n);
+  std::atomic<double> cpu_ns = 0;
   const auto sleep = [&] {
     stay_on(1);
+    const double before = thread_cpu_ns();
     for (std::uint64_t i = 0; i < n; ++i) {
       asleep.value.fetch_add(1);
       while (turn.value.load() == i) park_on(turn.value, i, 100'000'000);
       runs[i] = Clock::now();
     }
+    cpu_ns.fetch_add(thread_cpu_ns() - before);
   };
   {
     std::vector<std::jthread> threads;
@@ -158,7 +175,7 @@ std::pair<double, std::vector<double>> wake_elsewhere(std::uint64_t n, std::uint
   for (std::uint64_t i = 0; i < n; ++i) {
     late_ns.push_back(std::chrono::duration<double, std::nano>(runs[i] - called[i]).count());
   }
-  return {cost_ns / static_cast<double>(n), late_ns};
+  return {cost_ns / static_cast<double>(n), late_ns, cpu_ns / static_cast<double>(n * sleepers)};
 }
 
 /// How long something else ran each time, on the CPU given.
@@ -198,13 +215,6 @@ double interrupted_by_timer() {
   return std::chrono::duration<double, std::nano>(longest).count();
 }
 #endif
-
-/// CPU time of this thread.
-double thread_cpu_ns() {
-  timespec used{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-  return static_cast<double>(used.tv_sec) * 1e9 + static_cast<double>(used.tv_nsec);
-}
 
 void pause_once() {
 #if defined(__x86_64__)
@@ -332,16 +342,19 @@ Primitives measure_primitives(std::uint64_t samples, const std::string& folder,
     Primitive cost{"wake_on_another_cpu", {}};
     Primitive cost_of_four{"wake_four_on_another_cpu", {}};
     Primitive late{"woken_on_another_cpu", {}};
+    Primitive used{"woken_on_another_cpu_cpu_time", {}};
     for (std::uint64_t i = 0; i < samples; ++i) {
-      const auto [cost_ns, late_ns] = wake_elsewhere(200, 1);
+      const auto [cost_ns, late_ns, cpu_ns] = wake_elsewhere(200, 1);
       cost.ns.push_back(cost_ns);
-      cost_of_four.ns.push_back(wake_elsewhere(200, 4).first);
+      cost_of_four.ns.push_back(wake_elsewhere(200, 4).cost_ns);
       late.ns.insert(late.ns.end(), late_ns.begin(), late_ns.end());
+      used.ns.push_back(cpu_ns);
       poll(0);
     }
     all.push_back(std::move(cost));
     all.push_back(std::move(cost_of_four));
     all.push_back(std::move(late));
+    all.push_back(std::move(used));
   }
   measure("futex_hand_over_on_one_cpu", [&] {
     return hand_over(
@@ -380,9 +393,11 @@ Primitives measure_primitives(std::uint64_t samples, const std::string& folder,
            kSleep;
   });
   measure("timed_park_cpu_time", [&] {
-    constexpr int kParks = 200;
+    constexpr std::uint64_t kParks = 200;
     const double before = thread_cpu_ns();
-    for (int i = 0; i < kParks; ++i) park_on(word.value, word.value.load(), 50'000);
+    for (std::uint64_t i = 0; i < kParks; ++i) {
+      park_on(word.value, word.value.load(), 1000 * kTimerUs[i % std::size(kTimerUs)]);
+    }
     return (thread_cpu_ns() - before) / kParks;
   });
 #if defined(__linux__)

@@ -61,6 +61,8 @@ struct SimConfig {
   // From a wake-up to the first instruction on an idle CPU, besides the switch. On a virtual machine no two
   // are the same, and who comes first may depend on it.
   Distribution wake{{3'000'000}};
+  // Of it, what the system counts as the processor time of a thread that another one woke.
+  Time wake_counted_ps = 0;
   Time park_ps = 500'000;         // a futex wait up to the switch
   Time unpark_ps = 300'000;       // a futex wake that finds nobody
   Time wake_each_ps = 1'000'000;  // and for each thread that it wakes

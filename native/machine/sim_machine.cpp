@@ -53,6 +53,7 @@ SimConfig checked(const SimConfig& config) {
                                                 {config.unpark_ps, "unpark_ps"},
                                                 {config.wake_each_ps, "wake_each_ps"},
                                                 {config.woken_ps, "woken_ps"},
+                                                {config.wake_counted_ps, "wake_counted_ps"},
                                                 {config.yield_ps, "yield_ps"},
                                                 {config.wakeup_granularity_ps, "wakeup_granularity_ps"},
                                                 {config.tick_ps, "tick_ps"},
@@ -731,6 +732,7 @@ void SimMachine::leave_cpu(Thread& t, Phase phase) {
 bool SimMachine::wake(Thread& t, Time delay) {
   const std::uint32_t cpu = cpu_to_wake_on(t);
   const bool was_idle = idle_.has(cpu);
+  const bool is_woken = t.phase == Phase::parked && t.park_result == ParkResult::woken;
   if (t.phase != Phase::runnable) end_timer(t, cpu);
   switch (t.phase) {
     case Phase::parked:
@@ -753,7 +755,9 @@ bool SimMachine::wake(Thread& t, Time delay) {
   t.since = now_;
   t.ready_at = now_ + delay;
   if (was_idle) {
-    run_on_cpu(t, cpu, config_.wake.draw(random_));
+    const Time late = config_.wake.draw(random_);
+    run_on_cpu(t, cpu, late);
+    if (is_woken) busy_ps_ += std::min(late, config_.wake_counted_ps);
   } else {
     enqueue(t, cpu);
   }

@@ -274,6 +274,7 @@ class SimMachine {
   }
   Time now_ps() const { return current_ != nullptr ? now_ + current_->pending + current_->left : now_; }
   std::uint64_t random() { return current_ != nullptr ? current_->random.next() : random_.next(); }
+  /// As the system counts it: some of a wake-up is the woken thread's.
   std::uint64_t cpu_ns() const;
   std::uint32_t cpus() const { return n_cpus_; }
   void stop();

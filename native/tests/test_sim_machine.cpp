@@ -520,6 +520,31 @@ TEST(Scheduler, WhatAWokenThreadTakesIsItsOwn) {
   EXPECT_EQ(ends(2'000'000), (std::pair<std::uint64_t, std::uint64_t>{3'000, 1'000}));
 }
 
+TEST(Scheduler, TheSystemCountsSomeOfAWakeUpAsTheWokenThreads) {
+  const auto cpu_ns = [](Time counted_ps, bool is_woken) {
+    SimConfig config = timers_only(0);
+    config.cores_per_socket = 2;
+    config.unpark_ps = config.wake_each_ps = 0;
+    config.wake.quantiles_ps = {20'000'000};
+    config.wake_counted_ps = counted_ps;
+    SimMachine m(config);
+    M::Word word;
+    const Site site = m.site("word");
+    m.spawn("sleeper", [&]() -> Task<> { co_await m.park(word, 0, site, is_woken ? 1'000'000 : 100'000); });
+    m.spawn("waker", [&]() -> Task<> {
+      m.work(200'000);
+      if (is_woken) co_await m.unpark(word, 1);
+      co_return;
+    });
+    m.run();
+    return std::pair{m.cpu_ns(), m.now()};
+  };
+  const auto [before, ended] = cpu_ns(0, true);
+  EXPECT_EQ(cpu_ns(5'000'000, true), (std::pair{before + 5'000, ended}));  // counted, and no later
+  EXPECT_EQ(cpu_ns(50'000'000, true).first, before + 20'000);              // not more than there is
+  EXPECT_EQ(cpu_ns(5'000'000, false), cpu_ns(0, false));                   // by its timer
+}
+
 TEST(Clock, ALookAtItTakesTime) {
   SimConfig config = timers_only(0);
   config.clock_ps = 25'000;

@@ -119,6 +119,11 @@ def parameters(primitives: Mapping[str, Sequence[float]]) -> dict[str, dict[str,
             max(0.0, ns["wake_on_another_cpu"] - unpark - wake_each),
             "wake_on_another_cpu - unpark - wake_each",
         )
+    if "woken_on_another_cpu_cpu_time" in ns:
+        found["wake_counted_ps"] = (
+            max(0.0, ns["woken_on_another_cpu_cpu_time"] - park - switch - woken_itself),
+            "woken_on_another_cpu_cpu_time - park - switch - woken",
+        )
     found["timer_slack_ps"] = (
         max(0.0, ns["timer_lateness"] - wake - switch - timer),
         "timer_lateness - wake - switch - timer",
