@@ -618,7 +618,6 @@ bool SimMachine::unpark_one(Thread& t, ParkResult result, Time delay) {
   (t.next == kNone ? line.last_parked : thread(t.next).previous) = t.previous;
   queue_.remove(t.id);
   t.park_result = result;
-  if (result == ParkResult::woken) hold_up(t, config_.woken_ps);
   return wake(t, delay);
 }
 
@@ -733,6 +732,7 @@ bool SimMachine::wake(Thread& t, Time delay) {
   const std::uint32_t cpu = cpu_to_wake_on(t);
   const bool was_idle = idle_.has(cpu);
   const bool is_woken = t.phase == Phase::parked && t.park_result == ParkResult::woken;
+  if (is_woken) hold_up(t, config_.woken_ps);
   if (t.phase != Phase::runnable) end_timer(t, cpu);
   switch (t.phase) {
     case Phase::parked:
@@ -769,9 +769,11 @@ bool SimMachine::wake(Thread& t, Time delay) {
 
 bool SimMachine::is_next_timer(const Thread& t) const {
   const Time left = cpus_[t.timer_cpu].left_timer;
-  return (left < now_ || t.timer_end <= left) && std::ranges::none_of(threads_, [&](const auto& other) {
-           return other.get() != &t && other->timer_cpu == t.timer_cpu && other->timer_end < t.timer_end;
-         });
+  if (left >= now_ && left < t.timer_end) return false;
+  for (const auto& other : threads_) {
+    if (other->timer_cpu == t.timer_cpu && other->timer_end < t.timer_end) return false;
+  }
+  return true;
 }
 
 void SimMachine::set_timer(std::uint64_t ns) {
@@ -785,27 +787,26 @@ void SimMachine::set_timer(std::uint64_t ns) {
 
 void SimMachine::end_timer(Thread& t, std::uint32_t goes_to) {
   if (t.timer_end == kNever) return;
+  Cpu& cpu = cpus_[t.timer_cpu];
   const bool goes_off = t.timer_end <= now_;
   if (!is_next_timer(t)) {
-  } else if (goes_off && !idle_.has(t.timer_cpu)) {
-    interrupt_by_timer(t, goes_to != t.timer_cpu && idle_.has(goes_to));
+  } else if (goes_off && cpu.current != kNone) {
+    interrupt_by_timer(cpu, cpus_[goes_to].current == kNone);
   } else if (goes_off || goes_to == t.timer_cpu) {
     hold_up(t, config_.timer_ps);
   } else if (config_.timer_interrupt_ps > 0) {
-    cpus_[t.timer_cpu].left_timer = t.timer_end;
+    cpu.left_timer = t.timer_end;
   }
   t.timer_end = kNever;
 }
 
 /// A timer goes off and its CPU computes: for its thread, or for another that is held up.
-void SimMachine::interrupt_by_timer(Thread& of, bool kicks) {
-  Cpu& cpu = cpus_[of.timer_cpu];
+void SimMachine::interrupt_by_timer(Cpu& cpu, bool kicks) {
   cpu.left_timer = kNever;
-  if (now_ < cpu.timer_until || cpu.current == kNone) return;  // one interruption for all that went off
+  if (now_ < cpu.timer_until) return;  // one interruption for all that went off
   const Time lasts = config_.timer_interrupt_ps + (kicks ? config_.kick_ps : 0);
   cpu.timer_until = now_ + lasts;
-  Thread& t = thread(cpu.current);
-  hold_up(t, lasts);
+  hold_up(thread(cpu.current), lasts);
 }
 
 /// The thread computes for so much longer.
@@ -973,6 +974,12 @@ void SimMachine::become_busy(std::uint32_t cpu, Time from) {
   idle_.remove(cpu);
   ++busy_;
   busy_ps_ -= from;
+}
+
+std::uint64_t SimMachine::now() {
+  const Time ps = now_ps();
+  if (current_ != nullptr) charge_work(config_.clock_ps);
+  return static_cast<std::uint64_t>(ps) / kPerNs;
 }
 
 std::uint64_t SimMachine::cpu_ns() const {

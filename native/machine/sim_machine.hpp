@@ -267,11 +267,7 @@ class SimMachine {
     return {*this};
   }
 
-  std::uint64_t now() {
-    const Time ps = now_ps();
-    if (current_ != nullptr && config_.clock_ps > 0) charge_work(config_.clock_ps);
-    return static_cast<std::uint64_t>(ps) / kPerNs;
-  }
+  std::uint64_t now();
   Time now_ps() const { return current_ != nullptr ? now_ + current_->pending + current_->left : now_; }
   std::uint64_t random() { return current_ != nullptr ? current_->random.next() : random_.next(); }
   /// As the system counts it: some of a wake-up is the woken thread's.
@@ -420,7 +416,7 @@ class SimMachine {
   void set_timer(std::uint64_t ns);
   void end_timer(Thread& t, std::uint32_t goes_to);
   void hold_up(Thread& t, Time lasts);
-  void interrupt_by_timer(Thread& of, bool kicks);
+  void interrupt_by_timer(Cpu& cpu, bool kicks);
   bool is_next_timer(const Thread& t) const;
   Time timer_end(const Thread& t, std::uint64_t ns) const;
   void enqueue(Thread& t, std::uint32_t cpu);

@@ -34,7 +34,7 @@ compile() {
   read -ra kernels <<<"${kernels_of[$word]}"
   read -ra options <<<"${options_of[$word]:--O2}"
   "$clang" --target=wasm32-wasi -std=c++20 "${options[@]}" -fno-exceptions -fno-rtti -stdlib=libc++ -mexec-model=reactor \
-    -Wall -Wextra -Wconversion -Werror -ffile-prefix-map="$PWD"=. -ffunction-sections -Wl,--gc-sections -Wl,--strip-all \
+    -Wall -Wextra -Wconversion -Werror -ffile-prefix-map="$PWD"=. -ffunction-sections -Wl,--gc-sections -Wl,--strip-all -Wl,--compress-relocations \
     -Inative -Inative/kernels "$entry" "${kernels[@]/#/native/kernels/}" -o "$target/$word.wasm"
   echo "$target/$word.wasm: $(stat -c %s "$target/$word.wasm") bytes"
 }
