@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -412,11 +413,14 @@ void bind_machine(py::module_& module) {
       "line_transfer",
       [](std::int64_t hand_overs) {
         const std::uint64_t n = at_least(hand_overs, 1, "hand_overs");
+        if (std::thread::hardware_concurrency() < 2) {
+          throw std::runtime_error("a hand-over needs two CPUs, this machine has one: measure on another");
+        }
         const py::gil_scoped_release unlocked;
         return measure_line_transfer(n);
       },
-      "How long two CPUs take to hand a cache line over, once, ns: the mean of `hand_overs` each way. Needs "
-      "two CPUs.",
+      "How long two CPUs take to hand a cache line over, once, ns: the mean of `hand_overs` each way. "
+      "Raises RuntimeError on one CPU.",
       py::kw_only(), py::arg("hand_overs") = 20'000);
   m.def(
       "interruptions",

@@ -89,7 +89,7 @@ def interruptions(
 
 def line_transfer(*, hand_overs: typing.SupportsInt | typing.SupportsIndex = 20000) -> float:
     """
-    How long two CPUs take to hand a cache line over, once, ns: the mean of `hand_overs` each way. Needs two CPUs.
+    How long two CPUs take to hand a cache line over, once, ns: the mean of `hand_overs` each way. Raises RuntimeError on one CPU.
     """
 
 def open_loop(
