@@ -262,6 +262,7 @@ PRIMITIVES = {
     "woken_on_another_cpu": [float(x) for x in range(4000, 6001, 100)],
     "timed_park_cpu_time": [27_500.0],
     "called_task": [31.0],
+    "awaited_load": [3.0],
     "timer_lateness": [60_000.0],
     "pwrite_512": [500.0],
     "pwrite_64_kib": [6850.0],
@@ -277,7 +278,8 @@ def test_parameters_are_the_primitives_less_what_is_measured_alone():
     assert found["timer_ps"] == 13_000_000
     assert found["kick_ps"] == 11_000_000
     assert found["same_socket_ps"] == 27_000  # a hand-over moves the line twice
-    assert found["await_ps"] == 30_000
+    assert found["await_ps"] == 2_000
+    assert found["task_ps"] == 28_000
     assert found["timer_slack_ps"] == 42_500_000
     assert found["pwrite_ps_per_kib"] == 100_000
     assert found["disk_fsync_quantiles_ps"] == [1_000_000 + 100_000 * i for i in range(21)]

@@ -49,6 +49,7 @@ const std::vector<Field>& fields() {
       field("first_touch_ps", &SimConfig::first_touch_ps),
       field("read_occupancy_ps", &SimConfig::read_occupancy_ps),
       field("await_ps", &SimConfig::await_ps),
+      field("task_ps", &SimConfig::task_ps),
       field("pause_ps", &SimConfig::pause_ps),
       field("copy_ps_per_kib", &SimConfig::copy_ps_per_kib),
       field("switch_ps", &SimConfig::switch_ps),

@@ -51,6 +51,7 @@ struct SimConfig {
   Time first_touch_ps = 20'000;
   Time read_occupancy_ps = 10'000;  // how long one reader keeps the line from the next
 
+  Time task_ps = 0;                // a call of a task, besides what it does
   Time await_ps = 0;               // what the program does around each operation on a shared word
   Time clock_ps = 0;               // a look at the clock
   Time pause_ps = 20'000;          // one PAUSE instruction

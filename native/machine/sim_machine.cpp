@@ -46,6 +46,7 @@ SimConfig checked(const SimConfig& config) {
                                                 {config.first_touch_ps, "first_touch_ps"},
                                                 {config.read_occupancy_ps, "read_occupancy_ps"},
                                                 {config.await_ps, "await_ps"},
+                                                {config.task_ps, "task_ps"},
                                                 {config.pause_ps, "pause_ps"},
                                                 {config.copy_ps_per_kib, "copy_ps_per_kib"},
                                                 {config.switch_ps, "switch_ps"},
@@ -372,6 +373,7 @@ void SimMachine::tell_watchers(Ref ref) {
 // Threads on CPUs.
 
 Time SimMachine::passed_into_segment(Thread& t) {
+  if (config_.task_ps > 0 && &t == current_) charge_calls();
   Time piece = t.pending;
   if (config_.threads_per_core > 1 && piece > 0) {
     const std::uint32_t first = t.cpu / config_.threads_per_core * config_.threads_per_core;
@@ -672,6 +674,7 @@ void SimMachine::go_on(Thread& t) {
 
 /// Runs the thread until it waits for its next event, and ends it when it has nothing left to do.
 void SimMachine::resume(Thread& t) {
+  calls_ = task_internal::calls();
   const std::coroutine_handle<> at = t.resume_at;
   at.resume();
   end_if_done(t);

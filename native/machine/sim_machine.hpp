@@ -335,6 +335,11 @@ class SimMachine {
     activities_[current_->activity].ps[static_cast<std::size_t>(State::work)] +=
         static_cast<std::uint64_t>(ps);
   }
+  /// Of tasks, by this thread since the last time.
+  void charge_calls() {
+    const std::uint64_t calls = task_internal::calls();
+    charge_work(static_cast<Time>(calls - std::exchange(calls_, calls)) * config_.task_ps);
+  }
   void charge_memory(Time ps) {
     current_->pending += ps;
     current_->pending_memory += ps;
@@ -445,6 +450,7 @@ class SimMachine {
   Time now_ = 0;
   Time horizon_ = kNever;
   Thread* current_ = nullptr;
+  std::uint64_t calls_ = task_internal::calls();  // when it began
   EventQueue queue_;
   std::uint64_t events_ = 0;
   std::uint64_t hash_ = 0x243F6A8885A308D3U;

@@ -8,6 +8,7 @@
 #include <array>
 #include <coroutine>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <new>
 #include <optional>
@@ -67,8 +68,15 @@ class FramePool {
 
 namespace task_internal {
 
+/// Calls of tasks by this thread, so that the simulated machine can charge for them.
+inline std::uint64_t& calls() {
+  thread_local std::uint64_t n = 0;
+  return n;
+}
+
 /// What the promises of all tasks share.
 struct PromiseBase {
+  PromiseBase() { ++calls(); }
   struct Final {
     bool await_ready() const noexcept { return false; }
     template <typename Promise>

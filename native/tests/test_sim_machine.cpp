@@ -545,6 +545,43 @@ TEST(Scheduler, TheSystemCountsSomeOfAWakeUpAsTheWokenThreads) {
   EXPECT_EQ(cpu_ns(5'000'000, false), cpu_ns(0, false));                   // by its timer
 }
 
+Task<> twice(SimMachine& m) {
+  const auto once = [](SimMachine& machine) -> Task<> {
+    machine.work(10);
+    co_return;
+  };
+  co_await once(m);
+  co_await once(m);
+}
+
+TEST(Tasks, ACallCostsWhoCalls) {
+  SimConfig config = timers_only(0);
+  config.cores_per_socket = 2;
+  config.task_ps = 5'000;
+  SimMachine m(config);
+  std::uint64_t alone = 0;
+  std::uint64_t calls = 0;
+  m.spawn("caller", [&]() -> Task<> {
+    M::Word mine;
+    co_await m.load(mine);
+    const Time before = m.now_ps();
+    co_await twice(m);
+    co_await m.load(mine);
+    calls = static_cast<std::uint64_t>(m.now_ps() - before);
+  });
+  m.spawn("alone", [&]() -> Task<> {
+    M::Word mine;
+    co_await m.load(mine);
+    const Time before = m.now_ps();
+    m.work(20);
+    co_await m.load(mine);
+    alone = static_cast<std::uint64_t>(m.now_ps() - before);
+  });
+  m.run();
+  EXPECT_EQ(calls, 20'000U + 3 * 5'000U);
+  EXPECT_EQ(alone, 20'000U);
+}
+
 TEST(Clock, ALookAtItTakesTime) {
   SimConfig config = timers_only(0);
   config.clock_ps = 25'000;

@@ -101,7 +101,8 @@ def parameters(primitives: Mapping[str, Sequence[float]]) -> dict[str, dict[str,
         found["clock_ps"] = (ns["clock"], "clock")
     if "interrupted_by_timer" in ns:
         found["timer_interrupt_ps"] = (ns["interrupted_by_timer"], "interrupted_by_timer")
-    found["await_ps"] = (max(0.0, ns["called_task"] - ns["load"]), "called_task - load")
+    found["await_ps"] = (max(0.0, ns["awaited_load"] - ns["load"]), "awaited_load - load")
+    found["task_ps"] = (max(0.0, ns["called_task"] - ns["awaited_load"]), "called_task - awaited_load")
     wake = 0.0
     if "woken_on_another_cpu" in ns:
         before = unpark + wake_each + switch + woken_itself
