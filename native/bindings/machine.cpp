@@ -410,13 +410,30 @@ void bind_machine(py::module_& module) {
       },
       "Measures the machine at hand: for each primitive `samples` times in ns. Files are made in `folder`.",
       py::kw_only(), py::arg("samples") = 5, py::arg("folder"));
+  const auto need_two_cpus = [](const std::string& what) {
+    if (std::thread::hardware_concurrency() < 2) {
+      throw std::runtime_error(what + " needs two CPUs, this machine has one: measure on another");
+    }
+  };
+  m.def(
+      "copy_beside_write",
+      [need_two_cpus] {
+        need_two_cpus("a copy beside a write");
+        CopyBesideWrite found;
+        {
+          const py::gil_scoped_release unlocked;
+          found = measure_copy_beside_write();
+        }
+        return py::make_tuple(found.copy_ns, found.write_ns);
+      },
+      "How long one CPU takes to copy 64 KiB into a log buffer, and another to write them to a file in "
+      "memory "
+      "behind it, ns each. Raises RuntimeError on one CPU.");
   m.def(
       "line_transfer",
-      [](std::int64_t hand_overs) {
+      [need_two_cpus](std::int64_t hand_overs) {
         const std::uint64_t n = at_least(hand_overs, 1, "hand_overs");
-        if (std::thread::hardware_concurrency() < 2) {
-          throw std::runtime_error("a hand-over needs two CPUs, this machine has one: measure on another");
-        }
+        need_two_cpus("a hand-over");
         const py::gil_scoped_release unlocked;
         return measure_line_transfer(n);
       },

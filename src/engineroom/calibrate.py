@@ -150,12 +150,11 @@ def line_move(primitives_ns: Mapping[str, float], transfer_ns: float) -> float:
     return max(0.0, transfer_ns - primitives_ns["load"] - primitives_ns["atomic_add"]) / 2
 
 
-def emulated_disk(primitives: Mapping[str, Sequence[float]]) -> dict[str, int]:
-    """The parameters of a log and its disk that real threads emulate in memory.
+def emulated_disk(ns: Mapping[str, float]) -> dict[str, int]:
+    """The parameters of a log and its disk that real threads emulate in memory, from the primitives' times in ns.
 
     What lies there is larger than a cache, and one thread writes what another one has just copied.
     """
-    ns = {name: statistics.median(values) for name, values in primitives.items()}
     per_kib = max(0.0, (ns["emulated_write_64_kib_beside_a_copy"] - ns["emulated_write_512"]) / 63.5)
     return {
         "disk_is_timer": 1,

@@ -52,6 +52,7 @@ def attempts_with(monkeypatch, stolen_s):
     )
     monkeypatch.setattr(experiment.provenance, "steal_s", lambda: next(taken))
     monkeypatch.setattr(experiment, "_line_ns", lambda: 40.0)
+    monkeypatch.setattr(experiment, "_copy_and_write_ns", lambda: (4000.0, 5000.0))
     monkeypatch.setattr(experiment.time, "sleep", lambda _: None)
     return experiment._undisturbed(lambda: {"commits_per_s": 1.0}, most_stolen_ms=10, rest_ms=0)
 
@@ -66,6 +67,7 @@ def test_a_run_of_which_the_hypervisor_takes_much_is_kept_and_repeated(monkeypat
 def test_a_run_in_which_the_processors_move_is_kept_and_repeated(monkeypatch):
     lines = iter([40.0, 40.0, 40.0, 170.0, 170.0, 160.0])
     monkeypatch.setattr(experiment, "_line_ns", lambda: next(lines))
+    monkeypatch.setattr(experiment, "_copy_and_write_ns", lambda: (4000.0, 5000.0))
     monkeypatch.setattr(experiment.time, "sleep", lambda _: None)
     monkeypatch.setattr(experiment.provenance, "steal_s", lambda: 0.0)
     first, second = (
@@ -76,20 +78,27 @@ def test_a_run_in_which_the_processors_move_is_kept_and_repeated(monkeypatch):
     assert [(seen["line_ns"], seen["is_disturbed"]) for _, seen in second] == [(40.0, True), (170.0, False)]
 
 
-def test_a_simulated_run_has_the_line_of_the_real_one_that_it_is_compared_with(run):
+def test_a_simulated_run_has_the_distances_of_the_real_one_that_it_is_compared_with(run):
     counting = experiment.undisturbed(run.table)
     keys = ["load", "design", "clients", "repeat"]
-    lines = counting.pivot(index=keys, columns="series", values="line_ns")
-    assert (lines["real"] > 0).all()
-    assert (lines["real"] == lines["simulated"]).all()
-    slow, fast = (
-        experiment._simulated(
-            "e", "8.0", 16, run.provenance["machine"], line_ns=line_ns,
-            primitives_ns=run.provenance["primitives_ns"], run_ms=100, seed=1,
-        )["commits_per_s"]
-        for line_ns in (2000.0, 20.0)
-    )  # fmt: skip
-    assert slow < fast
+    for column in experiment.APART:
+        ns = counting.pivot(index=keys, columns="series", values=column)
+        assert (ns["real"] > 0).all()
+        assert (ns["real"] == ns["simulated"]).all()
+    real = counting[(counting["series"] == "real") & (counting["design"] == "8.0")]
+    rises = {}
+    for load, column, clients in (("e", "line_ns", 16), ("f", "copy_ns", 2), ("f", "write_ns", 2)):
+        row = {**real[real["load"] == load].iloc[0], "clients": clients}
+        far, near = (
+            experiment._twin(
+                {**row, column: ns}, run.provenance["machine"],
+                primitives_ns=run.provenance["primitives_ns"], run_ms=100,
+            )["commits_per_s"]
+            for ns in (50.0 * row[column], row[column])
+        )  # fmt: skip
+        rises[column] = far > near
+    # A large client that copies slowly leaves the log to the small one.
+    assert rises == {"line_ns": False, "copy_ns": True, "write_ns": False}
 
 
 def test_a_hypervisor_that_never_leaves_a_run_alone_is_an_error_that_says_what_to_do(monkeypatch):
@@ -107,9 +116,9 @@ def test_one_cpu_is_too_few_to_compare(monkeypatch):
 def test_the_fit_sees_no_held_out_load():
     asked = []
 
-    def simulated(load, _design, _clients, parameters, **_):
-        asked.append(load)
-        return {"commits_per_s": statistics.median(parameters["wake_quantiles_ps"])}
+    def twin(real, machine):
+        asked.append(real["load"])
+        return {"commits_per_s": statistics.median(machine["wake_quantiles_ps"])}
 
     real = pd.DataFrame(
         {
@@ -118,31 +127,25 @@ def test_the_fit_sees_no_held_out_load():
             "clients": 2,
             "is_held_out": load in experiment.HELD_OUT,
             "commits_per_s": 4000.0,
-            "line_ns": 60.0,
         }
         for load in experiment.LOADS
         for design in experiment.DESIGNS
     )
     start = {"wake_quantiles_ps": [900, 1000, 1300], "timer_ps": 1000}
     with ThreadPoolExecutor(1) as executor:
-        fitted, tried = experiment._fit(start, real, simulated, executor, factors=(0.5, 1.0, 4.0))
+        fitted, tried = experiment._fit(start, real, twin, executor, factors=(0.5, 1.0, 4.0))
     assert set(asked) == set(experiment.FITTED)
     assert fitted == {**start, "wake_quantiles_ps": [3600, 4000, 5200]}
     assert min(row["error"] for row in tried) < 0.01
     assert len(tried) == 3
 
 
-PRIMITIVES_NS = {"load": 1.0, "atomic_add": 5.0, "seal_a_block": 60.0}
-
-
 def commits(design, clients, **parameters):
     """Of one append a commit on two processors over 400 ms, where what leaves the virtual machine costs 12 us."""
     machine = {**experiment.preset("laptop").values(), "wake_ps": 20_000_000, "timer_slack_ps": 0, "disk_is_timer": 1,
                "disk_ps_per_kib": 0, "slice_ps": 10**11, "tick_ps": 4 * 10**9,
-               "timer_ps": 12_000_000, "kick_ps": 12_000_000, **parameters}  # fmt: skip
-    seen = experiment._simulated(
-        "a", design, clients, machine, line_ns=60.0, primitives_ns=PRIMITIVES_NS, run_ms=400, seed=1
-    )
+               "same_socket_ps": 27_000, "timer_ps": 12_000_000, "kick_ps": 12_000_000, **parameters}  # fmt: skip
+    seen = experiment._simulated("a", design, clients, machine, seal_ns=60.0, run_ms=400, seed=1)
     return seen["commits_per_s"]
 
 

@@ -12,6 +12,7 @@ __all__: list[str] = [
     "Stalled",
     "closed_loop",
     "closed_loop_on_host",
+    "copy_beside_write",
     "interruptions",
     "line_transfer",
     "open_loop",
@@ -78,6 +79,11 @@ def closed_loop_on_host(
 ) -> dict[typing.Any, typing.Any]:
     """
     The same clients on real threads; `fsync_ns` is the emulated disk's. Times are wall times; core_ps is of the whole run. `trace_intervals`: so many intervals a thread are kept for a trace.
+    """
+
+def copy_beside_write() -> tuple[float, float]:
+    """
+    How long one CPU takes to copy 64 KiB into a log buffer, and another to write them to a file in memory behind it, ns each. Raises RuntimeError on one CPU.
     """
 
 def interruptions(

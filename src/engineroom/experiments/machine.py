@@ -80,8 +80,14 @@ _SLICE_FILE = Path("/proc/sys/kernel/sched_rr_timeslice_ms")
 # What the hypervisor of a virtual machine may withhold from a run, of all processors: one step of the system's count.
 MOST_STOLEN_MS = 10
 RUNS_A_SAMPLE = 3  # a sample of the primitives takes about as long as so many runs
-# The hypervisor may move a virtual processor to where a line takes several times as long.
+# The hypervisor may move a virtual processor to where a line takes several times as long. What depends on that is measured
+# before each real run: columns, and the primitives that the simulated run has from there.
 MOST_MOVED = 1.5
+APART = {
+    "line_ns": "line_transfer",
+    "copy_ns": "copy_64_kib_beside_a_write",
+    "write_ns": "emulated_write_64_kib_beside_a_copy",
+}
 ATTEMPTS = 60
 _COARSE_CLOCK = 6  # Linux's CLOCK_MONOTONIC_COARSE, which goes from tick to tick
 MEASURED = ("commits_per_s", "fsyncs_per_commit", "processors_used")
@@ -101,7 +107,9 @@ COLUMNS = {
     "latency_p99_us": "the slowest of a hundred transactions, us",
     "stolen_ms": "of all processors, what the hypervisor withheld from the real run",
     "line_ns": "handing a cache line over between the two processors, before the real run; the simulated one takes it from there",
-    "line_after_ns": "the same after the real run",
+    "copy_ns": "copying 64 KiB into a log buffer that the other processor writes from, as above",
+    "write_ns": "writing 64 KiB that the other processor has copied, as above",
+    "line_after_ns": "line_ns after the real run",
     "is_disturbed": "whether too much was withheld or the processors moved: the run was repeated, and counts for nothing",
     "parameter": "what was fitted",
     "measured_ps": "its value by the primitives, picoseconds",
@@ -151,12 +159,19 @@ def _line_ns() -> float:
     return machine.line_transfer()
 
 
+def _copy_and_write_ns() -> tuple[float, float]:
+    from engineroom._native import machine
+
+    return machine.copy_beside_write()
+
+
 def _undisturbed(
     run: Callable[[], _Seen], *, most_stolen_ms: float, rest_ms: int
 ) -> Iterator[tuple[_Seen, dict[str, Any]]]:
     """Runs until the hypervisor leaves one alone, which is the last; with each, what was withheld from it and how far apart the
     processors lay."""
     for attempt in range(ATTEMPTS):
+        copy_ns, write_ns = _copy_and_write_ns()
         line_ns = _line_ns()
         before = provenance.steal_s() or 0.0
         seen = run()
@@ -164,8 +179,8 @@ def _undisturbed(
         after_ns = _line_ns()
         has_moved = max(line_ns, after_ns) > MOST_MOVED * min(line_ns, after_ns)
         is_disturbed = stolen_ms > most_stolen_ms or has_moved
-        lines = {"line_ns": line_ns, "line_after_ns": after_ns}
-        yield seen, {"stolen_ms": stolen_ms, **lines, "is_disturbed": is_disturbed}
+        apart = {"line_ns": line_ns, "copy_ns": copy_ns, "write_ns": write_ns, "line_after_ns": after_ns}
+        yield seen, {"stolen_ms": stolen_ms, **apart, "is_disturbed": is_disturbed}
         time.sleep(rest_ms / 1000)
         if not is_disturbed:
             return
@@ -183,27 +198,22 @@ def _simulated(
     clients: int,
     parameters: Mapping[str, Any],
     *,
-    line_ns: float,
-    primitives_ns: Mapping[str, float],
+    seal_ns: float,
     run_ms: int,
     seed: int,
 ) -> dict[str, Any]:
-    """As long as on real threads, from the first moment: the log threads' gate samples the CPU every 100 ms.
-
-    `line_ns` is what handing a line over took at the real run that it is compared with.
-    """
+    """As long as on real threads, from the first moment: the log threads' gate samples the CPU every 100 ms."""
     from engineroom import _native
 
     _, options, fsync_us = LOADS[load]
-    line = {"same_socket_ps": round(1000 * calibrate.line_move(primitives_ns, line_ns))}
     # The emulated disk sleeps: setting its timer is CPU time and a part of its time.
     lasts = fsync_us * 1_000_000 + parameters["timer_slack_ps"]
     disk = {"fsync_ps": parameters["timer_ps"], "disk_fsync_quantiles_ps": [lasts]}
     seen = _native.redo_log.simulate(
         design=design,
-        parameters={**parameters, **line, **disk},
+        parameters={**parameters, **disk},
         load={**options, "clients": clients},
-        log={**_log(design), "seal_ns": round(primitives_ns["seal_a_block"])},
+        log={**_log(design), "seal_ns": round(seal_ns)},
         run_ns=run_ms * 1000 * US,
         warmup_ns=0,
         seed=seed,
@@ -220,7 +230,7 @@ def _machine(primitives: Mapping[str, Sequence[float]], scheduler: Mapping[str, 
         **of_the_book,
         "kick_ps": 0,
         **found,
-        **calibrate.emulated_disk(primitives),
+        **calibrate.emulated_disk({name: statistics.median(ns) for name, ns in primitives.items()}),
         **scheduler,
         "cores_per_socket": PROCESSORS,
     }
@@ -274,24 +284,22 @@ def _points(loads: Sequence[str], clients: Sequence[int]) -> list[tuple[str, str
 def _error(
     factor: float,
     start: Mapping[str, Any],
-    points: Sequence[tuple[tuple[str, str, int], float, Sequence[float]]],
-    simulated: Callable[..., dict[str, Any]],
+    points: Sequence[Sequence[Mapping[Any, Any]]],
+    twin: Callable[..., dict[str, Any]],
 ) -> float:
     machine = {**start, FIT: times(start[FIT], factor)}
     off = []
-    for point, real, lines_ns in points:
-        ours = [
-            simulated(*point, machine, line_ns=line_ns, seed=seed)["commits_per_s"]
-            for seed, line_ns in enumerate(lines_ns, start=1)
-        ]
-        off.append(abs(math.log(max(statistics.median(ours), 1.0) / real)))
+    for of_one in points:
+        real = statistics.median(row["commits_per_s"] for row in of_one)
+        ours = statistics.median(twin(row, machine)["commits_per_s"] for row in of_one)
+        off.append(abs(math.log(max(ours, 1.0) / real)))
     return statistics.mean(off)
 
 
 def _fit(
     start: Mapping[str, Any],
     real: pd.DataFrame,
-    simulated: Callable[..., dict[str, Any]],
+    twin: Callable[..., dict[str, Any]],
     executor: Executor,
     *,
     factors: Sequence[float],
@@ -299,11 +307,8 @@ def _fit(
     """The factor with the least mean error on the fitted loads; of two alike the nearer to the primitive."""
     real = undisturbed(real)
     fitted = real[~real["is_held_out"] & ~real["clients"].isin(CROWDS)]
-    points = [
-        ((str(load), str(design), int(str(n))), float(mine["commits_per_s"].median()), list(mine["line_ns"]))
-        for (load, design, n), mine in fitted.groupby(["load", "design", "clients"])
-    ]
-    error = partial(_error, start=dict(start), points=points, simulated=simulated)
+    points = [mine.to_dict("records") for _, mine in fitted.groupby(["load", "design", "clients"])]
+    error = partial(_error, start=dict(start), points=points, twin=twin)
     found = bar(executor.map(error, factors), total=len(factors), desc="fit", unit="factor")
     tried = [{"error": each, FIT: factor} for each, factor in zip(found, factors, strict=True)]
     best = min(tried, key=lambda row: (row["error"], abs(math.log(row[FIT]))))
@@ -358,13 +363,13 @@ def real_against_simulated(
                     rows.append({**seen, **withheld, "series": "real", "repeat": repeat})
     start = _machine(primitives, scheduler)
     primitives_ns = {name: statistics.median(ns) for name, ns in primitives.items()}
-    simulated: Callable[..., dict[str, Any]] = partial(_simulated, primitives_ns=primitives_ns, run_ms=run_ms)
+    twin: Callable[..., dict[str, Any]] = partial(_twin, primitives_ns=primitives_ns, run_ms=run_ms)
     measured = pd.DataFrame(rows)
     with ProcessPoolExecutor(PROCESSORS) as executor:
-        parameters, tried = _fit(start, measured, simulated, executor, factors=factors)
-        twins = undisturbed(measured).to_dict("records")
-        twin = partial(_twin, machine=parameters, simulated=simulated)
-        rows += bar(executor.map(twin, twins), total=len(twins), desc="simulated", unit="run")
+        parameters, tried = _fit(start, measured, twin, executor, factors=factors)
+        counting = undisturbed(measured).to_dict("records")
+        twins = executor.map(partial(twin, machine=parameters), counting)
+        rows += bar(twins, total=len(counting), desc="simulated", unit="run")
     fitted = [
         {"parameter": FIT, "measured_ps": middle_of(start[FIT]), "fitted_ps": middle_of(parameters[FIT])}
     ]
@@ -386,19 +391,41 @@ def real_against_simulated(
 
 
 def _twin(
-    real: Mapping[Any, Any], machine: Mapping[str, Any], simulated: Callable[..., dict[str, Any]]
+    real: Mapping[Any, Any],
+    machine: Mapping[str, Any],
+    *,
+    primitives_ns: Mapping[str, float],
+    run_ms: int,
+    **changes: Any,
 ) -> dict[str, Any]:
-    """The simulated run that a real one is compared with."""
-    point = real["load"], real["design"], real["clients"]
-    seen = simulated(*point, machine, line_ns=real["line_ns"], seed=real["repeat"] + 1)
+    """The simulated run that a real one is compared with, by the primitives measured before that one where there are such."""
+    ns = {
+        **primitives_ns,
+        **{primitive: real[column] for column, primitive in APART.items() if column in real},
+    }
+    apart = {
+        "same_socket_ps": round(1000 * calibrate.line_move(ns, ns["line_transfer"])),
+        **calibrate.emulated_disk(ns),
+    }
+    seen = _simulated(
+        real["load"],
+        real["design"],
+        real["clients"],
+        {**machine, **apart, **changes},
+        seal_ns=ns["seal_a_block"],
+        run_ms=run_ms,
+        seed=real["repeat"] + 1,
+    )
     return {**real, **seen, "series": "simulated", "stolen_ms": 0}
 
 
 def simulated_again(run: Run, rows: pd.DataFrame, **changes: Any) -> pd.DataFrame:
-    """Some simulated rows of a recording anew, with other parameters of its machine: what a cost or a mechanism does."""
-    machine = {**run.provenance["machine"], **changes}
-    again = partial(_simulated, primitives_ns=run.provenance["primitives_ns"], run_ms=RUN_MS)
-    return pd.DataFrame(_twin(row, machine, again) for row in rows.to_dict("records"))
+    """Some rows of a recording simulated anew, with other parameters of its machine: what a cost or a mechanism does."""
+    machine, primitives_ns = run.provenance["machine"], run.provenance["primitives_ns"]
+    return pd.DataFrame(
+        _twin(row, machine, primitives_ns=primitives_ns, run_ms=RUN_MS, **changes)
+        for row in rows.to_dict("records")
+    )
 
 
 def undisturbed(table: pd.DataFrame) -> pd.DataFrame:
