@@ -23,7 +23,8 @@ namespace engineroom::machine {
 namespace {
 
 constexpr std::uint64_t kRecycled = std::uint64_t{16} << 20;  // where a file that is not kept begins again
-constexpr std::uint64_t kSlice = 20'000'000;  // how long a park sleeps before it looks whether the run stops
+constexpr std::uint64_t kSlice =
+    20'000'000;  // how long a thread sleeps before it looks whether the run stops
 
 void pause() {
 #if defined(__x86_64__)
@@ -101,6 +102,7 @@ struct HostMachine::Context {
     thread_local Context* context = nullptr;
     return context;
   }
+  Parked* parked = nullptr;
   std::uint32_t number = 0;
   bool reads_cores = false;
   std::uint64_t most_intervals = 0;
@@ -266,11 +268,13 @@ void HostMachine::spawn(std::string name, std::function<Task<>()> body) {
 void HostMachine::start(std::string name, std::function<Task<>()> body, std::uint64_t number) {
   ++live_;
   thread_names_.push_back(name);
-  threads_.emplace_back([this, name = std::move(name), body = std::move(body), number] {
+  Parked& parked = parked_.emplace_back();
+  threads_.emplace_back([this, &parked, name = std::move(name), body = std::move(body), number] {
 #if defined(__linux__)
     prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);  // an emulated disk must not be 50 us late
 #endif
     Context context;
+    context.parked = &parked;
     context.number = static_cast<std::uint32_t>(number);
     context.reads_cores = config_.profile && config_.core_times;
     context.most_intervals = config_.trace_intervals;
@@ -291,7 +295,7 @@ void HostMachine::start(std::string name, std::function<Task<>()> body, std::uin
     const std::lock_guard lock(guard_);
     if (failure && !failure_) {
       failure_ = failure;
-      stop();
+      stopping_.store(true);
     }
     if (config_.profile) merge(context);
     --live_;
@@ -371,18 +375,38 @@ void HostMachine::run_for(std::uint64_t ns) {
   run();
 }
 
+void HostMachine::stop() {
+  {
+    const std::lock_guard lock(guard_);
+    stopping_.store(true);
+  }
+  ended_.notify_one();
+}
+
+void HostMachine::wake_all_parked() {
+  for (const Parked& parked : parked_) {
+    if (Atomic* const word = parked.word.load()) wake_parked(*word, kForEver);
+  }
+}
+
 void HostMachine::join_all() {
   std::exception_ptr refused;
   for (;;) {
     {
       std::unique_lock lock(guard_);
-      const auto all_ended = [this] { return live_ == 0; };
-      if (!poll_ || refused) {
-        ended_.wait(lock, all_ended);
+      const auto has_ended = [this] { return live_ == 0; };
+      const auto has_to_look = [this] { return live_ == 0 || stopping(); };
+      if (stopping()) {
+        // Again until they have ended: one may be about to park, having looked before.
+        wake_all_parked();
+        ended_.wait_for(lock, std::chrono::milliseconds(1), has_ended);
+      } else if (poll_) {
+        ended_.wait_for(lock, std::chrono::milliseconds(50), has_to_look);
       } else {
-        ended_.wait_for(lock, std::chrono::milliseconds(50), all_ended);
+        ended_.wait(lock, has_to_look);
       }
       if (live_ == 0) break;
+      if (stopping()) continue;
     }
     try {
       poll_(now());
@@ -398,6 +422,7 @@ void HostMachine::join_all() {
     failure = std::exchange(failure_, nullptr);
   }
   threads_.clear();
+  parked_.clear();
   elapsed_ps_ = now() * 1000;
   sort_trace();
   if (refused) std::rethrow_exception(refused);
@@ -425,9 +450,13 @@ HostMachine::Done<ParkResult> HostMachine::park(Ref ref, std::uint64_t expected,
   const std::uint64_t start = now();
   if (ref.word->load() != expected) return {ParkResult::changed};
   const bool heeds_stop = patience == Patience::until_stop;
-  if (heeds_stop && stopping()) return {ParkResult::stopping};
-  park_on(*ref.word, expected,
-          heeds_stop ? std::min(timeout_ns, kSlice) : std::min<std::uint64_t>(timeout_ns, 1'000'000'000));
+  Context* const context = Context::of_this_thread();
+  if (context != nullptr) context->parked->word.store(ref.word);
+  if (!heeds_stop || !stopping()) {
+    // No timer without a timeout: setting one is dear. Nobody wakes a thread that is not of the machine when the run stops.
+    park_on(*ref.word, expected, context != nullptr ? timeout_ns : std::min(timeout_ns, kSlice));
+  }
+  if (context != nullptr) context->parked->word.store(nullptr, std::memory_order_relaxed);
   if (ref.word->load() != expected) return {ParkResult::woken};
   if (heeds_stop && stopping()) return {ParkResult::stopping};
   // Whoever was woken for no reason looks at the word again, as after a futex.

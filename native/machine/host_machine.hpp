@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -176,7 +177,7 @@ class HostMachine {
   std::uint64_t random();
   std::uint64_t cpu_ns() const;
   std::uint32_t cpus() const { return cpus_; }
-  void stop() { stopping_.store(true); }
+  void stop();
   bool stopping() const { return stopping_.load(std::memory_order_relaxed); }
 
   Site site(std::string_view name);
@@ -214,9 +215,14 @@ class HostMachine {
 
  private:
   struct Context;
+  /// Where a thread is parked, so that a run that stops can wake it; none: nowhere.
+  struct alignas(64) Parked {
+    std::atomic<Atomic*> word = nullptr;
+  };
 
   void start(std::string name, std::function<Task<>()> body, std::uint64_t number);
   void join_all();
+  void wake_all_parked();
   void enter_profiled(Site site);
   void leave_profiled();
   void merge(const Context& context);
@@ -231,6 +237,7 @@ class HostMachine {
   std::atomic<bool> stopping_ = false;
   std::mutex guard_;
   std::vector<std::jthread> threads_;
+  std::deque<Parked> parked_;  // one a thread, under the guard
   struct Waiting {
     std::string name;
     std::function<Task<>()> body;

@@ -1,5 +1,7 @@
 #include "machine/parking.hpp"
 
+#include "machine/concept.hpp"
+
 #if defined(__linux__)
 
 #include <linux/futex.h>
@@ -22,10 +24,11 @@ std::uint32_t* lower_half(std::atomic<std::uint64_t>& word) {
 }  // namespace
 
 void park_on(std::atomic<std::uint64_t>& word, std::uint64_t expected, std::uint64_t timeout_ns) {
+  const bool is_timed = timeout_ns != kForEver;
   const timespec timeout{.tv_sec = static_cast<time_t>(timeout_ns / 1'000'000'000),
                          .tv_nsec = static_cast<long>(timeout_ns % 1'000'000'000)};
-  syscall(SYS_futex, lower_half(word), FUTEX_WAIT_PRIVATE, static_cast<std::uint32_t>(expected), &timeout,
-          nullptr, 0);
+  syscall(SYS_futex, lower_half(word), FUTEX_WAIT_PRIVATE, static_cast<std::uint32_t>(expected),
+          is_timed ? &timeout : nullptr, nullptr, 0);
 }
 
 std::uint64_t wake_parked(std::atomic<std::uint64_t>& word, std::uint64_t n) {
@@ -66,7 +69,11 @@ void park_on(std::atomic<std::uint64_t>& word, std::uint64_t expected, std::uint
   std::unique_lock lock(bucket.guard);
   if (word.load() != expected) return;
   ++bucket.parked;
-  bucket.woken.wait_for(lock, std::chrono::nanoseconds(timeout_ns));
+  if (timeout_ns == kForEver) {
+    bucket.woken.wait(lock);
+  } else {
+    bucket.woken.wait_for(lock, std::chrono::nanoseconds(timeout_ns));
+  }
   --bucket.parked;
 }
 

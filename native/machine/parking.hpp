@@ -7,7 +7,7 @@
 
 namespace engineroom::machine {
 
-/// Sleeps at most `timeout_ns` if the word still holds `expected` (of which a futex compares the lower half).
+/// Sleeps at most `timeout_ns`, or kForEver and without a timer, if the word still holds `expected` (of which a futex compares the lower half).
 /// May return for no reason.
 void park_on(std::atomic<std::uint64_t>& word, std::uint64_t expected, std::uint64_t timeout_ns);
 

@@ -1,6 +1,7 @@
 // One tiny kernel on both machines, and the small cases of the simulated one worked out by hand.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -194,6 +195,31 @@ void run_until_stop(M& m) {
 TEST(Machines, StopEndsEveryThreadOnTheHost) {
   HostMachine m;
   run_until_stop(m);
+}
+
+TEST(Host, AParkWithoutATimeoutSleepsUntilTheRunStops) {
+  HostMachine m;
+  HostMachine::Word word;
+  const Site site = m.site("word");
+  std::uint64_t parks = 0;
+  std::uint64_t slept_ns = 0;
+  for (int i = 0; i < 3; ++i) {
+    m.spawn("parked", [&, is_first = i == 0]() -> Task<> {
+      while (!m.stopping()) {
+        const std::uint64_t start = m.now();
+        const ParkResult result = co_await m.park(word, 0, site);
+        if (!is_first) continue;
+        ++parks;
+        slept_ns = m.now() - start;
+        EXPECT_EQ(result, ParkResult::stopping);
+      }
+    });
+  }
+  const auto start = std::chrono::steady_clock::now();
+  m.run_for(100'000'000);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));
+  EXPECT_EQ(parks, 1U);  // nothing wakes it from time to time
+  EXPECT_GT(slept_ns, 90'000'000U);
 }
 
 TEST(Machines, StopEndsEveryThreadInVirtualTime) {
