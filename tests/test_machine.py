@@ -277,6 +277,7 @@ def test_parameters_are_the_primitives_less_what_is_measured_alone():
     assert found["wake_quantiles_ps"] == [2_500_000 + 100_000 * i for i in range(21)]
     assert found["timer_ps"] == 13_000_000
     assert found["kick_ps"] == 11_000_000
+    assert "set_timer_quantiles_ps" not in found
     assert found["same_socket_ps"] == 27_000  # a hand-over moves the line twice
     assert found["await_ps"] == 2_000
     assert found["task_ps"] == 28_000
@@ -287,15 +288,36 @@ def test_parameters_are_the_primitives_less_what_is_measured_alone():
 
 def test_a_hand_over_is_shared_between_who_wakes_and_who_is_woken():
     ns = {"wake_four_on_another_cpu": [11_800.0], "clock": [25.0], "interrupted_by_timer": [15_000.0],
-          "woken_on_another_cpu_cpu_time": [4_800.0]}  # fmt: skip
+          "cycle_that_wakes_nobody_cpu_time": [20_000.0], "cycle_that_wakes_one_cpu_time": [36_300.0]}  # fmt: skip
     found = {name: each["value"] for name, each in calibrate.parameters({**PRIMITIVES, **ns}).items()}
     assert found["wake_each_ps"] == 100_000  # three more cost 300 ns more
     assert found["woken_ps"] == 300_000  # of the 400 that are left of a hand-over on one CPU
     assert found["kick_ps"] == 11_300_000
     assert found["wake_quantiles_ps"] == [2_500_000 + 100_000 * i for i in range(21)]
-    assert found["wake_counted_ps"] == 3_000_000  # less the park, the switch and what is the woken one's
+    assert (
+        found["wake_counted_ps"] == 3_000_000
+    )  # of 16.3 us more, less the wake-up, the park, the switch and what is charged
     assert found["clock_ps"] == 25_000
     assert found["timer_interrupt_ps"] == 15_000_000
+    four = {"cycle_that_wakes_four_cpu_time": [45_000.0]}
+    found = {name: each["value"] for name, each in calibrate.parameters({**PRIMITIVES, **ns, **four}).items()}
+    assert found["woken_ps"] == 1_300_000  # each more takes 2900 ns, of which 1600 are charged already
+    assert found["wake_counted_ps"] == 2_000_000
+
+
+def test_what_setting_a_timer_takes_is_drawn_and_the_next_one_takes_the_rest():
+    ns = {"set_timer": [6_500.0, 8_500.0, 10_500.0, 12_500.0]}
+    found = {name: each["value"] for name, each in calibrate.parameters({**PRIMITIVES, **ns}).items()}
+    assert found["set_timer_quantiles_ps"] == [6_000_000, 8_000_000, 10_000_000, 12_000_000]  # less the park
+    assert found["timer_ps"] == 17_000_000  # of 26 us for both
+    alone = calibrate.parameters(PRIMITIVES)["timer_ps"]["value"]
+    assert alone == 13_000_000
+
+
+def test_copying_and_writing_64_kib_take_times_that_this_machine_can_measure():
+    copy_ns, write_ns = native.copy_beside_write()
+    assert 100 < copy_ns < 1e6
+    assert 100 < write_ns < 1e6
 
 
 def test_a_line_is_handed_over_in_a_time_that_this_machine_can_measure():

@@ -312,3 +312,9 @@ def test_a_seal_takes_time_and_no_block_is_refused():
     assert _native.redo_log.seal_ns(blocks=64) > 0
     with pytest.raises(ValueError, match="blocks must be at least 1"):
         _native.redo_log.seal_ns(blocks=0)
+
+
+def test_a_call_in_an_append_takes_time_and_no_append_is_refused():
+    assert 0 < _native.redo_log.call_ns(appends=250) < 10_000  # more than lie in the log at once
+    with pytest.raises(ValueError, match="appends must be at least 1"):
+        _native.redo_log.call_ns(appends=0)

@@ -73,7 +73,12 @@ const std::vector<Field>& fields() {
       field("timer_ps", &SimConfig::timer_ps),
       field("timer_interrupt_ps", &SimConfig::timer_interrupt_ps),
       field("kick_ps", &SimConfig::kick_ps),
+      field("pull_ps", &SimConfig::pull_ps),
       field("interrupt_every_ps", &SimConfig::interrupt_every_ps),
+      {"set_timer_quantiles_ps",
+       [](SimConfig& config, const py::handle& value) {
+         config.set_timer.quantiles_ps = value.cast<std::vector<Time>>();
+       }},
       {"interrupt_quantiles_ps",
        [](SimConfig& config, const py::handle& value) {
          config.interrupt.quantiles_ps = value.cast<std::vector<Time>>();

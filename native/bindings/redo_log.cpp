@@ -256,6 +256,42 @@ double seal_ns(std::int64_t blocks) {
          static_cast<double>(n);
 }
 
+double call_ns(std::int64_t appends) {
+  constexpr std::size_t kBytes = 65536;
+  constexpr std::size_t kPiece = 512;
+  constexpr std::uint64_t kInBuffer = 200;  // nobody writes them, so that more would not fit
+  using Clock = std::chrono::steady_clock;
+  const std::uint64_t n = at_least(appends, 1, "appends");
+  const py::gil_scoped_release unlocked;
+  const std::vector<std::byte> group(kBytes, std::byte{1});
+  std::vector<std::byte> plain(kInBuffer * kBytes, std::byte{1});
+  std::chrono::duration<double, std::nano> more{0};
+  std::uint64_t calls = 0;
+  for (std::uint64_t done = 0; done < n;) {
+    const std::uint64_t now = std::min(n - done, kInBuffer);
+    machine::HostMachine m;
+    machine::HostMachine::File file(m, "log");
+    const LogConfig config{.recent_written_slots = 1 << 17, .recent_closed_slots = 1 << 18};
+    Log80<machine::HostMachine> log(m, file, config);
+    const auto append_all = [&]() -> machine::Task<> {
+      for (std::uint64_t i = 0; i < now; ++i) co_await log.append(m, group, false);
+    };
+    const std::uint64_t calls_before = machine::task_internal::calls();
+    const auto start = Clock::now();
+    append_all().result();
+    const auto appended = Clock::now();
+    calls += machine::task_internal::calls() - calls_before;
+    for (std::uint64_t i = 0; i < now; ++i) {
+      for (std::size_t at = 0; at < kBytes; at += kPiece) {
+        m.copy(&plain[i * kBytes + at], &group[at], kPiece);
+      }
+    }
+    more += (appended - start) - (Clock::now() - appended);
+    done += now;
+  }
+  return std::max(0.0, more.count()) / static_cast<double>(calls);
+}
+
 CommitDesign commit_design_of(const std::string& name) {
   if (name == "mtr_5_7") return CommitDesign::mutex_5_7;
   if (name == "mtr_8_0") return CommitDesign::links_8_0;
@@ -353,6 +389,11 @@ void bind_redo_log(py::module_& module) {
   m.def("seal_ns", &seal_ns,
         "Wall nanoseconds that the header and the checksum of one log block take here, over so many blocks.",
         py::kw_only(), py::arg("blocks") = 32768);
+  m.def("call_ns", &call_ns,
+        "What a call of a task takes in 8.0's appends of 64 KiB on a real thread, with what it does to "
+        "shared words, ns: "
+        "the time of `appends` of them beyond that of their copies, over the calls.",
+        py::kw_only(), py::arg("appends") = 400);
   m.def("commit_cost", &commit_cost,
         "Commits mini-transactions on real threads without a disk: 'mtr_5_7', 'mtr_8_0' or "
         "'mtr_8_0_writer_threads_off'. `work_ns` is computed before each commit. Returns elapsed_ns of all, "

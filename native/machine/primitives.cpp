@@ -21,6 +21,8 @@
 
 #if defined(__linux__)
 #include <sched.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/timerfd.h>
 #endif
 
@@ -97,10 +99,41 @@ double thread_cpu_ns() {
 constexpr std::uint64_t kIdleUs[] = {50, 100, 200, 400};
 constexpr std::uint64_t kTimerUs[] = {20, 50, 100, 200};
 
+#if defined(__linux__)
+/// What setting a timer takes, drawn so often. A thread sleeps only when its timer goes off later, so that the share of
+/// parks that sleep, for one time after the other, is how often setting one takes less.
+std::vector<double> set_timers(Atomic& word) {
+  constexpr std::size_t kMostUs = 24;
+  constexpr std::uint64_t kParks = 40;
+  const auto sleeps = [] {
+    rusage used{};
+    getrusage(RUSAGE_THREAD, &used);
+    return static_cast<std::uint64_t>(used.ru_nvcsw);
+  };
+  const int slack_ns = prctl(PR_GET_TIMERSLACK);  // by which the system may be late, so that timers coincide
+  prctl(PR_SET_TIMERSLACK, 1);
+  std::vector<std::uint64_t> slept(kMostUs);
+  for (std::uint64_t i = 0; i < kParks; ++i) {
+    for (std::size_t us = 1; us <= kMostUs; ++us) {
+      const std::uint64_t before = sleeps();
+      park_on(word, word.load(), 1000 * us);
+      if (sleeps() > before) ++slept[us - 1];
+    }
+  }
+  prctl(PR_SET_TIMERSLACK, slack_ns);
+  std::ranges::sort(slept);  // a longer time sleeps more often, but for chance
+  std::vector<double> ns;
+  for (std::uint64_t i = 0; i < kParks; ++i) {
+    const auto never_us = std::ranges::upper_bound(slept, i) - slept.begin();
+    ns.push_back(1000 * (static_cast<double>(never_us) + 0.5));
+  }
+  return ns;
+}
+#endif
+
 struct Woken {
   double cost_ns;               // of the caller, a wake-up
   std::vector<double> late_ns;  // until the last of them runs
-  double cpu_ns;                // of each of them, a wake-up
 };
 /// What it costs to wake so many threads that are parked on an idle CPU.
 Woken wake_elsewhere(std::uint64_t n, std::uint64_t sleepers) {
@@ -109,16 +142,13 @@ Woken wake_elsewhere(std::uint64_t n, std::uint64_t sleepers) {
   double cost_ns = 0;
   std::vector<Clock::time_point> called(n);
   std::vector<Clock::time_point> runs(n);
-  std::atomic<double> cpu_ns = 0;
   const auto sleep = [&] {
     stay_on(1);
-    const double before = thread_cpu_ns();
     for (std::uint64_t i = 0; i < n; ++i) {
       asleep.value.fetch_add(1);
-      while (turn.value.load() == i) park_on(turn.value, i, 100'000'000);
+      while (turn.value.load() == i) park_on(turn.value, i, kForEver);
       runs[i] = Clock::now();
     }
-    cpu_ns.fetch_add(thread_cpu_ns() - before);
   };
   {
     std::vector<std::jthread> threads;
@@ -126,10 +156,9 @@ Woken wake_elsewhere(std::uint64_t n, std::uint64_t sleepers) {
     stay_on(0);
     for (std::uint64_t i = 0; i < n; ++i) {
       while (asleep.value.load() < (i + 1) * sleepers) std::this_thread::yield();
-      // It says so before it sleeps.
-      const auto idle = std::chrono::microseconds(kIdleUs[i % std::size(kIdleUs)]);
-      for (const auto said = Clock::now(); Clock::now() - said < idle;) {
-      }
+      // It says so before it sleeps. The waker sleeps too: who wakes others has mostly been woken itself, and finds
+      // its caches cold.
+      std::this_thread::sleep_for(std::chrono::microseconds(kIdleUs[i % std::size(kIdleUs)]));
       called[i] = Clock::now();
       turn.value.store(i + 1);
       cost_ns += ns_each(1, [&] { wake_parked(turn.value, sleepers); });
@@ -140,7 +169,35 @@ Woken wake_elsewhere(std::uint64_t n, std::uint64_t sleepers) {
   for (std::uint64_t i = 0; i < n; ++i) {
     late_ns.push_back(std::chrono::duration<double, std::nano>(runs[i] - called[i]).count());
   }
-  return {cost_ns / static_cast<double>(n), late_ns, cpu_ns / static_cast<double>(n * sleepers)};
+  return {cost_ns / static_cast<double>(n), late_ns};
+}
+
+/// The CPU time of one of `n` cycles: a thread sleeps and then wakes so many that park again on another CPU. Of all of
+/// them together.
+double cpu_of_cycle(std::uint64_t n, std::uint64_t sleepers) {
+  Padded turn;
+  std::atomic<double> cpu_ns = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (std::uint64_t i = 0; i < sleepers; ++i) {
+      threads.emplace_back([&] {
+        stay_on(1);
+        const double before = thread_cpu_ns();
+        for (std::uint64_t seen = 0; seen < n; seen = turn.value.load()) park_on(turn.value, seen, kForEver);
+        cpu_ns.fetch_add(thread_cpu_ns() - before);
+      });
+    }
+    stay_on(0);
+    const double before = thread_cpu_ns();
+    for (std::uint64_t i = 0; i < n; ++i) {
+      std::this_thread::sleep_for(std::chrono::microseconds(kIdleUs[i % std::size(kIdleUs)]));
+      turn.value.fetch_add(1);
+      if (sleepers > 0) wake_parked(turn.value, sleepers);
+    }
+    cpu_ns.fetch_add(thread_cpu_ns() - before);
+  }
+  stay_on(-1);
+  return cpu_ns / static_cast<double>(n);
 }
 
 /// How long something else ran each time, on the CPU given.
@@ -338,29 +395,29 @@ Primitives measure_primitives(std::uint64_t samples, const std::string& folder,
     });
     measure("futex_hand_over_between_cpus", [&] {
       return hand_over(
-          5'000, 0, 1, [](Atomic& turn, std::uint64_t seen) { park_on(turn, seen, 100'000'000); },
+          5'000, 0, 1, [](Atomic& turn, std::uint64_t seen) { park_on(turn, seen, kForEver); },
           [](Atomic& turn) { wake_parked(turn, 1); });
     });
     Primitive cost{"wake_on_another_cpu", {}};
     Primitive cost_of_four{"wake_four_on_another_cpu", {}};
     Primitive late{"woken_on_another_cpu", {}};
-    Primitive used{"woken_on_another_cpu_cpu_time", {}};
     for (std::uint64_t i = 0; i < samples; ++i) {
-      const auto [cost_ns, late_ns, cpu_ns] = wake_elsewhere(200, 1);
+      const auto [cost_ns, late_ns] = wake_elsewhere(200, 1);
       cost.ns.push_back(cost_ns);
       cost_of_four.ns.push_back(wake_elsewhere(200, 4).cost_ns);
       late.ns.insert(late.ns.end(), late_ns.begin(), late_ns.end());
-      used.ns.push_back(cpu_ns);
       poll(0);
     }
     all.push_back(std::move(cost));
     all.push_back(std::move(cost_of_four));
     all.push_back(std::move(late));
-    all.push_back(std::move(used));
+    measure("cycle_that_wakes_nobody_cpu_time", [] { return cpu_of_cycle(400, 0); });
+    measure("cycle_that_wakes_one_cpu_time", [] { return cpu_of_cycle(400, 1); });
+    measure("cycle_that_wakes_four_cpu_time", [] { return cpu_of_cycle(400, 4); });
   }
   measure("futex_hand_over_on_one_cpu", [&] {
     return hand_over(
-        5'000, 0, 0, [](Atomic& turn, std::uint64_t seen) { park_on(turn, seen, 100'000'000); },
+        5'000, 0, 0, [](Atomic& turn, std::uint64_t seen) { park_on(turn, seen, kForEver); },
         [](Atomic& turn) { wake_parked(turn, 1); });
   });
   measure("switch_by_yield_on_one_cpu", [&] {
@@ -403,6 +460,13 @@ Primitives measure_primitives(std::uint64_t samples, const std::string& folder,
     return (thread_cpu_ns() - before) / kParks;
   });
 #if defined(__linux__)
+  Primitive set_timer{"set_timer", {}};
+  for (std::uint64_t i = 0; i < samples; ++i) {
+    const std::vector<double> ns = set_timers(word.value);
+    set_timer.ns.insert(set_timer.ns.end(), ns.begin(), ns.end());
+    poll(0);
+  }
+  all.push_back(std::move(set_timer));
   measure("interrupted_by_timer", [] {
     constexpr std::size_t kTimers = 101;
     std::vector<double> ns(kTimers);

@@ -78,10 +78,16 @@ struct SimConfig {
   Time timer_slack_ps = 50'000'000;
   // What leaves a virtual machine costs its processor time: setting the timer of a sleep or a timed park, and
   // setting the next one when it is over; a timer that goes off while its CPU computes; and interrupting an
-  // idle CPU to wake a thread there.
+  // idle CPU to wake a thread there. No two timers are set in the same time, and a short one may go off before
+  // its thread sleeps: what setting it takes is drawn where that is known, and else as long as the next one.
   Time timer_ps = 0;
+  Distribution set_timer;
   Time timer_interrupt_ps = 0;
   Time kick_ps = 0;
+  // A CPU that goes idle while a thread waits for another's asks that one for it, as Linux does for real-time threads:
+  // what the one and the other send costs so much CPU time each, and the thread comes as one that is woken on an idle
+  // CPU. 0: it takes the thread at once.
+  Time pull_ps = 0;
   // A CPU that computes is interrupted by the system and, on a virtual machine, by its host: so often on average
   // (0: never), each time for so long.
   Time interrupt_every_ps = 0;

@@ -63,6 +63,7 @@ SimConfig checked(const SimConfig& config) {
                                                 {config.timer_ps, "timer_ps"},
                                                 {config.timer_interrupt_ps, "timer_interrupt_ps"},
                                                 {config.kick_ps, "kick_ps"},
+                                                {config.pull_ps, "pull_ps"},
                                                 {config.interrupt_every_ps, "interrupt_every_ps"},
                                                 {config.pwrite_ps, "pwrite_ps"},
                                                 {config.pwrite_ps_per_kib, "pwrite_ps_per_kib"},
@@ -70,12 +71,15 @@ SimConfig checked(const SimConfig& config) {
                                                 {config.disk_ps_per_kib, "disk_ps_per_kib"},
                                                 {config.disk_fsync.exponential_mean_ps, "disk_fsync"},
                                                 {config.wake.exponential_mean_ps, "wake"},
-                                                {config.interrupt.exponential_mean_ps, "interrupt"}};
+                                                {config.interrupt.exponential_mean_ps, "interrupt"},
+                                                {config.set_timer.exponential_mean_ps, "set_timer"}};
   for (const auto& [value, name] : times) {
     if (value < 0) refuse(std::string(name) + " must not be negative, got " + std::to_string(value));
   }
-  const std::pair<const Distribution*, std::string> drawn[] = {
-      {&config.disk_fsync, "disk_fsync"}, {&config.wake, "wake"}, {&config.interrupt, "interrupt"}};
+  const std::pair<const Distribution*, std::string> drawn[] = {{&config.disk_fsync, "disk_fsync"},
+                                                               {&config.wake, "wake"},
+                                                               {&config.interrupt, "interrupt"},
+                                                               {&config.set_timer, "set_timer"}};
   for (const auto& [distribution, name] : drawn) {
     if (distribution->quantiles_ps.empty()) refuse(name + " must have at least one quantile, got none");
     for (const Time value : distribution->quantiles_ps) {
@@ -785,7 +789,9 @@ void SimMachine::set_timer(std::uint64_t ns) {
   if (config_.timer_ps == 0) return;
   t.timer_cpu = t.cpu;
   t.timer_end = timer_end(t, ns);
-  if (is_next_timer(t)) charge_work(config_.timer_ps);
+  if (!is_next_timer(t)) return;
+  const bool is_drawn = config_.set_timer.quantiles_ps.size() > 1;
+  charge_work(is_drawn ? config_.set_timer.draw(random_) : config_.timer_ps);
 }
 
 void SimMachine::end_timer(Thread& t, std::uint32_t goes_to) {
@@ -913,6 +919,7 @@ std::int32_t SimMachine::take_queued(std::uint32_t cpu_id) {
 /// The CPU takes the next thread that waits for it, or one from the nearest CPU where one waits.
 void SimMachine::next_on(std::uint32_t cpu) {
   std::int32_t id = take_queued(cpu);
+  Time comes_after = 0;
   if (id == kNone && !with_queue_.none()) {
     const std::uint32_t from = socket_of(cpu) * cpus_per_socket_;
     const std::uint32_t to = from + cpus_per_socket_;
@@ -921,11 +928,17 @@ void SimMachine::next_on(std::uint32_t cpu) {
     if (victim == to) victim = with_queue_.first_in(to, n_cpus_);
     if (victim >= n_cpus_) victim = with_queue_.first_in(0, n_cpus_);
     id = take_queued(victim);
+    if (config_.pull_ps > 0) {
+      busy_ps_ += config_.pull_ps;
+      if (cpus_[victim].current != kNone) hold_up(thread(cpus_[victim].current), config_.pull_ps);
+      comes_after = config_.wake.draw(random_);
+      become_idle(cpu);
+    }
   }
   if (id == kNone) {
     become_idle(cpu);
   } else {
-    run_on_cpu(thread(id), cpu, 0);
+    run_on_cpu(thread(id), cpu, comes_after);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -240,6 +241,40 @@ TEST(RoundRobin, WhoWakesWhileAllAreBusyRunsWhereItRan) {
   EXPECT_TRUE(has_moved) << "without ticks the shorter queue is taken";
 }
 
+TEST(RoundRobin, AnIdleCpuAsksAnotherForAThreadThatWaitsThere) {
+  struct Seen {
+    std::map<std::string, std::uint64_t> end_ns;
+    std::uint64_t cpu_ns = 0;
+  };
+  const auto run = [](Time pull_ps) {
+    SimConfig config = round_robin(2, 1'000'000'000'000, 1'000'000'000'000);
+    config.wake.quantiles_ps = {20'000'000};
+    config.load_ps = config.rmw_ps = config.first_touch_ps = 0;
+    config.pull_ps = pull_ps;
+    SimMachine m(config);
+    Seen seen;
+    const auto worker = [&](std::string name, std::uint64_t ns) -> Task<> {
+      M::Word mine;
+      m.work(ns);
+      co_await m.load(mine);
+      seen.end_ns[name] = m.now();
+    };
+    // Two begin on the cores, and the first of those that wait does so for the first core.
+    m.spawn("long", [&] { return worker("long", 1'000'000); });
+    m.spawn("short", [&] { return worker("short", 300'000); });
+    m.spawn("waits", [&] { return worker("waits", 100'000); });
+    m.run();
+    seen.cpu_ns = m.cpu_ns();
+    return seen;
+  };
+  const Seen at_once = run(0);
+  const Seen asked = run(7'000'000);
+  EXPECT_EQ(asked.end_ns.at("short"), at_once.end_ns.at("short"));
+  EXPECT_EQ(asked.end_ns.at("waits"), at_once.end_ns.at("waits") + 20'000U);  // as one that is woken
+  EXPECT_EQ(asked.end_ns.at("long"), at_once.end_ns.at("long") + 7'000U);     // who is asked answers
+  EXPECT_EQ(asked.cpu_ns, at_once.cpu_ns + 14'000U);                          // and who asks
+}
+
 TEST(RoundRobin, ThreadsOfOnePriorityGoToACpuThatIsOnItsWayOutOfIdleness) {
   SimConfig config = round_robin(2, 4'000'000'000, 4'000'000'000);
   config.wake.quantiles_ps = {30'000'000};
@@ -374,6 +409,32 @@ TEST(Timer, OfAParkThatDoesNotSleepIsForgotten) {
   });
   m.run();
   EXPECT_EQ(work_of(m), 30'000'000U);  // set, set, ended
+}
+
+TEST(Timer, IsSetInTimesThatDifferSoThatAShortOneMayGoOffBeforeItsThreadSleeps) {
+  constexpr std::uint64_t kSleeps = 1000;
+  const auto sleeps_in_11_us = [](Time least_ps, Time most_ps) {
+    SimConfig config = timers_only(1'000'000);
+    config.set_timer.quantiles_ps = {least_ps, most_ps};
+    SimMachine m(config);
+    std::uint64_t slept = 0;
+    m.spawn("sleeper", [&]() -> Task<> {
+      for (std::uint64_t i = 0; i < kSleeps; ++i) {
+        const Time before = m.now_ps();
+        co_await m.sleep(10'000);
+        const Time lasted = m.now_ps() - before;
+        EXPECT_TRUE(lasted == 11'000'000 || (lasted >= 10'000'000 && lasted <= most_ps));
+        if (lasted == 11'000'000) ++slept;
+      }
+    });
+    m.run();
+    return slept;
+  };
+  EXPECT_EQ(sleeps_in_11_us(5'000'000, 5'000'000), kSleeps);
+  EXPECT_EQ(sleeps_in_11_us(15'000'000, 15'000'000), 0U);
+  const std::uint64_t drawn = sleeps_in_11_us(5'000'000, 15'000'000);
+  EXPECT_GT(drawn, 440U);
+  EXPECT_LT(drawn, 560U);
 }
 
 TEST(Timer, AnEmulatedDiskIsOne) {

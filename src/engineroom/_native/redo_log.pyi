@@ -7,6 +7,7 @@ import typing
 
 __all__: list[str] = [
     "append",
+    "call_ns",
     "commit_cost",
     "crash_runs",
     "group_commit",
@@ -28,6 +29,11 @@ def append(
 ) -> int:
     """
     Elapsed ns while threads append to our own log, which writes nothing; `bare`: one fetch_add and one memcpy each.
+    """
+
+def call_ns(*, appends: typing.SupportsInt | typing.SupportsIndex = 400) -> float:
+    """
+    What a call of a task takes in 8.0's appends of 64 KiB on a real thread, with what it does to shared words, ns: the time of `appends` of them beyond that of their copies, over the calls.
     """
 
 def commit_cost(

@@ -208,7 +208,8 @@ def _simulated(
     _, options, fsync_us = LOADS[load]
     # The emulated disk sleeps: setting its timer is CPU time and a part of its time.
     lasts = fsync_us * 1_000_000 + parameters["timer_slack_ps"]
-    disk = {"fsync_ps": parameters["timer_ps"], "disk_fsync_quantiles_ps": [lasts]}
+    sets = middle_of(parameters.get("set_timer_quantiles_ps", parameters["timer_ps"]))
+    disk = {"fsync_ps": sets, "disk_fsync_quantiles_ps": [lasts]}
     seen = _native.redo_log.simulate(
         design=design,
         parameters={**parameters, **disk},
@@ -224,14 +225,19 @@ def _simulated(
 def _machine(primitives: Mapping[str, Sequence[float]], scheduler: Mapping[str, int]) -> dict[str, Any]:
     """The machine at hand as its primitives say, with the emulated disk and the scheduler of the recording."""
     found = {name: each["value"] for name, each in calibrate.parameters(primitives).items()}
+    ns = {name: statistics.median(values) for name, values in primitives.items()}
+    # Calls as the logs make them, with more to hand over than the least one.
+    found["task_ps"] = round(1000 * max(0.0, ns["call_in_an_append"] - ns["awaited_load"]))
     of_the_book = preset("laptop").values()
     del of_the_book["wake_ps"]  # measured here by its quantiles
     return {
         **of_the_book,
         "kick_ps": 0,
         **found,
-        **calibrate.emulated_disk({name: statistics.median(ns) for name, ns in primitives.items()}),
+        **calibrate.emulated_disk(ns),
         **scheduler,
+        # Only real-time threads are asked for. Either side sends what also interrupts an idle CPU.
+        "pull_ps": found["kick_ps"] if scheduler else 0,
         "cores_per_socket": PROCESSORS,
     }
 
@@ -350,12 +356,15 @@ def real_against_simulated(
     ):
         primitives: dict[str, list[float]] = {}
         for repeat, points in bar(sweeps, desc="real threads", unit="repeat"):
-            seals = {"seal_a_block": [_native.redo_log.seal_ns() for _ in range(samples)]}
+            of_the_log = {
+                "seal_a_block": [_native.redo_log.seal_ns() for _ in range(samples)],
+                "call_in_an_append": [_native.redo_log.call_ns() for _ in range(samples)],
+            }
             # Left alone like the runs that count: how late they wake and what interrupts them depends on the hypervisor.
             measure = partial(calibrate.measure, samples, Path(scratch))
             most_ms = MOST_STOLEN_MS * RUNS_A_SAMPLE * samples
             *_, (alone, _) = _undisturbed(measure, most_stolen_ms=most_ms, rest_ms=rest_ms)
-            for name, ns in {**alone, **seals}.items():
+            for name, ns in {**alone, **of_the_log}.items():
                 primitives.setdefault(name, []).extend(ns)
             for point in points:
                 real = partial(_real, *point, run_ms=run_ms, seed=repeat + 1)
