@@ -22,9 +22,9 @@ class LinearBuffer {
   std::byte* at(std::size_t offset) { return &bytes_[offset]; }
   std::size_t free() const { return free_; }
 
-  /// A block begins here, empty.
+  /// A block begins here, empty: what lies behind its header is from an earlier one until it is written over.
   void begin_block(std::size_t at) {
-    std::memset(&bytes_[at], 0, kBlockBytes);
+    std::memset(&bytes_[at], 0, kHeaderBytes);
     free_ = at + kHeaderBytes;
   }
   void set_first_group() {
