@@ -431,9 +431,8 @@ void bind_machine(py::module_& module) {
         }
         return py::make_tuple(found.copy_ns, found.write_ns);
       },
-      "How long one CPU takes to copy 64 KiB into a log buffer, and another to write them to a file in "
-      "memory "
-      "behind it, ns each. Raises RuntimeError on one CPU.");
+      "How long one CPU takes to copy 64 KiB into one half of a log buffer, and another to write as much of "
+      "the other half to a file in memory, ns each. Raises RuntimeError on one CPU.");
   m.def(
       "line_transfer",
       [need_two_cpus](std::int64_t hand_overs) {

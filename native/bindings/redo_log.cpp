@@ -391,8 +391,7 @@ void bind_redo_log(py::module_& module) {
         py::kw_only(), py::arg("blocks") = 32768);
   m.def("call_ns", &call_ns,
         "What a call of a task takes in 8.0's appends of 64 KiB on a real thread, with what it does to "
-        "shared words, ns: "
-        "the time of `appends` of them beyond that of their copies, over the calls.",
+        "shared words, ns: the time of `appends` of them beyond that of their copies, over the calls.",
         py::kw_only(), py::arg("appends") = 400);
   m.def("commit_cost", &commit_cost,
         "Commits mini-transactions on real threads without a disk: 'mtr_5_7', 'mtr_8_0' or "

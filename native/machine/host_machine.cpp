@@ -23,8 +23,7 @@ namespace engineroom::machine {
 namespace {
 
 constexpr std::uint64_t kRecycled = std::uint64_t{16} << 20;  // where a file that is not kept begins again
-constexpr std::uint64_t kSlice =
-    20'000'000;  // how long a thread sleeps before it looks whether the run stops
+constexpr std::uint64_t kSlice = 20'000'000;  // how long a thread sleeps until it looks whether the run stops
 
 void pause() {
 #if defined(__x86_64__)

@@ -28,9 +28,10 @@ Primitives measure_primitives(std::uint64_t samples, const std::string& folder,
 /// a virtual machine decides how far apart they are, and may change it. On one CPU they would wait for their slices.
 double measure_line_transfer(std::uint64_t n);
 
-/// One thread copies groups of 64 KiB into the blocks of a log buffer, which is larger than a cache; another writes them to a file in
-/// memory behind it, a MiB at a time. What a group's copy and its write take in ns, without the waits for each other: the
-/// bytes come from the other's CPU, so that this too is longer when the two lie far apart.
+/// One thread copies groups of 64 KiB into the blocks of one half of a log buffer, which is larger than a cache; another
+/// fills in headers and trailers in the other half and writes it to a file in memory; then they change. What a group's copy
+/// and its write take in ns, without the waits for each other: the bytes come from the other's CPU, so that this too is
+/// longer when the two lie far apart.
 struct CopyBesideWrite {
   double copy_ns = 0;
   double write_ns = 0;

@@ -433,6 +433,7 @@ bool SimMachine::perform(Thread& t) {
     case Action::none:
       return false;
     case Action::start: {
+      if (config_.task_ps > 0) calls_ = task_internal::calls();
       t.task = t.body();
       t.task.start();
       end_if_done(t);
@@ -678,7 +679,7 @@ void SimMachine::go_on(Thread& t) {
 
 /// Runs the thread until it waits for its next event, and ends it when it has nothing left to do.
 void SimMachine::resume(Thread& t) {
-  calls_ = task_internal::calls();
+  if (config_.task_ps > 0) calls_ = task_internal::calls();
   const std::coroutine_handle<> at = t.resume_at;
   at.resume();
   end_if_done(t);

@@ -450,7 +450,7 @@ class SimMachine {
   Time now_ = 0;
   Time horizon_ = kNever;
   Thread* current_ = nullptr;
-  std::uint64_t calls_ = task_internal::calls();  // when it began
+  std::uint64_t calls_ = 0;  // of tasks by this thread, that are charged
   EventQueue queue_;
   std::uint64_t events_ = 0;
   std::uint64_t hash_ = 0x243F6A8885A308D3U;

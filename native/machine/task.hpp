@@ -33,7 +33,10 @@ class FramePool {
     }
   }
 
+  std::uint64_t calls = 0;
+
   void* take(std::size_t bytes) {
+    ++calls;
     const std::size_t size_class = class_of(bytes);
     if (size_class >= kClasses) return ::operator new(bytes);
     Free*& list = lists_[size_class];
@@ -68,15 +71,12 @@ class FramePool {
 
 namespace task_internal {
 
-/// Calls of tasks by this thread, so that the simulated machine can charge for them.
-inline std::uint64_t& calls() {
-  thread_local std::uint64_t n = 0;
-  return n;
-}
+/// Calls of tasks by this thread, so that the simulated machine can charge for them. Beside the frames: a look at what is a
+/// thread's own costs a call of the loader.
+inline std::uint64_t& calls() { return FramePool::of_this_thread().calls; }
 
 /// What the promises of all tasks share.
 struct PromiseBase {
-  PromiseBase() { ++calls(); }
   struct Final {
     bool await_ready() const noexcept { return false; }
     template <typename Promise>
@@ -106,8 +106,14 @@ struct PromiseBase {
   void rethrow() const {}
 #endif
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-  // Not under the sanitizers: a frame that is used again hides a use after its end.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  // A frame that is used again would hide a use after its end.
+  static void* operator new(std::size_t bytes) {
+    ++calls();
+    return ::operator new(bytes);
+  }
+  static void operator delete(void* frame) { ::operator delete(frame); }
+#else
   static void* operator new(std::size_t bytes) { return FramePool::of_this_thread().take(bytes); }
   static void operator delete(void* frame, std::size_t bytes) {
     FramePool::of_this_thread().give(frame, bytes);

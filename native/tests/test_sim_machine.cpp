@@ -615,7 +615,7 @@ Task<> twice(SimMachine& m) {
   co_await once(m);
 }
 
-TEST(Tasks, ACallCostsWhoCalls) {
+TEST(Tasks, ACallCostsWhoCallsAndNotWhatOtherRunsCalled) {
   SimConfig config = timers_only(0);
   config.cores_per_socket = 2;
   config.task_ps = 5'000;
@@ -641,6 +641,15 @@ TEST(Tasks, ACallCostsWhoCalls) {
   m.run();
   EXPECT_EQ(calls, 20'000U + 3 * 5'000U);
   EXPECT_EQ(alone, 20'000U);
+  SimMachine after(config);
+  std::uint64_t first = 1;
+  after.spawn("first", [&]() -> Task<> {
+    M::Word mine;
+    co_await after.load(mine);
+    first = static_cast<std::uint64_t>(after.now_ps());
+  });
+  after.run();
+  EXPECT_EQ(first, 5'000U);  // its own start
 }
 
 TEST(Clock, ALookAtItTakesTime) {

@@ -83,7 +83,7 @@ def closed_loop_on_host(
 
 def copy_beside_write() -> tuple[float, float]:
     """
-    How long one CPU takes to copy 64 KiB into a log buffer, and another to write them to a file in memory behind it, ns each. Raises RuntimeError on one CPU.
+    How long one CPU takes to copy 64 KiB into one half of a log buffer, and another to write as much of the other half to a file in memory, ns each. Raises RuntimeError on one CPU.
     """
 
 def interruptions(
