@@ -107,12 +107,8 @@ struct PromiseBase {
 #endif
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  // A frame that is used again would hide a use after its end.
-  static void* operator new(std::size_t bytes) {
-    ++calls();
-    return ::operator new(bytes);
-  }
-  static void operator delete(void* frame) { ::operator delete(frame); }
+  // No free lists: a frame that is used again would hide a use after its end.
+  PromiseBase() { ++calls(); }
 #else
   static void* operator new(std::size_t bytes) { return FramePool::of_this_thread().take(bytes); }
   static void operator delete(void* frame, std::size_t bytes) {
