@@ -34,6 +34,8 @@ def test_every_load_is_measured_and_simulated(run):
         mine = counting[counting["series"] == series]
         assert set(mine["load"]) == set(experiment.LOADS)
         assert (mine.loc[mine["load"] != "f", "commits_per_s"] > 0).all()
+        repeats = mine[mine["clients"] == 2].groupby(["load", "design"])["repeat"].nunique()
+        assert (repeats == [3 if load == "f" else 1 for load, _ in repeats.index]).all()
 
 
 def test_the_simulated_machine_has_the_scheduler_of_the_recording(run):
@@ -99,6 +101,15 @@ def test_a_simulated_run_has_the_distances_of_the_real_one_that_it_is_compared_w
         rises[column] = far > near
     # A large client that copies slowly leaves the log to the small one.
     assert rises == {"line_ns": False, "copy_ns": True, "write_ns": False}
+
+
+def test_copying_is_measured_before_and_after_a_run(monkeypatch):
+    times = iter([(4000.0, 5000.0), (6000.0, 9000.0)])
+    monkeypatch.setattr(experiment, "_line_ns", lambda: 40.0)
+    monkeypatch.setattr(experiment, "_copy_and_write_ns", lambda: next(times))
+    monkeypatch.setattr(experiment.provenance, "steal_s", lambda: 0.0)
+    ((_, apart),) = experiment._undisturbed(dict, most_stolen_ms=10, rest_ms=0)
+    assert (apart["copy_ns"], apart["write_ns"]) == (5000.0, 7000.0)
 
 
 def test_a_hypervisor_that_never_leaves_a_run_alone_is_an_error_that_says_what_to_do(monkeypatch):
