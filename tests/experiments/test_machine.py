@@ -13,6 +13,7 @@ from engineroom import runs
 from engineroom.errors import EngineRoomError
 from engineroom.experiments import machine as experiment
 from engineroom.figures import own_machine_real
+from engineroom.runs import Run
 
 
 @pytest.fixture(scope="module")
@@ -221,3 +222,28 @@ def test_figure_says_the_errors_of_the_held_out_loads(run):
     table = own_machine_real.rows(run)
     off = table.loc[table["is_held_out"], "commits_per_s_off_percent"].abs()
     assert f"{off.max():.0f} % at most" in own_machine_real.words(table).alt
+
+
+def recording_of(*, real, simulated, fsyncs=(1.0, 1.0)):
+    """One held-out point and its repeats."""
+    rows = [
+        {"load": "d", "design": "5.7", "clients": 2, "is_held_out": True, "series": series, "repeat": repeat,
+         "commits_per_s": value, "fsyncs_per_commit": of_one}
+        for series, values, of_one in (("real", real, fsyncs[0]), ("simulated", simulated, fsyncs[1]))
+        for repeat, value in enumerate(values)
+    ]  # fmt: skip
+    return Run("own-machine-real", "host", pd.DataFrame(rows), {})
+
+
+def test_a_recording_drawn_again_from_equal_repeats_is_as_this_one():
+    again = experiment.within_goals_again
+    assert again(recording_of(real=[100.0] * 9, simulated=[119.0] * 9)) == 1
+    assert again(recording_of(real=[100.0] * 9, simulated=[121.0] * 9)) == 0
+    assert again(recording_of(real=[100.0] * 9, simulated=[100.0] * 9, fsyncs=(1.0, 0.86))) == 1
+    assert again(recording_of(real=[100.0] * 9, simulated=[100.0] * 9, fsyncs=(1.0, 0.84))) == 0
+
+
+def test_a_recording_drawn_again_is_within_the_goals_as_often_as_most_of_its_repeats_are():
+    """Of three repeats one is too fast: two or three of three draws are with 7 in 27."""
+    share = experiment.within_goals_again(recording_of(real=[100.0] * 3, simulated=[100.0, 100.0, 150.0]))
+    assert share == pytest.approx(20 / 27, abs=0.03)  # three standard errors of 2000 draws

@@ -19,6 +19,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
 import pandas as pd
 
 from engineroom import calibrate, provenance
@@ -37,6 +38,7 @@ __all__ = [
     "real_against_simulated",
     "simulated_again",
     "undisturbed",
+    "within_goals_again",
 ]
 
 _COMMIT = {"statements": 0, "mtrs_per_statement": 0, "commit_mtrs": 1, "dirty_percent": 0}
@@ -468,6 +470,25 @@ def errors(table: pd.DataFrame) -> pd.DataFrame:
     for what in measured:
         found[f"{what}_off_percent"] = 100 * (found[f"{what}_simulated"] / found[f"{what}_real"] - 1)
     return found.sort_values("commits_per_s_off_percent", key=abs, ascending=False, ignore_index=True)
+
+
+def within_goals_again(run: Run, *, recordings: int = 2000, seed: int = 1) -> float:
+    """The share of so many recordings that are within the goals at every held-out point, if each draws its repeats from those
+    of this one, with replacement: a bootstrap, whose centre is what this one found.
+    """
+    table = undisturbed(run.table)
+    table = table[table["is_held_out"] & table["clients"].isin(CLIENTS)]
+    random = np.random.default_rng(seed)
+
+    def drawn_medians(mine: pd.DataFrame) -> np.ndarray:
+        seen = mine[["commits_per_s", "fsyncs_per_commit"]].to_numpy()
+        return np.asarray(np.median(seen[random.integers(0, len(seen), (recordings, len(seen)))], axis=1))
+
+    most = np.zeros((recordings, 2))
+    for _, point in table.groupby(["load", "design", "clients"]):
+        real, simulated = (drawn_medians(point[point["series"] == series]) for series in SERIES)
+        most = np.maximum(most, 100 * np.abs(simulated / real - 1))
+    return float((most <= [GOALS["most_percent"], GOALS["fsyncs_percent"]]).all(axis=1).mean())
 
 
 RECORD: dict[tuple[str, str], Callable[[], Run | list[Run]]] = {
