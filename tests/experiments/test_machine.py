@@ -187,7 +187,7 @@ def test_the_recorded_simulation_is_simulated_again_to_the_last_transaction(appe
 
 
 def test_without_interruptions_fewer_simulated_transactions_wait_for_a_tick(appends):
-    """A sign test: of the runs in which one of the two does, they are with interruptions."""
+    """A sign test over the runs of which one does, with or without interruptions."""
     recorded, rows = appends
     tick_us = recorded.provenance["machine"]["tick_ps"] / 1e6
     alone = experiment.simulated_again(recorded, rows, interrupt_every_ps=0)

@@ -69,7 +69,7 @@ FITTED, HELD_OUT = ("a", "b", "c"), ("d", "e", "f", "g")
 DESIGNS = ("5.7", "8.0")
 CLIENTS = (1, 2, 4, 8, 16)
 # A run of it has some tens to hundreds of commits, which a few dozen waits for the log's mutex decide: the others have
-# thousands. It is run so many times as often as they are.
+# several hundred to hundreds of thousands. It is run so many times as often as they are.
 SCARCE, SCARCE_TIMES = "f", 3
 CROWDS = (32, 64)  # shown as distributions, without a goal
 GOALS = {"median_percent": 10.0, "most_percent": 20.0, "fsyncs_percent": 15.0}
