@@ -17,14 +17,14 @@ COMMANDS = {
     "doctor": ("engineroom.doctor", "doctor", "What this machine has, lacks, and can run."),
     "server": ("engineroom.servers.cli", "server", "List, start, query and stop MySQL servers."),
     "ledger": ("engineroom.ledger.cli", "ledger", "Every published figure and its verdict."),
-    "calibrate": ("engineroom.calibrate", "calibrate", "Measure this machine for the simulated one."),
+    "calibrate": ("engineroom.machine.calibrate", "calibrate", "Measure this machine for the simulated one."),
     "join-order": (
-        "engineroom.join_order.cli",
+        "engineroom.query_graphs.cli",
         "join_order",
         "Enumerate join orders and explain a statement's.",
     ),
     "compare": ("engineroom.compare.cli", "compare", "Your own statement on several server versions."),
-    "record": ("engineroom.experiments.cli", "record", "Measure again and keep the runs."),
+    "record": ("engineroom.recording", "record", "Measure again and keep the runs."),
 }
 
 

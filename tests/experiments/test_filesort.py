@@ -10,8 +10,9 @@ import pytest
 from engineroom import ledger
 from engineroom._native import filesort as kernel
 from engineroom.errors import EngineRoomError
-from engineroom.experiments import filesort, probes
-from engineroom.figures import own_filesort_crossover
+from engineroom.experiments import filesort
+from engineroom.figures.filesort import own_filesort_crossover
+from engineroom.measuring import probes
 
 
 def test_the_kernel_s_run_of_the_source_s_query_counts_every_row_once() -> None:

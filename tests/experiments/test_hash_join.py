@@ -6,8 +6,8 @@ import pytest
 from engineroom import runs, servers
 from engineroom.errors import EngineRoomError
 from engineroom.experiments import hash_join
-from engineroom.experiments.choice import live_or_recorded
-from engineroom.experiments.statement import join_of, measure
+from engineroom.measuring.choice import live_or_recorded
+from engineroom.measuring.statement import join_of, measure
 
 live = pytest.mark.live
 

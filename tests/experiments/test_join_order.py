@@ -8,8 +8,8 @@ import pytest
 from engineroom import runs
 from engineroom.errors import EngineRoomError
 from engineroom.experiments import join_order
-from engineroom.figures import own_join_order_planning
-from engineroom.join_order import queries
+from engineroom.figures.join_order import own_join_order_planning
+from engineroom.query_graphs import queries
 
 
 def test_the_recorded_comparison_has_all_events_of_all_queries():

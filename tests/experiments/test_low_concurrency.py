@@ -10,7 +10,9 @@ import pytest
 
 from engineroom import runs, servers
 from engineroom.errors import EngineRoomError
-from engineroom.experiments import low_concurrency, low_concurrency_live, low_concurrency_pgo
+from engineroom.experiments import low_concurrency
+from engineroom.experiments.low_concurrency import live as low_concurrency_live
+from engineroom.experiments.low_concurrency import pgo as low_concurrency_pgo
 from engineroom.ledger.verdicts import judge
 
 needs_servers = pytest.mark.skipif(

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
-import pkgutil
 import re
 import xml.etree.ElementTree as ET
 from itertools import pairwise
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -13,16 +13,16 @@ from matplotlib.figure import Figure
 
 from engineroom import _native, figures, paths, runs
 from engineroom.errors import EngineRoomError
-from engineroom.figures import own_machine_flame
 from engineroom.figures.drawing import NARROW_IN, WIDE_IN, Words
 from engineroom.figures.lines import plain
+from engineroom.figures.machine import own_machine_flame
 from engineroom.machine import validation
 from engineroom.servers.catalogue import release
 
 IDS = sorted(
-    module.name.replace("_", "-")
-    for module in pkgutil.iter_modules(figures.__path__)
-    if module.name.startswith(("fig_", "own_", "num_", "tab_"))
+    path.stem.replace("_", "-")
+    for path in Path(figures.__path__[0]).glob("*/*.py")
+    if path.stem.startswith(("fig_", "own_", "num_", "tab_"))
 )
 
 
@@ -75,7 +75,7 @@ NOT_DRAWN = {
 
 @pytest.mark.parametrize("figure", IDS)
 def test_every_measured_series_is_drawn_with_its_label_or_said_to_be_left_out(figure: str) -> None:
-    module = importlib.import_module(f"engineroom.figures.{figure.replace('-', '_')}")
+    module = figures.module_of(figure)
     labels: dict[str, str] = getattr(module, "LABELS", {})
     found = [run for method in runs.METHODS if (run := runs.latest(figure, method)) is not None]
     for run in found if labels else ():
@@ -109,7 +109,7 @@ def test_no_text_of_a_drawing_is_below_nine_points(figure: str) -> None:
 
 
 def test_the_words_follow_the_rows() -> None:
-    module = importlib.import_module("engineroom.figures.fig_7_22")
+    module = importlib.import_module("engineroom.figures.hash_join.fig_7_22")
     rows = module.rows(_run("fig-7-22"))
     turned = rows.copy()
     ours = turned["source"] == "ours"
@@ -123,9 +123,11 @@ def test_servers_stand_in_the_order_of_their_releases() -> None:
     run = _run("fig-7-22")
     newest = max(run.table["server"], key=release)
     later = dataclasses.replace(run, table=run.table.replace({"server": {newest: "10.1.0"}}))
-    times = importlib.import_module("engineroom.figures.plan_times").best(later.table.assign(source="ours"))
+    times = importlib.import_module("engineroom.figures.hash_join.plan_times").best(
+        later.table.assign(source="ours")
+    )
     assert list(dict.fromkeys(times.index.get_level_values("server")))[-1] == "10.1.0"
-    steps = importlib.import_module("engineroom.figures.own_hash_join_three_changes").rows(later)
+    steps = importlib.import_module("engineroom.figures.hash_join.own_hash_join_three_changes").rows(later)
     assert steps["before"].iloc[0] == "5.7, index loop"
     assert steps["after"].iloc[-1] == "10.1, reversed, hash join"
     oldest = times["5.7.22", "index_nested_loop"]
@@ -136,7 +138,7 @@ def test_servers_stand_in_the_order_of_their_releases() -> None:
 
 
 def test_the_published_seconds_are_drawn_from_the_published_rows() -> None:
-    module = importlib.import_module("engineroom.figures.fig_7_23")
+    module = importlib.import_module("engineroom.figures.hash_join.fig_7_23")
     rows: pd.DataFrame = module.rows(_run("fig-7-23"))
     published = rows[rows["source"] == "published"].set_index("server")["server_cpu_s"]
     assert published.to_dict() == {"5.7": 3.82, "8.0": 1.22}
@@ -144,7 +146,7 @@ def test_the_published_seconds_are_drawn_from_the_published_rows() -> None:
 
 @pytest.mark.parametrize("width_in", [WIDE_IN, NARROW_IN])
 def test_every_planning_time_is_drawn(width_in: float) -> None:
-    module = importlib.import_module("engineroom.figures.own_join_order_planning")
+    module = importlib.import_module("engineroom.figures.join_order.own_join_order_planning")
     table: pd.DataFrame = module.rows(_run("own-join-order-planning"))
     drawing = Figure(figsize=(width_in, 4))
     module.picture(table, drawing.add_subplot())
@@ -161,7 +163,7 @@ def test_every_planning_time_is_drawn(width_in: float) -> None:
 
 
 def test_a_search_is_faster_from_the_size_after_which_it_never_loses_again() -> None:
-    module = importlib.import_module("engineroom.figures.own_join_order_planning")
+    module = importlib.import_module("engineroom.figures.join_order.own_join_order_planning")
     made = pd.DataFrame(
         [
             {"shape": "chain", "series": series, "tables": tables, "planning_cpu_ms": ms}
@@ -174,7 +176,7 @@ def test_a_search_is_faster_from_the_size_after_which_it_never_loses_again() -> 
 
 
 def test_preparing_is_drawn_and_told_once_it_is_measured() -> None:
-    module = importlib.import_module("engineroom.figures.fig_7_24")
+    module = importlib.import_module("engineroom.figures.join_order.fig_7_24")
     rows: pd.DataFrame = module.rows(_run("fig-7-24"))
     planned = rows[rows["series"].str.startswith("planning_") & (rows["source"] == "ours")]
     prepared = planned.assign(
@@ -189,7 +191,7 @@ def test_preparing_is_drawn_and_told_once_it_is_measured() -> None:
 
 
 def test_what_spilling_costs_is_told_where_it_begins_and_at_the_largest_size() -> None:
-    module = importlib.import_module("engineroom.figures.own_hash_join_kernels")
+    module = importlib.import_module("engineroom.figures.hash_join.own_hash_join_kernels")
     table: pd.DataFrame = module.rows(_run("own-hash-join-kernels"))
     best = table.groupby(["series", "rows"])["cpu_ns_per_probe_row"].min()
     spilling = module.spilling(table)

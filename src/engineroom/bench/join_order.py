@@ -17,7 +17,7 @@ from typing import Any
 
 from engineroom._native import join_order as kernel
 from engineroom.bench import Row, Sitting, row
-from engineroom.join_order import graphs
+from engineroom.query_graphs import graphs
 
 __all__ = ["bench"]
 

@@ -18,8 +18,8 @@ import pandas as pd
 
 from engineroom import provenance
 from engineroom.errors import EngineRoomError
-from engineroom.experiments import probes
-from engineroom.experiments.statement import measure
+from engineroom.measuring import probes
+from engineroom.measuring.statement import measure
 from engineroom.progress import bar
 from engineroom.runs import Run
 from engineroom.servers.catalogue import release

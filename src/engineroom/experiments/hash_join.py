@@ -19,7 +19,7 @@ import pandas as pd
 
 from engineroom import provenance
 from engineroom.errors import EngineRoomError
-from engineroom.experiments.statement import measure, plan
+from engineroom.measuring.statement import measure, plan
 from engineroom.progress import bar
 from engineroom.runs import Run
 
@@ -748,7 +748,7 @@ def panel(build_rows: int = 20_000, skew: float = 0.0, join_buffer_bytes: int = 
 def explained(sql: str = _NO_INDEX, *, version: str = "9.7", n: int = 2000) -> str:
     """`EXPLAIN ANALYZE` of a join of the pair of tables on a live server; without one, the recorded one of `_NO_INDEX`."""
     from engineroom import runs, servers
-    from engineroom.experiments.choice import why_recorded
+    from engineroom.measuring.choice import why_recorded
 
     if reason := why_recorded([version]):
         kept = runs.latest("own-hash-join-why-not", "live")

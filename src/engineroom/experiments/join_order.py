@@ -19,11 +19,11 @@ import pandas as pd
 
 from engineroom import provenance
 from engineroom.errors import EngineRoomError
-from engineroom.experiments.probes import INLINED, sampled_program
-from engineroom.experiments.statement import measure
-from engineroom.join_order import compare, graphs, queries
-from engineroom.join_order.trace import SWITCH
+from engineroom.measuring.probes import INLINED, sampled_program
+from engineroom.measuring.statement import measure
 from engineroom.progress import bar
+from engineroom.query_graphs import compare, graphs, queries
+from engineroom.query_graphs.trace import SWITCH
 from engineroom.runs import Run
 
 if TYPE_CHECKING:
@@ -534,7 +534,7 @@ def live_phases(*, repeats: int = 3, seconds: float = 8, query: str = "job-29a")
     `profile.enumerator`; when it does not hold, growing and connecting are not attributable.
     """
     from engineroom import servers
-    from engineroom.join_order import profile
+    from engineroom.query_graphs import profile
 
     sql = next(each.sql for each in queries.queries() if each.name == query)
     rows: list[dict[str, Any]] = []
@@ -609,7 +609,7 @@ def live_phases(*, repeats: int = 3, seconds: float = 8, query: str = "job-29a")
 _PLANNING = """
 from engineroom._native import join_order as kernel
 from engineroom.experiments.join_order import job_graph, job_statistics
-from engineroom.join_order import queries
+from engineroom.query_graphs import queries
 value = next(each for each in queries.benchmark_graphs("job") if each["name"] == {query!r})
 kernel.best_plan(job_graph(value), *job_statistics(value), cost="hash_join", times={times})
 """

@@ -22,8 +22,9 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 
-from engineroom import calibrate, provenance
+from engineroom import provenance
 from engineroom.errors import EngineRoomError
+from engineroom.machine import calibrate
 from engineroom.machine.presets import middle_of, preset, times
 from engineroom.progress import bar
 from engineroom.runs import Run

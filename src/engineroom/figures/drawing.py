@@ -13,6 +13,7 @@ import io
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engineroom import paths
@@ -35,6 +36,7 @@ __all__ = [
     "Drawing",
     "Words",
     "draw",
+    "module_of",
     "origin_of",
     "show",
 ]
@@ -103,7 +105,7 @@ def show(figure: str, run: Run | None = None) -> Drawing:
 
     Raises EngineRoomError when there is neither such a figure nor a run of it.
     """
-    module = _module(figure)
+    module = module_of(figure)
     if run is None:
         run = _newest(figure)
     table = module.rows(run)
@@ -142,17 +144,15 @@ def origin_of(run: Run) -> str:
     return f"Measured live while this page was made: {what}; {str(about.get('date', ''))[:10]}; {where}."
 
 
-def _module(figure: str) -> Any:
-    name = f"engineroom.figures.{figure.replace('-', '_')}"
-    try:
-        return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        if error.name != name:
-            raise
-        raise EngineRoomError(
-            f"no figure {figure!r}",
-            remedy="`engineroom ledger` lists the figures; those of unwritten chapters are not drawn yet",
-        ) from None
+def module_of(figure: str) -> Any:
+    """The module that draws a figure: the one of its name, in whichever chapter's folder it lies."""
+    name = figure.replace("-", "_")
+    for path in sorted(Path(__file__).parent.glob(f"*/{name}.py")):
+        return importlib.import_module(f"engineroom.figures.{path.parent.name}.{name}")
+    raise EngineRoomError(
+        f"no figure {figure!r}",
+        remedy="`engineroom ledger` lists the figures; those of unwritten chapters are not drawn yet",
+    )
 
 
 def _newest(figure: str) -> Run:

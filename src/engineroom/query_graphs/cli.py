@@ -1,0 +1,79 @@
+"""`engineroom join-order`: enumerate a graph, and explain a statement on a running server."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+
+import click
+
+from engineroom.errors import EngineRoomError
+from engineroom.query_graphs import graphs
+
+__all__ = ["join_order"]
+
+
+@click.group("join-order")
+def join_order() -> None:
+    """Join enumeration and join order."""
+
+
+@join_order.command("enumerate")
+@click.argument("graph")
+@click.option("--algorithm", type=click.Choice(graphs.ALGORITHMS), default="faithful", show_default=True)
+@click.option("--quiet", is_flag=True, help="Print the totals alone.")
+def enumerate_graph(graph: str, algorithm: str, quiet: bool) -> None:
+    """Print every event of an enumeration of GRAPH (a file, or - for standard input), then the totals.
+
+    FILE#NAME is one graph of a file that holds many: data/querygraphs/job.json#29a is query 29a of the Join Order Benchmark. Its
+    edges are then plain ones, also where the query has an outer, semi or anti join; `explain` knows those.
+    """
+    from engineroom._native import join_order as kernel
+
+    loaded = graphs.read(graph)
+    try:
+        found = kernel.enumerate(loaded, algorithm=algorithm, events=not quiet)
+    except ValueError as error:
+        problem, _, remedy = str(error).rpartition("; ")
+        raise EngineRoomError(problem or remedy, remedy=remedy) from None
+    if not quiet:
+        for line in graphs.event_lines(found, one_line_a_pair=algorithm != "faithful"):
+            sys.stdout.write(line + "\n")
+    sys.stdout.write(json.dumps(found.counters) + "\n")
+
+
+@join_order.command()
+@click.argument("statement")
+@click.option("--database", help="The schema of the statement; by default the comparison's own tables.")
+@click.option("--version", default="9.7", show_default=True, help="Which running server.")
+@click.option("--format", "form", type=click.Choice(["text", "json", "dot"]), default="text")
+def explain(statement: str, database: str | None, version: str, form: str) -> None:
+    """Show the hypergraph of STATEMENT, its pairs, our plan and the server's.
+
+    A shared server of the version is used (engineroom server start), else one for this statement alone. Without --database the
+    statement is about the tables of data/join_order/schema.sql: t00 to t19 with columns c0 to c11. --format dot is for Graphviz:
+    pipe it into `dot -Tsvg`.
+    """
+    from engineroom.query_graphs import compare
+    from engineroom.query_graphs.drawing import dot
+    from engineroom.query_graphs.explain import explain as explained
+    from engineroom.query_graphs.explain import refuse_without_hypergraph, text
+    from engineroom.servers import lifecycle
+    from engineroom.servers.catalogue import resolve
+
+    request = resolve(version)
+    running = next((s for s in lifecycle.running() if s.shared and request.accepts(s.version)), None)
+    if running is None:
+        click.echo(f"no shared {version} server runs; this statement gets one of its own", err=True)
+    with contextlib.nullcontext(running) if running is not None else lifecycle.start(version) as server:
+        refuse_without_hypergraph(server)  # before the tables, which an older server cannot make
+        if database is None:
+            compare.load(server)
+        found = explained(server, statement, database or compare.DATABASE)
+    forms = {
+        "json": lambda: json.dumps(found, indent=2),
+        "dot": lambda: dot(found),
+        "text": lambda: text(found),
+    }
+    click.echo(forms[form]())
