@@ -47,6 +47,24 @@ def test_it_listens_on_loopback_and_on_a_private_socket_only(server: Server):
     assert server.host == "127.0.0.1"
 
 
+def test_a_foreign_statement_reads_and_writes_no_file(server: Server, tmp_path: Path):
+    secret = tmp_path / "secret"
+    secret.write_text("mine")
+    secret.chmod(0o644)
+    assert server.query(f"SELECT LOAD_FILE('{secret}')") == [(None,)]
+    with pytest.raises(mysql.connector.Error, match="secure-file-priv"):
+        server.query(f"SELECT 1 INTO OUTFILE '{tmp_path}/written'")
+    assert not (tmp_path / "written").exists()
+
+
+def test_the_x_protocol_listens_on_loopback_only(nothing_left: Callable[[], None]):
+    with servers.start("9.7", provider="unpack", options={"mysqlx": "ON"}) as server:
+        variables = server.variables()
+        assert variables["mysqlx_bind_address"] == "127.0.0.1"
+        assert Path(variables["mysqlx_socket"]).parent == Path(server.socket or "").parent
+    nothing_left()
+
+
 def test_root_gets_in_over_tcp_with_the_password_and_nobody_without(server: Server):
     # TLS where the login needs it; what 8.0.15 offers is too old for the client to like.
     plain = {"ssl_disabled": server.series != "9.7"}

@@ -27,7 +27,19 @@ __all__ = [
 Setting = str | int | bool
 
 # What makes a server private. A reader who needs another value starts a server by hand and names it as a DSN.
-OURS = frozenset({"basedir", "bind_address", "datadir", "init_file", "pid_file", "socket", "user"})
+OURS = frozenset(
+    {
+        "basedir",
+        "bind_address",
+        "datadir",
+        "init_file",
+        "mysqlx_bind_address",
+        "mysqlx_socket",
+        "pid_file",
+        "socket",
+        "user",
+    }
+)
 
 
 @dataclass(frozen=True, kw_only=True)

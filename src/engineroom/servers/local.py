@@ -102,6 +102,10 @@ def _start(installed: Installed, request: Request, settings: Mapping[str, Settin
                 "character_sets_dir": str(installed.share / "charsets"),
                 "tmpdir": str(temporary),
                 **settings,
+                **_closed_files(installed.version, settings, instance.folder),
+                # Where a reader switches the X protocol on it must not listen elsewhere either.
+                "loose_mysqlx_bind_address": "127.0.0.1",
+                "loose_mysqlx_socket": str(short / "x"),
                 "datadir": str(instance.folder / "data"),
                 "socket": address.socket or "",
                 "pid_file": str(instance.folder / "mysqld.pid"),
@@ -282,6 +286,15 @@ def _bootstrap_sql(share: Path) -> bytes:
     return b"".join(parts)
 
 
+def _closed_files(version: str, settings: Mapping[str, Setting], folder: Path) -> dict[str, str]:
+    """Statements neither read nor write files of the server's machine. Releases that do not know NULL get an empty folder."""
+    if settings.get("secure_file_priv") != "NULL" or release(version) >= (5, 6, 34):
+        return {}
+    nothing = folder / "no-files"
+    nothing.mkdir(mode=0o700)
+    return {"secure_file_priv": str(nothing)}
+
+
 def _accounts(version: str, password: str) -> str:
     """Statements that open root to this password, over the socket and over 127.0.0.1."""
     if release(version) < (5, 7):
@@ -354,6 +367,11 @@ def require_free_port(port: int) -> None:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind(("127.0.0.1", port))
+        except PermissionError as error:
+            raise EngineRoomError(
+                f"this user may not listen on port {port}",
+                remedy="choose a port from 1024 on, or leave it out to get a free one",
+            ) from error
         except OSError as error:
             raise _port_taken(port) from error
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from engineroom.errors import EngineRoomError
 from engineroom.servers import local
-from engineroom.servers.catalogue import Request, Setting
+from engineroom.servers.catalogue import Request, Setting, release
 from engineroom.servers.instance import Instance
 from engineroom.servers.server import Address, Server
 
@@ -46,6 +46,8 @@ def start(request: Request) -> Server:
         raise EngineRoomError("no container engine answers", remedy="start Docker or install Podman")
     settings = request.settings()
     chosen = settings.pop("port", None)
+    if release(request.exact or request.entry.series) < (5, 7):
+        settings.pop("secure_file_priv", None)  # NULL is no value there yet: the image's own stays
     return local.on_a_free_port(lambda port: _start(client, request, settings, port), chosen=chosen)
 
 

@@ -13,6 +13,7 @@ import platform
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 from engineroom import progress
@@ -39,7 +40,6 @@ APT::Architecture "amd64";
 APT::Architectures "amd64";
 APT::Install-Recommends "false";
 APT::Sandbox::User "{user}";
-Acquire::Check-Valid-Until "false";
 Acquire::Languages "none";
 Acquire::Retries "3";
 Acquire::IndexTargets::deb::Packages {{
@@ -121,7 +121,7 @@ def _download(unpack: Unpack, folder: Path) -> Path:
         (folder / "sources.list").write_text(f"deb [signed-by={KEYRING}] {mirror} {unpack.suite} main\n")
         try:
             with progress.bar(desc="Reading Debian's index", total=1, bar_format="{desc}: {elapsed}"):
-                _run([*apt_get, "-o", "APT::Update::Error-Mode=any", "update"])
+                _update([*apt_get, "-o", "APT::Update::Error-Mode=any"])
             break
         except subprocess.CalledProcessError as error:
             failures.append(error)
@@ -132,6 +132,17 @@ def _download(unpack: Unpack, folder: Path) -> Path:
             [*apt_get, "install", "--download-only", "-o", "APT::Status-Fd=1", unpack.package], bar.update
         )
     return archives
+
+
+def _update(apt_get: list[str]) -> None:
+    """Read the index. One that is past its date, as a mirror that stands still has, is taken by its signature alone, and said."""
+    try:
+        _run([*apt_get, "update"])
+    except subprocess.CalledProcessError as error:
+        if "is expired" not in error.stderr and "not valid" not in error.stderr:
+            raise
+        print("Debian's index is past its date; its signature is checked all the same.", file=sys.stderr)
+        _run([*apt_get, "-o", "Acquire::Check-Valid-Until=false", "update"])
 
 
 def _run(command: list[str]) -> str:
