@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import os
+import tempfile
 from pathlib import Path
 
 import platformdirs
@@ -39,6 +41,29 @@ def build() -> Path:
 def cache() -> Path:
     """The reader's cache for servers and datadirs: `ENGINEROOM_CACHE`, or the platform's cache folder."""
     chosen = os.environ.get("ENGINEROOM_CACHE")
-    path = Path(chosen) if chosen else platformdirs.user_cache_path("engineroom")
-    path.mkdir(parents=True, exist_ok=True)
+    path = Path(chosen).expanduser().absolute() if chosen else platformdirs.user_cache_path("engineroom")
+    _refuse_unusable(path)
+    path.mkdir(parents=True, exist_ok=True)  # it may have been removed since it was looked at
     return path
+
+
+# The loader splits lists of folders at the first two; option files, apt and the server's log cannot hold the others.
+_IMPOSSIBLE = ':;"\n\r'
+
+
+@functools.cache
+def _refuse_unusable(path: Path) -> None:
+    """Make the cache folder and write to it, once per process and folder."""
+    remedy = "set ENGINEROOM_CACHE to a folder that you may write to"
+    if found := [character for character in _IMPOSSIBLE if character in str(path)]:
+        raise EngineRoomError(
+            f"the cache folder {str(path)!r} has the character {found[0]!r} in its name, with which servers cannot start",
+            remedy=f"{remedy}, without that character",
+        )
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=path).close()
+    except OSError as error:
+        raise EngineRoomError(
+            f"the cache folder {path} cannot be used: {error.strerror}", remedy=remedy
+        ) from error
