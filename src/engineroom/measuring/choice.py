@@ -15,7 +15,7 @@ __all__ = ["live_or_recorded", "why_recorded"]
 def live_or_recorded(
     measure: Callable[[], Run], *, figure: str, versions: Sequence[str], method: str = "live"
 ) -> Run:
-    """Run `measure` when every version can be served here, else return the newest recorded run and print why.
+    """Run `measure` when every version can be had here now, else return the newest recorded run and print why.
 
     `ENGINEROOM_LIVE=0` asks for recordings. Raises EngineRoomError when there is neither a server nor a recording.
     """
@@ -32,10 +32,12 @@ def live_or_recorded(
 
 
 def why_recorded(versions: Sequence[str]) -> str | None:
-    """The reason to show a recording, or None when every version can be served here."""
+    """The reason to show a recording, or None when every version can be had here now; what is lacking is fetched."""
     from engineroom import servers
 
     if os.environ.get("ENGINEROOM_LIVE", "1") == "0":
         return "ENGINEROOM_LIVE is 0"
     absent = [version for version in versions if not servers.runnable(version)]
-    return f"this machine has no MySQL {' and no '.join(absent)}" if absent else None
+    if absent:
+        return f"this machine has no MySQL {' and no '.join(absent)}"
+    return next((reason for version in versions if (reason := servers.why_not_now(version))), None)

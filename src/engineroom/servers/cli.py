@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import sys
 from typing import Any
 
 import click
@@ -20,6 +21,7 @@ from engineroom.servers.server import Server, lost_connection
 
 __all__ = ["server"]
 
+SOME_FAILED = 3  # make goes on without those, and tries them again next time
 AS_JSON = click.option("--format", "form", type=click.Choice(["table", "json"]), default="table")
 
 
@@ -119,12 +121,15 @@ def status(form: str) -> None:
 @server.command()
 @click.argument("versions", nargs=-1)
 @click.option(
-    "--available", is_flag=True, help="Every version that runs here; one that fails is only reported."
+    "--available",
+    is_flag=True,
+    help="Every version that runs here; after one that fails the others go on, and the exit code is 3.",
 )
 def fetch(versions: tuple[str, ...], available: bool) -> None:
     """Download and initialise servers now, so that later starts need no network."""
     if bool(versions) == available:
         raise click.UsageError("name versions, or say --available")
+    failed = False
     for version in versions or tuple(catalogue()):
         request = resolve(version)
         if available and not lifecycle.runnable(version):
@@ -136,8 +141,11 @@ def fetch(versions: tuple[str, ...], available: bool) -> None:
             if not available:
                 raise
             click.echo(f"MySQL {version} is not available now: {error}", err=True)
+            failed = True
             continue
         click.echo(f"MySQL {version} is ready, by {provider}")
+    if failed:
+        sys.exit(SOME_FAILED)
 
 
 def _why_not(version: str) -> str:
@@ -157,7 +165,7 @@ def clean() -> None:
         raise EngineRoomError(
             f"{len(private)} private server(s) still run in notebooks or scripts", remedy="end those first"
         )
-    for name in ("servers", "templates", "instances"):
+    for name in ("servers", "templates", "instances", "failed"):
         shutil.rmtree(paths.cache() / name, ignore_errors=True)
     click.echo("the cache is empty")
 
@@ -167,7 +175,7 @@ def clean() -> None:
 @click.argument("statement")
 @click.option("--database", help="The database to use.")
 def sql(version: str, statement: str, database: str | None) -> None:
-    """Run one statement and print its rows, with tabs between columns and escapes as those of `mysql --batch`."""
+    """Run one statement and print the rows of each result, with tabs between columns and escapes as those of `mysql --batch`."""
     found = next(iter(_shared(version)), None)
     if found is not None:
         _print(found, statement, database)
@@ -182,16 +190,19 @@ def _print(found: Server, statement: str, database: str | None) -> None:
 
     try:
         with contextlib.closing(found.connect(database)) as connection:
-            cursor = connection.cursor()
+            # Raw: a TIME, a DECIMAL or a DOUBLE is printed as the server writes it.
+            cursor = connection.cursor(raw=True)
             cursor.execute(statement)
-            rows: list[tuple[Any, ...]] = cursor.fetchall() if cursor.with_rows else []
-            names = cursor.column_names if cursor.with_rows else ()
+            more = True
+            while more:  # a procedure has several results
+                if cursor.with_rows:
+                    for row in [cursor.column_names, *cursor.fetchall()]:
+                        click.echo("\t".join("NULL" if value is None else _text(value) for value in row))
+                more = bool(cursor.nextset())
     except mysql.connector.Error as error:
         raise EngineRoomError(
             f"MySQL {found.version} says: {error}", remedy=_remedy(error, found.series)
         ) from error
-    for row in [names, *rows] if names else rows:
-        click.echo("\t".join("NULL" if value is None else _text(value) for value in row))
 
 
 _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\0": "\\0"})

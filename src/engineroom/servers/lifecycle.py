@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
+import time
 from collections.abc import Mapping
+from pathlib import Path
 
 from engineroom import paths
 from engineroom.errors import EngineRoomError
@@ -13,7 +16,10 @@ from engineroom.servers.instance import Instance, sweep
 from engineroom.servers.providers import PROVIDERS, Provider
 from engineroom.servers.server import Server
 
-__all__ = ["fetch", "refusals", "runnable", "running", "start"]
+__all__ = ["fetch", "refusals", "runnable", "running", "start", "why_not_now"]
+
+# How long a failed download is taken for a fact, so that not every lab of a book waits for the same closed registry.
+FAILURE_HOLDS_S = 3600
 
 
 def start(
@@ -44,10 +50,44 @@ def start(
 
 
 def fetch(request: Request) -> str:
-    """Do now what the first start would do; the name of the provider that was chosen."""
+    """Do now what the first start would do; the name of the provider that was chosen. A failure is kept for `why_not_now`."""
     provider = _choose(request, None)
-    provider.fetch(request)
+    kept = _failure(request)
+    try:
+        provider.fetch(request)
+    except EngineRoomError as error:
+        kept.parent.mkdir(exist_ok=True)
+        kept.write_text(json.dumps({"problem": error.problem, "at": time.time()}))
+        raise
+    kept.unlink(missing_ok=True)
     return provider.NAME
+
+
+def why_not_now(version: str) -> str | None:
+    """Why no server of this version can be had here now, or None when one is ready; what is lacking is fetched.
+
+    A fetch that failed within the last hour is not tried again: `engineroom server fetch` does that.
+    """
+    if not runnable(version):
+        return f"this machine has no MySQL {version}"
+    request = resolve(version)
+    try:
+        failed = json.loads(_failure(request).read_text())
+        age_s = time.time() - float(failed["at"])
+    except (OSError, ValueError, KeyError, TypeError):
+        age_s = None
+    if age_s is not None and 0 <= age_s < FAILURE_HOLDS_S:
+        return f"MySQL {version} could not be made ready {age_s / 60:.0f} minutes ago: {failed['problem']}"
+    try:
+        fetch(request)
+    except EngineRoomError as error:
+        return f"MySQL {version} cannot be made ready: {error.problem}"
+    return None
+
+
+def _failure(request: Request) -> Path:
+    """Where the last failure to make this version ready is kept."""
+    return paths.cache() / "failed" / f"{request.name}.json"
 
 
 def runnable(version: str) -> list[str]:
