@@ -11,37 +11,23 @@ if ! command -v "$clang" >/dev/null; then
   exit 1
 fi
 
-# What each module is made of besides its entry; files and threads stay native.
-declare -A kernels_of=(
-  [hash_join]="common/storage.cpp hash_join/hybrid.cpp hash_join/relation.cpp hash_join/row_buffer.cpp hash_join/row_memory.cpp hash_join/skewed_keys.cpp"
-  [low_concurrency]="low_concurrency/arena.cpp low_concurrency/insert_values.cpp"
-  [filesort]="common/storage.cpp filesort/design.cpp filesort/filesort.cpp filesort/merge.cpp filesort/sort_records.cpp filesort/table.cpp"
-  [machine]="../machine/sim_file.cpp ../machine/sim_machine.cpp ../wasm/small/no_text.cpp"
-  [redo_log]="../machine/sim_file.cpp ../machine/sim_machine.cpp ../wasm/small/no_text.cpp"
-  [log_steps]="../machine/sim_file.cpp ../machine/sim_machine.cpp ../wasm/small/no_text.cpp"
-  [join_order]="join_order/enumerate.cpp join_order/hypergraph.cpp join_order/inner_plans.cpp join_order/plans.cpp"
-  [query_graph]="join_order/enumerate.cpp join_order/hypergraph.cpp join_order/inner_plans.cpp join_order/plans.cpp"
-)
-# Coroutines make much code: where a log is simulated, size counts more than speed.
-small="-Oz -flto -DNDEBUG -mbulk-memory"
-declare -A options_of=([machine]=$small [redo_log]=$small [log_steps]=$small)
-
 target=${1:-book/web/wasm}
 mkdir -p "$target"
+declare -A options_of=([speed]="-O2" [size]="-Oz -flto -DNDEBUG -mbulk-memory")
 compile() {
-  local entry=$1 word kernels options
-  word=$(basename "$entry" .cpp)
-  read -ra kernels <<<"${kernels_of[$word]}"
-  read -ra options <<<"${options_of[$word]:--O2}"
+  local word=$1 optimize=$2 sources=("${@:3}") options
+  read -ra options <<<"${options_of[$optimize]}"
   "$clang" --target=wasm32-wasi -std=c++20 "${options[@]}" -fno-exceptions -fno-rtti -stdlib=libc++ -mexec-model=reactor \
     -Wall -Wextra -Wconversion -Werror -ffile-prefix-map="$PWD"=. -ffunction-sections -Wl,--gc-sections -Wl,--strip-all -Wl,--compress-relocations \
-    -Inative -Inative/kernels "$entry" "${kernels[@]/#/native/kernels/}" -o "$target/$word.wasm"
+    -Inative -Inative/kernels "native/wasm/$word.cpp" "${sources[@]/#/native/}" -o "$target/$word.wasm"
   echo "$target/$word.wasm: $(stat -c %s "$target/$word.wasm") bytes"
 }
+# Modules, what they are optimized for and their sources are declared in src/engineroom/chapters.toml.
+declared=$(PYTHONPATH=src python3 -m engineroom.chapters wasm)
 compilers=()
-for entry in native/wasm/*.cpp; do
-  compile "$entry" &
+while read -ra module; do
+  compile "${module[@]}" &
   compilers+=($!)
-done
+done <<<"$declared"
 for compiler in "${compilers[@]}"; do wait "$compiler"; done
 [ $# -gt 0 ] || PYTHONPATH=src python3 -m engineroom.widgets.headless

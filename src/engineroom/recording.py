@@ -11,21 +11,22 @@ from typing import Any
 
 import click
 
-from engineroom import provenance, runs
+from engineroom import chapters, provenance, runs
 from engineroom.errors import EngineRoomError
 from engineroom.runs import Run
 
-__all__ = ["CHAPTERS", "record"]
+__all__ = ["recipes", "record"]
 
-# Chapters whose experiments module has a RECORD: figure and method -> a function without arguments that returns its Run.
-CHAPTERS = ("hash_join", "join_order", "redo_log", "low_concurrency", "filesort", "machine")
 _QUIET_LOAD = 0.5
 
 
 def recipes() -> dict[tuple[str, str, str], Callable[[], Run | list[Run]]]:
-    """What can be recorded: (chapter, figure, method) -> how."""
+    """What can be recorded: (chapter, figure, method) -> how.
+
+    Each chapter's experiments have a RECORD: figure and method -> a function without arguments that returns its Run.
+    """
     found = {}
-    for chapter in CHAPTERS:
+    for chapter in (page.word for page in chapters.recorded()):
         recorded: Mapping[tuple[str, str], Callable[[], Run | list[Run]]] = importlib.import_module(
             f"engineroom.experiments.{chapter}"
         ).RECORD

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engineroom.ledger.claims import CHAPTERS, Effect, Figure, Shape, figure, figures
+from engineroom import chapters
+from engineroom.ledger.claims import Effect, Figure, Shape, figure, figures
 from engineroom.ledger.expressions import Key, MissingRowsError, evaluate
 
 ALL = [(each, claim) for each in figures().values() for claim in each.claims]
@@ -27,7 +28,11 @@ def on(claims: list[tuple[Figure, Effect | Shape]]) -> pytest.MarkDecorator:
 def test_all_figures_and_statements_of_the_sources_are_there() -> None:
     assert len(figures()) == 48
     assert len([id for id in figures() if id.startswith("fig-7-")]) == 29
-    assert {each.chapter for each in figures().values()} <= set(CHAPTERS)
+
+
+def test_every_figure_belongs_to_declared_chapters() -> None:
+    named = {word for each in figures().values() for word in (each.chapter, *each.also)}
+    assert named <= {each.word for each in chapters.book().chapters}, "declare it in chapters.toml"
 
 
 def test_a_claim_has_one_id_in_its_figure() -> None:

@@ -11,23 +11,7 @@ from engineroom import published
 from engineroom.errors import EngineRoomError
 from engineroom.ledger import expressions
 
-__all__ = ["CHAPTERS", "Effect", "Figure", "Shape", "figure", "figures", "to_rows"]
-
-# The chapters in the order of the book, with their names in words.
-CHAPTERS = {
-    "redo_log": "The redo log",
-    "group_commit": "Group commit",
-    "lock_sys": "The lock system",
-    "cats": "Contention-aware lock scheduling",
-    "trx_sys": "The transaction system",
-    "read_views": "Read views",
-    "hash_join": "Hash joins",
-    "join_order": "Join order",
-    "binlog": "The binary log",
-    "low_concurrency": "Low concurrency",
-    "filesort": "Sorting",
-    "engine": "The engine as a whole",
-}
+__all__ = ["Effect", "Figure", "Shape", "figure", "figures", "to_rows"]
 
 
 @dataclass(frozen=True)

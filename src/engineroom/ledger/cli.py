@@ -8,9 +8,9 @@ from pathlib import Path
 
 import click
 
-from engineroom import runs
+from engineroom import chapters, runs
 from engineroom.ledger import exchange
-from engineroom.ledger.claims import CHAPTERS, figure
+from engineroom.ledger.claims import figure
 from engineroom.ledger.rows import judgements, rows
 from engineroom.ledger.verdicts import TOKENS, Judgement, judge
 
@@ -30,7 +30,11 @@ _method = click.option("--method", type=click.Choice(runs.METHODS), default="liv
     help="A table for people, or JSON for programs.",
 )
 @click.option("--figure", "figure_id", metavar="ID", help="Show each claim of one figure, such as fig-7-22.")
-@click.option("--chapter", type=click.Choice(list(CHAPTERS)), help="Only the figures of one chapter.")
+@click.option(
+    "--chapter",
+    type=click.Choice([each.word for each in chapters.book().chapters]),
+    help="Only the figures of one chapter.",
+)
 @click.pass_context
 def ledger(context: click.Context, form: str, figure_id: str | None, chapter: str | None) -> None:
     """Every published figure and its verdict."""

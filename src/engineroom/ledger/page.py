@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from engineroom import paths
-from engineroom.ledger.claims import CHAPTERS, Figure, figures
+from engineroom import chapters, paths
+from engineroom.ledger.claims import Figure, figures
 from engineroom.ledger.rows import Row, judgements, rows
 from engineroom.ledger.verdicts import TOKENS, Claim, Judgement
 from engineroom.runs import Run, recorded
@@ -31,7 +31,9 @@ def markdown() -> str:
     for row in rows():
         found[row.chapter].append(row)
     return "\n\n".join(
-        f"**{title}**\n\n" + _table(found[chapter]) for chapter, title in CHAPTERS.items() if chapter in found
+        f"**{chapter.name}**\n\n" + _table(found[chapter.word])
+        for chapter in chapters.book().chapters
+        if chapter.word in found
     )
 
 
@@ -79,12 +81,10 @@ def _words(verdict: str) -> str:
 
 
 def _link(figure: Figure) -> str:
-    """The figure's id, as a link to its cell in the lab where that lab is a page of the book and has the cell."""
-    contents = paths.root() / "_toc.yml"
-    pages = contents.read_text(encoding="utf-8") if contents.exists() else ""
-    for chapter in (figure.chapter, *figure.also):
-        lab = paths.root() / "notebooks" / f"{chapter}.md"
-        if f"notebooks/{chapter}" in pages and lab.exists():
+    """The figure's id, as a link to its cell in the lab where that lab has the cell."""
+    for word in (figure.chapter, *figure.also):
+        lab = paths.root() / "notebooks" / f"{word}.md"
+        if chapters.chapter(word).has_rooms and lab.exists():
             text = lab.read_text(encoding="utf-8")
             if f"({figure.id})=" in text or f"name: {figure.id}" in text:
                 return f"[{figure.id}](#{figure.id})"
