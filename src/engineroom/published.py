@@ -11,7 +11,7 @@ import yaml
 from engineroom import paths
 from engineroom.errors import EngineRoomError
 
-__all__ = ["entries", "entry", "rows"]
+__all__ = ["columns", "entries", "entry", "in_our_columns", "rows"]
 
 
 def entries() -> dict[str, dict[str, Any]]:
@@ -37,6 +37,26 @@ def rows(figure: str) -> pd.DataFrame:
     x = about["columns"]["x"]
     kinds = {x: str} if about["columns"].get("x_type") == "text" else {}
     return pd.read_csv(paths.data() / "published" / about["csv"], dtype=kinds)
+
+
+def columns(figure: str) -> tuple[str, str]:
+    """The x and the y column of a figure that a run delivers; of what its entry says about y, the first word is the column."""
+    about = entry(figure)["columns"]
+    if about is None:
+        raise EngineRoomError(
+            f"{figure} has no columns", remedy="only an entry with rows to measure has them"
+        )
+    return about["x"], str(about.get("y") or "value").split()[0]
+
+
+def in_our_columns(figure: str) -> pd.DataFrame:
+    """The published rows with y under the name that a run gives it, whatever the source's own word; empty where there are none."""
+    table = rows(figure)
+    if table.empty:
+        return table
+    x, y = columns(figure)
+    its_x, _, its_y = table.columns[:3]
+    return table.rename(columns={its_x: x, its_y: y})
 
 
 @cache

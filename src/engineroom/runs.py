@@ -21,6 +21,7 @@ from filelock import FileLock
 
 from engineroom import paths, provenance
 from engineroom.errors import EngineRoomError
+from engineroom.summary import SUMMARIES, values
 
 __all__ = ["METHODS", "Run", "latest", "package", "recorded", "save", "withdraw"]
 
@@ -60,8 +61,8 @@ class Run:
     def __post_init__(self) -> None:
         if self.method not in METHODS:
             raise ValueError(f"method is {self.method!r}, not one of {', '.join(METHODS)}")
-        if self.summary not in ("median", "min"):
-            raise ValueError(f"summary is {self.summary!r}, not median or min")
+        if self.summary not in SUMMARIES:
+            raise ValueError(f"summary is {self.summary!r}, not {' or '.join(SUMMARIES)}")
         for name in (self.figure, *self.tables):
             if not _NAME.fullmatch(name):
                 raise ValueError(
@@ -69,6 +70,14 @@ class Run:
                 )
         if "series" not in self.table.columns:
             raise ValueError(f"the table of {self.figure} has no column 'series'")
+
+    def values(self, *by: str, y: str, table: str = "", where: str | None = None) -> pd.Series[Any]:
+        """What counts of `y` in each cell `by`, as the run's summary says; of the rows `where`, or of a further table.
+
+        run.values("series", "threads", y="nanoseconds")["mtr_5_7", 1]
+        """
+        rows = self.tables[table] if table else self.table
+        return values(rows if where is None else rows.query(where), *by, y=y, how=self.summary)
 
 
 def save(run: Run, *, chapter: str) -> Path:

@@ -65,8 +65,8 @@ class Figure:
 
     @property
     def y_column(self) -> str:
-        """The name of the column that a run delivers: the first word of what the entry says about y."""
-        return (self.y or "value").split()[0]
+        """The name of the column that a run delivers."""
+        return published.columns(self.id)[1]
 
     @property
     def claims_total(self) -> int:
@@ -77,19 +77,19 @@ class Figure:
 
     def published_rows(self) -> dict[str, dict[expressions.Key, float]]:
         """The published rows as the claims read them, empty where the source has none."""
-        table = published.rows(self.id)
+        table = published.in_our_columns(self.id)
         if table.empty:
             return {}
-        x, series, y = table.columns[:3]
-        return to_rows(self, table, x=x, y=y, series=series)
+        x, y = published.columns(self.id)
+        return to_rows(self, table, x=x, y=y)
 
 
 def to_rows(
-    figure: Figure, table: pd.DataFrame, *, x: str, y: str, series: str = "series"
+    figure: Figure, table: pd.DataFrame, *, x: str, y: str
 ) -> dict[str, dict[expressions.Key, float]]:
     """A table of one row a series and x as `{series: {x: value}}`, x typed as the figure says; rows without a value dropped."""
     rows: dict[str, dict[expressions.Key, float]] = {}
-    for each_series, each_x, value in zip(table[series], table[x], table[y], strict=True):
+    for each_series, each_x, value in zip(table["series"], table[x], table[y], strict=True):
         if pd.isna(value):
             continue
         try:

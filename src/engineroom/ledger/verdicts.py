@@ -7,10 +7,10 @@ three kinds that count.
 - Magnitude: ln(ours)/ln(published) lies in [0.5, 2]. Published within 3 % of 1: the same as the direction.
 - Shape: its expression is true.
 
-**Repeats.** The rows of a claim hold one value for each series and x: the median of the repeats, or their least where the
-run says `summary="min"` (CPU time). Then the claim is asked again on each repeat alone; repeat k of every series and x
-together, and a series or x with fewer repeats gives its own in turn. If one repeat answers otherwise than the summary, the
-spread crosses the claim's boundary: the claim is *undecided*. A run of one repeat has no spread.
+**Repeats.** The rows of a claim hold one value for each series and x, as `engineroom.summary` makes it of the repeats. Then the
+claim is asked again on each repeat alone; repeat k of every series and x together, and a series or x with fewer repeats gives its
+own in turn. If one repeat answers otherwise than the summary, the spread crosses the claim's boundary: the claim is *undecided*. A
+run of one repeat has no spread.
 
 **Outcomes.** Only `held` counts for a figure. `not held`, `undecided` and `missing` (the rows lack what the claim asks for)
 count in the total and not as held. A missing claim that is marked optional is `left out`: it does not count at all.
@@ -25,14 +25,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any
 
-import pandas as pd
-
-from engineroom.errors import EngineRoomError
+from engineroom import side_by_side
 from engineroom.ledger import expressions
 from engineroom.ledger.claims import Effect, Figure, Shape, figure, to_rows
 from engineroom.runs import Run
+from engineroom.summary import each_repeat, summarise
 
 __all__ = ["TOKENS", "Claim", "Judgement", "judge"]
 
@@ -198,31 +196,9 @@ def _rows(subject: Figure, run: Run) -> tuple[expressions.Rows, list[expressions
     x, y = subject.x, subject.y_column
     if x is None:
         return {}, []
-    lacking = [name for name in (x, "series", y) if name not in run.table.columns]
-    if lacking:
-        raise EngineRoomError(
-            f"a run of {subject.id} lacks the column {', '.join(lacking)}",
-            remedy=f"deliver the columns {x}, series, {y} and repeat, as figures.yaml names them",
-        )
-    table = run.table.dropna(subset=[y])
-    if "repeat" not in table.columns:
-        table = table.assign(repeat=0)
-    if table.duplicated(["series", x, "repeat"]).any():
-        raise EngineRoomError(
-            f"a run of {subject.id} measures the same series and {x} twice in one repeat",
-            remedy="number the repeats from 0 in the column 'repeat'",
-        )
-    cells: Any = table.sort_values("repeat").groupby(["series", x], sort=False)[y]
-    summary = cells.min() if run.summary == "min" else cells.median()
-    n = int(cells.size().max()) if len(table) else 0
-    each = [
-        pd.DataFrame(
-            [(series, at, values.iloc[k % len(values)]) for (series, at), values in cells],
-            columns=["series", x, y],
-        )
-        for k in range(n)
-    ]
+    table = side_by_side.measured(run, "series", x, y=y)
+    cells = summarise(table, "series", x, y=y, how=run.summary)
     return (
-        to_rows(subject, summary.reset_index(), x=x, y=y),
-        [to_rows(subject, table, x=x, y=y) for table in each],
+        to_rows(subject, cells, x=x, y=y),
+        [to_rows(subject, each, x=x, y=y) for each in each_repeat(table, "series", x, y=y)],
     )
