@@ -23,7 +23,7 @@ from engineroom import paths, provenance
 from engineroom.errors import EngineRoomError
 from engineroom.summary import SUMMARIES, values
 
-__all__ = ["METHODS", "Run", "latest", "package", "recorded", "save", "withdraw"]
+__all__ = ["METHODS", "Run", "latest", "newest", "package", "recorded", "save", "withdraw"]
 
 METHODS = ("live", "host", "sim", "kernel")
 _LARGEST_CSV_BYTES = 1_000_000
@@ -135,6 +135,17 @@ def recorded(figure: str, method: str) -> list[Run]:
 def latest(figure: str, method: str) -> Run | None:
     """The newest recorded run that is not withdrawn, or `None`."""
     return next((run for run in reversed(recorded(figure, method)) if run.withdrawn is None), None)
+
+
+def newest(figure: str, method: str) -> Run:
+    """The newest recorded run that is not withdrawn; raises EngineRoomError where there is none."""
+    run = latest(figure, method)
+    if run is None:
+        raise EngineRoomError(
+            f"no run of {figure} by {method} is recorded",
+            remedy=f"engineroom record {figure} --method {method}",
+        )
+    return run
 
 
 def withdraw(figure: str, method: str, n: int, *, reason: str) -> Path:

@@ -47,13 +47,9 @@ def _table(found: list[Row]) -> str:
     return "\n".join([*lines, "```", ""])
 
 
-def claims_markdown(figure: str | None = None) -> str:
-    """Each claim with the published value and ours, one table a figure and method; all figures that have a run, or one."""
-    parts = [
-        _claims_table(run, judged)
-        for each in ([figure] if figure else figures())
-        for run, judged in judgements(each)
-    ]
+def claims_markdown(*named: str) -> str:
+    """Each claim with the published value and ours, one table per figure and method; of the named figures, or of all that have a run."""
+    parts = [_claims_table(run, judged) for each in (named or figures()) for run, judged in judgements(each)]
     return "\n\n".join(parts or ["No figure has a run yet."]) + "\n"
 
 
