@@ -12,7 +12,6 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 unexport PYTHONPATH
 
 NATIVE := CMakeLists.txt pyproject.toml $(shell find native -name '*.[ch]pp' -not -path 'native/wasm/*')
-CODE := $(NATIVE) $(shell find src -name '*.py') $(shell find data -type f)
 
 # Progress bars where somebody watches a terminal, silence elsewhere.
 QUIET := --disable-pip-version-check $(if $(MAKE_TERMOUT),,-q)
@@ -25,7 +24,7 @@ help:  ## list what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 18
 
 .PHONY: book
-book: $(STAMPS)/servers $(STAMPS)/labs  ## build the book, its labs executed, into _build/html
+book: $(STAMPS)/servers  ## build the book, its labs executed, into _build/html
 	@python -m engineroom.book build
 
 .PHONY: serve
@@ -102,8 +101,3 @@ $(STAMPS)/bench: $(STAMPS)/native requirements/test.txt
 # the book shows recorded runs for it, and the next make tries it again.
 $(STAMPS)/servers: $(STAMPS)/native data/servers.toml
 	@engineroom server fetch --available && touch $@ || [ $$? -eq 3 ]
-
-# A lab is executed again when its text changes (jupyter-cache) or when the code or data under it changes (this rule).
-$(STAMPS)/labs: $(STAMPS)/native $(CODE)
-	@rm -rf _build/.jupyter_cache _build/.doctrees
-	@touch $@

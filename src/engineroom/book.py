@@ -58,6 +58,8 @@ def build() -> Path:
                 progress.refresh()
     page = root / "_build" / "html" / "book" / "index.html"
     if sphinx.returncode or not page.exists():
+        # Sphinx warns of a page when it reads it, and would take what it has read as good the next time.
+        (root / "_build" / ".doctrees" / "environment.pickle").unlink(missing_ok=True)
         raise EngineRoomError(
             f"the book did not build (exit code {sphinx.returncode}):\n{_complaints(said)}",
             remedy="mend what the lines above name and run make book again",

@@ -40,3 +40,5 @@ def test_a_cell_that_writes_to_stderr_is_an_error_whose_last_lines_say_which_and
     assert any("page.md" in line and "stderr" in line for line in last), last
     assert "stderr of the cell that begins with 'import sys':" in last
     assert "a warning of some package" in last
+    with pytest.raises(EngineRoomError, match="stderr"):
+        book.build()  # what Sphinx has read with a warning is not taken as good
