@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 import engineroom
-from engineroom import book, paths, runs
+from engineroom import book, chapters, paths, runs
 
 ROOT = paths.root()
 
@@ -180,7 +180,7 @@ def test_the_readme_shows_the_newest_run_and_names_it(tmp_path):
     assert (ROOT / "book/web/readme.svg").read_text() == drawn, "python -m engineroom.book picture"
 
 
-@pytest.mark.parametrize("chapter", ["hash_join", "join_order", "low_concurrency", "filesort"])
+@pytest.mark.parametrize("chapter", [each.word for each in chapters.written()])
 def test_a_chapter_answers_its_question_in_short_before_it_asks_for_predictions(chapter):
     page = (ROOT / "book" / f"{chapter}.md").read_text()
     short = page[page.index("\n**In short.** ") : page.index("\n## Predict\n")]
