@@ -150,11 +150,12 @@ def newest(figure: str, method: str) -> Run:
 
 def withdraw(figure: str, method: str, n: int, *, reason: str) -> Path:
     """Mark a recorded run as withdrawn, with the reason; its rows stay. Return the path of its `.json`."""
-    found = list((paths.data() / "recorded").glob(f"*/{figure}.{method}.{n}.json"))
+    known = _NAME.fullmatch(figure) and len(figure) < 100
+    found = list((paths.data() / "recorded").glob(f"*/{figure}.{method}.{n}.json")) if known else []
     if not found:
         raise EngineRoomError(
-            f"there is no recorded run {n} of {figure} by {method}",
-            remedy=f"look into data/recorded for the numbers of {figure}",
+            f"there is no recorded run {n} of {figure[:100]!r} by {method}",
+            remedy="look into data/recorded for figures and numbers",
         )
     meta = json.loads(found[0].read_text(encoding="utf-8"))
     _replace(found[0], _json_text({**meta, "withdrawn": reason}))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from engineroom import files
 from engineroom.errors import EngineRoomError
 
 __all__ = ["first_word", "one_statement", "read", "statements"]
@@ -32,16 +33,7 @@ def statements(text: str) -> list[str]:
 
 def read(path: Path, what: str) -> str:
     """The text of a file; `what` names it in the error."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise EngineRoomError(
-            f"the {what} {path.name} is not UTF-8 text (byte {error.start})", remedy="save it as UTF-8"
-        ) from error
-    except OSError as error:
-        raise EngineRoomError(
-            f"the {what} {path} cannot be read: {error.strerror}", remedy="check the path and its permissions"
-        ) from error
+    text = files.read_text(path, what)
     if re.search(r"(?im)^\s*delimiter\b", text):
         raise EngineRoomError(
             f"the {what} {path.name} uses DELIMITER, a command of the mysql client and not of the server",

@@ -13,8 +13,9 @@ from typing import Any
 import pandas as pd
 
 import engineroom
-from engineroom import provenance, runs
+from engineroom import files, provenance, runs
 from engineroom.errors import EngineRoomError, refuse_unwritable
+from engineroom.ledger.claims import figure
 from engineroom.ledger.verdicts import judge
 
 __all__ = ["dump", "export", "load"]
@@ -42,14 +43,14 @@ def dump(run: runs.Run) -> dict[str, Any]:
     }
 
 
-def export(figure: str, method: str, path: Path, *, n: int | None = None) -> runs.Run:
+def export(figure_id: str, method: str, path: Path, *, n: int | None = None) -> runs.Run:
     """Write the newest recorded run of a figure by a method, or run `n`, to `path`; return it."""
-    found = runs.recorded(figure, method)
+    found = runs.recorded(figure_id, method)
     chosen = [run for run in found if (run.withdrawn is None if n is None else run.n == n)]
     if not chosen:
         have = ", ".join(str(run.n) for run in found) or "none"
         raise EngineRoomError(
-            f"there is no recorded run{'' if n is None else f' {n}'} of {figure} by {method} (there are: {have})",
+            f"there is no recorded run{'' if n is None else f' {n}'} of {figure_id} by {method} (there are: {have})",
             remedy="measure it with `engineroom record`, then export again",
         )
     refuse_unwritable(path)
@@ -60,27 +61,48 @@ def export(figure: str, method: str, path: Path, *, n: int | None = None) -> run
 
 def load(path: Path) -> runs.Run:
     """Read an exported run."""
-    try:
-        held = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise EngineRoomError(
-            f"cannot read {path.name}: {error}", remedy="name a file that `engineroom ledger export` wrote"
-        ) from error
+    remedy = "name a file that `engineroom ledger export` wrote"
+    held = files.read_json(path, "exported run", remedy=remedy)
     if not isinstance(held, dict) or held.get("format") != _FORMAT:
-        raise EngineRoomError(
-            f"{path.name} is not an exported run", remedy="name a file that `engineroom ledger export` wrote"
+        raise EngineRoomError(f"{path.name} is not an exported run", remedy=remedy)
+    try:
+        subject = figure(_typed(held, "figure", str))
+        run = runs.Run(
+            figure=subject.id,
+            method=_typed(held, "method", str),
+            table=_table("table", held["table"]),
+            provenance=_typed(held, "provenance", dict),
+            tables={name: _table(name, table) for name, table in _typed(held, "tables", dict).items()},
+            not_attributable=_typed(held, "not_attributable", str, None),
+            summary=_typed(held, "summary", str),
+            origin="exported",
+            recorded_at=_typed(held, "recorded_at", str, None),
         )
-    return runs.Run(
-        figure=held["figure"],
-        method=held["method"],
-        table=pd.DataFrame(held["table"]),
-        provenance=held["provenance"],
-        tables={name: pd.DataFrame(table) for name, table in held["tables"].items()},
-        not_attributable=held["not_attributable"],
-        summary=held["summary"],
-        origin="exported",
-        recorded_at=held["recorded_at"],
-    )
+        y = subject.y_column if subject.x is not None else None
+        if y in run.table.columns and not pd.api.types.is_numeric_dtype(run.table[y]):
+            raise ValueError(f"column {y} of its table holds no numbers")
+    except (KeyError, ValueError) as error:
+        what = f"it has no {error.args[0]!r}" if isinstance(error, KeyError) else str(error)
+        raise EngineRoomError(f"{path.name} is not a whole exported run: {what}", remedy=remedy) from error
+    return run
+
+
+def _typed(held: dict[str, Any], name: str, *kinds: type | None) -> Any:
+    """A field of one of these kinds, None among them where it may be absent."""
+    value = held[name]
+    if not any(value is None if kind is None else isinstance(value, kind) for kind in kinds):
+        raise ValueError(f"{name} is {json.dumps(value)[:40]}")
+    return value
+
+
+def _table(name: str, columns: Any) -> pd.DataFrame:
+    """A table from lists of plain values, all of one length."""
+    is_table = isinstance(columns, dict) and all(isinstance(values, list) for values in columns.values())
+    if not is_table or len({len(values) for values in columns.values()}) > 1:
+        raise ValueError(f"{name} is no table: columns of equal length are needed")
+    if any(isinstance(value, dict | list) for values in columns.values() for value in values):
+        raise ValueError(f"{name} holds more than plain values")
+    return pd.DataFrame(columns)
 
 
 def _plain(table: pd.DataFrame) -> dict[str, list[Any]]:

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import itertools
 import json
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from engineroom import files
 from engineroom.errors import EngineRoomError
 
 if TYPE_CHECKING:
@@ -29,20 +29,18 @@ REMEDY = 'write it as {"nodes": 3, "edges": [{"left": [0], "right": [1]}, {"left
 
 def read(path: str) -> Graph:
     """The graph in a file, or from standard input for `-`; `FILE#NAME` is one of a file's named graphs."""
-    file, _, name = (path, "", "") if path == "-" or Path(path).exists() else path.partition("#")
-    try:
-        text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise EngineRoomError(
-            f"the graph {path!r} cannot be read: {error}", remedy="name a file, or - for standard input"
-        ) from None
-    try:
-        value = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise EngineRoomError(
-            f"the graph {path!r} is not JSON (line {error.lineno}: {error.msg})", remedy=REMEDY
-        ) from None
+    file, _, name = (path, "", "") if path == "-" or _exists(path) else path.partition("#")
+    value = files.read_json(
+        None if file == "-" else Path(file), "graph", remedy=f"name a file, or - for standard input; {REMEDY}"
+    )
     return from_json(_one_of(value, file, name))
+
+
+def _exists(path: str) -> bool:
+    try:
+        return Path(path).exists()
+    except (OSError, ValueError):  # too long, a loop of links, a NUL
+        return False
 
 
 def _one_of(value: Any, file: str, name: str) -> Any:

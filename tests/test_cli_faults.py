@@ -1,0 +1,271 @@
+"""No command ends in a traceback, whatever it is given: hostile arguments, files and folders, by seed.
+
+Servers are refused in this test (the only provider is an address where nobody listens), so that a case takes milliseconds;
+what happens with a server that runs is tested in servers/, compare/ and query_graphs/.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import resource
+import shutil
+import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from engineroom import cli, paths
+from engineroom.errors import EngineRoomError
+
+CASES = 2400
+PARTS = 8
+
+NUMBERS = (
+    "0",
+    "-1",
+    "1",
+    "2",
+    "-0",
+    "1e9",
+    "99999999999999999999",
+    "0x10",
+    "nan",
+    "inf",
+    "",
+    " ",
+    "½",
+    "1;2",
+)
+WORDS = (
+    "",
+    " ",
+    "-",
+    "--",
+    "..",
+    "/",
+    "\x00",
+    "a\x00b",
+    "\n",
+    "\x1b[31mred",
+    "%s%n",
+    "{0}",
+    "'; drop table t; --",
+    "é" * 200,
+    "x" * 20_000,
+    "\udcff",
+    "fig-7-22",
+    "fig-7-99",
+    "FIG-7-22",
+    "own-",
+    "redo_log",
+    "9.7",
+    "5.7.22",
+    "9.7.4.1",
+    "9",
+    "-1.0",
+    "8.0.99999999999999999999",
+    "latest",
+)
+OPTIONS = ("a=b", "=b", "a", "a=", "datadir=/", "port=1", "port=x", "a=\n", "\x00=1", "x" * 5000 + "=1")
+
+
+def nasty_files(folder: Path) -> list[Path]:
+    """Files that no command expects, and some that are nearly right."""
+    root = paths.root()
+    exported = {"format": "engineroom-run-1"}
+    texts: dict[str, bytes] = {
+        "empty": b"",
+        "zeros": b"\0" * 4096,
+        "binary": bytes(range(256)) * 16,
+        "no-utf8": b"select '\xff\xfe'",
+        "bom": b"\xef\xbb\xbfselect 1",
+        "one": b"select 1",
+        "two": b"select 1; select 2",
+        "comment": b"-- nothing\n",
+        "open-quote": b"select 'abc",
+        "long": b"select " + b"1+" * 50_000 + b"1",
+        "delimiter": b"delimiter //\ncreate procedure p() begin select 1; end//",
+        "deep.json": b"[" * 100_000,
+        "deep-object.json": b'{"a":' * 50_000 + b"1" + b"}" * 50_000,
+        "nan.json": b"NaN",
+        "null.json": b"null",
+        "list.json": b"[1, 2, 3]",
+        "string.json": b'"x"',
+        "huge-number.json": b'{"nodes": 1e999, "edges": []}',
+        "digits.json": b'{"nodes": ' + b"9" * 5000 + b', "edges": []}',
+        "run-bare.json": json.dumps(exported).encode(),
+        "run-types.json": json.dumps(
+            {
+                **exported,
+                "figure": 7,
+                "method": [],
+                "table": "x",
+                "tables": 3,
+                "provenance": None,
+                "summary": {},
+                "not_attributable": 1,
+                "recorded_at": 5,
+            }
+        ).encode(),
+        "run-figure.json": json.dumps(
+            {
+                **exported,
+                "figure": "fig-7-22",
+                "method": "live",
+                "table": {"series": ["a"], "wrong": [1]},
+                "tables": {"a": [1]},
+                "provenance": {},
+                "summary": "mean",
+                "not_attributable": None,
+                "recorded_at": None,
+            }
+        ).encode(),
+    }
+    graphs: list[object] = [
+        {"nodes": 3, "edges": [{"left": [0], "right": [1]}, {"left": [1], "right": [2]}]},
+        {"nodes": -1, "edges": []},
+        {"nodes": 0, "edges": []},
+        {"nodes": 65, "edges": []},
+        {"nodes": 10**9, "edges": []},
+        {"nodes": 2.5, "edges": []},
+        {"nodes": "3", "edges": []},
+        {"nodes": 3},
+        {"edges": []},
+        {"nodes": 3, "edges": 5},
+        {"nodes": 3, "edges": [5]},
+        {"nodes": 3, "edges": [{"left": [], "right": [1]}]},
+        {"nodes": 3, "edges": [{"left": [0], "right": [0]}]},
+        {"nodes": 3, "edges": [{"left": [0], "right": [3]}]},
+        {"nodes": 3, "edges": [{"left": [-1], "right": [1]}]},
+        {"nodes": 3, "edges": [{"left": ["a"], "right": [1]}]},
+        {"nodes": 3, "edges": [{"left": [0.5], "right": [1]}]},
+        {"nodes": 3, "edges": [{"left": [2**70], "right": [1]}]},
+        {"nodes": 3, "edges": [{"left": 0, "right": 1}]},
+        {"nodes": 3, "edges": [{"left": [0], "right": [1], "selectivity": "x"}]},
+        {"nodes": 3, "edges": [{"left": [0], "right": [1]}] * 10_000},
+    ]
+    for number, graph in enumerate(graphs):
+        texts[f"graph-{number}.json"] = json.dumps(graph).encode()
+    files = []
+    for name, content in texts.items():
+        (folder / name).write_bytes(content)
+        files.append(folder / name)
+    (folder / "folder").mkdir()
+    (folder / "loop").symlink_to("loop")
+    (folder / "dangling").symlink_to("nowhere")
+    (folder / "unreadable").write_text("select 1")
+    (folder / "unreadable").chmod(0)
+    return [
+        *files,
+        *(
+            folder / name
+            for name in ("folder", "loop", "dangling", "unreadable", "missing", "missing/deeper")
+        ),
+        Path("/dev/null"),
+        Path("/dev/full"),
+        root / "data" / "querygraphs" / "job.json",
+    ]
+
+
+def cases(seed: int, n: int, files: list[Path]) -> list[list[str]]:
+    """`n` command lines; the same for the same seed."""
+    random_ = random.Random(seed)
+    pick = random_.choice
+
+    def word() -> str:
+        return pick(WORDS)
+
+    def file() -> str:
+        return str(pick(files))
+
+    def graph() -> str:
+        return file() + pick(("", "", "#29a", "#", "#nothing", "#\x00"))
+
+    def option() -> list[str]:
+        return ["-o", pick(OPTIONS)]
+
+    makers: list[Callable[[], list[str]]] = [
+        lambda: [word(), word()],
+        lambda: ["server", pick(("list", "status")), *pick(([], ["--format", word()], [word()]))],
+        lambda: ["server", "start", word(), *option(), *pick(([], ["--port", pick(NUMBERS)], ["--provider", word()]))],
+        lambda: ["server", "stop", *pick(([], ["--all"], [word()], ["--all", word()]))],
+        lambda: ["server", "fetch", word(), *pick(([], ["--available"], [word()]))],
+        lambda: ["server", "sql", word(), word(), *pick(([], ["--database", word()]))],
+        lambda: ["ledger", *pick(([], ["--figure", word()], ["--chapter", word()], ["--format", pick(("json", word()))]))],
+        lambda: ["ledger", "export", word(), "-o", file(), *pick(([], ["-n", pick(NUMBERS)], ["--method", word()]))],
+        lambda: ["ledger", "read", file()],
+        lambda: ["ledger", "withdraw", word(), pick(NUMBERS), "--reason", word()],
+        lambda: ["calibrate", "--samples", pick(("0", "-1", "1001", "x")), "--output", file()],
+        lambda: ["calibrate", "--samples", "1", "--folder", file(), "--output", str(files[0].parent / "folder")],
+        lambda: ["join-order", "enumerate", graph(), *pick(([], ["--quiet"])), *pick(([], ["--algorithm", word()]))],
+        lambda: ["join-order", "explain", word(), *pick(([], ["--version", word()], ["--database", word()]))],
+        lambda: [
+            "compare", file(), *pick(([], ["--schema", file()])), *pick(([], ["--data", file()])),
+            *pick(([], ["--rows", pick(NUMBERS)], ["--repeats", pick(NUMBERS)], ["--versions", word()], option())),
+            *pick(([], ["--format", pick(("json", word()))])),
+        ],
+        lambda: ["record", *pick((["--list", word()], [f"no-{word()}"], ["--method", word()], []))],
+        lambda: ["doctor", "--check", word()],
+    ]  # fmt: skip
+    return [pick(makers)() for _ in range(n)]
+
+
+@pytest.fixture(scope="module")
+def somewhere(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A book of its own that may be withdrawn from, and hostile files."""
+    folder = tmp_path_factory.mktemp("faults")
+    real = paths.root()
+    recorded = folder / "data" / "recorded" / "hash_join"
+    recorded.mkdir(parents=True)
+    for name in ("published", "workloads", "querygraphs", "machine", "join_order", "servers.toml"):
+        if (real / "data" / name).exists():
+            (folder / "data" / name).symlink_to(real / "data" / name)
+    for path in (real / "data" / "recorded" / "hash_join").glob("fig-7-22.*"):
+        shutil.copy(path, recorded)
+    (folder / "files").mkdir()
+    return folder
+
+
+@pytest.fixture
+def little_memory() -> Iterator[None]:
+    """What would take all memory, such as reading a device to its end, fails here instead."""
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (6 * 2**30, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+@pytest.mark.usefixtures("little_memory")
+@pytest.mark.parametrize("part", range(PARTS))
+def test_no_command_ends_in_a_traceback(part: int, somewhere: Path, monkeypatch: pytest.MonkeyPatch):
+    files = somewhere / "files" / str(part)
+    files.mkdir()
+    hostile = nasty_files(files)
+    monkeypatch.setenv("ENGINEROOM_ROOT", str(somewhere))
+    monkeypatch.setenv("ENGINEROOM_CACHE", str(somewhere / "cache"))
+    monkeypatch.setenv("ENGINEROOM_PROVIDER", "dsn")
+    monkeypatch.chdir(files)
+    failures = []
+    for arguments in cases(part, CASES // PARTS, hostile):
+        result = CliRunner().invoke(cli._cli, arguments)
+        error = result.exception
+        if error is None or isinstance(error, EngineRoomError | SystemExit):
+            if isinstance(error, EngineRoomError) and not (error.problem and error.remedy):
+                failures.append(f"{arguments!r}: an error without a remedy: {error}")
+            continue
+        where = "".join(traceback.format_exception(error)[-2:])
+        failures.append(f"{[a[:80] for a in arguments]!r}:\n{where}")
+    assert not failures, f"{len(failures)} of {CASES // PARTS}:\n" + "\n".join(failures[:12])
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+def test_an_unreadable_cache_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    folder = tmp_path / "cache"
+    folder.mkdir(mode=0)
+    monkeypatch.setenv("ENGINEROOM_CACHE", str(folder))
+    result = CliRunner().invoke(cli._cli, ["server", "status"])
+    assert isinstance(result.exception, EngineRoomError)
