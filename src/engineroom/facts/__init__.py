@@ -18,6 +18,7 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import math
+import types
 import typing
 from collections.abc import Callable, Collection, Iterator, Mapping
 from numbers import Integral, Real
@@ -130,6 +131,8 @@ def _print(value: Any, shown: Shown) -> str:
 def _is(value: object, hint: Any) -> bool:
     """Whether a value is what its field promises. Numbers of NumPy are numbers; `nan` is none."""
     kind = typing.get_origin(hint) or hint
+    if kind is types.UnionType:
+        return any(_is(value, each) for each in typing.get_args(hint))
     if isinstance(value, bool):
         return kind is bool
     if kind is int:

@@ -1,0 +1,367 @@
+"""The facts of `book/redo_log.md`. "8.0" in a name is the log of 8.0 with its log threads, `threads_off` the one without."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from engineroom import _native
+from engineroom.experiments import redo_log
+from engineroom.experiments.redo_log import host as on_host
+from engineroom.experiments.redo_log import live
+from engineroom.facts import Facts, Range, fact, span
+from engineroom.figures.table import Table
+from engineroom.ledger import verdicts
+from engineroom.runs import Run, newest, recorded
+from engineroom.summary import values
+
+__all__ = ["RedoLogFacts", "facts"]
+
+# What is simulated while the page is made: enough crashes to lose a commit in, and a window that 250 clients settle in.
+CRASH_RUNS = 60
+WARMUP_NS, WINDOW_NS = 210_000_000, 300_000_000
+
+
+def _at(by_clients: pd.Series[float], *clients: int) -> dict[int, float]:
+    return {n: by_clients[n] for n in clients}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Simulated(Facts):
+    """Redo fsyncs per transaction by clients, on the simulated 176 hardware threads (fig-7-06, sim)."""
+
+    fsyncs_per_txn_8_0: Mapping[int, float] = fact("{:.2f}", keys=(1, 3, 200))
+    fsyncs_per_txn_5_7: Mapping[int, float] = fact("{:.2f}", keys=(3, 200))
+    fsyncs_per_txn_threads_off: Mapping[int, float] = fact("{:.2f}", keys=(1,))
+    fsyncs_per_txn_no_gate: Mapping[int, float] = fact("{:.2f}", keys=(1,))
+    peak_clients: int = fact()
+    varied_machines: int = fact()
+    flips: str = fact()
+    flipped_alone: str = fact()
+
+    @classmethod
+    def of(cls, run: Run) -> Simulated:
+        per_txn = run.values("series", "concurrency", y="flushes_per_transaction")
+        alone = run.values(
+            "parameter",
+            "factor",
+            y="flushes_per_transaction",
+            table="varied",
+            where="series == 'flushes' and concurrency == 1",
+        )
+        flips = [each.split(":")[0] for each in verdicts.judge(run).fragile or ()]
+        of_machine = {
+            f"{row.parameter} x {row.factor:g}": row.flushes_per_transaction
+            for row in alone.reset_index().itertuples()
+        }
+        return cls(
+            fsyncs_per_txn_8_0=_at(per_txn["flushes"], 1, 3, 200),
+            fsyncs_per_txn_5_7=_at(per_txn["old_redo"], 3, 200),
+            fsyncs_per_txn_threads_off=_at(per_txn["writer_threads_off"], 1),
+            fsyncs_per_txn_no_gate=_at(per_txn["no_cpu_gate"], 1),
+            peak_clients=int(per_txn["flushes"].idxmax()),
+            varied_machines=len(alone),
+            flips=flips_said(flips),
+            flipped_alone=flipped_said([of_machine[flip] for flip in flips]),
+        )
+
+
+def flips_said(flips: Sequence[str]) -> str:
+    """How many varied machines have another verdict, and what was varied: "1: `wake_ps`"."""
+    if not flips:
+        return "none"
+    return f"{len(flips)}: " + ", ".join(f"`{flip.split(' x ')[0]}`" for flip in flips)
+
+
+def flipped_said(fsyncs_per_txn: Sequence[float]) -> str:
+    """How often a client alone flushes on those machines."""
+    return f"{min(fsyncs_per_txn):.1f} to {max(fsyncs_per_txn):.1f}" if fsyncs_per_txn else "as often"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Live(Facts):
+    """Redo fsyncs per transaction by clients, on servers (fig-7-06, live)."""
+
+    fsyncs_per_txn_8_0: Mapping[int, float] = fact("{:.2f}", keys=(1, 50, 200))
+    fsyncs_per_txn_5_7: Mapping[int, float] = fact("{:.2f}", keys=(1, 50, 200))
+    fsyncs_per_txn_threads_on: Mapping[int, float] = fact("{:.2f}", keys=(1, 50, 200))
+    fsyncs_per_txn_threads_off: Mapping[int, float] = fact("{:.2f}", keys=(1, 50, 200))
+    first_fsyncs_per_txn_5_7: Mapping[int, float] = fact(
+        "{:.2f}", keys=(50, 200)
+    )  # on few rows, chosen unevenly
+    peak_clients: int = fact()
+    crowd: str = fact()
+
+    @classmethod
+    def of(cls, run: Run, *, first: Run) -> Live:
+        per_txn = run.values("series", "concurrency", y="flushes_per_transaction")
+        of_first = first.values("series", "concurrency", y="flushes_per_transaction")
+        return cls(
+            fsyncs_per_txn_8_0=_at(per_txn["flushes"], 1, 50, 200),
+            fsyncs_per_txn_5_7=_at(per_txn["old_redo"], 1, 50, 200),
+            fsyncs_per_txn_threads_on=_at(per_txn["9.7_writer_threads_on"], 1, 50, 200),
+            fsyncs_per_txn_threads_off=_at(per_txn["9.7_writer_threads_off"], 1, 50, 200),
+            first_fsyncs_per_txn_5_7=_at(of_first["old_redo"], 50, 200),
+            peak_clients=int(per_txn["flushes"].idxmax()),
+            crowd=crowd_said(per_txn, run.table),
+        )
+
+
+def crowd_said(per_txn: pd.Series[float], table: pd.DataFrame) -> str:
+    """Whether 200 clients flush more often than 50, and what else they waited for, where that was counted."""
+    rises = [name for name in live.SERVERS if per_txn[name, 200] > per_txn[name, 50]]
+    said = f"From 50 to 200 clients the curve rises in {len(rises)} of {len(live.SERVERS)} servers: "
+    if "rolled_back" not in table:
+        return (
+            f"{said}neither rollbacks nor waits for rows were counted, and on this small table both are part of the flushes of a "
+            "crowd."
+        )
+    crowd = table[table["concurrency"] == 200]
+    begun = (crowd["rolled_back"] + crowd["transactions"]).sum()
+    return (
+        f"{said}{crowd['rolled_back'].sum():,} of {begun:,} transactions of 200 clients were rolled back, "
+        f"and {crowd['row_lock_waits'].sum():,} times a client waited for a row."
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Throughput(Facts):
+    """Short transactions when clients crowd, over the log of 8.0 and of 5.7 (fig-7-01, sim)."""
+
+    gain_ratio: Mapping[int, float] = fact("{:.2f}", keys=(100, 250, 300))
+    window_5_7_ms: Range = fact(span("{:g}", "ms"))
+    window_8_0_ms: Range = fact(span("{:g}", "ms"))
+    recordings: int = fact()
+
+    @classmethod
+    def of(cls, run: Run, *, recordings: int) -> Throughput:
+        tpmc = run.values("series", "concurrency", y="tpmC")
+        return cls(
+            gain_ratio={n: tpmc["after", n] / tpmc["before", n] for n in (100, 250, 300)},
+            window_5_7_ms=_window_ms(run, "before"),
+            window_8_0_ms=_window_ms(run, "after"),
+            recordings=recordings,
+        )
+
+
+def _window_ms(run: Run, series: str) -> Range:
+    windows = run.table[run.table["series"] == series]["window_ms"]
+    return Range(windows.min(), windows.max())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Load(Facts):
+    """How often all workers of a load together get a mini-transaction into the log (fig-7-02, sim)."""
+
+    mtr_5_7_us: float = fact("{:.2f} us")
+    mtr_8_0_us: float = fact("{:.2f} us")
+    gain_ratio: float = fact("{:.1f}")
+
+    @classmethod
+    def of(cls, run: Run) -> Load:
+        of_one = redo_log.LARGE_TRANSACTIONS
+        in_transaction = of_one["statements"] * of_one["mtrs_per_statement"] + of_one["commit_mtrs"]
+        mtrs = redo_log.LOAD_WORKERS * of_one["transactions"] * in_transaction
+        mtr_us = run.values("build", y="load_time_minutes") * 60e6 / mtrs
+        return cls(
+            mtr_5_7_us=mtr_us["before"],
+            mtr_8_0_us=mtr_us["after"],
+            gain_ratio=mtr_us["before"] / mtr_us["after"],
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shares(Facts):
+    """What 250 clients do with their CPU time, and whose waits for the log's mutex they are (fig-7-04 and fig-7-05, sim)."""
+
+    reservation_5_7_percent: float = fact("{:.0f} %")
+    reservation_8_0_percent: float = fact("{:.0f} %")
+    statement_8_0_percent: float = fact("{:.0f} %")
+    flush_8_0_percent: float = fact("{:.0f} %")
+    log_sys_mutex_percent: float = fact("{:.0f} %")  # of all time that clients wait
+    mtr_commit_percent: float = fact("{:.1f} %")  # of the waits for that mutex
+
+    @classmethod
+    def of(cls, run: Run, *, callers: Run) -> Shares:
+        percent = run.values("series", "component", y="share_percent")
+        waited = run.values("name", y="total_ns", table="waits", where="series == 'old_redo'")
+        return cls(
+            reservation_5_7_percent=percent["old_redo", "log_reservation"],
+            reservation_8_0_percent=percent["new_redo", "log_reservation"],
+            statement_8_0_percent=percent["new_redo", "statement"],
+            flush_8_0_percent=percent["new_redo", "log_write_up_to"],
+            log_sys_mutex_percent=100 * waited["log_sys_mutex"] / waited.sum(),
+            mtr_commit_percent=callers.values("caller", y="share_percent")["mtr_commit"],
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RealThreads(Facts):
+    """The same clients on real threads (fig-7-04, host), and on a simulated machine of two processors."""
+
+    processors: int = fact()
+    least_processors: int = fact()
+    reservation_percent: float = fact("{:.1f} %")
+    two_simulated_percent: float = fact("{:.1f} %")  # the reservation's share on the small machine
+    waits: Table
+
+    @classmethod
+    def of(cls, run: Run, *, simulated: Run, two: Mapping[str, Any]) -> RealThreads:
+        percent = run.values("component", y="share_percent", where="series == 'old_redo'")
+        cpu_ps = redo_log.components(two["activities"])
+        return cls(
+            processors=run.provenance["cores"],
+            least_processors=on_host.LEAST_PROCESSORS,
+            reservation_percent=percent["log_reservation"],
+            two_simulated_percent=100 * cpu_ps["log_reservation"] / sum(cpu_ps.values()),
+            waits=waits(simulated, run),
+        )
+
+
+def waits(simulated: Run, real: Run) -> Table:
+    """How long waits last, on the simulated machine and on real threads."""
+    names = {"median": "p50_ns", "99 %": "p99_ns"}
+    columns = {
+        f"{machine}: {name}": run.values("series", "name", y=column, table="waits").map(_duration)
+        for machine, run in (
+            ("simulated, 176 threads", simulated),
+            (f"real, {real.provenance['cores']} processors", real),
+        )
+        for name, column in names.items()
+    }
+    order = simulated.tables["waits"][["series", "name"]].drop_duplicates()
+    both = pd.DataFrame(columns).reindex(pd.MultiIndex.from_frame(order)).dropna().reset_index()
+    return Table(
+        both.assign(series=both["series"].map({"old_redo": "5.7", "new_redo": "8.0"})).rename(
+            columns={"series": "log of", "name": "latch or event"}
+        ),
+        "How long a wait for each latch or event lasts, 250 clients: half of the waits are shorter than the median.",
+        f"Simulated: {_day(simulated)}. Real threads: {_day(real)}, {real.provenance['scheduling']} scheduling.",
+    )
+
+
+def _duration(ns: float) -> str:
+    return f"{ns / 1e6:.3g} ms" if ns >= 1e6 else f"{ns / 1e3:.3g} us"
+
+
+def _day(run: Run) -> str:
+    return (run.recorded_at or "")[:10]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Commits(Facts):
+    """What the commit of a mini-transaction costs by threads: here (num-deg-3, kernel), and 64 on the simulated machine (sim)."""
+
+    cost_5_7_ns: Mapping[int, float] = fact("{:,.0f}", keys=(1, 16, 64))
+    cost_8_0_ns: Mapping[int, float] = fact("{:,.0f}", keys=(1, 16, 64))
+    cost_threads_off_ns: Mapping[int, float] = fact("{:,.0f}", keys=(1,))
+    threads_off_alone: str = fact()
+    many_threads: str = fact()
+    between: str = fact()
+    loads: Table | None
+
+    @classmethod
+    def of(cls, run: Run, *, simulated: Run) -> Commits:
+        here = run.values("series", "threads", y="nanoseconds")
+        there = simulated.values("series", "threads", y="nanoseconds")
+        return cls(
+            cost_5_7_ns={**_at(here["mtr_5_7"], 1, 16), 64: there["mtr_5_7", 64]},
+            cost_8_0_ns={**_at(here["mtr_8_0"], 1, 16), 64: there["mtr_8_0", 64]},
+            cost_threads_off_ns=_at(here["mtr_8_0_writer_threads_off"], 1),
+            threads_off_alone=more_or_less(here["mtr_8_0_writer_threads_off", 1] / here["mtr_5_7", 1]),
+            many_threads=there_or_not(is_there=here["mtr_8_0", 16] < here["mtr_5_7", 16]),
+            between=between_said(has_work="between_ns" in run.table),
+            loads=loads(run) if "loads" in run.tables else None,
+        )
+
+
+def more_or_less(ratio: float) -> str:
+    """By how many percent something is more or less: "28 % more"."""
+    percent = 100 * (ratio - 1)
+    return f"{abs(percent):.0f} % {'more' if percent > 0 else 'less'}"
+
+
+def there_or_not(*, is_there: bool) -> str:
+    """Of a gain that was seen elsewhere."""
+    return "is there too" if is_there else "is not there"
+
+
+def between_said(*, has_work: bool) -> str:
+    """What lies between two commits, and what follows from that."""
+    if has_work:
+        return (
+            "In this recording a thread computes for a microsecond between two commits, as long as the cheapest mini-transaction of "
+            "the recorded servers takes."
+        )
+    return "In this recording nothing lies between two commits, so that it flatters 5.7 with several threads and 8.0 with one."
+
+
+def loads(run: Run) -> Table:
+    """CPU time of a commit by what lies between two."""
+    rows = pd.concat([run.table, run.tables["loads"]]).query("threads in (1, 2)")
+    cpu_ns = values(rows, "between_ns", "threads", "series", y="cpu_ns", how=run.summary)
+    names = {"mtr_5_7": "5.7", "mtr_8_0": "8.0", "mtr_8_0_writer_threads_off": "8.0, writer threads off"}
+    wide = cpu_ns.unstack("series").round(0).astype(int).rename(columns=names).reset_index()
+    return Table(
+        wide.rename(columns={"between_ns": "ns between two commits"}),
+        "CPU nanoseconds of a commit, by what lies between two of a thread.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Crashes(Facts):
+    """Simulated servers that lose their power, while the page is made: three designs together."""
+
+    crashes: int = fact("{:,}")
+    commits: int = fact("{:,}")
+    lost: int = fact()
+
+    @classmethod
+    def of(cls, reports: Sequence[Mapping[str, int]]) -> Crashes:
+        crashes, commits, lost = (
+            sum(report[what] for report in reports) for what in ("crashes", "commits", "lost_commits")
+        )
+        return cls(crashes=crashes, commits=commits, lost=lost)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RedoLogFacts(Facts):
+    """All that the page tells, by recording."""
+
+    simulated: Simulated
+    live: Live
+    throughput: Throughput
+    load: Load
+    shares: Shares
+    real: RealThreads
+    commit: Commits
+    crashed: Crashes
+
+
+def facts() -> RedoLogFacts:
+    """From the newest recordings, from crashes and from a small machine that are simulated now."""
+    profile = newest("fig-7-04", "sim")
+    reports = [
+        _native.redo_log.crash_runs(design=design, seed=1, runs=CRASH_RUNS)
+        for design in ("5.6", "5.7", "8.0")
+    ]
+    two = _native.redo_log.simulate(
+        design="5.7",
+        parameters=redo_log.parameters("laptop"),
+        load={**redo_log.TPCC, "clients": 250},
+        warmup_ns=WARMUP_NS,
+        run_ns=WINDOW_NS,
+    )
+    return RedoLogFacts(
+        simulated=Simulated.of(newest("fig-7-06", "sim")),
+        live=Live.of(newest("fig-7-06", "live"), first=recorded("fig-7-06", "live")[0]),
+        throughput=Throughput.of(newest("fig-7-01", "sim"), recordings=len(recorded("fig-7-01", "sim"))),
+        load=Load.of(newest("fig-7-02", "sim")),
+        shares=Shares.of(profile, callers=newest("fig-7-05", "sim")),
+        real=RealThreads.of(newest("fig-7-04", "host"), simulated=profile, two=two),
+        commit=Commits.of(newest("num-deg-3", "kernel"), simulated=newest("num-deg-3", "sim")),
+        crashed=Crashes.of(reports),
+    )

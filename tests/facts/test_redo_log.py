@@ -1,0 +1,258 @@
+from __future__ import annotations
+
+import dataclasses
+
+import pandas as pd
+import pytest
+
+from engineroom.experiments.redo_log import live
+from engineroom.facts import Range, redo_log
+from engineroom.facts.redo_log import Commits, Crashes, Live, Load, RealThreads, Shares, Simulated, Throughput
+
+CLIENTS = (1, 3, 10, 50, 200)
+
+
+def flushes(**series: tuple[float, ...]) -> list[tuple[int, str, int, float]]:
+    """Three repeats of each, of which the middle one counts."""
+    return [
+        (n, name, repeat, value * factor)
+        for name, values in series.items()
+        for n, value in zip(CLIENTS, values, strict=True)
+        for repeat, factor in enumerate((1, 0.5, 3))
+    ]
+
+
+def varied(name: str, factor: float, values: tuple[float, ...]) -> pd.DataFrame:
+    rows = flushes(flushes=values)
+    table = pd.DataFrame(rows, columns=["concurrency", "series", "repeat", "flushes_per_transaction"])
+    return table.assign(parameter=name, factor=factor)
+
+
+def simulated(made, *machines: pd.DataFrame):
+    one = (1.0,) * len(CLIENTS)
+    rows = flushes(
+        flushes=(2, 8, 3, 1.5, 0.75), old_redo=one, writer_threads_off=one, no_cpu_gate=(9, 8, 3, 2, 1)
+    )
+    columns = "concurrency series repeat flushes_per_transaction"
+    return made("fig-7-06", "sim", columns, *rows, tables={"varied": pd.concat(machines)})
+
+
+def test_fsyncs_per_transaction_are_medians_by_clients(made):
+    seen = Simulated.of(simulated(made, varied("wake_ps", 1.5, (2, 8, 3, 1.5, 0.75))))
+    assert seen.fsyncs_per_txn_8_0 == {1: 2.0, 3: 8.0, 200: 0.75}
+    assert seen.fsyncs_per_txn_5_7 == {3: 1.0, 200: 1.0}
+    assert (seen.fsyncs_per_txn_threads_off, seen.fsyncs_per_txn_no_gate) == ({1: 1.0}, {1: 9.0})
+    assert seen.peak_clients == 3
+
+
+def test_machines_on_which_the_verdict_flips_are_named_with_what_one_client_does_there(made):
+    same, other = (2, 8, 3, 1.5, 0.75), (5, 1, 1, 1, 1)
+    seen = Simulated.of(simulated(made, varied("smt_permille", 0.5, same), varied("wake_ps", 1.5, other)))
+    assert (seen.varied_machines, seen.flips, seen.flipped_alone) == (2, "1: `wake_ps`", "5.0 to 5.0")
+    seen = Simulated.of(simulated(made, varied("smt_permille", 0.5, same)))
+    assert (seen.varied_machines, seen.flips, seen.flipped_alone) == (1, "none", "as often")
+
+
+def test_flips_are_listed_by_their_number():
+    assert redo_log.flips_said(["wake_ps x 0.5", "switch_ps x 1.5"]) == "2: `wake_ps`, `switch_ps`"
+    assert redo_log.flipped_said([2.04, 7, 4]) == "2.0 to 7.0"
+
+
+@pytest.fixture
+def on_servers(made):
+    """Only the log of 8.0 rises again from 50 to 200 clients."""
+    falling = (3.0, 2.0, 1.0, 0.5, 0.25)
+    rows = flushes(**dict.fromkeys(live.SERVERS, falling) | {"flushes": (2.5, 4.0, 2.0, 0.5, 0.75)})
+    return made("fig-7-06", "live", "concurrency series repeat flushes_per_transaction", *rows)
+
+
+def test_servers_are_told_by_clients_and_the_first_recording_beside_them(made, on_servers):
+    first = made(
+        "fig-7-06",
+        "live",
+        "concurrency series repeat flushes_per_transaction",
+        *flushes(old_redo=(1, 1, 1, 0.6, 1.2)),
+    )
+    seen = Live.of(on_servers, first=first)
+    assert seen.fsyncs_per_txn_8_0 == {1: 2.5, 50: 0.5, 200: 0.75}
+    for other in (seen.fsyncs_per_txn_5_7, seen.fsyncs_per_txn_threads_on, seen.fsyncs_per_txn_threads_off):
+        assert other == {1: 3.0, 50: 0.5, 200: 0.25}
+    assert seen.first_fsyncs_per_txn_5_7 == {50: 0.6, 200: 1.2}
+    assert seen.peak_clients == 3
+
+
+def test_what_a_crowd_waited_for_is_said_where_it_was_counted(on_servers):
+    per_txn = on_servers.values("series", "concurrency", y="flushes_per_transaction")
+    said = redo_log.crowd_said(per_txn, on_servers.table)
+    assert said.startswith(
+        "From 50 to 200 clients the curve rises in 1 of 5 servers: neither rollbacks nor waits"
+    )
+    counted = on_servers.table.assign(rolled_back=10, transactions=90, row_lock_waits=100)
+    assert redo_log.crowd_said(per_txn, counted) == (
+        "From 50 to 200 clients the curve rises in 1 of 5 servers: 150 of 1,500 transactions of 200 clients were rolled back, "
+        "and 1,500 times a client waited for a row."
+    )
+
+
+def test_the_gain_is_throughput_over_throughput(made):
+    run = made(
+        "fig-7-01",
+        "sim",
+        "concurrency series repeat tpmC window_ms",
+        *((n, "before", 0, 100.0, 120) for n in (100, 250, 300)),
+        *((n, "after", 0, tpmc, window) for n, tpmc, window in ((100, 200.0, 120), (250, 800.0, 960), (300, 50.0, 240))),
+    )  # fmt: skip
+    seen = Throughput.of(run, recordings=4)
+    assert seen.gain_ratio == {100: 2.0, 250: 8.0, 300: 0.5}
+    assert (seen.window_5_7_ms, seen.window_8_0_ms) == (Range(120, 120), Range(120, 960))
+    assert seen.texts()["window_8_0_ms"] == "120 to 960 ms"
+    assert seen.recordings == 4
+
+
+def test_a_load_is_told_by_the_time_of_a_mini_transaction_of_all_workers(made):
+    """100 workers, two transactions each, of 50 statements of 200 mini-transactions and two at commit: 2,000,400."""
+    columns = "build series repeat load_time_minutes"
+    times = (("before", "load_time", 0, 0.2000400), ("after", "load_time", 0, 0.0200040))
+    seen = Load.of(made("fig-7-02", "sim", columns, *times))
+    assert (seen.mtr_5_7_us, seen.mtr_8_0_us, seen.gain_ratio) == pytest.approx((6.0, 0.6, 10.0))
+
+
+@pytest.fixture
+def profile(made):
+    waited = pd.DataFrame(
+        [
+            ("old_redo", 0, "log_sys_mutex", 300, 2e6, 4e6),
+            ("old_redo", 0, "log_flushed", 100, 4e4, 3e6),
+            ("new_redo", 0, "log_flushed", 100, 4e4, 3e6),
+            ("new_redo", 0, "log_sys_mutex", 0, 1e3, 1e3),
+        ],
+        columns=["series", "repeat", "name", "total_ns", "p50_ns", "p99_ns"],
+    )
+    return made(
+        "fig-7-04",
+        "sim",
+        "component series repeat share_percent",
+        ("log_reservation", "old_redo", 0, 90.0),
+        ("statement", "old_redo", 0, 10.0),
+        ("log_reservation", "new_redo", 0, 5.0),
+        ("statement", "new_redo", 0, 80.0),
+        ("log_write_up_to", "new_redo", 0, 15.0),
+        tables={"waits": waited},
+    )
+
+
+def test_shares_of_a_profile_and_of_the_waits(made, profile):
+    callers = made(
+        "fig-7-05",
+        "sim",
+        "caller series repeat share_percent",
+        ("mtr_commit", "log_reservation_wait", 0, 99.0),
+        ("log_write_up_to", "log_reservation_wait", 0, 1.0),
+    )
+    assert Shares.of(profile, callers=callers).texts() == {
+        "reservation_5_7_percent": "90 %",
+        "reservation_8_0_percent": "5 %",
+        "statement_8_0_percent": "80 %",
+        "flush_8_0_percent": "15 %",
+        "log_sys_mutex_percent": "75 %",
+        "mtr_commit_percent": "99.0 %",
+    }
+
+
+def test_real_threads_stand_beside_the_simulated_ones_where_both_waited(made, profile):
+    on_host = made(
+        "fig-7-04",
+        "host",
+        "component series repeat share_percent",
+        ("log_reservation", "old_redo", 0, 1.0),
+        ("log_reservation", "new_redo", 0, 3.0),
+        provenance={"cores": 2, "scheduling": "normal"},
+        tables={"waits": profile.tables["waits"].query("series == 'old_redo'").assign(p50_ns=500.0)},
+    )
+    spinning = [(("client", "log_reservation"), "spin", 25), (("client", "statement"), "work", 75)]
+    seen = RealThreads.of(on_host, simulated=profile, two={"activities": spinning})
+    assert (seen.processors, seen.least_processors) == (2, 22)
+    assert (seen.reservation_percent, seen.two_simulated_percent) == (1.0, 25.0)
+    assert seen.waits.rows.to_numpy().tolist() == [
+        ["5.7", "log_sys_mutex", "2 ms", "4 ms", "0.5 us", "4 ms"],
+        ["5.7", "log_flushed", "40 us", "3 ms", "0.5 us", "3 ms"],
+    ]
+    assert list(seen.waits.rows)[2:4] == ["simulated, 176 threads: median", "simulated, 176 threads: 99 %"]
+    assert seen.waits.origin == "Simulated: 2026-01-02. Real threads: 2026-01-02, normal scheduling."
+
+
+def costs(made, many_8_0_ns: float, alone_off_ns: float = 75.0):
+    designs = {
+        "mtr_5_7": (50.0, 200.0),
+        "mtr_8_0": (90.0, many_8_0_ns),
+        "mtr_8_0_writer_threads_off": (alone_off_ns, 190.0),
+    }
+    rows = [
+        (threads, series, repeat, ns * (1 + repeat), ns, 1000)
+        for series, both in designs.items()
+        for threads, ns in zip((1, 16), both, strict=True)
+        for repeat in (0, 1)
+    ]
+    return made(
+        "num-deg-3", "kernel", "threads series repeat nanoseconds cpu_ns between_ns", *rows, summary="min"
+    )
+
+
+@pytest.fixture
+def crowd_of_64(made):
+    columns = "threads series repeat nanoseconds"
+    return made("num-deg-3", "sim", columns, (64, "mtr_5_7", 0, 1500.0), (64, "mtr_8_0", 0, 150.0))
+
+
+def test_a_commit_costs_the_least_of_the_repeats(made, crowd_of_64):
+    seen = Commits.of(costs(made, 180.0), simulated=crowd_of_64)
+    assert seen.cost_5_7_ns == {1: 50.0, 16: 200.0, 64: 1500.0}
+    assert seen.cost_8_0_ns == {1: 90.0, 16: 180.0, 64: 150.0}
+    assert seen.cost_threads_off_ns == {1: 75.0}
+    assert seen.texts()["cost_5_7_ns.64"] == "1,500"
+
+
+@pytest.mark.parametrize(
+    ("many_ns", "alone_ns", "said"),
+    [(180.0, 75.0, ("is there too", "50 % more")), (220.0, 45.0, ("is not there", "10 % less"))],
+)
+def test_the_gain_and_the_margin_are_said_as_they_come_out(
+    made, crowd_of_64, many_ns, alone_ns, said, margin
+):
+    seen = Commits.of(costs(made, many_ns, alone_ns), simulated=crowd_of_64)
+    assert (seen.many_threads, seen.threads_off_alone) == said
+
+
+def test_what_lies_between_two_commits_is_said_of_the_recording(made, crowd_of_64):
+    with_work = costs(made, 180.0)
+    assert "computes for a microsecond" in Commits.of(with_work, simulated=crowd_of_64).between
+    without = dataclasses.replace(with_work, table=with_work.table.drop(columns="between_ns"))
+    assert "nothing lies between" in Commits.of(without, simulated=crowd_of_64).between
+
+
+def test_loads_are_shown_where_the_recording_has_them(made, crowd_of_64):
+    run = costs(made, 180.0)
+    assert Commits.of(run, simulated=crowd_of_64).loads is None
+    without_work = run.table[run.table["threads"] == 1].assign(between_ns=0, cpu_ns=40.4)
+    seen = Commits.of(dataclasses.replace(run, tables={"loads": without_work}), simulated=crowd_of_64)
+    assert seen.loads is not None
+    assert list(seen.loads.rows) == [
+        "ns between two commits",
+        "threads",
+        "5.7",
+        "8.0",
+        "8.0, writer threads off",
+    ]
+    assert seen.loads.rows.to_numpy().tolist() == [[0, 1, 40, 40, 40], [1000, 1, 50, 90, 75]]
+
+
+def test_crashes_are_added_up_over_the_designs():
+    reports = [
+        {"crashes": 1200, "commits": 10, "lost_commits": 0},
+        {"crashes": 300, "commits": 5, "lost_commits": 2},
+    ]
+    assert Crashes.of(reports).texts() == {"crashes": "1,500", "commits": "15", "lost": "2"}
+
+
+def test_the_newest_recordings_have_all_facts_and_no_commit_is_lost():
+    assert redo_log.facts().texts()["crashed.lost"] == "0"
