@@ -216,9 +216,7 @@ def test_a_commit_costs_the_least_of_the_repeats(made, crowd_of_64):
     ("many_ns", "alone_ns", "said"),
     [(180.0, 75.0, ("is there too", "50 % more")), (220.0, 45.0, ("is not there", "10 % less"))],
 )
-def test_the_gain_and_the_margin_are_said_as_they_come_out(
-    made, crowd_of_64, many_ns, alone_ns, said, margin
-):
+def test_the_gain_and_the_margin_are_said_as_they_come_out(made, crowd_of_64, many_ns, alone_ns, said):
     seen = Commits.of(costs(made, many_ns, alone_ns), simulated=crowd_of_64)
     assert (seen.many_threads, seen.threads_off_alone) == said
 

@@ -53,10 +53,7 @@ class Simulated(Facts):
             where="series == 'flushes' and concurrency == 1",
         )
         flips = [each.split(":")[0] for each in verdicts.judge(run).fragile or ()]
-        of_machine = {
-            f"{row.parameter} x {row.factor:g}": row.flushes_per_transaction
-            for row in alone.reset_index().itertuples()
-        }
+        of_machine = dict(zip((f"{name} x {factor:g}" for name, factor in alone.index), alone, strict=True))
         return cls(
             fsyncs_per_txn_8_0=_at(per_txn["flushes"], 1, 3, 200),
             fsyncs_per_txn_5_7=_at(per_txn["old_redo"], 3, 200),
