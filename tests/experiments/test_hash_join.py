@@ -7,7 +7,6 @@ from engineroom import runs, servers
 from engineroom.errors import EngineRoomError
 from engineroom.experiments import hash_join
 from engineroom.measuring.choice import live_or_recorded
-from engineroom.measuring.statement import join_of, measure
 
 live = pytest.mark.live
 
@@ -97,17 +96,6 @@ def test_which_switches_forbid_a_hash_join_on_9_7() -> None:
 
 
 @live
-def test_measure_counts_the_statement_alone() -> None:
-    with servers.start("9.7") as server, server.connect() as connection:
-        hash_join._pair_of_tables(connection, 300)
-        first = measure(server, connection, "SELECT MAX(k) FROM left_rows")
-        second = measure(server, connection, "SELECT MAX(k) FROM left_rows")
-    assert first.answer == [(299,)]
-    assert first.counters["Handler_read_rnd_next"] == second.counters["Handler_read_rnd_next"] == 301
-    assert second.cpu_s > 0
-
-
-@live
 def test_a_plan_other_than_the_one_asked_for_is_an_error() -> None:
     with servers.start("9.7") as server, server.connect("mysql") as connection:
         with connection.cursor() as cursor:
@@ -143,12 +131,6 @@ def test_the_hashed_table_is_read_from_the_tree() -> None:
     tree = "-> Inner hash join (a.x = b.x)\n    -> Table scan on b  (cost=1)\n    -> Hash\n        -> Table scan on a  (cost=1)"
     assert hash_join._hashed_table(tree) == "a"
     assert hash_join._hashed_table("-> Nested loop inner join") is None
-
-
-def test_the_join_of_a_tree_has_no_costs() -> None:
-    tree = "-> Aggregate: count(0)  (cost=9 rows=1)\n    -> Inner hash join (a.x = b.x)  (cost=1 rows=2)\n        -> Hash"
-    assert join_of(tree) == "Inner hash join (a.x = b.x)"
-    assert join_of("refused: syntax") == "refused: syntax"
 
 
 def test_three_changes_of_made_up_seconds() -> None:

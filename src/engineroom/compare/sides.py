@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -13,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 from engineroom import provenance
 from engineroom.compare import made_rows, sql_text
 from engineroom.errors import EngineRoomError
+from engineroom.measuring.statement import Measured, measure
+from engineroom.measuring.statement import plan as explained
 from engineroom.progress import bar
 
 if TYPE_CHECKING:
@@ -36,10 +37,6 @@ EQUAL_SETTINGS: Mapping[str, str | int | bool] = {
     "max_allowed_packet": "64M",
 }
 DATABASE = "compared"
-_COUNTED = (
-    "Created_tmp_", "Handler_", "Innodb_buffer_pool_read_requests", "Innodb_buffer_pool_reads",
-    "Innodb_log_write_requests", "Innodb_rows_", "Select_", "Sort_",
-)  # fmt: skip
 _REPEATABLE = {"SELECT", "WITH", "TABLE", "VALUES", "DO", "SHOW", "EXPLAIN", "DESCRIBE", "DESC"}
 _ROLLED_BACK = {"INSERT", "UPDATE", "DELETE", "REPLACE"}
 _SHOWN_ROWS = 5
@@ -291,114 +288,56 @@ def _analyze(connection: Any) -> None:
 
 
 def _measured(server: Server, connection: Any, statement: str, repeats: int) -> dict[str, Any]:
+    import mysql.connector
+
     word = sql_text.first_word(statement)
     if word not in _REPEATABLE | _ROLLED_BACK:
         repeats = 1
-    plan, refused = _plan(server, connection, statement)
-    idle = _run(server, connection, "DO 0", rolled_back=False)["counters"]
-    seen = []
+    plan = plan_refused = None
+    try:
+        plan = explained(server, connection, statement)
+    except mysql.connector.Error as error:
+        plan_refused = str(error)
     # The first run reads pages and fills caches; it counts only when there can be no second.
-    for turn in bar(range(repeats + (repeats > 1)), desc=f"MySQL {server.version}: statement", unit="run"):
-        run = _run(server, connection, statement, rolled_back=word in _ROLLED_BACK)
-        if turn or repeats == 1:
-            seen.append(run)
-    cpu = tuple(run["cpu_s"] for run in seen if run["cpu_s"] is not None)
-    counters = {
-        name: least
-        for name in sorted({name for run in seen for name in run["counters"]})
-        if (least := min(run["counters"].get(name, 0) for run in seen) - idle.get(name, 0)) > 0
+    turns = bar(range(repeats + (repeats > 1)), desc=f"MySQL {server.version}: statement", unit="run")
+    seen = [measure(server, connection, statement, rolled_back=word in _ROLLED_BACK) for _ in turns]
+    seen = seen[-repeats:]
+    cpu = tuple(run.known_cpu_s for run in seen if run.known_cpu_s is not None)
+    least = {
+        name: min(run.counters.get(name, 0) for run in seen)
+        for name in sorted({name for run in seen for name in run.counters})
     }
-    last = seen[-1]
     return {
         "plan": plan,
-        "plan_refused": refused,
+        "plan_refused": plan_refused,
         "server_cpu_s": min(cpu) if cpu else None,
         "cpu_repeats_s": cpu,
-        "wall_s": min(run["wall_s"] for run in seen),
-        "counters": counters,
-        **{
-            name: last[name]
-            for name in ("rows", "affected_rows", "columns", "first_rows", "digest", "digest_in_order")
-        },
+        "wall_s": min(run.wall_s for run in seen),
+        "counters": {name: value for name, value in least.items() if value},
+        **_result(seen[-1]),
     }
 
 
-def _run(server: Server, connection: Any, sql: str, *, rolled_back: bool) -> dict[str, Any]:
-    with connection.cursor() as cursor:
-        cursor.execute("FLUSH STATUS")
-        before = _counters(cursor)
-        if rolled_back:
-            cursor.execute("START TRANSACTION")
-        cpu, wall = server.cpu_seconds(), time.monotonic()
-        cursor.execute(sql)
-        order, total, n = hashlib.sha256(), 0, 0
-        first: list[tuple[str | None, ...]] = []
-        columns: tuple[str, ...] = ()
-        raw: list[tuple[Any, ...]] = []
-        if cursor.with_rows:
-            columns = tuple(cursor.column_names)
-            raw = cursor.fetchall()
-        affected = cursor.rowcount
-        wall_s = time.monotonic() - wall
-        cpu_s = None if cpu is None else float(server.cpu_seconds() or cpu) - cpu
-        for row in raw:
-            texts = tuple(None if value is None else _shown(value) for value in row)
-            digest = hashlib.sha256(repr(texts).encode()).digest()
-            order.update(digest)
-            total = (total + int.from_bytes(digest[:16])) % (1 << 128)
-            n += 1
-            if len(first) < _SHOWN_ROWS:
-                first.append(texts)
-        after = _counters(cursor)
-        if rolled_back:
-            cursor.execute("ROLLBACK")
+def _result(run: Measured) -> dict[str, Any]:
+    """What a run answered: how many rows, the first of them, and digests that tell whether another server's are the same."""
+    rows = [tuple(None if value is None else _shown(value) for value in row) for row in run.answer]
+    in_order, total = hashlib.sha256(), 0
+    for row in rows:
+        digest = hashlib.sha256(repr(row).encode()).digest()
+        in_order.update(digest)
+        total = (total + int.from_bytes(digest[:16])) % (1 << 128)
     return {
-        "cpu_s": cpu_s,
-        "wall_s": wall_s,
-        "rows": n if columns else None,
-        "affected_rows": None if columns else affected,
-        "columns": columns,
-        "first_rows": tuple(first),
+        "rows": len(rows) if run.columns else None,
+        "affected_rows": None if run.columns else run.affected_rows,
+        "columns": run.columns,
+        "first_rows": tuple(rows[:_SHOWN_ROWS]),
         "digest": f"{total:032x}",
-        "digest_in_order": order.hexdigest(),
-        "counters": {name: value - before.get(name, 0) for name, value in after.items()},
+        "digest_in_order": in_order.hexdigest(),
     }
 
 
 def _shown(value: Any) -> str:
     return value.decode(errors="replace") if isinstance(value, bytes | bytearray) else str(value)
-
-
-def _counters(cursor: Any) -> dict[str, int]:
-    cursor.execute("SHOW SESSION STATUS")
-    return {
-        str(name): int(value)
-        for name, value in cursor.fetchall()
-        if str(name).startswith(_COUNTED) and str(value).isdigit()
-    }
-
-
-def _plan(server: Server, connection: Any, statement: str) -> tuple[str | None, str | None]:
-    """The plan as a tree where the version draws one, else as the table's lines; or why there is none."""
-    import mysql.connector
-
-    with connection.cursor() as cursor:
-        try:
-            if server.supports("explain_tree"):
-                cursor.execute(f"EXPLAIN FORMAT=TREE {statement}")
-                tree = str(cursor.fetchall()[0][0]).rstrip()
-                if "not executable" not in tree:
-                    return tree, None
-            cursor.execute(f"EXPLAIN FORMAT=TRADITIONAL {statement}")
-            names = [column[0] for column in cursor.description or ()]
-            lines = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
-        except mysql.connector.Error as error:
-            return None, str(error)
-    return "\n".join(
-        f"{line.get('table') or '-'}: {line.get('type') or '-'}, key {line.get('key') or 'none'}, "
-        f"{line.get('rows') or '-'} rows" + (f", {line['Extra']}" if line.get("Extra") else "")
-        for line in lines
-    ), None
 
 
 def _variables(server: Server) -> dict[str, str]:

@@ -9,44 +9,81 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from engineroom.errors import EngineRoomError
+from engineroom.servers import session_status
 
 if TYPE_CHECKING:
     from engineroom.servers import Server
 
-__all__ = ["Measured", "join_of", "measure", "plan"]
+__all__ = ["COUNTED", "Measured", "join_of", "measure", "plan"]
+
+# Where the names of the counters begin that tell what a statement did.
+COUNTED = (
+    "Created_tmp_", "Handler_", "Innodb_buffer_pool_read_requests", "Innodb_buffer_pool_reads",
+    "Innodb_log_write_requests", "Innodb_rows_", "Select_", "Sort_",
+)  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Measured:
-    """`cpu_s` is CPU time of all threads of the server, `counters` the session status counters that moved."""
+    """What one run answered and cost; of several statements the answer is the last one's."""
 
     answer: list[tuple[Any, ...]]
-    cpu_s: float
-    counters: dict[str, int]
+    columns: tuple[str, ...]  # none when the statement answers with no rows
+    affected_rows: int
+    wall_s: float
+    known_cpu_s: float | None  # None when the server is no process of this machine
+    counters: dict[str, int]  # those that moved, and how far
+
+    @property
+    def cpu_s(self) -> float:
+        """CPU time of all threads of the server."""
+        if self.known_cpu_s is None:
+            raise EngineRoomError(
+                "the server's CPU time cannot be read",
+                remedy="measure on Linux with a server that runs as a process of this machine: engineroom doctor lists them",
+            )
+        return self.known_cpu_s
 
 
-def measure(server: Server, connection: Any, sql: str, *, settings: Sequence[str] = ()) -> Measured:
-    """Run `sql` once and return its answer, the server's CPU seconds and the counters it moved.
+def measure(
+    server: Server, connection: Any, *statements: str, settings: Sequence[str] = (), rolled_back: bool = False
+) -> Measured:
+    """Run the statements once and return the last one's answer, the server's CPU seconds and the counters that all of them moved.
 
-    The counters are set to zero before the statement, so the connection must be ours alone. Others' work on the server
-    would be counted as CPU time: the experiments' servers have no other client.
+    With `rolled_back` they are one transaction that leaves no row behind. Counters are differences, and no server counts the
+    statement that shows them. Others' work would be counted as CPU time and as pages read: what is measured here has no
+    other client.
     """
     with connection.cursor() as cursor:
         for setting in settings:
             cursor.execute(setting)
-        cursor.execute("FLUSH STATUS")
-        before = _cpu_seconds(server)
-        cursor.execute(sql)
-        answer = cursor.fetchall() if cursor.with_rows else []
-        cpu_s = _cpu_seconds(server) - before
-        cursor.execute("SHOW SESSION STATUS")
-        counters = {name: int(value) for name, value in cursor.fetchall() if re.fullmatch(r"\d+", value)}
-    kept = ("Handler_", "Created_tmp_", "Select_", "Sort_")
-    return Measured(
-        answer=answer,
-        cpu_s=cpu_s,
-        counters={name: value for name, value in counters.items() if value and name.startswith(kept)},
-    )
+        if rolled_back:
+            cursor.execute("START TRANSACTION")
+        before = _counters(connection)
+        cpu_before, start = _cpu_seconds(server), time.monotonic()
+        for sql in statements:
+            cursor.execute(sql)
+            answer = cursor.fetchall() if cursor.with_rows else []
+        wall_s = time.monotonic() - start
+        cpu_after = _cpu_seconds(server)
+        after = _counters(connection)
+        measured = Measured(
+            answer=answer,
+            columns=tuple(cursor.column_names) if cursor.with_rows else (),
+            affected_rows=cursor.rowcount,
+            wall_s=wall_s,
+            known_cpu_s=None if cpu_before is None or cpu_after is None else cpu_after - cpu_before,
+            counters={
+                name: moved for name, value in after.items() if (moved := value - before.get(name, 0)) > 0
+            },
+        )
+        if rolled_back:
+            cursor.execute("ROLLBACK")
+    return measured
+
+
+def _counters(connection: Any) -> dict[str, int]:
+    return {name: value for name, value in session_status(connection).items() if name.startswith(COUNTED)}
 
 
 def plan(server: Server, connection: Any, sql: str) -> str:
@@ -54,14 +91,16 @@ def plan(server: Server, connection: Any, sql: str) -> str:
     with connection.cursor() as cursor:
         if server.supports("explain_tree"):
             cursor.execute(f"EXPLAIN FORMAT=TREE {sql}")
-            return str(cursor.fetchone()[0]).rstrip()
-        cursor.execute(f"EXPLAIN {sql}")
+            tree = str(cursor.fetchall()[0][0]).rstrip()
+            # What the tree's executor cannot run, such as a changing statement of early 8.0, has no tree.
+            if "not executable" not in tree:
+                return tree
+        cursor.execute(f"EXPLAIN FORMAT=TRADITIONAL {sql}")
         names = [column[0] for column in cursor.description]
         lines = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
     return "\n".join(
-        f"{line['table']}: {line['type']}, key {line['key'] or 'none'}, {line['rows']} rows, {line['Extra'] or ''}".rstrip(
-            ", "
-        )
+        f"{line['table'] or '-'}: {line['type'] or '-'}, key {line['key'] or 'none'}, {line['rows'] or '-'} rows"
+        + (f", {line['Extra']}" if line["Extra"] else "")
         for line in lines
     )
 
@@ -80,23 +119,15 @@ STILL_S = 0.0001
 MOST_LOOKS = 20
 
 
-def _cpu_seconds(server: Server) -> float:
+def _cpu_seconds(server: Server) -> float | None:
     """The server's CPU time once it stands still, but for what its own housekeeping takes."""
-    before = _booked_seconds(server)
+    before = server.cpu_seconds()
+    if before is None:
+        return None
     for _ in range(MOST_LOOKS):
         time.sleep(UNTIL_BOOKED_S)
-        seconds = _booked_seconds(server)
-        if seconds - before < STILL_S:
+        seconds = server.cpu_seconds()
+        if seconds is None or seconds - before < STILL_S:
             break
         before = seconds
     return seconds
-
-
-def _booked_seconds(server: Server) -> float:
-    seconds = server.cpu_seconds()
-    if seconds is None:
-        raise EngineRoomError(
-            f"the CPU time of MySQL {server.version} cannot be read ({server.provider})",
-            remedy="measure on Linux with a server that runs as a process of this machine: engineroom doctor lists them",
-        )
-    return float(seconds)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from engineroom.errors import EngineRoomError
+from engineroom.measuring.statement import plan as plan_of
 from engineroom.query_graphs import graphs
 from engineroom.query_graphs.build import build
 from engineroom.query_graphs.trace import read_trace, traced
@@ -45,8 +46,7 @@ def explain(server: Server, sql: str, database: str) -> dict[str, Any]:
             traced(connection, most_pairs=2**31 - 1) as cursor,
         ):
             blocks = read_trace(cursor, sql)
-            cursor.execute(f"EXPLAIN FORMAT=TREE {sql}")
-            plan = str(cursor.fetchone()[0]).rstrip()
+            plan = plan_of(server, connection, sql)
     except mysql.connector.Error as error:
         remedy = f"correct the statement for the database {database}"
         if error.errno == mysql.connector.errorcode.ER_BAD_DB_ERROR:

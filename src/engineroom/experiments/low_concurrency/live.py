@@ -20,6 +20,7 @@ import pandas as pd
 from engineroom import provenance
 from engineroom.compare import EQUAL_SETTINGS
 from engineroom.errors import EngineRoomError
+from engineroom.measuring.statement import measure
 from engineroom.progress import bar
 from engineroom.runs import Run
 
@@ -163,43 +164,6 @@ def _load(connection: Any) -> None:
         cursor.fetchall()
 
 
-def _cpu(server: Server) -> float:
-    seconds = server.cpu_seconds()
-    if seconds is None:
-        raise EngineRoomError(
-            f"the CPU time of MySQL {server.version} cannot be read ({server.provider})",
-            remedy="measure on Linux with a server that runs as a process of this machine",
-        )
-    return seconds
-
-
-_COUNTED = ("Handler_", "Innodb_rows_", "Innodb_buffer_pool_read_requests", "Innodb_log_write_requests")
-
-
-def _counters(connection: Any) -> dict[str, int]:
-    with connection.cursor() as cursor:
-        cursor.execute("SHOW SESSION STATUS")
-        return {
-            name: int(value)
-            for name, value in cursor.fetchall()
-            if name.startswith(_COUNTED) and value.isdigit()
-        }
-
-
-def _timed(server: Server, connection: Any, statements: Sequence[str]) -> float:
-    """CPU microseconds of the server for all statements in one transaction, which is rolled back."""
-    with connection.cursor() as cursor:
-        cursor.execute("START TRANSACTION")
-        before = _cpu(server)
-        for sql in statements:
-            cursor.execute(sql)
-            if cursor.with_rows:
-                cursor.fetchall()
-        spent = _cpu(server) - before
-        cursor.execute("ROLLBACK")
-    return 1e6 * spent
-
-
 @contextlib.contextmanager
 def _together(versions: Sequence[str]) -> Iterator[list[tuple[Server, Any]]]:
     """A server and a session of each version at once, to be measured in turns: a machine's speed drifts by the minute."""
@@ -225,29 +189,27 @@ def operations_live(
         for server, connection in sessions:
             _load(connection)
             for operation in chosen:  # once without the clock: pages are read, counters are exact
-                before = _counters(connection)
-                _timed(server, connection, statements[operation.name])
-                after = _counters(connection)
+                moved = measure(server, connection, *statements[operation.name], rolled_back=True).counters
                 counted += [
                     {
                         "operation": operation.name,
                         "series": server.version,
                         "counter": name,
-                        "per_operation": (after[name] - before.get(name, 0)) / operation.operations,
+                        "per_operation": moved[name] / operation.operations,
                     }
-                    for name in sorted(after)
-                    if after[name] - before.get(name, 0) >= operation.operations / 10
+                    for name in sorted(moved)
+                    if moved[name] >= operation.operations / 10
                 ]
         turns = list(itertools.product(range(repeats), chosen, sessions))
         for repeat, operation, (server, connection) in bar(turns, unit="measurement"):
-            spent = _timed(server, connection, statements[operation.name])
+            spent = measure(server, connection, *statements[operation.name], rolled_back=True).cpu_s
             rows.append(
                 {
                     "operation": operation.name,
                     "unit": operation.unit,
                     "series": server.version,
                     "repeat": repeat,
-                    "server_cpu_us": spent / operation.operations,
+                    "server_cpu_us": 1e6 * spent / operation.operations,
                     "operations": operation.operations,
                 }
             )
@@ -292,7 +254,8 @@ def insert_live(
             for repeat, (server, connection), target in itertools.product(
                 range(repeats), sessions, ("innodb", "blackhole")
             ):
-                spent = _timed(server, connection, [f"INSERT INTO {target}_{width} VALUES {values}"])
+                insert = f"INSERT INTO {target}_{width} VALUES {values}"
+                spent = measure(server, connection, insert, rolled_back=True).cpu_s
                 if target == "innodb":
                     # A rollback leaves deleted records; an empty table is the same for every repeat.
                     with connection.cursor() as cursor:
@@ -304,7 +267,7 @@ def insert_live(
                         "target": target,
                         "series": server.version,
                         "repeat": repeat,
-                        "server_cpu_us": spent / n,
+                        "server_cpu_us": 1e6 * spent / n,
                     }
                 )
         about = {server.version: server.provenance() for server, _ in sessions}
