@@ -11,7 +11,6 @@ from itertools import pairwise
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-import pytest
 from bs4 import BeautifulSoup, Tag
 
 from engineroom import paths
@@ -186,8 +185,3 @@ def test_prose_is_spelled():
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert not done.returncode, done.stdout + done.stderr
-
-
-@pytest.mark.parametrize("name", ["mathjax/tex-chtml.js"])
-def test_vendored_files_carry_their_licence(name):
-    assert (paths.root() / "book/web/vendor" / Path(name).parent / "LICENSE").is_file()
