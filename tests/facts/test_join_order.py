@@ -9,7 +9,7 @@ from engineroom import paths
 from engineroom.facts import join_order
 from engineroom.facts.join_order import OwnPlanner, Planning, Quality, Sample, SourceQuery, Traced
 from engineroom.figures.join_order import own_join_order_kernel_flame
-from engineroom.query_graphs import drawing
+from engineroom.query_graphs.trees import tree_of
 
 LIMITED = "on, at most 1000 pairs"
 
@@ -166,7 +166,7 @@ def test_our_events_stand_beside_the_lines_of_the_trace(sample):
 
 
 def test_plans_make_the_same_sets_in_whatever_order_of_their_sides():
-    plans = [drawing.tree_of(text) for text in ("((a,b),c)", "(c,(b,a))", "(a,(b,c))")]
+    plans = [tree_of(text) for text in ("((a,b),c)", "(c,(b,a))", "(a,(b,c))")]
     assert join_order.same_sets_said(plans[0], plans[1]) == "both make the same sets."
     assert join_order.same_sets_said(plans[0], plans[2]) == "they do not make the same sets."
 

@@ -18,11 +18,13 @@ from engineroom.figures.join_order import (
     own_join_order_kernel_flame,
     own_join_order_planning,
     own_join_order_quality,
+    plan_pictures,
 )
 from engineroom.figures.table import Table
-from engineroom.query_graphs import drawing, graphs, trace
+from engineroom.query_graphs import graphs, trace
 from engineroom.query_graphs.build import build
 from engineroom.query_graphs.explain import tree
+from engineroom.query_graphs.trees import Tree, joined_sets, tree_of
 from engineroom.runs import Run, newest
 
 __all__ = ["JoinOrderFacts", "facts"]
@@ -242,8 +244,8 @@ def plans_beside(server: str, planned: trace.Planned) -> Drawing:
         kinds=[edge.kind for edge in edges],
     )
     assert planned.join_order, "the trace keeps a plan for all tables"
-    ours, theirs = tree(priced.nodes, planned.tables), drawing.tree_of(planned.join_order)
-    return drawing.show(
+    ours, theirs = tree(priced.nodes, planned.tables), tree_of(planned.join_order)
+    return plan_pictures.show(
         "join-order-two-plans",
         planned.tables,
         planned.graph()["edges"],
@@ -254,9 +256,9 @@ def plans_beside(server: str, planned: trace.Planned) -> Drawing:
     )
 
 
-def same_sets_said(ours: drawing.Tree, theirs: drawing.Tree) -> str:
+def same_sets_said(ours: Tree, theirs: Tree) -> str:
     """Whether two plans join the same sets of tables, in whatever order of their sides."""
-    same = drawing.joined_sets(ours) == drawing.joined_sets(theirs)
+    same = joined_sets(ours) == joined_sets(theirs)
     return "both make the same sets." if same else "they do not make the same sets."
 
 
@@ -267,7 +269,7 @@ def hyperedge() -> Drawing:
     best = kernel.best_plan(
         graphs.from_json(built.graph), [rows[name] for name in built.tables], [0.01] * 2, kinds=built.kinds
     )
-    return drawing.show(
+    return plan_pictures.show(
         "join-order-hyperedge",
         built.tables,
         built.graph["edges"],

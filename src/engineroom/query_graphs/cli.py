@@ -56,7 +56,7 @@ def explain(statement: str, database: str | None, version: str, form: str) -> No
     pipe it into `dot -Tsvg`.
     """
     from engineroom.query_graphs import compare
-    from engineroom.query_graphs.drawing import dot
+    from engineroom.query_graphs.dot import dot
     from engineroom.query_graphs.explain import explain as explained
     from engineroom.query_graphs.explain import refuse_without_hypergraph, text
     from engineroom.servers import lifecycle

@@ -1,9 +1,8 @@
-"""A hypergraph and plans as pictures: text for Graphviz, and a drawing of our own for a page."""
+"""A hypergraph and plans beside each other, drawn for a page."""
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,52 +10,17 @@ import pandas as pd
 
 from engineroom.figures.drawing import INK, VERMILION, Words, draw
 from engineroom.figures.lines import is_narrow
+from engineroom.query_graphs.dot import SIDES
+from engineroom.query_graphs.trees import Tree, joins, leaves, order
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from engineroom.figures.drawing import Drawing
 
-__all__ = ["Tree", "dot", "hypergraph", "joined_sets", "leaves", "order", "plan", "show", "tree_of"]
+__all__ = ["hypergraph", "plan", "show"]
 
-Tree = Mapping[str, Any]  # of a table its name under `table`, of a join two trees under `inputs`
-
-
-def dot(explained: Mapping[str, Any]) -> str:
-    """The hypergraph and our plan of `explain` as one Graphviz file; an edge between sets goes through a point, as the server draws it."""
-    names = [table["name"] for table in explained["tables"]]
-    lines = ["graph query {", "  subgraph cluster_graph {", '    label = "Hypergraph"']
-    lines += [f"    t{i} [label={_quoted(name)}]" for i, name in enumerate(names)]
-    for k, edge in enumerate(explained["edges"]):
-        label = _quoted(edge["condition"])
-        if len(edge["left"]) == len(edge["right"]) == 1:
-            lines.append(f"    t{edge['left'][0]} -- t{edge['right'][0]} [label={label}]")
-            continue
-        lines.append(f"    e{k} [shape=point, xlabel={label}]")
-        lines += [f"    t{i} -- e{k} [style={style}]" for side, style in _SIDES for i in edge[side]]
-    lines += ["  }", "  subgraph cluster_plan {", '    label = "Our plan"']
-    n = 0
-
-    def visit(tree: Mapping[str, Any]) -> int:
-        nonlocal n
-        mine, n = n, n + 1
-        text = tree.get("table", "join")
-        lines.append(f"    p{mine} [shape={'box' if 'table' in tree else 'oval'}, label={_quoted(text)}]")
-        for each in tree.get("inputs", ()):
-            lines.append(f"    p{mine} -- p{visit(each)}")
-        return mine
-
-    visit(explained["our_plan"]["tree"])
-    return "\n".join([*lines, "  }", "}"])
-
-
-_SIDES = (("left", "solid"), ("right", "dashed"))
 _ON_DISC = "#111111"
-
-
-def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
 
 
 def show(
@@ -80,7 +44,7 @@ def show(
     rows += [
         {"drawing": name, "left": " ".join(leaves(left)), "right": " ".join(leaves(right))}
         for name, tree in plans.items()
-        for left, right in _joins(tree)
+        for left, right in joins(tree)
     ]
     said = "; ".join(
         f"{row['left'].replace(' ', ' and ')} with {row['right'].replace(' ', ' and ')}"
@@ -100,45 +64,6 @@ def show(
     words = Words(f"Query graph of {', '.join(tables)}, with edges of {said}.{orders}", caption)
     ratios = (0.36, 0.6 if len(plans) == 1 else 1.1)
     return draw(figure, pd.DataFrame(rows), picture, words, origin=origin, ratios=ratios)
-
-
-def tree_of(order: str) -> Tree:
-    """The tree of an order like `((a,b),c)`, which is how the trace writes it."""
-    ends: list[list[Tree]] = [[]]
-    for token in re.findall(r"[()]|[^(),]+", order):
-        if token == "(":
-            ends.append([])
-        elif token == ")":
-            inner: Tree = {"inputs": ends.pop()}
-            ends[-1].append(inner)
-        else:
-            ends[-1].append({"table": token})
-    return ends[0][0]
-
-
-def order(tree: Tree) -> str:
-    """A tree as `((a, b), c)`."""
-    if "table" in tree:
-        return str(tree["table"])
-    return f"({', '.join(order(each) for each in tree['inputs'])})"
-
-
-def leaves(tree: Tree) -> list[str]:
-    """The tables of a plan, from left to right."""
-    return [tree["table"]] if "table" in tree else [name for each in tree["inputs"] for name in leaves(each)]
-
-
-def joined_sets(tree: Tree) -> set[frozenset[str]]:
-    """The sets of tables that a plan makes; two plans with the same sets differ at most in which side is which."""
-    return {frozenset(leaves(left) + leaves(right)) for left, right in _joins(tree)}
-
-
-def _joins(tree: Tree) -> list[tuple[Tree, Tree]]:
-    """Every join of a plan, the last on top first."""
-    if "table" in tree:
-        return []
-    left, right = tree["inputs"]
-    return [(left, right), *_joins(left), *_joins(right)]
 
 
 def _named(tables: Sequence[str], nodes: Sequence[int]) -> str:
@@ -170,7 +95,7 @@ def hypergraph(ax: Axes, tables: Sequence[str], edges: Sequence[Mapping[str, Any
         nodes = [*edge["left"], *edge["right"]]
         x, y = (sum(at[i][axis] for i in nodes) / len(nodes) for axis in (0, 1))
         ax.plot([x], [y], "s", color=VERMILION, markersize=9, zorder=2)
-        for side, style in _SIDES:
+        for side, style in SIDES:
             for i in edge[side]:
                 ax.plot([x, at[i][0]], [y, at[i][1]], color=VERMILION, linestyle=style, zorder=1)
     for name, (x, y) in zip(tables, at, strict=True):
