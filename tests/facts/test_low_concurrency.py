@@ -1,0 +1,163 @@
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from engineroom.experiments.low_concurrency import live
+from engineroom.facts import low_concurrency
+from engineroom.facts.low_concurrency import Kernels, Memory, Operations, Share
+
+SERVERS = ("5.6.24", "5.7.22", "8.0.15", "9.7.4")
+
+
+@pytest.fixture
+def operations(made):
+    """Three operations in the order of the recording; each server's second repeat is disturbed."""
+    cpu_us = {
+        "insert rows": (1.0, 2.0, 2.5, 2.6),
+        "point select": (30.0, 40.0, 41.0, 44.0),
+        "full scan": (0.1, 0.4, 0.3, 0.2),
+    }
+    counters = [
+        ("insert rows", "5.7.22", "Innodb_log_write_requests", 0.25),
+        ("insert rows", "9.7.4", "Innodb_log_write_requests", 3.0),
+        ("insert rows", "9.7.4", "Handler_write", 1.0),
+        ("full scan", "9.7.4", "Innodb_log_write_requests", 7.0),
+    ]
+    return made(
+        "own-low-concurrency-operations",
+        "live",
+        "operation unit series repeat server_cpu_us",
+        *(
+            (name, "statement", server, repeat, us * (1 + repeat))
+            for name, all_us in cpu_us.items()
+            for server, us in zip(SERVERS, all_us, strict=True)
+            for repeat in (0, 1)
+        ),
+        tables={
+            "counters": pd.DataFrame(counters, columns=["operation", "series", "counter", "per_operation"])
+        },
+        summary="min",
+    )
+
+
+def test_operations_are_told_by_the_newest_server_over_5_7(operations):
+    seen = Operations.of(operations)
+    assert (seen.old_server, seen.new_server) == ("5.7.22", "9.7.4")
+    assert (seen.measured, seen.dearer) == (3, 2)
+    assert (seen.insert_ratio, seen.point_select_ratio, seen.full_scan_ratio) == pytest.approx(
+        (1.3, 1.1, 0.5)
+    )
+    assert (seen.old_log_writes_per_row, seen.new_log_writes_per_row) == (0.25, 3.0)
+
+
+def test_a_scan_converts_its_fields_in_its_cpu_time(operations):
+    fields = next(each.fields for each in live.OPERATIONS if each.name == "full scan")
+    assert Operations.of(operations).scan_mcalls_per_s == fields / 0.2
+
+
+def test_the_table_keeps_the_order_of_the_recording(operations):
+    table = Operations.of(operations).table.rows
+    assert list(table) == ["operation", "per", *SERVERS, "9.7.4 over 5.7.22"]
+    assert table.iloc[0].tolist() == ["insert rows", "statement", "1.00", "2.00", "2.50", "2.60", "1.30"]
+    assert table["operation"].tolist() == ["insert rows", "point select", "full scan"]
+
+
+def test_memory_is_told_by_generation(made):
+    fitted = pd.DataFrame(
+        {
+            "series": ["5.7.22", "8.0.15", "9.7.4"],
+            "bytes_per_value": [188, 184, 199],
+            "bytes_per_row": [62, 50, 1154],
+        }
+    )
+    measured = pd.DataFrame(
+        {
+            "columns": [1, 1, 1, 2],
+            "series": ["5.7.22", "8.0.15", "9.7.4", "9.7.4"],
+            "bytes_per_row_with_items": [241.0, 250.0, 1353.0, 2000.0],
+        }
+    )
+    run = made(
+        "num-deg-1",
+        "live",
+        "columns series repeat bytes_per_row",
+        (1, "list_5_7", 0, 78.0),
+        tables={"fitted": fitted, "measured": measured},
+    )
+    seen = Memory.of(run)
+    assert (seen.old_row_bytes, seen.early_row_bytes, seen.new_row_bytes) == (62, 50, 1154)
+    assert (seen.old_value_bytes, seen.new_value_bytes) == (188, 199)
+    assert (seen.old_narrow_row_bytes, seen.new_narrow_row_bytes) == (241.0, 1353.0)
+    assert seen.table.rows.iloc[2].tolist() == ["9.7.4", "199", "1154"]
+
+
+def test_kernels_are_told_of_one_column_and_one_thread(made):
+    lists = made(
+        "own-low-concurrency-lists",
+        "kernel",
+        "columns series repeat row_ns",
+        *((n, series, 0, ns * n) for n in (1, 4) for series, ns in (("list_5_7", 40.0), ("deque_9_7", 60.0))),
+        summary="min",
+    )
+    commits = made(
+        "num-deg-3",
+        "kernel",
+        "threads series repeat cpu_ns",
+        *(
+            (n, series, repeat, ns * n + repeat)
+            for n in (1, 2)
+            for series, ns in (("mtr_5_7", 60.0), ("mtr_8_0", 90.0), ("mtr_8_0_writer_threads_off", 80.0))
+            for repeat in (0, 1)
+        ),
+        summary="min",
+    )
+    assert list(Kernels.of(lists, commits=commits).texts().values()) == ["1.5", "60", "90", "80"]
+
+
+def test_all_causes_together_are_told_of_inserts_with_their_interval(made):
+    run = made(
+        "own-low-concurrency-share",
+        "live",
+        "operation series repeat explained_ns difference_ns share share_low share_high",
+        ("insert rows", "value lists", 0, 85.0, 500.0, 0.17, 0.1, 0.2),
+        ("insert rows", "fatal path", 0, 5.0, 500.0, 0.01, 0.0, 0.02),
+        ("insert rows", "all causes", 0, 90.0, 500.0, 0.18, 0.14, 0.21),
+        ("full scan", "value lists", 0, 0.0, -10.0, 0.0, 0.0, 0.0),
+        ("full scan", "fatal path", 0, 5.0, -10.0, -0.5, -0.6, -0.4),
+        ("full scan", "all causes", 0, 5.0, -10.0, -0.5, -0.6, -0.4),
+    )
+    seen = Share.of(run)
+    assert (seen.insert_percent, seen.insert_least_percent, seen.insert_most_percent) == pytest.approx(
+        (18, 14, 21)
+    )
+    assert seen.table.rows.to_numpy().tolist() == [
+        ["insert rows", "85.0", "5.0", "500.0"],
+        ["full scan", "0.0", "5.0", "-10.0"],
+    ]
+    assert list(seen.table.rows) == ["operation", "value lists", "fatal path", "measured difference"]
+
+
+def test_others_measurements_are_those_of_the_same_server():
+    published = pd.DataFrame(
+        {
+            "id": ["a", "percona-lab-2026-percona-x", "b"],
+            "who": ["A", "P", "B"],
+            "measured": ["m"] * 3,
+            "numbers": ["n"] * 3,
+            "bears_on": ["degradation", "degradation", "another figure"],
+            "bearing": ["contradicts"] * 3,
+        }
+    )
+    assert low_concurrency.independent(published).rows.to_numpy().tolist() == [["A", "m", "n", "contradicts"]]
+
+
+def test_settings_are_said_as_an_option_file_says_them():
+    table = low_concurrency.settings(
+        {"skip_log_bin": True, "innodb_flush_neighbors": 0, "innodb_flush_method": "fsync"}
+    )
+    assert table.rows["value"].tolist() == ["on", "0", "fsync"]
+
+
+def test_the_newest_recordings_have_all_facts():
+    assert low_concurrency.facts().texts()
