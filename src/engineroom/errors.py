@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import tempfile
 from pathlib import Path
+from typing import Any
 
 __all__ = ["EngineRoomError", "refuse_unwritable"]
 
@@ -15,6 +17,10 @@ class EngineRoomError(Exception):
         super().__init__(f"{problem}\n  What to do: {remedy}")
         self.problem = problem
         self.remedy = remedy
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """By both parts: a worker's error comes to its parent pickled, and by its message alone it could not be made again."""
+        return functools.partial(type(self), remedy=self.remedy), (self.problem,), self.__dict__
 
 
 def refuse_unwritable(file: Path) -> None:

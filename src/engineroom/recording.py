@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import difflib
 import importlib
-import multiprocessing
 import time
-from collections.abc import Callable, Mapping
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Executor
 from typing import Any
 
 import click
@@ -17,17 +18,20 @@ from engineroom.runs import Run
 
 __all__ = ["recipes", "record"]
 
+Recipe = Callable[..., Run | list[Run]]
+
 _QUIET_LOAD = 0.5
 
 
-def recipes() -> dict[tuple[str, str, str], Callable[[], Run | list[Run]]]:
+def recipes() -> dict[tuple[str, str, str], Recipe]:
     """What can be recorded: (chapter, figure, method) -> how.
 
-    Each chapter's experiments have a RECORD: figure and method -> a function without arguments that returns its Run.
+    Each chapter's experiments have a RECORD: figure and method -> a function that returns its Run and needs no arguments; by the
+    method `sim` an `engineroom.simulating.experiment.Simulated`, which is also given an executor.
     """
     found = {}
     for chapter in (page.word for page in chapters.recorded()):
-        recorded: Mapping[tuple[str, str], Callable[[], Run | list[Run]]] = importlib.import_module(
+        recorded: Mapping[tuple[str, str], Recipe] = importlib.import_module(
             f"engineroom.experiments.{chapter}"
         ).RECORD
         found.update({(chapter, *key): how for key, how in recorded.items()})
@@ -42,16 +46,30 @@ def recipes() -> dict[tuple[str, str, str], Callable[[], Run | list[Run]]]:
 @click.option(
     "--vary",
     is_flag=True,
-    help="Simulated runs of the redo log also with each estimated number of the machine at 0.5 and 1.5 times its value.",
+    help="Simulated runs also with each estimated number of their machine at 0.5 and 1.5 times its value.",
 )
-def record(figures: tuple[str, ...], everything: bool, method: str | None, listing: bool, vary: bool) -> None:
+@click.option(
+    "--jobs", type=click.IntRange(1), help="So many simulations at once; by default one a processor."
+)
+@click.option(
+    "--executor",
+    "address",
+    metavar="ADDRESS",
+    help="Simulate on the Dask cluster whose scheduler listens there: tcp://scheduler:8786.",
+)
+def record(  # noqa: PLR0917 (click passes them by name)
+    figures: tuple[str, ...],
+    everything: bool,
+    method: str | None,
+    listing: bool,
+    vary: bool,
+    jobs: int | None,
+    address: str | None,
+) -> None:
     """Measure FIGURES (ids, or chapter words) again and keep the runs; nothing recorded is ever overwritten."""
     known = recipes()
     if unknown := [name for name in figures if not any(name in key[:2] for key in known)]:
-        raise EngineRoomError(
-            f"nothing to record under {', '.join(map(repr, unknown))}",
-            remedy="`engineroom record --list` shows what there is",
-        )
+        raise _unknown(unknown, {name for key in known for name in key[:2]})
     chosen = {
         key: how
         for key, how in known.items()
@@ -59,27 +77,40 @@ def record(figures: tuple[str, ...], everything: bool, method: str | None, listi
     }
     if not chosen:
         raise EngineRoomError("nothing was chosen", remedy="name figures or chapters, or pass --all")
-    for doubt in [] if listing else _doubts():
+    if listing:
+        for chapter, figure, by in chosen:
+            click.echo(f"{figure} by {by} ({chapter})")
+        return
+    for doubt in _doubts():
         click.echo(f"{doubt}: a run recorded now should not go into the repository", err=True)
-    for (chapter, figure, by), how in chosen.items():
-        click.echo(f"{figure} by {by} ({chapter})", nl=listing)
-        if listing:
-            continue
-        start = time.monotonic()
-        made = how()
-        if vary and by == "sim" and isinstance(made, Run):
-            made = _varied(made, how)
-        kept = [runs.save(run, chapter=chapter) for run in (made if isinstance(made, list) else [made])]
-        click.echo(f": {time.monotonic() - start:.0f} s, {', '.join(path.name for path in kept)}")
+    with contextlib.ExitStack() as stack:
+        executor = None
+        if any(by == "sim" for _, _, by in chosen):
+            from engineroom.simulating import executors
+
+            executor = stack.enter_context(executors.chosen(address=address, jobs=jobs))
+        for (chapter, figure, by), how in chosen.items():
+            click.echo(f"{figure} by {by} ({chapter})", nl=False)
+            start = time.monotonic()
+            made = how() if by != "sim" else _simulated(how, executor, vary=vary)
+            kept = [runs.save(run, chapter=chapter) for run in (made if isinstance(made, list) else [made])]
+            click.echo(f": {time.monotonic() - start:.0f} s, {', '.join(path.name for path in kept)}")
 
 
-def _varied(made: Run, how: Callable[..., Any]) -> Run:
-    from engineroom.experiments.redo_log import MACHINE
-    from engineroom.machine.presets import preset
-    from engineroom.machine.variations import varied
+def _simulated(how: Any, executor: Executor | None, *, vary: bool) -> Run:
+    from engineroom.simulating.variations import varied
 
-    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as executor:
-        return varied(made, how, preset(MACHINE), executor=executor)
+    made: Run = how(executor=executor)
+    return varied(made, how, executor=executor) if vary else made
+
+
+def _unknown(unknown: Iterable[str], known: Iterable[str]) -> EngineRoomError:
+    near = [name for asked in unknown for name in difflib.get_close_matches(asked, sorted(known))]
+    hint = f"did you mean {' or '.join(dict.fromkeys(near))}? " if near else ""
+    return EngineRoomError(
+        f"nothing to record under {', '.join(map(repr, unknown))}",
+        remedy=f"{hint}`engineroom record --list` shows what there is",
+    )
 
 
 def _doubts() -> list[str]:

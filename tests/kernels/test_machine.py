@@ -17,7 +17,6 @@ from click.testing import CliRunner
 from engineroom import paths
 from engineroom.errors import EngineRoomError
 from engineroom.machine import calibrate, presets, trace, validation
-from engineroom.machine.sweep import sweep
 
 native = pytest.importorskip("engineroom._native").machine
 
@@ -230,20 +229,6 @@ def test_a_trace_that_is_full_says_what_it_left_out():
 def test_folded_stacks_say_where_virtual_time_went():
     stacks = dict(line.rsplit(" ", 1) for line in trace.folded_stacks(run()).splitlines())
     assert int(stacks["client;work"]) > 0
-
-
-def squared(x: int, plus: int = 0) -> int:
-    return x * x + plus
-
-
-@pytest.mark.parametrize("executor", [None, ThreadPoolExecutor, ProcessPoolExecutor])
-def test_a_sweep_keeps_the_order_of_its_points(executor):
-    points = [{"x": x, "plus": 1} for x in range(5)]
-    if executor is None:
-        assert sweep(squared, points) == [1, 2, 5, 10, 17]
-        return
-    with executor(2) as pool:
-        assert sweep(squared, points, executor=pool) == [1, 2, 5, 10, 17]
 
 
 PRIMITIVES = {

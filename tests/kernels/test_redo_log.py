@@ -194,63 +194,6 @@ def test_shares_of_cpu_time_are_by_what_the_clients_do() -> None:
 
 
 @pytest.mark.parametrize(
-    ("silent_ms", "clients", "longest_ms", "window_ms"),
-    [
-        (0, 1, 7680, 120),  # steady: two halves agree at once
-        (0, 2000, 7680, 1920),  # but everybody is to commit five times
-        (100, 1, 15360, 7680),  # nothing commits at first: the halves agree to 5 % late
-        (100, 1, 3840, 3840),  # or never, in the time allowed
-    ],
-)
-def test_a_window_is_doubled_until_it_is_long_enough(
-    monkeypatch: pytest.MonkeyPatch, silent_ms: int, clients: int, longest_ms: int, window_ms: int
-) -> None:
-    def simulate(_design: str, _load: object, _seed: int, *, run_ns: int, **_: object) -> dict[str, int]:
-        return {"transactions": 10 * max(0, run_ns // 1_000_000 - silent_ms)}
-
-    monkeypatch.setattr(redo_log, "_simulate", simulate)
-    seen = redo_log._settled("5.7", {"clients": clients}, 1, first_ms=60, longest_ms=longest_ms)
-    assert seen["window_ms"] == window_ms
-    assert (seen["halves_apart_percent"] <= 5) == (window_ms < longest_ms)
-
-
-def test_varied_machines_hang_on_the_run_and_any_executor_makes_them():
-    from concurrent.futures import ThreadPoolExecutor
-
-    from engineroom.machine.presets import preset
-    from engineroom.machine.variations import FACTORS, varied
-
-    machine = preset(redo_log.MACHINE)
-
-    def how(*, machine, seeds):
-        return redo_log._run(
-            "num-deg-3",
-            "sim",
-            [
-                {
-                    "threads": 1,
-                    "series": "mtr_5_7",
-                    "repeat": len(seeds) - 1,
-                    "nanoseconds": machine["switch_ps"],
-                }
-            ],
-        )
-
-    with ThreadPoolExecutor(2) as executor:
-        run = varied(how(machine=machine.values(), seeds=(1,)), how, machine, executor=executor)
-    table = run.tables["varied"]
-    by = table.set_index(["parameter", "factor"])["nanoseconds"]
-    every = {(name, factor) for name in machine.uncertain() for factor in FACTORS}
-    assert set(by.index) == every - {("disk_queue_depth", 0.5)}  # one disk cannot be halved
-    usual = machine.values()["switch_ps"]
-    assert (by["switch_ps", 0.5], by["switch_ps", 1.5], by["wake_ps", 0.5]) == (
-        0.5 * usual,
-        1.5 * usual,
-        usual,
-    )
-
-
-@pytest.mark.parametrize(
     ("stack", "said"),
     [
         (["work", "append57", "client"], "log_reservation"),

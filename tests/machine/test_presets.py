@@ -9,7 +9,7 @@ import pytest
 
 from engineroom._native import machine as kernel
 from engineroom.machine import presets
-from engineroom.machine.variations import FACTORS
+from engineroom.simulating.variations import FACTORS
 
 ROOT = Path(__file__).parents[2]
 TITLES = re.findall(

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from engineroom import _native
-from engineroom.experiments.redo_log import MACHINE, SYSBENCH, parameters
+from engineroom.experiments.redo_log import MACHINE
+from engineroom.machine.presets import parameters
+from engineroom.simulating.loads import SYSBENCH
 
 __all__ = ["FlushCase", "Flushes", "crashed_file", "flush_cases", "flushes"]
 

@@ -12,7 +12,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import Executor
 from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import product
@@ -28,6 +28,8 @@ from engineroom.machine import calibrate
 from engineroom.machine.presets import middle_of, preset, times
 from engineroom.progress import bar
 from engineroom.runs import Run
+from engineroom.simulating.executors import processes
+from engineroom.simulating.sweep import cross, sweep
 
 __all__ = [
     "FITTED",
@@ -324,7 +326,7 @@ def _fit(
     fitted = real[~real["is_held_out"] & ~real["clients"].isin(CROWDS)]
     points = [mine.to_dict("records") for _, mine in fitted.groupby(["load", "design", "clients"])]
     error = partial(_error, start=dict(start), points=points, twin=twin)
-    found = bar(executor.map(error, factors), total=len(factors), desc="fit", unit="factor")
+    found = sweep(error, cross(factor=factors), executor=executor, desc="fit")
     tried = [{"error": each, FIT: factor} for each, factor in zip(found, factors, strict=True)]
     best = min(tried, key=lambda row: (row["error"], abs(math.log(row[FIT]))))
     return {**start, FIT: times(start[FIT], best[FIT])}, tried
@@ -386,11 +388,10 @@ def real_against_simulated(
     primitives_ns = {name: statistics.median(ns) for name, ns in primitives.items()}
     twin: Callable[..., dict[str, Any]] = partial(_twin, primitives_ns=primitives_ns, run_ms=run_ms)
     measured = pd.DataFrame(rows)
-    with ProcessPoolExecutor(PROCESSORS) as executor:
+    with processes() as executor:
         parameters, tried = _fit(start, measured, twin, executor, factors=factors)
-        counting = undisturbed(measured).to_dict("records")
-        twins = executor.map(partial(twin, machine=parameters), counting)
-        rows += bar(twins, total=len(counting), desc="simulated", unit="run")
+        counting = cross(real=undisturbed(measured).to_dict("records"))
+        rows += sweep(partial(twin, machine=parameters), counting, executor=executor, desc="simulated")
     fitted = [
         {"parameter": FIT, "measured_ps": middle_of(start[FIT]), "fitted_ps": middle_of(parameters[FIT])}
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from engineroom import paths
 from engineroom.errors import EngineRoomError
 
-__all__ = ["KINDS", "Parameter", "Preset", "load", "middle_of", "names", "preset", "times"]
+__all__ = ["KINDS", "Parameter", "Preset", "load", "middle_of", "names", "parameters", "preset", "times"]
 
 # How a number is known. What was not measured is also tried at half and at one and a half times its value.
 KINDS = ("measured", "cited", "estimate", "chosen")
@@ -81,22 +82,27 @@ def preset(name: str) -> Preset:
     return load(_folder() / f"{name}.json")
 
 
+def parameters(machine: str | Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of a machine of the book by its name, or those given."""
+    return dict(preset(machine).values()) if isinstance(machine, str) else dict(machine)
+
+
 def load(path: Path) -> Preset:
     """A machine from a file: a preset, or what `engineroom calibrate` wrote."""
     try:
         read: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        parameters = tuple(Parameter(name, **fields) for name, fields in read["parameters"].items())
+        found = tuple(Parameter(name, **fields) for name, fields in read["parameters"].items())
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise EngineRoomError(
             f"{path} does not hold a machine's parameters: {error}",
             remedy="write one with `engineroom calibrate`, or take one of data/machine",
         ) from error
-    unknown = sorted({p.kind for p in parameters} - set(KINDS))
+    unknown = sorted({p.kind for p in found} - set(KINDS))
     if unknown:
         raise EngineRoomError(
             f"{path}: parameters of kind {', '.join(unknown)}", remedy="use one of: " + ", ".join(KINDS)
         )
-    return Preset(path.stem, read["title"], parameters)
+    return Preset(path.stem, read["title"], found)
 
 
 def _folder() -> Path:

@@ -18,9 +18,13 @@ from typing import Any
 import pandas as pd
 
 from engineroom import provenance
+from engineroom.experiments.redo_log.designs import LOGS, SERIES
+from engineroom.experiments.redo_log.simulated import caller
 from engineroom.measuring.probes import sampled_program
 from engineroom.progress import bar
 from engineroom.runs import Run
+from engineroom.simulating.activities import Activity, percent, time_by
+from engineroom.simulating.loads import TPCC
 
 __all__ = ["LEAST_PROCESSORS", "component", "where_time_goes_host", "why_not_attributable"]
 
@@ -64,7 +68,7 @@ print(json.dumps(_native.redo_log.run_on_host(**json.loads({arguments!r}))))
 
 
 def where_time_goes_host(
-    load: Mapping[str, int], *, clients: int = 250, repeats: int = 3, run_ms: int = 2000, seed: int = 1
+    load: Mapping[str, int] = TPCC, *, clients: int = 250, repeats: int = 3, run_ms: int = 2000, seed: int = 1
 ) -> list[Run]:
     """Figure 7-4 by samples of stacks, with the waits by latch; figure 7-5 by the clock that the threads read as they wait.
 
@@ -77,11 +81,7 @@ def where_time_goes_host(
     shares: list[dict[str, Any]] = []
     waits: list[dict[str, Any]] = []
     callers: list[dict[str, Any]] = []
-    turns = [
-        (repeat, series, design)
-        for repeat in range(repeats)
-        for series, design in (("old_redo", "5.7"), ("new_redo", "8.0"))
-    ]
+    turns = [(repeat, series, SERIES[series].name) for repeat in range(repeats) for series in LOGS]
     with provenance.watch() as watched:
         for repeat, series, design in bar(turns, desc="fig-7-04", unit="run"):
             arguments = {
@@ -138,18 +138,15 @@ def _scheduling() -> str:
     return "real time" if os.sched_getscheduler(0) in (os.SCHED_FIFO, os.SCHED_RR) else "normal"
 
 
-def _callers(activities: Sequence[tuple[Sequence[str], str, int]], repeat: int) -> list[dict[str, Any]]:
-    waited: dict[str, int] = {"mtr_commit": 0, "log_write_up_to": 0}
-    for path, state, ps in activities:
-        if path[-1] == "log_reservation" and state in ("spin", "parked"):
-            waited[path[-2]] = waited.get(path[-2], 0) + ps
-    whole = max(1, sum(waited.values()))
+def _callers(activities: Sequence[Activity], repeat: int) -> list[dict[str, Any]]:
+    waited = time_by(activities, caller, states=("spin", "parked"))
+    shares = percent({"mtr_commit": 0, "log_write_up_to": 0} | waited)
     return [
         {
-            "caller": caller,
+            "caller": name,
             "series": "log_reservation_wait",
             "repeat": repeat,
-            "share_percent": 100 * ps / whole,
+            "share_percent": share,
         }
-        for caller, ps in sorted(waited.items())
+        for name, share in shares.items()
     ]

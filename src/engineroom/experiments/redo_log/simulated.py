@@ -1,0 +1,354 @@
+"""The logs of 5.6, 5.7 and 8.0 on the simulated machine, under the sources' loads.
+
+The machine and the loads are fixed before the first comparison with a published number. What a simulated transaction does besides
+redo is computing and waiting for its client: no locks, no pages, no binlog. Where the sources' curves come from those, the
+simulation cannot show it, and the page says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
+from functools import partial
+from typing import Any
+
+from engineroom.experiments.redo_log.designs import BUILDS, COMMITS, FLUSHES, LOGS, SERIES
+from engineroom.runs import Run
+from engineroom.simulating.activities import Activity, percent, time_by
+from engineroom.simulating.experiment import SEEDS, Machine, Seen, swept
+from engineroom.simulating.loads import SYSBENCH, TPCC
+from engineroom.simulating.settling import FIRST_WINDOW_MS, LONGEST_WINDOW_MS, settled
+from engineroom.simulating.sweep import cross
+
+__all__ = [
+    "COLUMNS",
+    "COMMIT_THREADS",
+    "LARGE_TRANSACTIONS",
+    "LOAD_WORKERS",
+    "MACHINE",
+    "commit_cost_sim",
+    "components",
+    "few_clients_sim",
+    "flushes_sim",
+    "load_time_sim",
+    "reservation_callers_sim",
+    "throughput_sim",
+    "where_time_goes_sim",
+]
+
+# The sources' machine, with a source for each number in data/machine.
+MACHINE = "four_sockets_176"
+
+# A load in large transactions: batches of 100 rows, two mini-transactions a row, 4 MB of redo a transaction.
+LARGE_TRANSACTIONS: Mapping[str, int] = {
+    "statements": 50,
+    "away_ns": 50_000,
+    "statement_ns": 300_000,
+    "mtrs_per_statement": 200,
+    "mtr_bytes": 400,
+    "commit_mtrs": 2,
+    "flush_every": 1,
+    "dirty_percent": 10,
+    "transactions": 2,
+}
+LOAD_WORKERS = 100
+# Nothing but commits of mini-transactions.
+ONLY_COMMITS: Mapping[str, int] = {
+    "statements": 1,
+    "statement_ns": 0,
+    "commit_mtrs": 0,
+    "flush_every": 0,
+    "dirty_percent": 0,
+}
+COMMIT_THREADS = (1, 2, 4, 8, 16, 32, 64)
+MS = 1_000_000
+
+COLUMNS = {
+    "concurrency": "clients in a closed loop",
+    "flushes_per_transaction": "fsyncs of the redo log over transactions committed",
+    "tpmC": "transactions per minute of virtual time",
+    "throughput": "transactions per second of virtual time",
+    "load_time_minutes": "virtual time until all workers have ended, minutes",
+    "share_percent": "share of the clients' time on a CPU: computing, waiting for cache lines, spinning",
+    "threads": "threads that commit mini-transactions, nothing else",
+    "nanoseconds": "virtual time over commits of one thread",
+    "transactions": "transactions counted",
+    "fsyncs": "fsyncs of the redo log in the same time",
+    "written_bytes": "bytes written to the log file in the same time",
+    "latency_ms_p99": "99th percentile of a transaction's time, ms",
+    "log_thread_spin_percent": "CPU time that the log threads spin, over the elapsed time",
+    "window_ms": "virtual time measured, doubled until long enough",
+    "halves_apart_percent": "throughput of the window's second half against its first",
+    "component": "what the clients do",
+    "caller": "what a client does when it reserves or waits for the reservation",
+    "build": "before or after: the log of 5.7 or of 8.0",
+}
+
+
+def _simulate(
+    series: str, load: Mapping[str, int], seed: int, parameters: Mapping[str, Any], **window: Any
+) -> dict[str, Any]:
+    from engineroom import _native
+
+    design = SERIES[series]
+    seen: dict[str, Any] = _native.redo_log.simulate(
+        design=design.name,
+        parameters=dict(parameters),
+        load=dict(load),
+        log=dict(design.log),
+        seed=seed,
+        **window,
+    )
+    return seen
+
+
+def flushes_sim(
+    *,
+    clients: Sequence[int] = (1, 2, 3, 5, 10, 20, 50, 100, 200),
+    seeds: Sequence[int] = SEEDS,
+    run_ms: int = 500,
+    machine: Machine = MACHINE,
+    executor: Executor | None = None,
+) -> Run:
+    """Figure 7-6: fsyncs of the redo log per transaction, and the same with the CPU gate of the log threads switched off."""
+    return swept(
+        "fig-7-06",
+        cross(concurrency=clients, series=FLUSHES),
+        partial(_flushes, run_ms=run_ms),
+        seeds=seeds,
+        machine=machine,
+        load=SYSBENCH,
+        columns=COLUMNS,
+        executor=executor,
+    )
+
+
+def _flushes(
+    point: Mapping[str, Any], seed: int, parameters: Mapping[str, Any], *, run_ms: int
+) -> dict[str, Any]:
+    load = {**SYSBENCH, "clients": point["concurrency"]}
+    seen = _simulate(point["series"], load, seed, parameters, run_ns=run_ms * MS, warmup_ns=300 * MS)
+    spin_ps = sum(time_by(seen["activities"], _log_thread, states=("spin",)).values())
+    return {
+        "flushes_per_transaction": seen["fsyncs"] / max(1, seen["transactions"]),
+        "transactions": seen["transactions"],
+        "fsyncs": seen["fsyncs"],
+        "written_bytes": seen["written_bytes"],
+        "latency_ms_p99": seen["latency_ns_p99"] / MS,
+        "log_thread_spin_percent": 100 * spin_ps / 1000 / seen["now_ns"],
+    }
+
+
+def _log_thread(path: Sequence[str]) -> str | None:
+    return path[0] if path[0].startswith("log_") else None
+
+
+def throughput_sim(
+    *,
+    clients: Sequence[int] = (50, 100, 150, 200, 250, 300),
+    seeds: Sequence[int] = SEEDS,
+    first_ms: int = FIRST_WINDOW_MS,
+    longest_ms: int = LONGEST_WINDOW_MS,
+    machine: Machine = MACHINE,
+    executor: Executor | None = None,
+) -> Run:
+    """Figure 7-1, the redo part alone: the same transactions over the log of 5.7 (before) and of 8.0 (after)."""
+    return swept(
+        "fig-7-01",
+        cross(concurrency=clients, series=BUILDS),
+        partial(_throughput, first_ms=first_ms, longest_ms=longest_ms),
+        seeds=seeds,
+        machine=machine,
+        load=TPCC,
+        columns=COLUMNS,
+        executor=executor,
+    )
+
+
+def _throughput(
+    point: Mapping[str, Any], seed: int, parameters: Mapping[str, Any], **window: int
+) -> dict[str, Any]:
+    seen = _settled(point["series"], point["concurrency"], seed, parameters, **window)
+    return {
+        "tpmC": seen["transactions"] / seen["window_ms"] * 60_000,
+        "window_ms": seen["window_ms"],
+        "halves_apart_percent": seen["halves_apart_percent"],
+        "transactions": seen["transactions"],
+        "fsyncs": seen["fsyncs"],
+        "latency_ms_p99": seen["latency_ns_p99"] / MS,
+    }
+
+
+def _settled(
+    series: str, clients: int, seed: int, parameters: Mapping[str, Any], **window: int
+) -> dict[str, Any]:
+    load = {**TPCC, "clients": clients}
+    return settled(partial(_simulate, series, load, seed, parameters), clients=clients, **window)
+
+
+def few_clients_sim(
+    *,
+    clients: Sequence[int] = (1, 2, 5, 10, 20, 40),
+    seeds: Sequence[int] = SEEDS,
+    run_ms: int = 400,
+    machine: Machine = MACHINE,
+    executor: Executor | None = None,
+) -> Run:
+    """The chapter's statement on fewer than 50 connections: the load of figure 7-1, over the log of 5.7 and of 8.0."""
+    return swept(
+        "num-ch7-1",
+        cross(concurrency=clients, series=LOGS),
+        partial(_few_clients, run_ms=run_ms),
+        seeds=seeds,
+        machine=machine,
+        load=TPCC,
+        columns=COLUMNS,
+        executor=executor,
+    )
+
+
+def _few_clients(
+    point: Mapping[str, Any], seed: int, parameters: Mapping[str, Any], *, run_ms: int
+) -> dict[str, Any]:
+    load = {**TPCC, "clients": point["concurrency"]}
+    seen = _simulate(point["series"], load, seed, parameters, run_ns=run_ms * MS, warmup_ns=210 * MS)
+    return {
+        "throughput": seen["transactions"] / run_ms * 1000,
+        "transactions": seen["transactions"],
+        "fsyncs": seen["fsyncs"],
+        "latency_ms_p99": seen["latency_ns_p99"] / MS,
+    }
+
+
+def load_time_sim(
+    *, seeds: Sequence[int] = SEEDS, machine: Machine = MACHINE, executor: Executor | None = None
+) -> Run:
+    """Figure 7-2: 100 workers load in transactions of 4 MB of redo, over the log of 5.7 and of 8.0."""
+    return swept(
+        "fig-7-02",
+        cross(build=BUILDS, series=["load_time"]),
+        _load_time,
+        seeds=seeds,
+        machine=machine,
+        load=LARGE_TRANSACTIONS,
+        columns=COLUMNS,
+        executor=executor,
+    )
+
+
+def _load_time(point: Mapping[str, Any], seed: int, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    load = {**LARGE_TRANSACTIONS, "clients": LOAD_WORKERS}
+    seen = _simulate(point["build"], load, seed, parameters, run_ns=600_000 * MS)
+    return {
+        "load_time_minutes": seen["window_ns"] / 60e9,
+        "transactions": seen["transactions"],
+        "fsyncs": seen["fsyncs"],
+        "written_bytes": seen["written_bytes"],
+    }
+
+
+def components(activities: Sequence[Activity]) -> dict[str, int]:
+    """CPU time of the clients by what they do, picoseconds: the innermost of our names on the path."""
+    return time_by(activities, _component)
+
+
+def _component(path: Sequence[str]) -> str | None:
+    if path[0] != "client":
+        return None
+    waits_to_write = path[-1] == "log_reservation" and "log_write_up_to" in path
+    return "log_write_up_to" if waits_to_write else path[-1]
+
+
+def where_time_goes_sim(
+    *,
+    clients: int = 250,
+    seeds: Sequence[int] = SEEDS,
+    first_ms: int = FIRST_WINDOW_MS,
+    longest_ms: int = LONGEST_WINDOW_MS,
+    machine: Machine = MACHINE,
+    executor: Executor | None = None,
+) -> Run:
+    """Figure 7-4: where 250 clients spend their CPU time over the log of 5.7 and of 8.0."""
+    return swept(
+        "fig-7-04",
+        cross(series=LOGS),
+        partial(_where_time_goes, clients=clients, first_ms=first_ms, longest_ms=longest_ms),
+        seeds=seeds,
+        machine=machine,
+        load=TPCC,
+        columns=COLUMNS,
+        executor=executor,
+    )
+
+
+def _where_time_goes(
+    point: Mapping[str, Any], seed: int, parameters: Mapping[str, Any], *, clients: int, **window: int
+) -> Seen:
+    seen = _settled(point["series"], clients, seed, parameters, **window)
+    shares = percent(components(seen["activities"]))
+    rows = [{"component": name, "share_percent": share} for name, share in shares.items()]
+    return Seen(rows, tables={"waits": seen["waits"]})
+
+
+def reservation_callers_sim(
+    *,
+    clients: int = 250,
+    seeds: Sequence[int] = SEEDS,
+    first_ms: int = FIRST_WINDOW_MS,
+    longest_ms: int = LONGEST_WINDOW_MS,
+    machine: Machine = MACHINE,
+    executor: Executor | None = None,
+) -> Run:
+    """Figure 7-5: for whom 250 clients spend CPU time in the reservation of 5.7."""
+    return swept(
+        "fig-7-05",
+        cross(series=["log_reservation_wait"]),
+        partial(_reservation_callers, clients=clients, first_ms=first_ms, longest_ms=longest_ms),
+        seeds=seeds,
+        machine=machine,
+        load=TPCC,
+        columns=COLUMNS,
+        executor=executor,
+    )
+
+
+def _reservation_callers(
+    _point: Mapping[str, Any], seed: int, parameters: Mapping[str, Any], *, clients: int, **window: int
+) -> Seen:
+    seen = _settled("old_redo", clients, seed, parameters, **window)
+    shares = percent(time_by(seen["activities"], caller))
+    return Seen([{"caller": name, "share_percent": share} for name, share in shares.items()])
+
+
+def caller(path: Sequence[str]) -> str | None:
+    """What a client does that is in the reservation, or waits for it."""
+    return path[-2] if path[-1] == "log_reservation" else None
+
+
+def commit_cost_sim(
+    *,
+    threads: Sequence[int] = COMMIT_THREADS,
+    seeds: Sequence[int] = SEEDS,
+    run_ms: int = 4,
+    machine: Machine = MACHINE,
+    executor: Executor | None = None,
+) -> Run:
+    """The degradation article's statement where a reader has no such machine: up to 64 threads that do nothing but commit."""
+    return swept(
+        "num-deg-3",
+        cross(threads=threads, series=COMMITS),
+        partial(_commit_cost, run_ms=run_ms),
+        seeds=seeds,
+        machine=machine,
+        load=ONLY_COMMITS,
+        columns=COLUMNS,
+        executor=executor,
+    )
+
+
+def _commit_cost(
+    point: Mapping[str, Any], seed: int, parameters: Mapping[str, Any], *, run_ms: int
+) -> dict[str, Any]:
+    load = {**ONLY_COMMITS, "clients": point["threads"], "mtr_bytes": 100}
+    seen = _simulate(point["series"], load, seed, parameters, run_ns=run_ms * MS, warmup_ns=1 * MS)
+    return {"nanoseconds": run_ms * MS / max(1, seen["mtrs"])}

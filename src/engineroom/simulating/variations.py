@@ -1,0 +1,56 @@
+"""A simulated run with each number of its machine that nobody measured here at half and at one and a half times its value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import Executor
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import pandas as pd
+
+from engineroom.errors import EngineRoomError
+from engineroom.machine.presets import Preset, preset
+from engineroom.runs import Run
+from engineroom.simulating.executors import HERE
+from engineroom.simulating.experiment import Simulated
+from engineroom.simulating.sweep import sweep
+
+__all__ = ["FACTORS", "varied"]
+
+FACTORS = (0.5, 1.5)
+
+
+def varied(run: Run, how: Simulated, *, executor: Executor | None = None) -> Run:
+    """The run with a further table `varied`: what `how` gives on each varied machine, by one seed. The ledger judges each."""
+    machine = _machine_of(run)
+    points = [
+        {"parameter": name, "factor": factor, "machine": values}
+        for name in machine.uncertain()
+        for factor in FACTORS
+        if (values := machine.varied(name, factor).values()) != machine.values()  # one disk cannot be halved
+    ]
+    tables = sweep(partial(_table, how), points, executor=executor, desc=f"{run.figure}, varied")
+    columns = {"parameter": "the varied number of the machine", "factor": "times its value in the preset"}
+    return replace(
+        run,
+        tables={**run.tables, "varied": pd.concat(tables, ignore_index=True)},
+        columns={**run.columns, **columns},
+    )
+
+
+def _machine_of(run: Run) -> Preset:
+    name = run.provenance.get("machine_name")
+    if name is None:
+        raise EngineRoomError(
+            f"{run.figure} by {run.method} does not say on which machine of the book it was simulated",
+            remedy="give the machine by its name, so that its table tells which numbers are estimates",
+        )
+    return preset(name)
+
+
+def _table(how: Simulated, *, machine: Mapping[str, Any], parameter: str, factor: float) -> pd.DataFrame:
+    """Each of many machines has a process of its own already: the points of one run there."""
+    run = how(machine=machine, seeds=(1,), executor=HERE)
+    return run.table.assign(parameter=parameter, factor=factor)

@@ -1,0 +1,71 @@
+"""The redo log's simulated figures: a recorded point is simulated again, and equal to the last digit."""
+
+from __future__ import annotations
+
+import pytest
+
+from engineroom import runs
+from engineroom._native import redo_log as kernel
+from engineroom.experiments import redo_log
+from engineroom.simulating.executors import HERE
+
+# Each figure's points that take the least time, one a series; those of the last three take many seconds.
+AGAIN = {
+    "fig-7-01": (redo_log.throughput_sim, {"clients": (50,)}),
+    "fig-7-06": (redo_log.flushes_sim, {"clients": (1,)}),
+    "num-ch7-1": (redo_log.few_clients_sim, {"clients": (1,)}),
+    "num-deg-3": (redo_log.commit_cost_sim, {"threads": (1, 2)}),
+    "fig-7-02": (redo_log.load_time_sim, {}),
+    "fig-7-04": (redo_log.where_time_goes_sim, {}),
+    "fig-7-05": (redo_log.reservation_callers_sim, {}),
+}
+KEYS = ("series", "repeat", "concurrency", "threads", "build", "component", "caller", "name")
+LONG = ("fig-7-02", "fig-7-04", "fig-7-05")
+
+
+def as_recorded(value):
+    """With the digits of a recorded CSV."""
+    return float(f"{value:.12g}") if isinstance(value, float) else value
+
+
+def same_rows(run, recorded):
+    """The simulated rows with the digits of a CSV, and the recorded ones of the same points."""
+    seen = [{name: as_recorded(value) for name, value in row.items()} for row in run.to_dict("records")]
+    keys = [name for name in run.columns if name in KEYS]
+    known = {tuple(row[name] for name in keys): row for row in recorded.to_dict("records")}
+    return seen, [known[tuple(row[name] for name in keys)] for row in seen]
+
+
+@pytest.mark.parametrize(
+    "figure",
+    [pytest.param(figure, marks=pytest.mark.slow) if figure in LONG else figure for figure in AGAIN],
+)
+def test_a_recorded_point_is_simulated_again_to_the_last_digit(figure):
+    simulate, points = AGAIN[figure]
+    recorded = runs.latest(figure, "sim")
+    run = simulate(
+        seeds=(recorded.provenance["seed"],), machine=recorded.provenance["machine"], executor=HERE, **points
+    )
+    seen, known = same_rows(run.table, recorded.table)
+    assert seen == known
+    assert set(run.table["series"]) == set(recorded.table["series"])
+    assert run.provenance["load"] == recorded.provenance["load"]
+    for name, table in run.tables.items():
+        again, then = same_rows(table, recorded.tables[name])
+        assert again == then
+
+
+def test_every_simulated_figure_that_can_be_recorded_is_simulated_again():
+    assert {figure for figure, method in redo_log.RECORD if method == "sim"} == set(AGAIN)
+
+
+def test_a_series_is_a_design_that_the_kernel_knows():
+    assert {design.name for design in redo_log.SERIES.values()} == set(redo_log.DESIGNS)
+    for name in redo_log.DESIGNS:
+        seen = kernel.simulate(design=name, parameters={}, load={"clients": 1}, run_ns=5_000_000)
+        assert seen["transactions"] > 0
+
+
+def test_the_machine_of_a_recording_is_the_one_of_the_book():
+    for figure in AGAIN:
+        assert runs.latest(figure, "sim").provenance["machine"] == redo_log.parameters(redo_log.MACHINE)

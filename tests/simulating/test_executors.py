@@ -1,0 +1,186 @@
+"""Executors: the same results here, in a pool of processes and on a Dask cluster, and nothing left behind."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pandas as pd
+import psutil
+import pytest
+
+from engineroom.errors import EngineRoomError
+from engineroom.experiments import redo_log
+from engineroom.simulating import executors
+from engineroom.simulating.executors import HERE, chosen, cluster, local_cluster, processes
+from engineroom.simulating.sweep import cross, sweep
+
+POINTS = [{"clients": (n,), "seeds": (seed,), "run_ms": 5} for n, seed in ((3, 1), (1, 1), (1, 2))]
+
+
+def listening() -> list[str]:
+    """Addresses at which this process or a child of it listens."""
+    me = psutil.Process()
+    return [
+        connection.laddr.ip
+        for process in (me, *me.children(recursive=True))
+        for connection in process.net_connections(kind="inet")
+        if connection.status == psutil.CONN_LISTEN
+    ]
+
+
+@pytest.mark.slow
+def test_a_cluster_and_a_pool_give_the_tables_that_are_made_here():
+    here = sweep(redo_log.flushes_sim, POINTS, executor=HERE)
+    before = set(psutil.Process().children(recursive=True))
+    with processes(2) as pool:
+        in_pool = sweep(redo_log.flushes_sim, POINTS, executor=pool)
+    with local_cluster(2) as executor:
+        assert set(listening()) == {"127.0.0.1"}
+        on_cluster = sweep(redo_log.flushes_sim, POINTS, executor=executor)
+    for a, b, c in zip(here, in_pool, on_cluster, strict=True):
+        pd.testing.assert_frame_equal(a.table, b.table, check_exact=True)
+        pd.testing.assert_frame_equal(a.table, c.table, check_exact=True)
+    assert not here[1].table.equals(here[2].table)
+    left = [child for child in psutil.Process().children(recursive=True) if child not in before]
+    assert [child for child in left if "resource_tracker" not in " ".join(child.cmdline())] == []
+    assert listening() == []
+
+
+def test_an_error_on_the_cluster_comes_back_and_a_cluster_of_nobody_is_refused():
+    with pytest.raises(EngineRoomError, match="workers is 0"), local_cluster(0):
+        pass
+    with local_cluster(1) as executor, pytest.raises(ValueError, match="clients must be at least 1, got -1"):
+        sweep(redo_log.flushes_sim, [{"clients": (-1,), "run_ms": 1}], executor=executor)
+
+
+ENDS_SLOWLY = """
+import atexit, time
+from engineroom.simulating.executors import local_cluster
+from engineroom.simulating.sweep import sweep
+
+def linger(seconds):
+    atexit.register(time.sleep, seconds)
+    return "it will"
+
+if __name__ == "__main__":
+    with local_cluster(1) as executor:
+        print(*sweep(linger, [{"seconds": 30}], executor=executor))
+"""
+
+
+@pytest.mark.slow
+def test_a_cluster_that_ends_slowly_says_nothing_in_a_notebook(tmp_path):
+    """What a cell writes to stderr is a warning of the book. A busy computer ends its processes as late as this one."""
+    script = tmp_path / "ends_slowly.py"
+    script.write_text(ENDS_SLOWLY)
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("it will\n", "")
+
+
+def test_a_scheduler_elsewhere_serves_a_sweep_by_its_address():
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=1,
+            threads_per_worker=1,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+            scheduler_kwargs={"dashboard": False},
+            silence_logs=logging.CRITICAL,
+        ) as there,
+        chosen(address=there.scheduler_address) as executor,
+    ):
+        points = cross(key=(7,), workers=(2,))  # names that Dask would take for its own
+        assert sweep(dict, points, executor=executor) == points
+
+
+def test_a_scheduler_that_nobody_runs_is_an_error_that_says_what_to_start(monkeypatch):
+    monkeypatch.setattr(executors, "CONNECT_S", 0.2)
+    with (
+        pytest.raises(EngineRoomError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:1") as error,
+        cluster("tcp://127.0.0.1:1"),
+    ):
+        pass
+    assert "dask scheduler" in error.value.remedy
+
+
+def test_a_wrong_number_of_processes_is_refused(monkeypatch):
+    with pytest.raises(EngineRoomError, match="jobs is 0"), processes(0):
+        pass
+    with pytest.raises(EngineRoomError, match="both"), chosen(address="tcp://127.0.0.1:1", jobs=2):
+        pass
+    monkeypatch.setenv("ENGINEROOM_JOBS", "many")
+    with pytest.raises(EngineRoomError, match="ENGINEROOM_JOBS is 'many'"), processes():
+        pass
+    monkeypatch.setenv("ENGINEROOM_JOBS", "1")
+    with processes() as executor:
+        assert executor is HERE
+
+
+SLEEPS = """
+import sys, time
+from engineroom.simulating.executors import processes
+from engineroom.simulating.sweep import cross, sweep
+
+def sleeper(seconds):
+    print("begun", flush=True)
+    time.sleep(seconds)
+
+if __name__ == "__main__":
+    with processes(2) as executor:
+        sweep(sleeper, cross(seconds=(600, 600, 600)), executor=executor)
+"""
+
+
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGKILL])
+def test_a_sweep_that_ends_early_leaves_no_process(tmp_path, by):
+    """Ctrl-C is sent to the whole group, as a terminal does; a kill reaches the one that has the pool."""
+    script = tmp_path / "sleeps.py"
+    script.write_text(SLEEPS)
+    with subprocess.Popen(
+        [sys.executable, script],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as running:
+        assert [running.stdout.readline() for _ in range(2)] == ["begun\n"] * 2
+        started = psutil.Process(running.pid).children(recursive=True)
+        assert len(started) >= 2
+        if by == signal.SIGINT:
+            os.killpg(running.pid, by)
+        else:
+            running.send_signal(by)
+        _, said = running.communicate(timeout=60)
+    assert running.returncode != 0
+    # One traceback, of the one that has the pool.
+    assert said.count("KeyboardInterrupt") == (by == signal.SIGINT)
+    assert said.count("Traceback") <= 1
+    assert psutil.wait_procs(started, timeout=30)[1] == []
+
+
+def test_an_error_ends_what_others_have_begun(tmp_path, monkeypatch):
+    (tmp_path / "one_fails.py").write_text(
+        "import time\ndef one(i):\n    if i == 0: raise ValueError('the first')\n    time.sleep(600)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    import one_fails
+
+    before = time.monotonic()
+    with pytest.raises(ValueError, match="the first"), processes(2) as executor:
+        sweep(one_fails.one, cross(i=range(5)), executor=executor)
+    assert time.monotonic() - before < 300
+    children = psutil.Process().children(recursive=True)
+    assert not [child for child in children if "spawn_main" in command(child)]
+
+
+def command(process):
+    with contextlib.suppress(psutil.Error):
+        return " ".join(process.cmdline())
+    return ""
