@@ -11,7 +11,7 @@ STAMPS := _build/stamps
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 unexport PYTHONPATH
 
-NATIVE := CMakeLists.txt pyproject.toml $(shell find native -name '*.[ch]pp' -not -path 'native/wasm/*')
+NATIVE := CMakeLists.txt pyproject.toml $(shell find native \( -name '*.[ch]pp' -o -name '*.cmake' -o -name '*.in' \) -not -path 'native/wasm/*')
 
 # Progress bars where somebody watches a terminal, silence elsewhere.
 QUIET := --disable-pip-version-check $(if $(MAKE_TERMOUT),,-q)
@@ -51,6 +51,10 @@ record: $(STAMPS)/native  ## measure the recorded runs again and add them to dat
 .PHONY: class
 class: $(STAMPS)/bench  ## make student notebooks and autograders of the exercises in _build/class
 	@python -m engineroom.classroom
+
+.PHONY: chapter
+chapter: $(STAMPS)/book  ## write the empty rooms of a chapter: WORD=group_commit; TITLE="..." QUESTION="..." if it is not declared
+	@PYTHONPATH=src python -m engineroom.new_chapter "$${WORD-}" --title "$${TITLE-}" --question "$${QUESTION-}"
 
 .PHONY: wasm
 wasm:  ## rebuild the WebAssembly kernels of the explorables (needs clang 19)

@@ -61,6 +61,4 @@ py::array_t<T> to_array(std::vector<T>&& values) {
   return py::array_t<T>(size, data, free_when_done);
 }
 
-void bind_hash_join(py::module_& module);
-
 }  // namespace engineroom::bindings

@@ -6,7 +6,6 @@
 #include <tuple>
 
 #include "arrays.hpp"
-#include "filesort_binding.hpp"
 
 namespace engineroom::bindings {
 

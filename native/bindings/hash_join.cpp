@@ -296,6 +296,9 @@ void bind_hash_join(py::module_& parent) {
         "xxHash64 of each key with the seed of the server's chunk files; its low bits choose the chunk.");
   m.def("table_hash", py::vectorize([](std::int64_t key) { return hash_join::table_hash(key); }),
         py::arg("key"), "The hash of each key in the in-memory table; its high bits choose the bucket.");
+
+  bind_hash_join_fast(m);
+  bind_skewed_keys(m);
 }
 
 }  // namespace engineroom::bindings

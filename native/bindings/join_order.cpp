@@ -1,6 +1,4 @@
 // engineroom._native.join_order: query graphs, their enumeration, plans, conflict rules and simplification.
-#include "join_order_binding.hpp"
-
 #include <pybind11/functional.h>
 #include <pybind11/typing.h>
 

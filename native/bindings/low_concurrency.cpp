@@ -7,7 +7,6 @@
 
 #include "arrays.hpp"
 #include "low_concurrency/measure.hpp"
-#include "low_concurrency_binding.hpp"
 
 namespace engineroom::bindings {
 

@@ -28,10 +28,4 @@ py::dict observed(machine::SimMachine& m);
 py::list wait_rows(const std::vector<machine::WaitStats>& waits, const machine::Names& names);
 py::list activity_rows(const machine::Activities& activities, const machine::Names& names);
 
-/// engineroom._native.redo_log
-void bind_redo_log(py::module_& module);
-
-/// engineroom._native.machine
-void bind_machine(py::module_& module);
-
 }  // namespace engineroom::bindings

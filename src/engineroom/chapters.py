@@ -21,6 +21,7 @@ __all__ = [
     "DECLARED",
     "METHODS",
     "STATES",
+    "WORD",
     "Book",
     "Chapter",
     "Module",
@@ -38,7 +39,7 @@ __all__ = [
 DECLARED = Path(__file__).with_suffix(".toml")
 STATES = ("planned", "begun", "written")
 METHODS = ("live", "host", "sim", "kernel")
-_WORD = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
+WORD = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,7 +165,7 @@ def _entry(kind: type[Any], found: Mapping[str, Any]) -> Any:
     """A chapter, page or module from its table, or ValueError with what is wrong with it."""
     word = found.get("word")
     what = f"{kind.__name__.lower()} {word!r}"
-    if not isinstance(word, str) or not _WORD.fullmatch(word):
+    if not isinstance(word, str) or not WORD.fullmatch(word):
         raise ValueError(f"{what}: a word is lower case, digits and single underscores")
     known = {each.name: each for each in fields(kind)}
     if unknown := found.keys() - known.keys():

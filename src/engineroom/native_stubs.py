@@ -38,7 +38,7 @@ def write(target: Path) -> None:
             text = re.sub(
                 r"collections\.abc\.Callable(?!\[)", "collections.abc.Callable[..., typing.Any]", text
             )
-            (target / stub.name).write_text(text)
+            (target / stub.name).write_text(text.replace("= list()\n", "= []\n"))
     config = str(paths.root() / "pyproject.toml")
     _run("ruff", "check", "--quiet", "--fix", "--config", config, str(target))
     _run("ruff", "format", "--quiet", "--config", config, str(target))

@@ -110,8 +110,8 @@ ROOMS = (
         ("src/engineroom/figures/{word}/",),
         on_pages=True,
     ),
-    Room("the facts: the numbers of the page", ("src/engineroom/facts/{word}.py",), None, on_pages=True),
-    Room("tests of the facts", ("tests/facts/test_{word}.py",), None, on_pages=True),
+    Room("the facts: the numbers of the page", ("src/engineroom/facts/{word}.py",)),
+    Room("tests of the facts", ("tests/facts/test_{word}.py",), is_shared=True),
     Room(
         "the recorded runs, written by `make record`",
         ("data/recorded/{word}/",),

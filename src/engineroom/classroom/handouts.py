@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from engineroom import paths
+from engineroom import chapters, paths
 from engineroom.errors import EngineRoomError
 
 __all__ = ["Handout", "Outcome", "WrongAnswer", "grade", "make", "masters", "wrong_answers"]
@@ -68,8 +68,9 @@ class Outcome:
 
 
 def masters() -> list[Path]:
-    """The masters of all chapters."""
-    return sorted((paths.root() / "notebooks" / "exercises").glob("*.md"))
+    """The masters of the chapters that are written."""
+    folder = paths.root() / "notebooks" / "exercises"
+    return sorted(folder / f"{chapter.word}.md" for chapter in chapters.written())
 
 
 def make(master: Path, target: Path, *, seed: int = 0, run_tests: bool = True) -> Handout:
