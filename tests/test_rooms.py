@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from pathlib import Path
 
 import pytest
 import yaml
@@ -101,3 +102,55 @@ def test_record_knows_every_page_with_experiments_and_its_methods():
         found[word].add(method)
     for page in chapters.recorded():
         assert found[page.word] <= set(page.methods), page.word
+
+
+# Tests of what is no module of ours, with what they are about.
+OF_THE_WHOLE = {
+    "tests/test_repository.py": "the files around the code",
+    "tests/test_imports.py": "who may import whom",
+    "tests/test_binder.py": ".binder/",
+    "tests/book/test_browser.py": "the built pages, in a browser",
+    "tests/book/test_pages.py": "the built pages",
+}
+
+
+def mirrored(test: str, root: Path) -> list[Path]:
+    """What a test is about: `tests/<folder>/test_<name>.py` mirrors `<folder>/<name>` in the package, in native/ or in the repository.
+
+    A folder as a whole has `test_<folder>.py` in it. What is large may have several, `test_<name>_<part>.py`, where a file of the
+    folder `name` begins with `part`.
+    """
+    folder, name = test.removeprefix("tests/").rpartition("/")[::2]
+    name = name.removeprefix("test_").removesuffix(".py")
+    if folder.rpartition("/")[2] == name:
+        folder = folder.rpartition("/")[0]
+    for home in (root / "src/engineroom", root / "native", root):
+        for base in (home / folder / name, home / folder / f"_{name}"):
+            if found := [path for path in (base, *base.parent.glob(f"{base.name}.*")) if path.exists()]:
+                return found
+        for cut in range(len(name)):
+            if name[cut] == "_" and (found := [*(home / folder).glob(f"{name[:cut]}/{name[cut + 1 :]}*")]):
+                return found
+    return []
+
+
+def test_every_test_mirrors_what_it_is_about():
+    lost = [
+        name
+        for path in sorted((ROOT / "tests").rglob("test_*.py"))
+        if (name := path.relative_to(ROOT).as_posix()) not in OF_THE_WHOLE and not mirrored(name, ROOT)
+    ]
+    assert lost == [], (
+        "move each to tests/<folder>/test_<name>.py, after src/engineroom/<folder>/<name> or native/<folder>/<name>"
+    )
+    assert [name for name in OF_THE_WHOLE if not (ROOT / name).is_file()] == []
+
+
+@pytest.mark.parametrize("test", sorted(path.stem for path in (ROOT / "native/tests").glob("test_*.cpp")))
+def test_every_native_test_mirrors_kernels_or_what_lies_below_them(test):
+    """`test_<word>.cpp` and `test_<word>_<part>.cpp` for the kernels of a chapter, `test_<file>.cpp` for the rest."""
+    name = test.removeprefix("test_")
+    assert any(
+        mirrored(f"tests/{folder}/{test}.py", ROOT)
+        for folder in ("kernels", "common", "machine", "sync", "kernels/common", "")
+    ), f"no file or folder of native/ is called {name}"

@@ -127,6 +127,7 @@ MODULE_ROOMS = (
     Room("the module, built by `make wasm`", ("book/web/wasm/{word}.wasm",)),
     Room("an explorable's knobs and picture", ("book/web/explorables/{word}.js",), others=("runtime",)),
     Room("its picture at the start values, drawn by `make wasm`", ("book/web/explorables/{word}.svg",)),
+    Room("its tests against the native kernel", ("tests/wasm/test_{word}.py",), others=("build",)),
 )
 
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
+import frictionless
 import pytest
 
+from engineroom import paths
 from engineroom._native import machine as kernel
+from engineroom.errors import EngineRoomError
 from engineroom.machine import presets
 from engineroom.simulating.variations import FACTORS
 
@@ -50,3 +54,43 @@ def test_a_machine_with_one_disk_at_half_has_one_disk():
     assert one.values()["disk_queue_depth"] == 1
     assert one.varied("disk_queue_depth", 0.5).values() == one.values()
     assert one.varied("disk_queue_depth", 1.5).values()["disk_queue_depth"] == 2
+
+
+native = pytest.importorskip("engineroom._native").machine
+
+MS = 1_000_000
+
+LOOP: dict[str, Any] = {"clients": 8, "work_ns": 5_000, "hold_ns": 500, "latch": True, "run_ns": 5 * MS}
+
+
+def run(**changes: Any) -> dict[str, Any]:
+    arguments: dict[str, Any] = LOOP | {"parameters": {"cores_per_socket": 4}} | changes
+    return native.closed_loop(**arguments)  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("name", presets.names())
+def test_every_number_of_a_preset_has_a_source_and_runs(name):
+    machine = presets.preset(name)
+    assert [p.name for p in machine.parameters if len(p.source) < 5] == []
+    assert set(machine.values()) <= set(native.parameter_names())
+    assert run(parameters=machine.values(), run_ns=MS)["turns"] > 0
+
+
+def test_the_sources_machine_has_176_hardware_threads_and_its_numbers_can_be_varied():
+    machine = presets.preset("four_sockets_176")
+    values = machine.values()
+    assert values["sockets"] * values["cores_per_socket"] * values["threads_per_core"] == 176  # type: ignore[operator]
+    assert "other_socket_ps" in machine.uncertain()
+    assert machine.varied("other_socket_ps", 0.5).values()["other_socket_ps"] == 67_500
+    with pytest.raises(EngineRoomError, match="no parameter 'speed'"):
+        machine.varied("speed", 0.5)
+
+
+def test_an_unknown_preset_is_answered_with_the_known_ones():
+    with pytest.raises(EngineRoomError, match="choose from: four_sockets_176, laptop, two_sockets_88"):
+        presets.preset("mainframe")
+
+
+def test_the_presets_are_described_as_a_data_package():
+    report = frictionless.validate(str(paths.data() / "machine" / "datapackage.json"))
+    assert report.valid, report.flatten(["message"])

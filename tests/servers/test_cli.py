@@ -1,4 +1,4 @@
-"""What `engineroom server` says; servers that really start are in test_live.py."""
+"""What `engineroom server` says; servers that really start are in test_servers.py."""
 
 from __future__ import annotations
 

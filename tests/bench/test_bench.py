@@ -1,8 +1,7 @@
-"""The bench harness: rows, files, errors; and a small sitting of the hash join's bench."""
+"""The bench harness: rows, files, errors, and what is recorded."""
 
 from __future__ import annotations
 
-import itertools
 import json
 import sys
 from types import ModuleType
@@ -12,8 +11,7 @@ import frictionless
 import pytest
 
 from engineroom import bench, paths
-from engineroom.bench import Row, Sitting, _recording, row
-from engineroom.bench._engines import Measured, Task
+from engineroom.bench import Row, _recording, row
 from engineroom.bench._recording import MARKS
 from engineroom.errors import EngineRoomError
 
@@ -38,23 +36,6 @@ def word(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> ModuleType:
 
 def test_the_hash_join_and_the_join_order_have_a_bench():
     assert {"hash_join", "join_order"} <= set(bench.words())
-
-
-def test_a_small_sitting_of_the_join_order_has_a_row_for_each_goal(monkeypatch):
-    join_order = pytest.importorskip("engineroom.bench.join_order")
-    monkeypatch.setattr(join_order, "REPEATS", 1)
-    monkeypatch.setattr(join_order, "LEAST_CPU_S", 1e-9)
-    monkeypatch.setattr(join_order, "GOALS", (("star", (5,), 17), ("chain", (5, 6), 25)))
-    monkeypatch.setattr(join_order, "OTHERS", (("chain", 4),))
-    with bench.progress.bar(disable=True) as bar:
-        rows = join_order.bench(Sitting("join_order", bar))
-    assert len(rows) == 3 + 8 + (3 + 7 + 8) + 6
-    assert {a_row.goal for a_row in rows} == {"<= 17", "<= 25", "<= 30", "<= 1.3", "<= 1.5"}
-    alone = {name.removesuffix(", a pair"): r.ours for r in rows if (name := r.name).endswith(", a pair")}
-    priced = {name.removesuffix(", with costs"): r for r in rows if (name := r.name).endswith(", with costs")}
-    assert {name: priced[name].peer_value for name in alone} == alone
-    across = [r for r in rows if "with costs, against" in r.name]
-    assert [r.peer_value for r in across] == [priced[r.peer].ours for r in across], "a case has one number"
 
 
 @pytest.mark.parametrize(
@@ -109,49 +90,6 @@ def test_a_row_has_the_fields_that_readers_of_the_json_expect():
     assert list(Row.__dataclass_fields__) == KEYS
 
 
-@pytest.mark.slow
-def test_a_small_sitting_of_the_hash_join_compares_all_engines(monkeypatch):
-    """Every engine gives the same answer; which goals hold is not for a test to say."""
-    pytest.importorskip("duckdb")
-    pytest.importorskip("polars")
-    hash_join = pytest.importorskip("engineroom.bench.hash_join")
-    monkeypatch.setattr(hash_join, "SIZES", ((50_000, 100_000, 3.0), (100_000, 100_000, 4.0)))
-    monkeypatch.setattr(hash_join, "REPEATS", 1)
-    monkeypatch.setattr(hash_join, "MILLION", 1)
-    with bench.progress.bar(disable=True) as bar:
-        rows = hash_join.bench(Sitting("hash_join", bar))
-    assert len(rows) == 9
-    assert all(a_row.name.startswith("join ") and a_row.unit == "CPU s" for a_row in rows[:4])
-    assert {a_row.peer.split()[0] for a_row in rows[:4]} <= {"duckdb", "polars"}
-    assert [a_row.peer for a_row in rows[4:]] == [None] * 5
-
-
-def test_one_wrong_answer_among_the_repeats_ends_the_sitting(monkeypatch):
-    hash_join = pytest.importorskip("engineroom.bench.hash_join")
-    turns = itertools.count()
-
-    class Engine:
-        def __init__(self, name: str, task: Task) -> None:  # noqa: ARG002
-            self.name = name
-
-        def __enter__(self):
-            return self
-
-        def __exit__(self, *_: object) -> None:
-            pass
-
-        def fastest_variant(self) -> str:
-            return "only"
-
-        def run(self, variant: str) -> Measured:
-            answer = 8 if next(turns) == 5 else 7
-            return Measured(cpu_s=1.0, wall_s=1.0, count=answer, sum=0, variant=variant, counters={})
-
-    monkeypatch.setattr(hash_join, "Engine", Engine)
-    with bench.progress.bar(disable=True) as bar, pytest.raises(EngineRoomError, match="engines disagree"):
-        hash_join._against_peers(Sitting("hash_join", bar), Task(1, 1, 1))
-
-
 def test_a_sitting_is_recorded_only_on_request_and_read_back_for_the_page(
     word,  # noqa: ARG001
     empty_book,
@@ -204,9 +142,6 @@ def test_with_many_rows_the_page_shows_every_miss_and_the_narrowest_of_each_goal
 def test_a_word_without_a_recorded_sitting_names_the_command(empty_book):  # noqa: ARG001
     with pytest.raises(EngineRoomError, match=r"engineroom\.bench --record made_up"):
         bench.shown("made_up")
-
-
-# What is recorded
 
 
 @pytest.mark.parametrize("name", bench.words())

@@ -22,7 +22,7 @@ from engineroom.servers.catalogue import resolve
 from engineroom.servers.providers import container
 from engineroom.servers.server import wait_until
 
-TOOLS = Path(__file__).parents[1] / "container"
+TOOLS = Path(__file__).parents[2] / "container"
 IMAGE = "localhost/engineroom-server:9.7"
 
 

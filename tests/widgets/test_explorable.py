@@ -1,0 +1,40 @@
+"""Explorables in two carriers: a page's script and a notebook's widget."""
+
+from __future__ import annotations
+
+import pytest
+
+from engineroom.errors import EngineRoomError
+from engineroom.widgets import bundle, headless
+
+needs_node = pytest.mark.skipif(headless.node() is None, reason="no Node.js here to run WebAssembly in")
+
+
+@needs_node
+@pytest.mark.parametrize("word", bundle.words())
+def test_plain_figure_is_the_picture_at_the_start_values(word):
+    assert bundle.plain_figure(word).read_text() == headless.evaluate(word)["picture"], "run `make wasm`"
+
+
+@pytest.mark.parametrize("word", bundle.words())
+def test_explorable_is_small_and_names_no_address(word):
+    script = bundle.classic_script(word)
+    assert len(bundle.wasm_file(word).read_bytes()) < 100_000
+    assert "http" not in script.replace("http://www.w3.org/2000/svg", "")
+    assert "export " not in script
+
+
+def test_missing_part_of_an_explorable_names_the_command_that_makes_it():
+    with pytest.raises(EngineRoomError, match="make wasm"):
+        bundle.sources("no_such_word")
+
+
+def test_widget_carries_the_page_s_module_and_kernel():
+    from engineroom.widgets.explorable import Explorable
+
+    widget = Explorable("hash_join")
+    assert "export default { render" in widget.get_state()["_esm"]
+    assert ".er-live" in widget.get_state()["_css"]
+    assert widget.kernel == bundle.wasm_file("hash_join").read_bytes()
+    with pytest.raises(EngineRoomError, match="hash_join"):
+        Explorable("hash_joyn")
