@@ -121,23 +121,6 @@ def test_operations_move_the_counters_that_they_are_counted_by() -> None:
     assert (run.table["server_cpu_us"] > 0).all()
 
 
-def test_turns_are_dealt_to_three_repeats_that_keep_the_best_of_one_thing() -> None:
-    rows = [
-        {"series": series, "repeat": i, "cpu_ns": float(10 * k + (7 - i) % 5)}
-        for k, series in enumerate("ab")
-        for i in range(6)
-    ]
-    found = low_concurrency_live.best_of_turns(pd.DataFrame(rows), "cpu_ns")
-    assert found.set_index(["series", "repeat"])["cpu_ns"].to_dict() == {
-        ("a", 0): 2.0,
-        ("a", 1): 1.0,
-        ("a", 2): 0.0,
-        ("b", 0): 12.0,
-        ("b", 1): 11.0,
-        ("b", 2): 10.0,
-    }
-
-
 @pytest.mark.slow
 def test_every_build_measures_the_same_kernels_on_both_workloads(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(low_concurrency_pgo, "_TRAINING_SCALE", 1)

@@ -7,7 +7,6 @@ best of the repeats.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import json
 import time
@@ -16,13 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from engineroom import provenance
 from engineroom.errors import EngineRoomError
 from engineroom.measuring import probes
+from engineroom.measuring.sitting import LiveSitting
 from engineroom.measuring.statement import measure
+from engineroom.measuring.turns import in_turns
 from engineroom.progress import bar
 from engineroom.runs import Run
 from engineroom.servers.catalogue import release
+from engineroom.sitting import Sitting
 
 if TYPE_CHECKING:
     from engineroom.servers import Server
@@ -139,18 +140,6 @@ def _sorts(value: Any) -> Iterator[tuple[str, Any]]:
             yield from _sorts(inner)
 
 
-@contextlib.contextmanager
-def _server(version: str, about: dict[str, Any]) -> Iterator[tuple[Server, Any]]:
-    from engineroom import servers
-
-    with (
-        servers.start(version, options=OPTIONS) as server,
-        contextlib.closing(server.connect()) as connection,
-    ):
-        about[server.version] = server.provenance()
-        yield server, connection
-
-
 def _values_read(server: Server, connection: Any, table: str, sql: str, rows: int) -> tuple[float, str]:
     """External values that a statement reads, and how they were counted: by a probe, or by pages as the claim says."""
     if probes.why_no_calls(server, COPY_ROUTINE) is None:
@@ -173,7 +162,6 @@ def limit_one(*, rows: int = 10_000, repeats: int = 7, versions: Sequence[str] =
     reads: list[dict[str, Any]] = []
     affected: list[dict[str, Any]] = []
     counted: list[dict[str, Any]] = []
-    about: dict[str, Any] = {}
     roles = {versions[0]: "like_5_6", versions[-1]: "like_8_0"}
     # The source's words for the versions; what is newer than 8.0 is one of them.
     names = {version: version if release(version) <= (8, 0) else "after_8.0" for version in versions}
@@ -181,14 +169,14 @@ def limit_one(*, rows: int = 10_000, repeats: int = 7, versions: Sequence[str] =
         "limit_1": QUERIES["wide"].format(table="wide"),
         "no_long_column": QUERIES["wide"].format(table="slim"),
     }
-    with provenance.watch() as watched:
+    with LiveSitting() as sitting:
         for version in versions:
-            with _server(version, about) as (server, connection):
+            with sitting.session(version, options=OPTIONS) as (server, connection):
                 load(connection, "wide", rows)
                 load(connection, "slim", rows, None)
                 pages_read(connection, asked["limit_1"])
-                turns = [(repeat, query) for repeat in range(repeats) for query in asked]
-                for repeat, query in bar(turns, desc=f"MySQL {server.version}", unit="statement"):
+                desc = f"MySQL {server.version}"
+                for repeat, query in in_turns(repeats, asked, desc=desc, unit="statement"):
                     seen = measure(server, connection, asked[query])
                     where = {"query": query, "repeat": repeat, "server": server.version, "rows": rows}
                     counted.append(
@@ -232,42 +220,18 @@ def limit_one(*, rows: int = 10_000, repeats: int = 7, versions: Sequence[str] =
                                     "counted_by": "Handler_read_rnd_next",
                                 }
                             )
-    about_all = {
-        **provenance.machine(),
-        "during": watched,
-        "servers": about,
-        "queries": asked,
-        "options": OPTIONS,
-    }
+    about = {"queries": asked, "options": OPTIONS}
     described = COLUMNS | {
         "version": "the version by the source's name; `server` says the exact one",
         "external_reads_per_row": "off-page values read per scanned row",
         "counted_by": "how the values were counted",
     }
     return [
-        Run(
-            figure="num-fs-1",
-            method="live",
-            table=pd.DataFrame(times),
-            tables={"all-versions": pd.DataFrame(counted)},
-            provenance=about_all,
-            summary="min",
-            columns=described,
+        sitting.run(
+            "num-fs-1", times, tables={"all-versions": counted}, summary="min", columns=described, **about
         ),
-        Run(
-            figure="num-fs-2",
-            method="live",
-            table=pd.DataFrame(reads),
-            provenance=about_all,
-            columns=described,
-        ),
-        Run(
-            figure="num-fs-5",
-            method="live",
-            table=pd.DataFrame(affected),
-            provenance=about_all,
-            columns=described,
-        ),
+        sitting.run("num-fs-2", reads, columns=described, **about),
+        sitting.run("num-fs-5", affected, columns=described, **about),
     ]
 
 
@@ -280,11 +244,10 @@ def shares(*, rows: int = 4000, repeats: int = 3, seconds: float = 1.5) -> list[
     """
     parts: list[dict[str, Any]] = []
     by_long: list[dict[str, Any]] = []
-    about: dict[str, Any] = {}
     missing: list[str] = []
-    with provenance.watch() as watched:
+    with LiveSitting() as sitting:
         for version, series in ((VERSIONS[0], "like_5_6"), (VERSIONS[-1], "like_8_0")):
-            with _server(version, about) as (server, connection):
+            with sitting.session(version, options=OPTIONS) as (server, connection):
                 reasons = [probes.why_no_samples(server, function) for function in (CONVERSION, SCAN)]
                 if any(reasons):
                     missing += [reason for reason in reasons if reason]
@@ -316,17 +279,11 @@ def shares(*, rows: int = 4000, repeats: int = 3, seconds: float = 1.5) -> list[
                         ]
     empty = pd.DataFrame(columns=["part", "series", "repeat", "share_percent", "samples", "server"])
     return [
-        Run(
-            figure=figure,
-            method="live",
-            table=pd.DataFrame(table) if table else empty,
+        sitting.run(
+            figure,
+            rows or empty,
             not_attributable="; ".join(sorted(set(missing))) or None,
-            provenance={
-                **provenance.machine(),
-                "during": watched,
-                "servers": about,
-                "functions": {"row_conversion": CONVERSION, "reading": SCAN},
-            },
+            functions={"row_conversion": CONVERSION, "reading": SCAN},
             columns=COLUMNS
             | {
                 "part": "row_conversion: from the engine's row to the server's; reading: the engine's scan",
@@ -334,7 +291,7 @@ def shares(*, rows: int = 4000, repeats: int = 3, seconds: float = 1.5) -> list[
                 "samples": "samples of the server's CPU time in this repeat",
             },
         )
-        for figure, table in (("num-fs-3", parts), ("num-fs-4", by_long))
+        for figure, rows in (("num-fs-3", parts), ("num-fs-4", by_long))
     ]
 
 
@@ -343,10 +300,9 @@ def columns(
 ) -> Run:
     """Pages and CPU of four statements, and of the same with an index, for each type of the long column in each generation."""
     found: list[dict[str, Any]] = []
-    about: dict[str, Any] = {}
-    with provenance.watch() as watched:
+    with LiveSitting() as sitting:
         for version in versions:
-            with _server(version, about) as (server, connection):
+            with sitting.session(version, options=OPTIONS) as (server, connection):
                 kinds = [kind for kind in types if kind != "json" or release(server.version) >= (5, 7)]
                 for kind in bar(kinds, desc=f"MySQL {server.version}", unit="type"):
                     load(connection, "wide", rows, kind)
@@ -376,17 +332,11 @@ def columns(
                                     "rows": rows,
                                 }
                             )
-    return Run(
-        figure="own-filesort-columns",
-        method="live",
-        table=pd.DataFrame(found),
-        provenance={
-            **provenance.machine(),
-            "during": watched,
-            "servers": about,
-            "queries": QUERIES,
-            "options": OPTIONS,
-        },
+    return sitting.run(
+        "own-filesort-columns",
+        found,
+        queries=QUERIES,
+        options=OPTIONS,
         summary="min",
         columns=COLUMNS
         | {
@@ -408,10 +358,9 @@ def limits(
     `limit` is the number of rows returned, so that no LIMIT is the number of rows in the table.
     """
     found: list[dict[str, Any]] = []
-    about: dict[str, Any] = {}
-    with provenance.watch() as watched:
+    with LiveSitting() as sitting:
         for version in versions:
-            with _server(version, about) as (server, connection):
+            with sitting.session(version, options=OPTIONS) as (server, connection):
                 settings = {"": "SET max_length_for_sort_data = DEFAULT"}
                 if release(server.version) < (8, 0, 20):
                     settings[", provoked"] = f"SET max_length_for_sort_data = {PROVOKING}"
@@ -443,17 +392,11 @@ def limits(
                                         "row_size": int(told.get("row_size", 0)),
                                     }
                                 )
-    return Run(
-        figure="own-filesort-limits",
-        method="live",
-        table=pd.DataFrame(found),
-        provenance={
-            **provenance.machine(),
-            "during": watched,
-            "servers": about,
-            "options": OPTIONS,
-            "provoking": PROVOKING,
-        },
+    return sitting.run(
+        "own-filesort-limits",
+        found,
+        options=OPTIONS,
+        provoking=PROVOKING,
         summary="min",
         columns=COLUMNS
         | {
@@ -472,7 +415,7 @@ def kernel_limit_one(*, rows: int = 10_000, repeats: int = 7) -> list[Run]:
     times: list[dict[str, Any]] = []
     reads: list[dict[str, Any]] = []
     table = kernel.article_table(rows=rows)
-    with provenance.watch() as watched:
+    with Sitting("kernel", seed=1) as sitting:
         for query, selected in (("limit_1", [0, 1, 2, 3, 4]), ("no_long_column", [0, 1, 2, 3])):
             for repeat in bar(range(repeats), desc=query, unit="repeat"):
                 for name, series in (("5.6", "like_5_6"), ("9.7", "like_8_0")):
@@ -495,17 +438,9 @@ def kernel_limit_one(*, rows: int = 10_000, repeats: int = 7) -> list[Run]:
                                     "external_field_reads": float(counters["rows_scanned"]),
                                 }
                             )
-    about = {**provenance.machine(seed=1), "during": watched}
     return [
-        Run(
-            figure="num-fs-1",
-            method="kernel",
-            table=pd.DataFrame(times),
-            provenance=about,
-            summary="min",
-            columns=COLUMNS,
-        ),
-        Run(figure="num-fs-2", method="kernel", table=pd.DataFrame(reads), provenance=about, columns=COLUMNS),
+        sitting.run("num-fs-1", times, summary="min", columns=COLUMNS),
+        sitting.run("num-fs-2", reads, columns=COLUMNS),
     ]
 
 
@@ -531,7 +466,7 @@ def crossover(
         "additional fields": {"attach": "additional_fields", "is_read_set_narrow": False},
         "9.7 with row ids": {"attach": "rowid", "is_read_set_narrow": False},
     }
-    with provenance.watch() as watched:
+    with Sitting("kernel", seed=1) as sitting:
         for (content, (table, selected)), (name, design) in bar(
             [(t, d) for t in tables.items() for d in designs.items()], unit="design"
         ):
@@ -559,11 +494,9 @@ def crossover(
                             },
                         }
                     )
-    return Run(
-        figure="own-filesort-crossover",
-        method="kernel",
-        table=pd.DataFrame(found),
-        provenance={**provenance.machine(seed=1), "during": watched},
+    return sitting.run(
+        "own-filesort-crossover",
+        found,
         summary="min",
         columns=COLUMNS
         | {

@@ -19,9 +19,12 @@ import pandas as pd
 
 from engineroom import provenance
 from engineroom.errors import EngineRoomError
+from engineroom.measuring.sitting import LiveSitting
 from engineroom.measuring.statement import measure, plan
+from engineroom.measuring.turns import in_turns
 from engineroom.progress import bar
 from engineroom.runs import Run
+from engineroom.sitting import Sitting
 
 if TYPE_CHECKING:
     from engineroom.servers import Server
@@ -39,6 +42,7 @@ __all__ = [
 ]
 
 INDEX = "order_line_district"
+ALL_IN_MEMORY = {"innodb_buffer_pool_size": "1G"}  # CPU is compared, not disks
 # The published query counts the join on the district number alone, so every order line meets each warehouse's district.
 _JOIN = "ol_d_id = d_id"
 QUERIES = {
@@ -75,30 +79,21 @@ def source_query_live(
     Returns one row a server, plan and repeat with `server_cpu_s`; the table `counters` holds what the statement moved.
     Raises EngineRoomError when a server chose another plan than the one asked for, or two plans disagree on the count.
     """
-    from engineroom import servers
     from engineroom.workloads import tpcc
 
     rows: list[dict[str, Any]] = []
     counted: list[dict[str, Any]] = []
-    about: dict[str, Any] = {}
-    with provenance.watch() as watched:
+    with LiveSitting(seed=seed) as sitting:
         for version in versions:
-            options = {
-                "innodb_buffer_pool_size": "1G"
-            }  # all order lines stay in memory: CPU is compared, not disks
-            with (
-                servers.start(version, options=options) as server,
-                contextlib.closing(server.connect()) as connection,
-            ):
+            with sitting.session(version, options=ALL_IN_MEMORY) as (server, connection):
                 tpcc.load(server, warehouses=warehouses, seed=seed, tables=("district", "order_line"))
                 connection.database = "tpcc"
                 tpcc.add_order_line_district_index(connection)
                 _warm(connection)
-                about[server.version] = server.provenance()
                 asked = _plans_of(server)
                 explained = {series: _checked_plan(server, connection, series) for series in asked}
-                turns = [(repeat, series) for repeat in range(repeats) for series in asked]
-                for repeat, series in bar(turns, desc=f"MySQL {server.version}", unit="statement"):
+                desc = f"MySQL {server.version}"
+                for repeat, series in in_turns(repeats, asked, desc=desc, unit="statement"):
                     seen = measure(server, connection, QUERIES[_query_of(server, series)])
                     where = {"server": server.version, "series": series, "repeat": repeat}
                     rows.append(
@@ -117,12 +112,11 @@ def source_query_live(
             f"the plans disagree on the count: {table.groupby(['server', 'series'])['answer'].unique().to_dict()}",
             remedy="this is a bug in the load or in a server; keep the datadirs and report it",
         )
-    return Run(
-        figure="fig-7-22",
-        method="live",
-        table=table,
-        tables={"counters": pd.DataFrame(counted)},
-        provenance={**provenance.machine(seed=seed), "during": watched, "servers": about, "queries": QUERIES},
+    return sitting.run(
+        "fig-7-22",
+        table,
+        tables={"counters": counted},
+        queries=QUERIES,
         summary="min",
         columns=COLUMNS
         | {"counter": "session status counter", "value": "its value after the statement, from zero"},
@@ -183,17 +177,13 @@ def warehouses_live(*, warehouses: Sequence[int] = (1, 2, 4, 8, 12), repeats: in
 
     Its reads grow with the square of the warehouses, the hash join's with their number.
     """
-    from engineroom import servers
     from engineroom.workloads import tpcc
 
     rows: list[dict[str, Any]] = []
-    about: dict[str, Any] = {}
     with (
-        provenance.watch() as watched,
-        servers.start("9.7", options={"innodb_buffer_pool_size": "1G"}) as server,
-        contextlib.closing(server.connect()) as connection,
+        LiveSitting(seed=seed) as sitting,
+        sitting.session("9.7", options=ALL_IN_MEMORY) as (server, connection),
     ):
-        about[server.version] = server.provenance()
         for count in bar(warehouses, desc=f"MySQL {server.version}", unit="size"):
             tpcc.load(server, warehouses=count, seed=seed, tables=("district", "order_line"), replace=True)
             connection.database = "tpcc"
@@ -213,11 +203,10 @@ def warehouses_live(*, warehouses: Sequence[int] = (1, 2, 4, 8, 12), repeats: in
                             "answer": int(seen.answer[0][0]),
                         }
                     )
-    return Run(
-        figure="own-hash-join-warehouses",
-        method="live",
-        table=pd.DataFrame(rows),
-        provenance={**provenance.machine(seed=seed), "during": watched, "servers": about, "queries": QUERIES},
+    return sitting.run(
+        "own-hash-join-warehouses",
+        rows,
+        queries=QUERIES,
         summary="min",
         columns=COLUMNS
         | {"rows_read": "Handler_read_next: rows that the executor asked of the storage engine in order"},
@@ -260,14 +249,10 @@ def no_index(
 
     Every key occurs once on each side, so a join finds n matches; a block nested loop makes n*n comparisons for them.
     """
-    from engineroom import servers
-
     rows: list[dict[str, Any]] = []
-    about: dict[str, Any] = {}
-    with provenance.watch() as watched:
+    with LiveSitting(seed=0) as sitting:
         for version in versions:
-            with servers.start(version) as server, contextlib.closing(server.connect()) as connection:
-                about[server.version] = server.provenance()
+            with sitting.session(version) as (server, connection):
                 for n in bar(sizes, desc=f"MySQL {server.version}", unit="size"):
                     _pair_of_tables(connection, n)
                     algorithm = (
@@ -288,16 +273,10 @@ def no_index(
                                 "rows_read": seen.counters.get("Handler_read_rnd_next", 0),
                             }
                         )
-    return Run(
-        figure="own-hash-join-no-index",
-        method="live",
-        table=pd.DataFrame(rows),
-        provenance={
-            **provenance.machine(seed=0),
-            "during": watched,
-            "servers": about,
-            "queries": {"join": _NO_INDEX},
-        },
+    return sitting.run(
+        "own-hash-join-no-index",
+        rows,
+        queries={"join": _NO_INDEX},
         summary="min",
         columns=COLUMNS
         | {
@@ -327,27 +306,20 @@ def buffer_sweep(
     Series: `spill` (hash join), `refill` (the same under LIMIT, which may not spill) on 9.7, and `block_nested_loop` on
     `bnl_version` (None leaves it out: its 16 million comparisons take minutes).
     """
-    from engineroom import servers
-
     rows: list[dict[str, Any]] = []
-    about: dict[str, Any] = {}
     series_of: dict[str, tuple[tuple[str, str], ...]] = {
         "9.7": (("spill", _WIDE), ("refill", _NO_SPILL.format(n - 1)))
     }
     if bnl_version:
         series_of[bnl_version] = (("block_nested_loop", _WIDE),)
-    with provenance.watch() as watched:
+    with LiveSitting(seed=0) as sitting:
         for version, statements in series_of.items():
-            with servers.start(version) as server, contextlib.closing(server.connect()) as connection:
-                about[server.version] = server.provenance()
+            with sitting.session(version) as (server, connection):
                 _pair_of_tables(connection, n)
-                turns = [
-                    (repeat, size, series, sql)
-                    for repeat in range(repeats)
-                    for size in buffer_bytes
-                    for series, sql in statements
-                ]
-                for repeat, size, series, sql in bar(turns, desc=f"MySQL {server.version}", unit="statement"):
+                turns = in_turns(
+                    repeats, buffer_bytes, statements, desc=f"MySQL {server.version}", unit="statement"
+                )
+                for repeat, size, (series, sql) in turns:
                     with _session(connection, join_buffer_size=size):
                         granted = _granted_buffer(connection)
                         files = _hash_join_files(connection) if server.supports("hash_join") else None
@@ -367,17 +339,11 @@ def buffer_sweep(
                             "server": server.version,
                         }
                     )
-    return Run(
-        figure="own-hash-join-buffer",
-        method="live",
-        table=pd.DataFrame(rows),
-        provenance={
-            **provenance.machine(seed=0),
-            "during": watched,
-            "servers": about,
-            "queries": {"spill": _WIDE, "refill": _NO_SPILL.format(n - 1)},
-            "rows_per_table": n,
-        },
+    return sitting.run(
+        "own-hash-join-buffer",
+        rows,
+        queries={"spill": _WIDE, "refill": _NO_SPILL.format(n - 1)},
+        rows_per_table=n,
         summary="min",
         columns=COLUMNS
         | {
@@ -397,8 +363,6 @@ def why_not(*, version: str = "9.7", n: int = 1000) -> Run:
     Its rows have reason, statement, is_hash_join and plan; a statement that the version refuses has the refusal as plan.
     """
     import mysql.connector
-
-    from engineroom import servers
 
     index = "ALTER TABLE right_rows ADD INDEX k_index (k)"
     drop = "ALTER TABLE right_rows DROP INDEX k_index"
@@ -430,11 +394,7 @@ def why_not(*, version: str = "9.7", n: int = 1000) -> Run:
         ("hash_join=off", [off.format("hash_join")], _NO_INDEX, ["SET SESSION optimizer_switch=DEFAULT"]),
     ]
     found = []
-    with (
-        provenance.watch() as watched,
-        servers.start(version) as server,
-        contextlib.closing(server.connect()) as connection,
-    ):
+    with LiveSitting(seed=0) as sitting, sitting.session(version) as (server, connection):
         _pair_of_tables(connection, n)
         for reason, before, sql, after in cases:
             done: list[str] = []
@@ -460,18 +420,11 @@ def why_not(*, version: str = "9.7", n: int = 1000) -> Run:
                     "plan": text,
                 }
             )
-        about = {server.version: server.provenance()}
         analyzed = _analyzed(connection, _NO_INDEX)
-    return Run(
-        figure="own-hash-join-why-not",
-        method="live",
-        table=pd.DataFrame(found),
-        tables={
-            "analyzed": pd.DataFrame(
-                [{"series": server.version, "statement": _NO_INDEX, "analyzed": analyzed}]
-            )
-        },
-        provenance={**provenance.machine(seed=0), "during": watched, "servers": about},
+    return sitting.run(
+        "own-hash-join-why-not",
+        found,
+        tables={"analyzed": [{"series": server.version, "statement": _NO_INDEX, "analyzed": analyzed}]},
         columns={
             "reason": "what was changed for this join",
             "series": "the server",
@@ -568,24 +521,17 @@ def source_query_kernel(*, warehouses: int = 10, repeats: int = 3, seed: int = 1
         "reversed_order_without_hash": lambda: kernel.block_nested_loop(districts, by_index, output="count"),
     }
     rows, counted = [], []
-    with provenance.watch() as watched:
-        for repeat, series in bar(
-            [(r, s) for r in range(repeats) for s in plans], desc="kernels", unit="join"
-        ):
+    with Sitting("kernel", seed=seed) as sitting:
+        for repeat, series in in_turns(repeats, plans, desc="kernels", unit="join"):
             cpu_s, result = _cpu_of(plans[series])
             where = {"server": "kernel", "series": series, "repeat": repeat}
             rows.append({**where, "server_cpu_s": cpu_s, "answer": result.count, "warehouses": warehouses})
             counted += [{**where, "counter": k, "value": v} for k, v in sorted(result.counters.items()) if v]
-    return Run(
-        figure="fig-7-22",
-        method="kernel",
-        table=pd.DataFrame(rows),
-        tables={"counters": pd.DataFrame(counted)},
-        provenance={
-            **provenance.machine(seed=seed),
-            "during": watched,
-            "keys": "tpcc.integers of district.d_id and order_line.ol_d_id, as loaded into the servers",
-        },
+    return sitting.run(
+        "fig-7-22",
+        rows,
+        tables={"counters": counted},
+        keys="tpcc.integers of district.d_id and order_line.ol_d_id, as loaded into the servers",
         summary="min",
         columns=COLUMNS | {"counter": "the kernel's counter", "value": "its value"},
     )
@@ -612,7 +558,7 @@ def kernel_sizes(
         "fast": (max(sizes), kernel.fast),
     }
     rows = []
-    with provenance.watch() as watched:
+    with Sitting("kernel", seed=0) as sitting:
         for n in bar(sizes, desc="kernels", unit="size"):
             build, probe = (np.random.default_rng(seed).permutation(n) for seed in (0, 1))
             for repeat in range(repeats):
@@ -631,11 +577,9 @@ def kernel_sizes(
                                 for name in ("comparisons", "hash_probes", "bytes_written")
                             }
                         )
-    return Run(
-        figure="own-hash-join-kernels",
-        method="kernel",
-        table=pd.DataFrame(rows),
-        provenance={**provenance.machine(seed=0), "during": watched},
+    return sitting.run(
+        "own-hash-join-kernels",
+        rows,
         summary="min",
         columns={
             "rows": "rows on each side",
@@ -691,17 +635,17 @@ def phases(*, build_rows: int = 24, probe_rows: int = 16, row_bytes: int = 2048)
 
     build = np.random.default_rng(3).permutation(build_rows)
     probe = np.random.default_rng(4).permutation(probe_rows)
-    result = kernel.hybrid(
-        build, probe, join_buffer_bytes=16384, row_bytes=row_bytes, max_chunks=4, trace=10_000
-    )
+    with Sitting("kernel", seed=3) as sitting:
+        result = kernel.hybrid(
+            build, probe, join_buffer_bytes=16384, row_bytes=row_bytes, max_chunks=4, trace=10_000
+        )
     trace = pd.DataFrame(result.trace)
     steps = {int(step): step.name for step in kernel.Step}
     table = trace.assign(step=trace["step"].map(steps), order=range(len(trace)), series="hybrid", repeat=0)
-    return Run(
-        figure="own-hash-join-phases",
-        method="kernel",
-        table=table,
-        provenance={**provenance.machine(seed=3), "counters": result.counters},
+    return sitting.run(
+        "own-hash-join-phases",
+        table,
+        counters=result.counters,
         columns={
             "order": "the place of the step in the trace",
             "step": "what happened to the row",

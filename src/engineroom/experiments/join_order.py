@@ -15,16 +15,16 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
-from engineroom import provenance
 from engineroom.errors import EngineRoomError
 from engineroom.measuring.probes import INLINED, sampled_program
+from engineroom.measuring.sitting import LiveSitting
 from engineroom.measuring.statement import measure
 from engineroom.progress import bar
 from engineroom.query_graphs import compare, graphs, queries
 from engineroom.query_graphs.trace import SWITCH
 from engineroom.runs import Run
+from engineroom.sitting import Sitting
 
 if TYPE_CHECKING:
     from engineroom.servers import Server
@@ -59,13 +59,10 @@ REPORT_QUERY = (
 
 def trace_equality(*, most_pairs: int = 2000) -> Run:
     """Compare our events with the optimizer trace of 9.7 on every query; one row a query and comparison."""
-    from engineroom import servers
-
     rows: list[dict[str, Any]] = []
     steps: list[dict[str, Any]] = []
     some = queries.queries()
-    with provenance.watch() as watched, servers.start("9.7") as server:
-        about = server.provenance()
+    with LiveSitting() as sitting, sitting.server("9.7") as server:
         for each in bar(
             compare.compare_all(server, some, most_pairs=most_pairs), total=len(some), unit="query"
         ):
@@ -94,17 +91,11 @@ def trace_equality(*, most_pairs: int = 2000) -> Run:
                         "our_graph_equal": bool(each.our_graph_equal),
                     }
                 )
-    return Run(
-        figure="own-join-order-trace",
-        method="live",
-        table=pd.DataFrame(rows),
-        tables={"simplified": pd.DataFrame(steps)},
-        provenance={
-            **provenance.machine(),
-            "during": watched,
-            "servers": {about["server_version"]: about},
-            "most_pairs": most_pairs,
-        },
+    return sitting.run(
+        "own-join-order-trace",
+        rows,
+        tables={"simplified": steps},
+        most_pairs=most_pairs,
         columns={
             "query": "the query's name in data/join_order/queries.json",
             "family": "the group of queries",
@@ -144,8 +135,6 @@ def planning(
     repeats: int = 3,
 ) -> Run:
     """Server CPU time of EXPLAIN by shape and size, with the switch off, on, and on with a low limit of pairs."""
-    from engineroom import servers
-
     sizes = sizes or {
         "chain": (4, 6, 8, 10, 12, 14, 15, 16),
         "star": (4, 6, 8, 10, 12, 14, 15, 16),
@@ -156,8 +145,7 @@ def planning(
         name = "on" if limit == limits[0] else f"on, at most {limit} pairs"
         settings[name] = [f"SET optimizer_switch = '{SWITCH}'", f"SET optimizer_max_subgraph_pairs = {limit}"]
     rows: list[dict[str, Any]] = []
-    with provenance.watch() as watched, servers.start("9.7") as server:
-        about = server.provenance()
+    with LiveSitting() as sitting, sitting.server("9.7") as server:
         compare.load(server)
         with contextlib.closing(server.connect(compare.DATABASE)) as connection:
             turns = [
@@ -183,11 +171,9 @@ def planning(
                         "planning_cpu_ms": seen.cpu_s * 1000,
                     }
                 )
-    return Run(
-        figure="own-join-order-planning",
-        method="live",
-        table=pd.DataFrame(rows),
-        provenance={**provenance.machine(), "during": watched, "servers": {about["server_version"]: about}},
+    return sitting.run(
+        "own-join-order-planning",
+        rows,
         summary="min",
         columns={
             "shape": "the shape of the query graph",
@@ -205,15 +191,13 @@ def source_query(
     seed: int = 1,
 ) -> Run:
     """Run, EXPLAIN and PREPARE the rebuilt query of figure 7-24 with the switch on and off, at several scales, and other queries."""
-    from engineroom import servers
     from engineroom.workloads import tpcc
 
     rows: list[dict[str, Any]] = []
-    about: dict[str, Any] = {}
-    with provenance.watch() as watched:
+    with LiveSitting(seed=seed) as sitting:
         for scale in scales:
-            with servers.start("9.7", options={"innodb_buffer_pool_size": "1G"}) as server:
-                about[f"{server.version}, scale {scale}"] = server.provenance()
+            options = {"innodb_buffer_pool_size": "1G"}
+            with sitting.server("9.7", options=options, label=f"scale {scale}") as server:
                 tables = ("stock", "order_line", "district", "item")
                 tpcc.load(server, warehouses=5, scale=scale, seed=seed, tables=tables)
                 server.execute(f"ANALYZE TABLE {', '.join(tables)}", database="tpcc")
@@ -224,16 +208,10 @@ def source_query(
                     compare.load(server)
                     asked = {f"{name}_{n}": shape_sql(name, n) for name, n in shapes}
                     rows += _on_and_off(server, compare.DATABASE, asked, scale, repeats)
-    return Run(
-        figure="fig-7-24",
-        method="live",
-        table=pd.DataFrame(rows),
-        provenance={
-            **provenance.machine(seed=seed),
-            "during": watched,
-            "servers": about,
-            "queries": {"source_query": SOURCE_QUERY, "item_report": REPORT_QUERY},
-        },
+    return sitting.run(
+        "fig-7-24",
+        rows,
+        queries={"source_query": SOURCE_QUERY, "item_report": REPORT_QUERY},
         summary="min",
         columns={
             "query": "source_query is the published query, rebuilt; the others are ours",
@@ -342,7 +320,7 @@ def quality(
     rows: list[dict[str, Any]] = []
     unpruned: list[dict[str, Any]] = []
     large = [each for each in queries.benchmark_graphs("job") if each["nodes"] >= fewest_tables]
-    with provenance.watch() as watched:
+    with Sitting("kernel", seed=seed) as sitting:
         for number, each in enumerate(bar(large, desc="job", unit="query")):
             edges, selectivity = key_joins(each)
             graph = job_graph({**each, "edges": edges})
@@ -372,17 +350,12 @@ def quality(
                     cost = kernel.left_deep_plan(graph, *numbers, prune=False).cost
                     where["series"] = "left-deep, not pruned"
                     unpruned.append({**where, "cost_per_best": max(1.0, cost) / max(1.0, best.cost)})
-    return Run(
-        figure="own-join-order-quality",
-        method="kernel",
-        table=pd.DataFrame(rows),
-        tables={"unpruned": pd.DataFrame(unpruned)} if unpruned else {},
-        provenance={
-            **provenance.machine(seed=seed),
-            "during": watched,
-            "joins": key_joins.__doc__,
-            "filters": filtered_rows.__doc__,
-        },
+    return sitting.run(
+        "own-join-order-quality",
+        rows,
+        tables={"unpruned": unpruned} if unpruned else {},
+        joins=key_joins.__doc__,
+        filters=filtered_rows.__doc__,
         columns={
             "query": "query of the Join Order Benchmark",
             "tables": "how many tables it joins",
@@ -426,7 +399,7 @@ def space(*, sizes: Sequence[int] = (5, 10, 15, 20), largest_measured: int = 15)
     from engineroom._native import join_order as kernel
 
     rows: list[dict[str, Any]] = []
-    with provenance.watch() as watched:
+    with Sitting("kernel") as sitting:
         for shape in ("chain", "cycle", "star", "clique"):
             for n in sizes:
                 formula = tests_by_formula(shape, n)
@@ -460,11 +433,9 @@ def space(*, sizes: Sequence[int] = (5, 10, 15, 20), largest_measured: int = 15)
                             "is_counted": is_counted,
                         }
                     )
-    return Run(
-        figure="own-join-order-space",
-        method="kernel",
-        table=pd.DataFrame(rows),
-        provenance={**provenance.machine(), "during": watched},
+    return sitting.run(
+        "own-join-order-space",
+        rows,
         columns={
             "shape": "the shape of the query graph",
             "tables": "how many tables are joined",
@@ -485,7 +456,7 @@ def phases(*, repeats: int = 5, query: str = "29a") -> Run:
     value = next(each for each in queries.benchmark_graphs("job") if each["name"] == query)
     numbers = job_statistics(value)
     rows: list[dict[str, Any]] = []
-    with provenance.watch() as watched:
+    with Sitting("kernel") as sitting:
         for repeat in range(repeats):
             start = time.process_time()
             for _ in range(20):
@@ -514,11 +485,10 @@ def phases(*, repeats: int = 5, query: str = "29a") -> Run:
                         "pairs": pairs,
                     }
                 )
-    return Run(
-        figure="fig-7-25",
-        method="kernel",
-        table=pd.DataFrame(rows),
-        provenance={**provenance.machine(), "during": watched, "query": f"job {query}"},
+    return sitting.run(
+        "fig-7-25",
+        rows,
+        query=f"job {query}",
         columns={
             "phase": "plan_search is all of the enumeration; the other two are its parts",
             "share_percent": "share of the CPU time of building the graph and searching, percent",
@@ -533,14 +503,12 @@ def live_phases(*, repeats: int = 3, seconds: float = 8, query: str = "job-29a")
     Two runs: figure 7-25 and the flame graph of the same samples. The rule that tells growing sets from connecting pairs is
     `profile.enumerator`; when it does not hold, growing and connecting are not attributable.
     """
-    from engineroom import servers
     from engineroom.query_graphs import profile
 
     sql = next(each.sql for each in queries.queries() if each.name == query)
     rows: list[dict[str, Any]] = []
     stacks: list[profile.Stack] = []
-    with provenance.watch() as watched, servers.start("9.7") as server:
-        about = server.provenance()
+    with LiveSitting() as sitting, sitting.server("9.7") as server:
         compare.load(server)
         with (
             contextlib.closing(server.connect(compare.DATABASE)) as connection,
@@ -569,39 +537,30 @@ def live_phases(*, repeats: int = 3, seconds: float = 8, query: str = "job-29a")
                     }
                     for phase, share in profile.shares(seen, known).items()
                 ]
-    about_both: dict[str, Any] = {
-        "method": "live",
-        "provenance": {
-            **provenance.machine(),
-            "during": watched,
-            "servers": {about["server_version"]: about},
-            "query": query,
-        },
-    }
     paths_seen = [
         {"path": ";".join(path), "series": "planner", "repeat": 0, "samples": n}
         for path, n in sorted(profile.folded(stacks, known).items())
     ]
     return [
-        Run(
-            figure="fig-7-25",
-            table=pd.DataFrame(rows),
+        sitting.run(
+            "fig-7-25",
+            rows,
             not_attributable=unclear,
+            query=query,
             columns={
                 "phase": "plan_search is all of the enumeration; the other two are its parts",
                 "share_percent": "share of the samples of the statement, percent",
                 "samples": "samples of the server in this repeat",
             },
-            **about_both,
         ),
-        Run(
-            figure="own-join-order-flame",
-            table=pd.DataFrame(paths_seen),
+        sitting.run(
+            "own-join-order-flame",
+            paths_seen,
+            query=query,
             columns={
                 "path": "functions from the planner's entry down, by exported name, or by where they begin",
                 "samples": "samples of CPU time whose innermost calls are these",
             },
-            **about_both,
         ),
     ]
 
@@ -645,18 +604,18 @@ def planner_paths(stacks: Sequence[Sequence[str]]) -> dict[tuple[str, ...], int]
 def planner_flame(*, repeats: int = 3, times: int = 1000, query: str = "29a") -> Run:
     """Where our planner's CPU time goes by source function, by samples of its call stacks, on the query of `phases`."""
     rows: list[dict[str, Any]] = []
-    with provenance.watch() as watched:
+    with Sitting("kernel") as sitting:
         for repeat in bar(range(repeats), unit="recording"):
             _, stacks = sampled_program(_PLANNING.format(query=query, times=times), by_source=True)
             rows += [
                 {"path": ";".join(path), "series": "planner", "repeat": repeat, "samples": n}
                 for path, n in sorted(planner_paths(stacks).items())
             ]
-    return Run(
-        figure="own-join-order-kernel-flame",
-        method="kernel",
-        table=pd.DataFrame(rows),
-        provenance={**provenance.machine(), "during": watched, "query": f"job {query}", "times": times},
+    return sitting.run(
+        "own-join-order-kernel-flame",
+        rows,
+        query=f"job {query}",
+        times=times,
         columns={
             "path": "source functions from the planner's entry down, with those that the compiler built into their callers",
             "samples": "samples of CPU time whose innermost calls are these",

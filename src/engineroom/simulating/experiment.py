@@ -8,12 +8,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol
 
-import pandas as pd
-
-from engineroom import provenance
 from engineroom.machine.presets import parameters
 from engineroom.runs import Run
 from engineroom.simulating.sweep import sweep
+from engineroom.sitting import Sitting
 
 __all__ = ["SEEDS", "Machine", "Seen", "Simulated", "swept"]
 
@@ -61,7 +59,7 @@ def swept(
     """
     values = parameters(machine)
     turns = [(point, repeat, seed) for point in points for repeat, seed in enumerate(seeds)]
-    with provenance.watch() as watched:
+    with Sitting("sim", seed=seeds[0]) as sitting:
         seen = sweep(
             partial(_measured, measure, values),
             [{**point, "seed": seed} for point, _, seed in turns],
@@ -75,20 +73,8 @@ def swept(
         rows += [{**where, **row} for row in each.rows]
         for name, more in each.tables.items():
             tables.setdefault(name, []).extend({**where, **row} for row in more)
-    return Run(
-        figure=figure,
-        method="sim",
-        table=pd.DataFrame(rows),
-        tables={name: pd.DataFrame(more) for name, more in tables.items()},
-        provenance={
-            **provenance.machine(seed=seeds[0]),
-            "during": watched,
-            "machine": values,
-            **({"machine_name": machine} if isinstance(machine, str) else {}),
-            "load": dict(load),
-        },
-        columns=columns,
-    )
+    named = {"machine_name": machine} if isinstance(machine, str) else {}
+    return sitting.run(figure, rows, tables=tables, columns=columns, machine=values, load=dict(load), **named)
 
 
 def _measured(measure: Measure, values: Mapping[str, Any], /, *, seed: int, **point: Any) -> Seen:

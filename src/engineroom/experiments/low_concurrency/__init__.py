@@ -5,17 +5,17 @@ The live part is in `low_concurrency_live`, the profile-guided builds in `low_co
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from engineroom import provenance
 from engineroom.experiments.low_concurrency import live, pgo
+from engineroom.measuring.turns import in_turns
 from engineroom.progress import bar
 from engineroom.runs import Run
+from engineroom.sitting import Sitting
 
 __all__ = ["RECORD", "explained", "explained_live", "fatal_path", "lists", "record_offsets", "row_bytes"]
 
@@ -24,34 +24,29 @@ DECODERS = ("v57", "v80", "hoisted", "by_state")
 FATAL_PATHS = ("none", "inline_stream", "cold_call", "expect")
 
 
-def _run(figure: str, rows: list[dict[str, Any]], columns: Mapping[str, str], **about: Any) -> Run:
-    return Run(
-        figure=figure,
-        method="kernel",
-        table=pd.DataFrame(rows),
-        provenance={**provenance.machine(seed=1), **about},
-        summary="min",
-        columns=columns,
-    )
-
-
 def row_bytes(*, columns: Sequence[int] = (1, 2, 4, 5, 10, 20, 40, 64, 65, 80, 128, 192, 193)) -> Run:
     """The article's kilobyte: bytes of the containers of one row, counted by the kernel over 1000 rows."""
     from engineroom._native import low_concurrency as kernel
 
-    names = {"deque_8_0": "deque_8_0", "list_5_7": "list_5_7"}
-    rows = [
-        {
-            "columns": width,
-            "series": series,
-            "repeat": 0,
-            "bytes_per_row": kernel.parse_insert(container, rows=1000, columns=width)["container_bytes"]
-            / 1000,
-        }
-        for width in columns
-        for series, container in names.items()
-    ]
-    return _run("num-deg-1", rows, {"bytes_per_row": "bytes of the containers over rows, items excluded"})
+    names = ("deque_8_0", "list_5_7")
+    with Sitting("kernel", seed=1) as sitting:
+        rows = [
+            {
+                "columns": width,
+                "series": series,
+                "repeat": 0,
+                "bytes_per_row": kernel.parse_insert(series, rows=1000, columns=width)["container_bytes"]
+                / 1000,
+            }
+            for width in columns
+            for series in names
+        ]
+    return sitting.run(
+        "num-deg-1",
+        rows,
+        summary="min",
+        columns={"bytes_per_row": "bytes of the containers over rows, items excluded"},
+    )
 
 
 def lists(
@@ -61,10 +56,8 @@ def lists(
     from engineroom._native import low_concurrency as kernel
 
     rows = []
-    with provenance.watch() as watched:
-        for repeat, width, container in bar(
-            list(itertools.product(range(repeats), columns, CONTAINERS)), desc="value lists", unit="run"
-        ):
+    with Sitting("kernel", seed=1) as sitting:
+        for repeat, width, container in in_turns(repeats, columns, CONTAINERS, desc="value lists"):
             n = min(10_000, values // width)
             seen = kernel.parse_insert(container, rows=n, columns=width)
             rows.append(
@@ -80,10 +73,11 @@ def lists(
                     "item_bytes": seen["item_bytes"] / n,
                 }
             )
-    return _run(
+    return sitting.run(
         "own-low-concurrency-lists",
         rows,
-        {
+        summary="min",
+        columns={
             "rows": "rows of the INSERT",
             "build_ns": "CPU time of reading a row and building its list and items, nanoseconds",
             "walk_ns": "CPU time of walking over it with a virtual call for each item, nanoseconds",
@@ -91,7 +85,6 @@ def lists(
             "container_bytes": "bytes of the containers, a row",
             "item_bytes": "bytes of the items, a row: the same for all",
         },
-        during=watched,
     )
 
 
@@ -106,7 +99,7 @@ def record_offsets(
     from engineroom._native import low_concurrency as kernel
 
     rows = []
-    with provenance.watch() as watched:
+    with Sitting("kernel", seed=1) as sitting:
         cells = [
             (width, versions, decoder)
             for width in columns
@@ -114,9 +107,7 @@ def record_offsets(
             for decoder in DECODERS
             if versions == 0 or decoder != "v57"
         ]
-        for repeat, (width, versions, decoder) in bar(
-            list(itertools.product(range(repeats), cells)), desc="record offsets", unit="run"
-        ):
+        for repeat, (width, versions, decoder) in in_turns(repeats, cells, desc="record offsets"):
             seen = kernel.measure_offsets(
                 decoder, columns=width, row_versions=versions, passes=max(1, fields // (1000 * width))
             )
@@ -129,14 +120,14 @@ def record_offsets(
                     "record_ns": seen["cpu_ns"] / seen["operations"],
                 }
             )
-    return _run(
+    return sitting.run(
         "own-low-concurrency-offsets",
         rows,
-        {
+        summary="min",
+        columns={
             "row_versions": "columns added INSTANT, a version each; the records are of all versions",
             "record_ns": "CPU time of finding the end of each field of a record, nanoseconds",
         },
-        during=watched,
     )
 
 
@@ -149,10 +140,8 @@ def fatal_path(*, repeats: int = 11, passes: int = 200) -> Run:
         "mixed": {"integers": 6, "varying": 2, "fixed_texts": 2},
     }
     rows = []
-    with provenance.watch() as watched:
-        for repeat, fields, path in bar(
-            list(itertools.product(range(repeats), mixes, FATAL_PATHS)), desc="fatal path", unit="run"
-        ):
+    with Sitting("kernel", seed=1) as sitting:
+        for repeat, fields, path in in_turns(repeats, mixes, FATAL_PATHS, desc="fatal path"):
             seen = kernel.measure_store(path, passes=passes, **mixes[fields])
             rows.append(
                 {
@@ -163,23 +152,17 @@ def fatal_path(*, repeats: int = 11, passes: int = 200) -> Run:
                 }
             )
     sizes = pgo.code_sizes().rename(columns={"variant": "series"})
-    made = _run(
+    return sitting.run(
         "own-low-concurrency-fatal",
         rows,
-        {
+        tables={"code": sizes},
+        summary="min",
+        columns={
             "fields": "what the rows hold",
             "field_ns": "CPU time of converting a field, nanoseconds",
             "hot_bytes": "machine code of the function and its loop, bytes",
             "cold_bytes": "machine code that the compiler or we moved out of the way, bytes",
         },
-        during=watched,
-    )
-    return Run(
-        **{
-            name: getattr(made, name)
-            for name in ("figure", "method", "table", "provenance", "summary", "columns")
-        },
-        tables={"code": sizes},
     )
 
 

@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from engineroom import provenance
 from engineroom.compare import EQUAL_SETTINGS
 from engineroom.errors import EngineRoomError
+from engineroom.measuring.sitting import LiveSitting
 from engineroom.measuring.statement import measure
+from engineroom.measuring.turns import best_of_turns, in_turns
 from engineroom.progress import bar
 from engineroom.runs import Run
 
@@ -164,19 +165,6 @@ def _load(connection: Any) -> None:
         cursor.fetchall()
 
 
-@contextlib.contextmanager
-def _together(versions: Sequence[str]) -> Iterator[list[tuple[Server, Any]]]:
-    """A server and a session of each version at once, to be measured in turns: a machine's speed drifts by the minute."""
-    from engineroom import servers
-
-    with contextlib.ExitStack() as stack:
-        sessions = []
-        for version in bar(versions, desc="servers", unit="server"):
-            server = stack.enter_context(servers.start(version, options=SETTINGS))
-            sessions.append((server, stack.enter_context(contextlib.closing(server.connect()))))
-        yield sessions
-
-
 def operations_live(
     *, versions: Sequence[str] = VERSIONS, repeats: int = 21, only: Sequence[str] = ()
 ) -> Run:
@@ -185,7 +173,7 @@ def operations_live(
     counted: list[dict[str, Any]] = []
     chosen = [operation for operation in OPERATIONS if not only or operation.name in only]
     statements = {operation.name: list(operation.statements()) for operation in chosen}
-    with provenance.watch() as watched, _together(versions) as sessions:
+    with LiveSitting(seed=0) as sitting, sitting.together(versions, options=SETTINGS) as sessions:
         for server, connection in sessions:
             _load(connection)
             for operation in chosen:  # once without the clock: pages are read, counters are exact
@@ -200,8 +188,8 @@ def operations_live(
                     for name in sorted(moved)
                     if moved[name] >= operation.operations / 10
                 ]
-        turns = list(itertools.product(range(repeats), chosen, sessions))
-        for repeat, operation, (server, connection) in bar(turns, unit="measurement"):
+        turns = in_turns(repeats, chosen, sessions, desc="operations", unit="measurement")
+        for repeat, operation, (server, connection) in turns:
             spent = measure(server, connection, *statements[operation.name], rolled_back=True).cpu_s
             rows.append(
                 {
@@ -213,13 +201,10 @@ def operations_live(
                     "operations": operation.operations,
                 }
             )
-        about = {server.version: server.provenance() for server, _ in sessions}
-    return Run(
-        figure="own-low-concurrency-operations",
-        method="live",
-        table=pd.DataFrame(rows),
-        tables={"counters": pd.DataFrame(counted)},
-        provenance={**provenance.machine(seed=0), "during": watched, "servers": about},
+    return sitting.run(
+        "own-low-concurrency-operations",
+        rows,
+        tables={"counters": counted},
         summary="min",
         columns=COLUMNS
         | {
@@ -239,7 +224,7 @@ def insert_live(
 ) -> Run:
     """CPU time a row of multi-row INSERTs, into InnoDB and into a table that keeps nothing."""
     rows: list[dict[str, Any]] = []
-    with provenance.watch() as watched, _together(versions) as sessions:
+    with LiveSitting(seed=0) as sitting, sitting.together(versions, options=SETTINGS) as sessions:
         for _, connection in sessions:
             with connection.cursor() as cursor:
                 cursor.execute(f"CREATE DATABASE {DATABASE}")
@@ -270,27 +255,7 @@ def insert_live(
                         "server_cpu_us": 1e6 * spent / n,
                     }
                 )
-        about = {server.version: server.provenance() for server, _ in sessions}
-    return Run(
-        figure="own-low-concurrency-insert",
-        method="live",
-        table=pd.DataFrame(rows),
-        provenance={**provenance.machine(seed=0), "during": watched, "servers": about},
-        summary="min",
-        columns=COLUMNS,
-    )
-
-
-# So many repeats are made of many measurements, each the best of its own: others' load only adds CPU time, and of a rate a run's
-# `summary` knows no largest. Turns are dealt in order, so that each repeat has some of every minute.
-DEALT_TO = 3
-
-
-def best_of_turns(table: pd.DataFrame, y: str) -> pd.DataFrame:
-    """Deal the repeats of each thing to `DEALT_TO` repeats and keep the least `y` of each."""
-    keys = [name for name in table.columns if name not in (y, "repeat")]
-    grouped = table.assign(repeat=table["repeat"] % DEALT_TO).groupby([*keys, "repeat"], sort=False)[y]
-    return grouped.min().reset_index()
+    return sitting.run("own-low-concurrency-insert", rows, summary="min", columns=COLUMNS)
 
 
 def source_figures_live(*, repeats: int = 27) -> list[Run]:
@@ -366,16 +331,12 @@ def memory_live(
     the block's size (the height of the step at its beginning) over these rows is a row's bytes. A line through `columns` then parts
     what each row takes (containers) from what each value takes (items and their slots). 5.6 has no such instrument.
     """
-    from engineroom import servers
-
     rows: list[dict[str, Any]] = []
-    about: dict[str, Any] = {}
     options = {**SETTINGS, "performance_schema_instrument": "memory/sql/%=ON"}
-    with provenance.watch() as watched:
+    with LiveSitting(seed=0) as sitting:
         for version in versions:
-            with servers.start(version, options=options) as server:
+            with sitting.server(version, options=options) as server:
                 server.execute(f"CREATE DATABASE {DATABASE}")
-                about[server.version] = server.provenance()
                 for width in bar(columns, desc=f"MySQL {server.version}", unit="width"):
                     names = ", ".join(f"c{i} INT" for i in range(width))
                     server.execute(f"CREATE TABLE t{width} ({names}) ENGINE=BLACKHOLE", database=DATABASE)
@@ -413,12 +374,10 @@ def memory_live(
             for width in columns
         ]
     )
-    return Run(
-        figure="num-deg-1",
-        method="live",
-        table=claimed,
+    return sitting.run(
+        "num-deg-1",
+        claimed,
         tables={"measured": table, "fitted": about_rows},
-        provenance={**provenance.machine(seed=0), "during": watched, "servers": about},
         columns=COLUMNS
         | {
             "bytes_per_row": "bytes that the containers of a row take, items excluded",

@@ -17,11 +17,12 @@ from typing import Any
 
 import pandas as pd
 
-from engineroom import paths, provenance
+from engineroom import paths
 from engineroom.errors import EngineRoomError
-from engineroom.experiments.low_concurrency.live import best_of_turns
+from engineroom.measuring.turns import best_of_turns, in_turns
 from engineroom.progress import bar
 from engineroom.runs import Run
+from engineroom.sitting import Sitting
 
 __all__ = ["BUILDS", "FLAGS", "WORKLOADS", "code_sizes", "pgo_kernel", "source_figures_kernel"]
 
@@ -99,10 +100,9 @@ def _builds(folder: Path) -> dict[str, Path]:
 def pgo_kernel(*, repeats: int = 9) -> Run:
     """CPU nanoseconds an operation of each kernel, by build and workload; builds take turns."""
     rows = []
-    with provenance.watch() as watched, tempfile.TemporaryDirectory() as scratch:
+    with Sitting("kernel", seed=1) as sitting, tempfile.TemporaryDirectory() as scratch:
         programs = _builds(Path(scratch))
-        turns = [(r, w, b) for r in range(repeats) for w in WORKLOADS for b in BUILDS]
-        for repeat, workload, build in bar(turns, desc="profile-guided builds", unit="run"):
+        for repeat, workload, build in in_turns(repeats, WORKLOADS, BUILDS, desc="profile-guided builds"):
             for line in _run([str(programs[build]), workload, str(_SCALE)], Path(scratch)).splitlines():
                 kernel, variant, cpu_ns, operations = line.split()
                 rows.append(
@@ -116,16 +116,11 @@ def pgo_kernel(*, repeats: int = 9) -> Run:
                     }
                 )
         version = _run([_compiler(), "--version"], Path(scratch)).splitlines()[0]
-    return Run(
-        figure="own-low-concurrency-pgo",
-        method="kernel",
-        table=pd.DataFrame(rows),
-        provenance={
-            **provenance.machine(seed=1),
-            "during": watched,
-            "compiler": version,
-            "flags": " ".join(FLAGS),
-        },
+    return sitting.run(
+        "own-low-concurrency-pgo",
+        rows,
+        compiler=version,
+        flags=" ".join(FLAGS),
         summary="min",
         columns={
             "workload": "what was measured: narrow rows of integers, or wide rows with texts and row versions",

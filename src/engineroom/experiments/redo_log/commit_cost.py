@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from engineroom import provenance
 from engineroom.experiments.redo_log.designs import COMMITS
-from engineroom.progress import bar
+from engineroom.measuring.turns import in_turns
 from engineroom.runs import Run
+from engineroom.sitting import Sitting
 
 __all__ = ["BETWEEN_COMMITS_NS", "commit_cost_kernel"]
 
@@ -50,11 +50,8 @@ def commit_cost_kernel(
 
     rows = []
     loads = (work_ns, *other_loads_ns)
-    turns = [
-        (r, load, n, series) for r in range(repeats) for load in loads for n in threads for series in COMMITS
-    ]
-    with provenance.watch() as watched:
-        for repeat, load, n, series in bar(turns, desc="num-deg-3", unit="run"):
+    with Sitting("kernel", seed=1) as sitting:
+        for repeat, load, n, series in in_turns(repeats, loads, threads, COMMITS, desc="num-deg-3"):
             each = commits // n
             seen = _native.redo_log.commit_cost(
                 series, threads=n, commits_per_thread=each, mtr_bytes=mtr_bytes, work_ns=load
@@ -78,18 +75,12 @@ def commit_cost_kernel(
         table[time] = table[f"{time}_with_work"] - same[f"work_{time}"].transform("min")
     table["nanoseconds"] = table["cpu_ns"].where(table["threads"] == 1, table["elapsed_ns"])
     is_main = table["between_ns"] == work_ns
-    main = [{str(name): value for name, value in row.items()} for row in table[is_main].to_dict("records")]
-    return Run(
-        figure="num-deg-3",
-        method="kernel",
-        table=pd.DataFrame(main),
+    return sitting.run(
+        "num-deg-3",
+        table[is_main].reset_index(drop=True),
         tables={"loads": table[~is_main].reset_index(drop=True)},
-        provenance={
-            **provenance.machine(seed=1),
-            "during": watched,
-            "mtr_bytes": mtr_bytes,
-            "commits": commits,
-        },
+        mtr_bytes=mtr_bytes,
+        commits=commits,
         summary="min",
         columns=COLUMNS,
     )

@@ -15,16 +15,14 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import pandas as pd
-
-from engineroom import provenance
 from engineroom.experiments.redo_log.designs import LOGS, SERIES
 from engineroom.experiments.redo_log.simulated import caller
 from engineroom.measuring.probes import sampled_program
-from engineroom.progress import bar
+from engineroom.measuring.turns import in_turns
 from engineroom.runs import Run
 from engineroom.simulating.activities import Activity, percent, time_by
 from engineroom.simulating.loads import TPCC
+from engineroom.sitting import Sitting
 
 __all__ = ["LEAST_PROCESSORS", "component", "where_time_goes_host", "why_not_attributable"]
 
@@ -81,11 +79,10 @@ def where_time_goes_host(
     shares: list[dict[str, Any]] = []
     waits: list[dict[str, Any]] = []
     callers: list[dict[str, Any]] = []
-    turns = [(repeat, series, SERIES[series].name) for repeat in range(repeats) for series in LOGS]
-    with provenance.watch() as watched:
-        for repeat, series, design in bar(turns, desc="fig-7-04", unit="run"):
+    with Sitting("host", seed=seed) as sitting:
+        for repeat, series in in_turns(repeats, LOGS, desc="fig-7-04"):
             arguments = {
-                "design": design,
+                "design": SERIES[series].name,
                 "load": {**load, "clients": clients},
                 "run_ns": run_ms * MS,
                 "seed": seed + repeat,
@@ -108,17 +105,13 @@ def where_time_goes_host(
                 {"series": series, "repeat": repeat, "transactions": seen["transactions"], **wait}
                 for wait in seen["waits"]
             ]
-            if design == "5.7":
+            if series == "old_redo":
                 clocked = _native.redo_log.run_on_host(**{**arguments, "profile": True})
                 callers += _callers(clocked["activities"], repeat)
     about: dict[str, Any] = {
         "not_attributable": why_not_attributable(os.cpu_count() or 1),
-        "provenance": {
-            **provenance.machine(seed=seed),
-            "during": watched,
-            "load": dict(load),
-            "scheduling": _scheduling(),
-        },
+        "load": dict(load),
+        "scheduling": _scheduling(),
         "columns": {
             "component": "what the clients do, the innermost of our names on the stack",
             "caller": "what a client does when it reserves or waits for the reservation",
@@ -128,8 +121,8 @@ def where_time_goes_host(
         },
     }
     return [
-        Run("fig-7-04", "host", pd.DataFrame(shares), tables={"waits": pd.DataFrame(waits)}, **about),
-        Run("fig-7-05", "host", pd.DataFrame(callers), **about),
+        sitting.run("fig-7-04", shares, tables={"waits": waits}, **about),
+        sitting.run("fig-7-05", callers, **about),
     ]
 
 
