@@ -47,41 +47,6 @@ def test_the_simulated_machine_has_the_scheduler_of_the_recording(run):
         assert machine["slice_ps"] % machine["tick_ps"] == 0
 
 
-def attempts_with(monkeypatch, stolen_s):
-    """The runs of one point when the hypervisor takes so much of each."""
-    taken = iter(
-        sum(stolen_s[:i])
-        for i in range(len(stolen_s) + 1)
-        for _ in ((0,) if i in (0, len(stolen_s)) else (0, 1))
-    )
-    monkeypatch.setattr(experiment.provenance, "steal_s", lambda: next(taken))
-    monkeypatch.setattr(experiment, "_line_ns", lambda: 40.0)
-    monkeypatch.setattr(experiment, "_copy_and_write_ns", lambda: (4000.0, 5000.0))
-    monkeypatch.setattr(experiment.time, "sleep", lambda _: None)
-    return experiment._undisturbed(lambda: {"commits_per_s": 1.0}, most_stolen_ms=10, rest_ms=0)
-
-
-def test_a_run_of_which_the_hypervisor_takes_much_is_kept_and_repeated(monkeypatch):
-    seen = list(attempts_with(monkeypatch, [0.3, 0.02, 0.01]))
-    assert [(withheld["stolen_ms"], withheld["is_disturbed"]) for _, withheld in seen] == [
-        (300, True), (20, True), (10, False),
-    ]  # fmt: skip
-
-
-def test_a_run_in_which_the_processors_move_is_kept_and_repeated(monkeypatch):
-    lines = iter([40.0, 40.0, 40.0, 170.0, 170.0, 160.0])
-    monkeypatch.setattr(experiment, "_line_ns", lambda: next(lines))
-    monkeypatch.setattr(experiment, "_copy_and_write_ns", lambda: (4000.0, 5000.0))
-    monkeypatch.setattr(experiment.time, "sleep", lambda _: None)
-    monkeypatch.setattr(experiment.provenance, "steal_s", lambda: 0.0)
-    first, second = (
-        list(experiment._undisturbed(lambda: {"commits_per_s": 1.0}, most_stolen_ms=10, rest_ms=0))
-        for _ in range(2)
-    )
-    assert [(seen["line_ns"], seen["is_disturbed"]) for _, seen in first] == [(40.0, False)]
-    assert [(seen["line_ns"], seen["is_disturbed"]) for _, seen in second] == [(40.0, True), (170.0, False)]
-
-
 def test_a_simulated_run_has_the_distances_of_the_real_one_that_it_is_compared_with(run):
     counting = experiment.undisturbed(run.table)
     keys = ["load", "design", "clients", "repeat"]
@@ -103,21 +68,6 @@ def test_a_simulated_run_has_the_distances_of_the_real_one_that_it_is_compared_w
         rises[column] = far > near
     # A large client that copies slowly leaves the log to the small one.
     assert rises == {"line_ns": False, "copy_ns": True, "write_ns": False}
-
-
-def test_copying_is_measured_before_and_after_a_run(monkeypatch):
-    times = iter([(4000.0, 5000.0), (6000.0, 9000.0)])
-    monkeypatch.setattr(experiment, "_line_ns", lambda: 40.0)
-    monkeypatch.setattr(experiment, "_copy_and_write_ns", lambda: next(times))
-    monkeypatch.setattr(experiment.provenance, "steal_s", lambda: 0.0)
-    ((_, apart),) = experiment._undisturbed(dict, most_stolen_ms=10, rest_ms=0)
-    assert (apart["copy_ns"], apart["write_ns"]) == (5000.0, 7000.0)
-
-
-def test_a_hypervisor_that_never_leaves_a_run_alone_is_an_error_that_says_what_to_do(monkeypatch):
-    with pytest.raises(EngineRoomError, match="withheld more than 10 ms") as error:
-        list(attempts_with(monkeypatch, [0.1] * experiment.ATTEMPTS))
-    assert "host has less to do" in str(error.value.remedy)
 
 
 def test_one_cpu_is_too_few_to_compare(monkeypatch):

@@ -10,26 +10,25 @@ import math
 import os
 import statistics
 import tempfile
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from engineroom import provenance
 from engineroom.errors import EngineRoomError
 from engineroom.machine import calibrate
 from engineroom.machine.presets import middle_of, preset, times
+from engineroom.measuring.real_threads import MOST_STOLEN_MS, left_alone, pinned, short_slices
 from engineroom.progress import bar
 from engineroom.runs import Run
 from engineroom.simulating.executors import processes
 from engineroom.simulating.sweep import cross, sweep
+from engineroom.sitting import Sitting
 
 __all__ = [
     "FITTED",
@@ -82,27 +81,15 @@ FIT = "wake_quantiles_ps"
 FACTORS = tuple(2 ** (step / 8) for step in range(-12, 13))
 PROCESSORS = 2
 RUN_MS = 400
-# Of round robin. With the usual 100 ms a run is four slices long, and chance decides who has them.
-SLICE_MS = 4
-_SLICE_FILE = Path("/proc/sys/kernel/sched_rr_timeslice_ms")
-# What the hypervisor of a virtual machine may withhold from a run, of all processors: one step of the system's count.
-MOST_STOLEN_MS = 10
 RUNS_A_SAMPLE = 3  # a sample of the primitives takes about as long as so many runs
-# The hypervisor may move a virtual processor to where a line takes several times as long. What depends on that is measured
-# with each real run: columns, and the primitives that the simulated run has from there. Copying varies by a quarter from
-# one measurement to the next: it is measured before and after the run.
-MOST_MOVED = 1.5
+# How far apart the processors lie is measured with each real run: columns, and the primitives that the simulated run has from there.
 APART = {
     "line_ns": "line_transfer",
     "copy_ns": "copy_64_kib_beside_a_write",
     "write_ns": "emulated_write_64_kib_beside_a_copy",
 }
-ATTEMPTS = 60
-_COARSE_CLOCK = 6  # Linux's CLOCK_MONOTONIC_COARSE, which goes from tick to tick
 MEASURED = ("commits_per_s", "fsyncs_per_commit", "processors_used")
 SERIES = ("real", "simulated")
-
-_Seen = TypeVar("_Seen")
 
 COLUMNS = {
     "load": "letter of the load",
@@ -162,47 +149,6 @@ def _real(load: str, design: str, clients: int, *, run_ms: int, seed: int) -> di
     return _point(load, design, clients, seen, seen["window_ns"])
 
 
-def _line_ns() -> float:
-    from engineroom._native import machine
-
-    return machine.line_transfer()
-
-
-def _copy_and_write_ns() -> tuple[float, float]:
-    from engineroom._native import machine
-
-    return machine.copy_beside_write()
-
-
-def _undisturbed(
-    run: Callable[[], _Seen], *, most_stolen_ms: float, rest_ms: int
-) -> Iterator[tuple[_Seen, dict[str, Any]]]:
-    """Runs until the hypervisor leaves one alone, which is the last; with each, what was withheld from it and how far apart the
-    processors lay."""
-    for attempt in range(ATTEMPTS):
-        copied = [_copy_and_write_ns()]
-        line_ns = _line_ns()
-        before = provenance.steal_s() or 0.0
-        seen = run()
-        stolen_ms = round(1000 * ((provenance.steal_s() or 0.0) - before))
-        after_ns = _line_ns()
-        copied.append(_copy_and_write_ns())
-        copy_ns, write_ns = (statistics.mean(times) for times in zip(*copied, strict=True))
-        has_moved = max(line_ns, after_ns) > MOST_MOVED * min(line_ns, after_ns)
-        is_disturbed = stolen_ms > most_stolen_ms or has_moved
-        apart = {"line_ns": line_ns, "copy_ns": copy_ns, "write_ns": write_ns, "line_after_ns": after_ns}
-        yield seen, {"stolen_ms": stolen_ms, **apart, "is_disturbed": is_disturbed}
-        time.sleep(rest_ms / 1000)
-        if not is_disturbed:
-            return
-        time.sleep(min(attempt, 5))
-    raise EngineRoomError(
-        f"the hypervisor withheld more than {most_stolen_ms:g} ms of processor time from each of {ATTEMPTS} runs, or moved"
-        " the processors meanwhile",
-        remedy="record when the computer's host has less to do",
-    )
-
-
 def _simulated(
     load: str,
     design: str,
@@ -251,44 +197,6 @@ def _machine(primitives: Mapping[str, Sequence[float]], scheduler: Mapping[str, 
         "pull_ps": found["kick_ps"] if scheduler else 0,
         "cores_per_socket": PROCESSORS,
     }
-
-
-@contextmanager
-def _short_slices() -> Iterator[None]:
-    """Round robin with slices of SLICE_MS where this process may set them, for the whole system while it lasts."""
-    usual = None
-    with suppress(OSError):
-        usual = _SLICE_FILE.read_text(encoding="ascii")
-        _SLICE_FILE.write_text(str(SLICE_MS), encoding="ascii")
-    try:
-        yield
-    finally:
-        with suppress(OSError):
-            if usual is not None:
-                _SLICE_FILE.write_text(usual, encoding="ascii")
-
-
-@contextmanager
-def _scheduled() -> Iterator[tuple[str, dict[str, int]]]:
-    """Real-time scheduling on two processors where this process may; says what it got, and as parameters of a machine."""
-    if not hasattr(os, "sched_setaffinity"):
-        yield "as usual: this system cannot pin a process", {}
-        return
-    before, policy, parameter = os.sched_getaffinity(0), os.sched_getscheduler(0), os.sched_getparam(0)
-    got, scheduler = "as usual", dict[str, int]()
-    os.sched_setaffinity(0, sorted(before)[:PROCESSORS])
-    with suppress(PermissionError):
-        os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
-        scheduler = {
-            "slice_ps": round(os.sched_rr_get_interval(0) * 1e12),
-            "tick_ps": round(time.clock_getres(_COARSE_CLOCK) * 1e12),
-        }
-        got = f"SCHED_RR, priority 1, slices of {scheduler['slice_ps'] / 1e9:g} ms"
-    try:
-        yield f"{got}, {min(PROCESSORS, len(before))} processors", scheduler
-    finally:
-        os.sched_setscheduler(0, policy, parameter)
-        os.sched_setaffinity(0, before)
 
 
 def _points(loads: Sequence[str], clients: Sequence[int]) -> list[tuple[str, str, int]]:
@@ -346,8 +254,7 @@ def real_against_simulated(
     """Measure, then fit, then simulate: one recording, with the load of the machine while it measured.
 
     The primitives are measured before every repeat, since what a timer costs on a virtual machine drifts within
-    minutes. A real run of which the hypervisor takes too much is repeated. Between two runs the machine rests: Linux takes
-    the processor from real-time threads that leave nothing to others.
+    minutes. A real run of which the hypervisor takes too much is repeated.
     """
     from engineroom import _native
 
@@ -364,9 +271,9 @@ def real_against_simulated(
     rows: list[dict[str, Any]] = []
     with (
         tempfile.TemporaryDirectory() as scratch,
-        provenance.watch() as watched,
-        _short_slices(),
-        _scheduled() as (scheduling, scheduler),
+        Sitting("host", seed=1) as sitting,
+        short_slices(),
+        pinned(PROCESSORS) as (scheduling, scheduler),
     ):
         primitives: dict[str, list[float]] = {}
         for repeat, points in bar(sweeps, desc="real threads", unit="repeat"):
@@ -377,12 +284,12 @@ def real_against_simulated(
             # Left alone like the runs that count: how late they wake and what interrupts them depends on the hypervisor.
             measure = partial(calibrate.measure, samples, Path(scratch))
             most_ms = MOST_STOLEN_MS * RUNS_A_SAMPLE * samples
-            *_, (alone, _) = _undisturbed(measure, most_stolen_ms=most_ms, rest_ms=rest_ms)
+            *_, (alone, _) = left_alone(measure, most_stolen_ms=most_ms, rest_ms=rest_ms)
             for name, ns in {**alone, **of_the_log}.items():
                 primitives.setdefault(name, []).extend(ns)
             for point in points:
                 real = partial(_real, *point, run_ms=run_ms, seed=repeat + 1)
-                for seen, withheld in _undisturbed(real, most_stolen_ms=MOST_STOLEN_MS, rest_ms=rest_ms):
+                for seen, withheld in left_alone(real, rest_ms=rest_ms):
                     rows.append({**seen, **withheld, "series": "real", "repeat": repeat})
     start = _machine(primitives, scheduler)
     primitives_ns = {name: statistics.median(ns) for name, ns in primitives.items()}
@@ -395,19 +302,14 @@ def real_against_simulated(
     fitted = [
         {"parameter": FIT, "measured_ps": middle_of(start[FIT]), "fitted_ps": middle_of(parameters[FIT])}
     ]
-    return Run(
-        figure="own-machine-real",
-        method="host",
-        table=pd.DataFrame(rows),
-        provenance={
-            **provenance.machine(seed=1),
-            "during": watched,
-            "scheduling": scheduling,
-            "machine": parameters,
-            "primitives_ns": primitives_ns,
-            "loads": {name: {"says": says, "fsync_us": us} for name, (says, _, us) in LOADS.items()},
-        },
-        tables={"fitted": pd.DataFrame(fitted), "tried": pd.DataFrame(tried)},
+    return sitting.run(
+        "own-machine-real",
+        rows,
+        tables={"fitted": fitted, "tried": tried},
+        scheduling=scheduling,
+        machine=parameters,
+        primitives_ns=primitives_ns,
+        loads={name: {"says": says, "fsync_us": us} for name, (says, _, us) in LOADS.items()},
         columns=COLUMNS,
     )
 
