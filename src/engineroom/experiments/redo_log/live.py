@@ -9,22 +9,17 @@ for rows and SysBench's own CPU time are recorded beside the flushes.
 
 from __future__ import annotations
 
-import resource
-import shutil
-import subprocess
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import pandas as pd
-
-from engineroom import provenance
-from engineroom.errors import EngineRoomError
-from engineroom.progress import bar
+from engineroom.measuring.sitting import LiveSitting
+from engineroom.measuring.turns import in_turns
 from engineroom.runs import Run
-
-if TYPE_CHECKING:
-    from engineroom.servers import Server
+from engineroom.workloads import sysbench
+from engineroom.workloads.steady_fsync import preloaded
+from engineroom.workloads.sysbench import Sysbench
 
 __all__ = ["SERVERS", "flushes_live"]
 
@@ -53,7 +48,6 @@ _OPTIONS = {
     "transaction_isolation": "READ-COMMITTED",
 }
 _COUNTED: Mapping[str, str] = {
-    "begun": "Com_begin",
     "transactions": "Com_commit",
     "fsyncs": "Innodb_os_log_fsyncs",
     "written_bytes": "Innodb_os_log_written",
@@ -85,113 +79,39 @@ def flushes_live(
     table_rows: int = TABLE_ROWS,
 ) -> Run:
     """Count redo fsyncs and commits of each server under SysBench's read-write load."""
-    from engineroom import servers
-    from engineroom.workloads.steady_fsync import preloaded
-
-    if shutil.which("sysbench") is None:
-        raise EngineRoomError(
-            "figure 7-6 on live servers needs sysbench",
-            remedy="apt-get install sysbench, or look at the recorded run",
-        )
+    sysbench.require()
     rows: list[dict[str, Any]] = []
-    about: dict[str, Any] = {}
-    with provenance.watch() as watched:
+    with LiveSitting() as sitting:
         for name in series:
             variant = SERVERS[name]
-            with preloaded(fsync_us):
-                server = servers.start(variant.version, options={**_OPTIONS, **variant.options})
-            with server:
-                about[f"{server.version}, {name}"] = server.provenance()
-                user = _user(server)
-                _sysbench(server, user, "prepare", table_rows=table_rows)
-                _sysbench(server, user, "run", table_rows=table_rows, threads=4, seconds=1)
-                turns = [(repeat, n) for repeat in range(repeats) for n in clients]
-                for repeat, n in bar(turns, desc=f"MySQL {server.version}", unit="run"):
-                    before = server.status()
-                    client_cpu_s = _sysbench(
-                        server, user, "run", table_rows=table_rows, threads=n, seconds=seconds
-                    )
-                    after = server.status()
-                    seen = {name: after[key] - before[key] for name, key in _COUNTED.items()}
+            with ExitStack() as stack:
+                with preloaded(fsync_us):
+                    options = {**_OPTIONS, **variant.options}
+                    server = stack.enter_context(sitting.server(variant.version, options=options, label=name))
+                load = Sysbench(
+                    server, database="redo_log", table_rows=table_rows, options=["--rand-type=uniform"]
+                )
+                load.prepare()
+                load.run(threads=4, seconds=1)
+                for repeat, n in in_turns(repeats, clients, desc=f"MySQL {server.version}"):
+                    ran = load.run(threads=n, seconds=seconds)
+                    seen = {name: ran.moved[counter] for name, counter in _COUNTED.items()}
                     rows.append(
                         {
                             "concurrency": n,
                             "series": name,
                             "repeat": repeat,
                             "flushes_per_transaction": seen["fsyncs"] / seen["transactions"],
-                            "rolled_back": seen.pop("begun") - seen["transactions"],
+                            "rolled_back": ran.rolled_back,
                             **seen,
-                            "client_cpu_percent": 100 * client_cpu_s / seconds,
+                            "client_cpu_percent": ran.client_cpu_percent,
                             "server": server.version,
                         }
                     )
-    return Run(
-        figure="fig-7-06",
-        method="live",
-        table=pd.DataFrame(rows),
-        provenance={
-            **provenance.machine(),
-            "during": watched,
-            "servers": about,
-            "fsync_us": fsync_us,
-            "load": f"sysbench oltp_read_write, 1 table of {table_rows} rows, uniform, READ COMMITTED, {seconds} s a run",
-        },
+    return sitting.run(
+        "fig-7-06",
+        rows,
+        fsync_us=fsync_us,
+        load=f"sysbench oltp_read_write, 1 table of {table_rows} rows, uniform, READ COMMITTED, {seconds} s a run",
         columns=COLUMNS,
     )
-
-
-def _user(server: Server) -> tuple[str, str]:
-    """A user that sysbench can log in as: it does not know the newer way of 8.0."""
-    server.execute("CREATE DATABASE IF NOT EXISTS redo_log")
-    if server.version.startswith("8."):
-        password = server.password
-        server.execute(
-            f"CREATE USER IF NOT EXISTS sysbench@localhost IDENTIFIED WITH mysql_native_password BY '{password}'",
-            "GRANT ALL ON redo_log.* TO sysbench@localhost",
-        )
-        return "sysbench", password
-    return server.user, server.password
-
-
-def _sysbench(
-    server: Server,
-    user: tuple[str, str],
-    command: str,
-    *,
-    table_rows: int,
-    threads: int = 1,
-    seconds: int = 0,
-) -> float:
-    """Run SysBench and return the CPU seconds that it has used itself."""
-    name, password = user
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(
-        [
-            "sysbench",
-            "oltp_read_write",
-            f"--mysql-socket={server.socket}" if server.socket else f"--mysql-host={server.host}",
-            *([] if server.socket else [f"--mysql-port={server.port}"]),
-            f"--mysql-user={name}",
-            f"--mysql-password={password}",
-            "--mysql-db=redo_log",
-            "--mysql-ignore-errors=all",
-            "--tables=1",
-            f"--table-size={table_rows}",
-            "--rand-type=uniform",
-            f"--threads={threads}",
-            f"--time={seconds}",
-            "--rand-seed=1",
-            command,
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        said = (done.stdout + done.stderr).replace(password, "...").strip().splitlines()
-        raise EngineRoomError(
-            f"sysbench {command} failed on MySQL {server.version}: {said[-1] if said else 'it said nothing'}",
-            remedy="run it again; if it fails again, report it with this message",
-        )
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
