@@ -13,16 +13,18 @@ import pytest
 from engineroom import servers
 from engineroom.errors import EngineRoomError
 from engineroom.workloads import tpcc
+from engineroom.workloads import tpcc_columns as columns
+from engineroom.workloads import tpcc_rows as rows
 from engineroom.workloads.tpcc import Size
 
-TABLES = tuple(tpcc._GENERATORS)
+TABLES = tuple(rows.TABLES)
 SMALL = Size(warehouses=2, scale=0.01)
 
 
 def table(name: str, size: Size = SMALL, *, warehouse: int = 1, seed: int = 0) -> pd.DataFrame:
     """One generated table as the server would hold it."""
     text = tpcc.text(name, size, warehouse=warehouse, seed=seed).decode("ascii")
-    names = list(tpcc._columns(name, size, warehouse, seed))
+    names = list(rows.columns_of(name, size, warehouse, seed))
     return pd.read_csv(io.StringIO(text), sep="\t", names=names, na_values=["\\N"], keep_default_na=False)
 
 
@@ -50,7 +52,7 @@ def test_every_row_has_the_columns_of_the_schema_in_its_order(name: str) -> None
     declared = [
         line.split()[0] for line in creation.splitlines()[1:] if line.startswith("  ") and "KEY" not in line
     ]
-    assert list(tpcc._columns(name, SMALL, 1, 0)) == declared
+    assert list(rows.columns_of(name, SMALL, 1, 0)) == declared
     widths = {line.count(b"\t") for line in tpcc.text(name, SMALL).splitlines()}
     assert widths == {len(declared) - 1}
 
@@ -160,7 +162,7 @@ def test_last_names_are_three_syllables_of_the_number() -> None:
 
 
 def test_the_uneven_draw_is_uneven_and_in_range() -> None:
-    drawn = tpcc._nurand(np.random.default_rng(0), 100_000, a=255, low=0, high=999, c=0)
+    drawn = columns.nurand(np.random.default_rng(0), 100_000, a=255, low=0, high=999, c=0)
     assert (drawn.min(), drawn.max()) == (0, 999)
     # OR with a random byte sets low bits: the last byte 255 comes far more often than 1 in 256.
     assert np.mean(drawn % 256 == 255) > 0.05
@@ -169,12 +171,12 @@ def test_the_uneven_draw_is_uneven_and_in_range() -> None:
 @pytest.mark.parametrize("values", [[0], [7, 10, 123456], [0, 1], [99, 100, 101]])
 @pytest.mark.parametrize("decimals", [0, 2, 4])
 def test_numbers_are_written_as_python_writes_them(values: list[int], decimals: int) -> None:
-    text = tpcc._text({"n": tpcc._number(values, decimals=decimals)}).decode().split()
+    text = columns.as_text({"n": columns.number(values, decimals=decimals)}).decode().split()
     assert text == [f"{value / 10**decimals:.{decimals}f}" for value in values]
 
 
 def test_rows_for_insert_quote_text_and_name_null() -> None:
-    text = tpcc._text(tpcc._columns("orders", Size(1, 0.001), 1, 0), insert=True).decode()
+    text = columns.as_text(rows.columns_of("orders", Size(1, 0.001), 1, 0), insert=True).decode()
     last = text.splitlines()[2]
     assert last.startswith("(3,1,1,")
     assert "'2024-01-01 00:00:00',NULL," in last
@@ -200,7 +202,7 @@ def generated(name: str, size: Size, *, seed: int) -> tuple[int, int]:
     """Rows of a table, and the sum of CRC-32 over them, from the generator."""
     lines = [
         line
-        for warehouse in tpcc._warehouses(name, size)
+        for warehouse in rows.warehouses_of(name, size)
         for line in tpcc.text(name, size, warehouse=warehouse, seed=seed).splitlines()
     ]
     return len(lines), sum(map(zlib.crc32, lines))
@@ -208,7 +210,7 @@ def generated(name: str, size: Size, *, seed: int) -> tuple[int, int]:
 
 def held(server: servers.Server, database: str, name: str) -> tuple[int, int]:
     """The same from the server."""
-    columns = tpcc._columns(name, Size(1, 0.001), 1, 0)
+    columns = rows.columns_of(name, Size(1, 0.001), 1, 0)
     parts = ", ".join(f"IFNULL({column}, '\\\\N')" for column in columns)
     ((count, total),) = server.query(
         f"SELECT COUNT(*), SUM(CRC32(CONCAT_WS('\\t', {parts}))) FROM {name}", database
@@ -272,10 +274,10 @@ def test_names_that_are_not_names_are_refused(server: servers.Server) -> None:
 
 @pytest.mark.live
 def test_an_error_in_one_table_ends_the_load(server: servers.Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: object) -> dict[str, tpcc.Column]:
+    def broken(*_: object) -> dict[str, columns.Column]:
         raise RuntimeError("no stock")
 
-    monkeypatch.setitem(tpcc._GENERATORS, "stock", broken)
+    monkeypatch.setitem(rows.TABLES, "stock", broken)
     with pytest.raises(RuntimeError, match="no stock"):
         tpcc.load(server, database="tpcc_broken", scale=0.001, progress=False)
     assert server.query("SELECT @@GLOBAL.local_infile") == [(0,)]
