@@ -307,7 +307,7 @@ inline std::string text_of(const Value& value) {
   if (std::holds_alternative<None>(value)) return "None";
   if (const auto* boolean = std::get_if<bool>(&value)) return *boolean ? "True" : "False";
   if (const auto* integer = std::get_if<std::int64_t>(&value)) return std::to_string(*integer);
-  if (const auto* name = std::get_if<std::string_view>(&value)) return "'" + std::string(*name) + "'";
+  if (const auto* name = std::get_if<std::string_view>(&value)) return names::quoted(*name);
   if (const auto* foreign = std::get_if<Foreign>(&value)) return foreign->text;
   std::string all = "[";
   for (const std::int64_t each : *std::get_if<Integers>(&value)) {
@@ -319,21 +319,24 @@ inline std::string text_of(const Value& value) {
 
 /// "1 to 1000", "a power of two from 2 on": what an integer of this range is.
 inline std::string text_of(const Range& range, bool has_most) {
-  const std::string least = std::to_string(range.least);
-  const std::string most = std::to_string(range.most);
-  if (range.is_power_of_two || range.multiple_of > 1) {
-    const std::string what =
-        range.is_power_of_two ? "a power of two" : "a multiple of " + std::to_string(range.multiple_of);
-    return what + " from " + least + (has_most ? " to " + most : " on");
+  std::string text;
+  if (range.is_power_of_two) {
+    text.append("a power of two from ");
+  } else if (range.multiple_of > 1) {
+    text.append("a multiple of ").append(std::to_string(range.multiple_of)).append(" from ");
+  } else if (!has_most) {
+    text.append("at least ");
   }
-  return has_most ? least + " to " + most : "at least " + least;
+  text.append(std::to_string(range.least));
+  if (has_most) return text.append(" to ").append(std::to_string(range.most));
+  return range.is_power_of_two || range.multiple_of > 1 ? text.append(" on") : text;
 }
 
 namespace internal {
 
 inline std::string out_of_range(const Range& range, bool has_most, bool is_above) {
   // The type's own limit is only of interest to whoever exceeds it.
-  if (!has_most && is_above) return "at most " + std::to_string(range.most);
+  if (!has_most && is_above) return std::string("at most ").append(std::to_string(range.most));
   return text_of(range, has_most);
 }
 

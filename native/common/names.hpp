@@ -97,12 +97,20 @@ constexpr std::string_view of(Enum value) {
   return {};
 }
 
+/// Put together by appending: gcc 12 takes the other way for an overlap when it inlines it.
+inline std::string quoted(std::string_view text) {
+  std::string all("'");
+  all.append(text);
+  all.append("'");
+  return all;
+}
+
 /// "'5.6', '5.7' or '8.0'"
 inline std::string choices(std::span<const std::string_view> texts) {
   std::string all;
   for (std::size_t i = 0; i < texts.size(); ++i) {
     if (i > 0) all += i + 1 == texts.size() ? " or " : ", ";
-    all += "'" + std::string(texts[i]) + "'";
+    all += quoted(texts[i]);
   }
   return all;
 }
@@ -113,7 +121,7 @@ Enum parse(std::string_view text, std::string_view what = table_of<Enum>.what) {
   for (const Name<Enum>& name : table_of<Enum>.all) {
     if (name.text == text) return name.value;
   }
-  refuse(std::string(what) + " must be " + choices(list<Enum>()) + ", got '" + std::string(text) + "'");
+  refuse(std::string(what) + " must be " + choices(list<Enum>()) + ", got " + quoted(text));
 }
 
 }  // namespace engineroom::names
