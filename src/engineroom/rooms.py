@@ -110,8 +110,13 @@ ROOMS = (
         ("src/engineroom/figures/{word}/",),
         on_pages=True,
     ),
-    Room("the facts: the numbers of the page", ("src/engineroom/facts/{word}.py",)),
-    Room("tests of the facts", ("tests/facts/test_{word}.py",), is_shared=True),
+    Room(
+        "the facts: the numbers of the page",
+        ("src/engineroom/facts/{word}.py",),
+        on_pages=True,
+        others=("index", "ledger"),
+    ),
+    Room("tests of the facts", ("tests/facts/test_{word}.py",), on_pages=True, is_shared=True),
     Room(
         "the recorded runs, written by `make record`",
         ("data/recorded/{word}/",),

@@ -24,7 +24,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
-__all__ = ["Facts", "Range", "fact", "glue", "names", "of", "shown_by_cells", "span"]
+__all__ = ["Facts", "Range", "Text", "fact", "glue", "names", "of", "shown_by_cells", "span"]
 
 Shown = str | Callable[[Any], str]
 
@@ -34,6 +34,15 @@ class Range(NamedTuple):
 
     least: float
     most: float
+
+
+class Text(str):
+    """A longer text in MyST, which a cell shows as a part of the page."""
+
+    __slots__ = ()
+
+    def _repr_markdown_(self) -> str:
+        return str(self)
 
 
 def span(each: str, unit: str) -> Callable[[Range], str]:

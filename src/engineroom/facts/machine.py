@@ -1,0 +1,526 @@
+"""The facts of `book/machine.md`: the simulated machine against formulas and against real threads.
+
+What was changed with the errors in view is told by recordings of its time; these are named by their numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import pandas as pd
+
+from engineroom import _native
+from engineroom.experiments import machine
+from engineroom.facts import Facts, Range, Text, fact, span
+from engineroom.figures.machine import own_machine_flame
+from engineroom.figures.table import Table
+from engineroom.machine import presets, validation
+from engineroom.machine.presets import middle_of
+from engineroom.runs import Run, newest, recorded
+from engineroom.simulating.loads import TPCC
+
+__all__ = ["MachineFacts", "crowd", "facts", "use_of_cores"]
+
+FIGURE = "own-machine-real"
+# Recordings that the page tells of: the gate of load g, what the fit did to load f, and who paid for a wake-up.
+OF_THE_GATE, OF_THE_FIT, OF_WAKE_UPS = 10, 13, 14
+SHOWN_FIRST = 10
+PS_PER_US = 1e6
+
+
+@dataclass(frozen=True, kw_only=True)
+class Formulas(Facts):
+    """Textbook queues, simulated while the page is made."""
+
+    cases: int = fact()
+    missed: int = fact()
+    worst_off_percent: float = fact("{:.2f}")
+    widest_percent: float = fact("{:.2f}")
+    run: Run
+    table: Text
+
+    @classmethod
+    def of(cls, checked: pd.DataFrame) -> Formulas:
+        return cls(
+            cases=len(checked),
+            missed=int((~checked["holds"]).sum()),
+            worst_off_percent=checked["off_percent"].abs().max(),
+            widest_percent=checked["half_width_percent"].max(),
+            run=validation.as_run(checked),
+            table=cases_folded(checked),
+        )
+
+
+def cases_folded(checked: pd.DataFrame) -> Text:
+    """All cases as a folded table."""
+    columns = ["case", "formula", "simulated", "off_percent", "half_width_percent"]
+    rows = "\n".join(
+        f"| {case} | {with_unit(case, formula)} | {with_unit(case, simulated)} | {off:+.2f} % | {half:.2f} % |"
+        for case, formula, simulated, off, half in checked[columns].to_numpy().tolist()
+    )
+    head = "| case | formula | simulated | off | half-width |\n|---|---:|---:|---:|---:|"
+    return Text(f":::{{dropdown}} All cases as a table\n{head}\n{rows}\n:::")
+
+
+def with_unit(case: str, value: float) -> str:
+    """A value of a case as a reader would say it: times in ms, throughputs a second."""
+    if "response time" in case:
+        return f"{value / 1e6:,.4g} ms"
+    if "throughput" in case:
+        return f"{value * 1e9:,.4g} a second"
+    return f"{value:.4g}"
+
+
+def held_out(errors: pd.DataFrame) -> pd.DataFrame:
+    """The points that the goals are for, and whether they miss one; errors in percent, without their sign."""
+    points = errors[errors["is_held_out"]]
+    throughput = points["commits_per_s_off_percent"].abs()
+    fsyncs = points["fsyncs_per_commit_off_percent"].abs()
+    misses = (throughput > machine.GOALS["most_percent"]) | (fsyncs > machine.GOALS["fsyncs_percent"])
+    return points.assign(throughput=throughput, fsyncs=fsyncs, misses=misses)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Errors(Facts):
+    """How far simulated runs are off real ones, in the recording that the page shows."""
+
+    said: str = fact()
+    beyond: str = fact()
+    worst_point: str = fact()
+    processor_time: str = fact()
+    fit: str = fact()
+    farthest: Table
+    others: Table
+
+    @classmethod
+    def of(cls, run: Run) -> Errors:
+        errors = machine.errors(run.table)
+        points = held_out(errors)
+        return cls(
+            said=errors_said(points),
+            beyond=beyond_said(points),
+            worst_point="load {load}, {design}, {clients} clients".format(**points.iloc[0]),
+            processor_time=processor_time_said(errors["processors_used_off_percent"].median()),
+            fit=fit_said(run.tables["tried"]),
+            farthest=points_table(
+                errors[:SHOWN_FIRST],
+                f"Real and simulated, the {SHOWN_FIRST} of {len(errors)} points that are farthest off.",
+            ),
+            others=points_table(
+                errors[SHOWN_FIRST:], f"The other {len(errors) - SHOWN_FIRST} points, the farthest off first."
+            ),
+        )
+
+
+def errors_said(points: pd.DataFrame) -> str:
+    """The errors of the held-out points beside their goals."""
+    throughput, fsyncs, goals = points["throughput"], points["fsyncs"], machine.GOALS
+    return (
+        f"On loads that the fit has not seen, throughput is {throughput.median():.0f} % off in the median "
+        f"(goal {goals['median_percent']:g}) and {throughput.max():.0f} % at most (goal {goals['most_percent']:g}); "
+        f"fsyncs a commit {fsyncs.max():.0f} % at most (goal {goals['fsyncs_percent']:g}). "
+        f"{(throughput > goals['most_percent']).sum()} of {len(points)} points miss the goal for throughput, "
+        f"{(fsyncs > goals['fsyncs_percent']).sum()} that for fsyncs. The table is below."
+    )
+
+
+def beyond_said(points: pd.DataFrame) -> str:
+    """Which points miss a goal, by load and log."""
+    missed = [
+        f"{load}, {design} with {' and '.join(str(n) for n in sorted(mine['clients']))} clients"
+        for (load, design), mine in points[points["misses"]].groupby(["load", "design"])
+    ]
+    return f"Beyond a goal: {'; '.join(missed)}." if missed else "No point is beyond a goal."
+
+
+def processor_time_said(off_percent: float) -> str:
+    """How much processor time simulated threads use beside real ones."""
+    return f"{abs(off_percent):.0f} % {'less' if off_percent < 0 else 'more'} processor time"
+
+
+def fit_said(tried: pd.DataFrame) -> str:
+    """What the fit finds, and what it means when that is the end of the range in which it looks."""
+    looked = tried[machine.FIT]
+    found = tried.nsmallest(1, "error")[machine.FIT].item()
+    said = (
+        f"The fit looks between {looked.min():.2g} and {looked.max():.2g} times what the primitives say of a wake-up, "
+        f"and finds {found:.2f}"
+    )
+    if looked.min() < found < looked.max():
+        return f"{said}."
+    return (
+        f"{said}: the edge of that range. The primitive is not what the loads see of a wake-up, and the model lacks something that it "
+        "stands in for."
+    )
+
+
+def points_table(errors: pd.DataFrame, caption: str) -> Table:
+    """Points of the comparison, under what the letters of their loads mean."""
+    shown = {
+        "load": errors["load"] + errors["is_held_out"].map({True: ", held out", False: ", fitted"}),
+        "log": errors["design"],
+        "clients": errors["clients"],
+        "commits/s, real": errors["commits_per_s_real"].map("{:,.0f}".format),
+        "simulated": errors["commits_per_s_simulated"].map("{:,.0f}".format),
+        "off": errors["commits_per_s_off_percent"].map("{:+.0f} %".format),
+        "fsyncs a commit, real": errors["fsyncs_per_commit_real"].map("{:.2f}".format),
+        "its error": errors["fsyncs_per_commit_off_percent"].map("{:+.0f} %".format),
+        "CPU time, off": errors["processors_used_off_percent"].map("{:+.0f} %".format),
+    }
+    loads = "; ".join(f"{name}: {says}, fsync {us} us" for name, (says, _, us) in machine.LOADS.items())
+    return Table(pd.DataFrame(shown), f"{caption} {loads}.")
+
+
+def apart(table: pd.DataFrame, *by: str) -> float:
+    """How far the runs of one point lie apart, at most, as a factor."""
+    rates = table.groupby(list(by))["commits_per_s"]
+    ratios: pd.Series[float] = rates.max() / rates.min().clip(lower=1)
+    return float(ratios.max())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Repeats(Facts):
+    """How repeats of one point differ, and what disturbed the recording."""
+
+    real_runs: int = fact()
+    disturbed_runs: int = fact()
+    stolen_percent: float = fact("{:g} %")
+    load: float = fact("{:g}")  # of the computer, when the recording began
+    appends_apart_ratio: float = fact("{:.1f}")  # loads b and d, 8.0, more than one client
+    waited_a_tick_real: int = fact()
+    waited_a_tick_of_real: int = fact()
+    waited_a_tick_simulated: int = fact()
+    waited_a_tick_of_simulated: int = fact()
+    waited_a_tick_uninterrupted: int = fact()
+    waited_a_tick_of_uninterrupted: int = fact()
+    large_apart_real_percent: float = fact("{:.0f}")  # load f, 5.7
+    large_apart_simulated_percent: float = fact("{:.0f}")
+    line_least_ns: float = fact("{:.0f}")
+    line_most_ns: float = fact("{:.0f}")
+    crowds: Table
+
+    @classmethod
+    def of(cls, run: Run, *, recordings: int) -> Repeats:
+        counting = machine.undisturbed(run.table)
+        is_real = run.table["series"] == "real"
+        appends = counting[
+            (counting["design"] == "8.0") & counting["load"].isin(("b", "d")) & (counting["clients"] > 1)
+        ]
+        large = counting[(counting["load"] == "f") & (counting["design"] == "5.7")]
+        simulated = appends[appends["series"] == "simulated"]
+        uninterrupted = machine.simulated_again(run, simulated, interrupt_every_ps=0)
+        real = appends[appends["series"] == "real"]
+        tick_us = run.provenance["machine"].get("tick_ps", 4 * 10**9) / PS_PER_US
+        line_ns = counting[counting["series"] == "real"]["line_ns"]
+        return cls(
+            real_runs=int(is_real.sum()),
+            disturbed_runs=int((is_real & ~run.table.index.isin(counting.index)).sum()),
+            stolen_percent=run.provenance["during"]["steal_percent"],
+            load=run.provenance["during"]["load_before"],
+            appends_apart_ratio=apart(real, "load", "clients"),
+            waited_a_tick_real=_waited(real, tick_us),
+            waited_a_tick_of_real=len(real),
+            waited_a_tick_simulated=_waited(simulated, tick_us),
+            waited_a_tick_of_simulated=len(simulated),
+            waited_a_tick_uninterrupted=_waited(uninterrupted, tick_us),
+            waited_a_tick_of_uninterrupted=len(uninterrupted),
+            large_apart_real_percent=100 * (apart(large[large["series"] == "real"], "clients") - 1),
+            large_apart_simulated_percent=100 * (apart(large[large["series"] == "simulated"], "clients") - 1),
+            line_least_ns=line_ns.min(),
+            line_most_ns=line_ns.max(),
+            crowds=crowds_table(run, recordings=recordings),
+        )
+
+
+def _waited(runs_of: pd.DataFrame, tick_us: float) -> int:
+    """Runs in which one transaction of a hundred took a whole tick."""
+    return int((runs_of["latency_p99_us"] >= 0.95 * tick_us).sum())
+
+
+def crowds_table(run: Run, *, recordings: int) -> Table:
+    """Where repeats differ most: all of them, as quartiles."""
+    table = machine.undisturbed(run.table)
+    crowds = table[table["clients"].isin(machine.CROWDS)]
+    quartiles = {"least": 0.0, "quartile": 0.25, "median": 0.5, "upper quartile": 0.75, "most": 1.0}
+    rates = crowds.groupby(["clients", "design", "series"])["commits_per_s"]
+    shown = pd.DataFrame({name: rates.quantile(share) for name, share in quartiles.items()})
+    during = run.provenance["during"]
+    return Table(
+        shown.map("{:,.0f}".format).reset_index(),
+        f"Larger crowds, load a: commits a second over the repeats. Recordings made: {recordings}; "
+        f"shown {(run.recorded_at or '')[:10]}, scheduled {run.provenance['scheduling']}, load before {during['load_before']}, "
+        f"steal {during['steal_percent']} %.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gate(Facts):
+    """One client of load g over the log of 8.0, at the threshold of the CPU gate."""
+
+    real_per_s: Range = fact(span("{:,.0f}", ""))
+    simulated_per_s: Range = fact(span("{:,.0f}", ""))
+
+    @classmethod
+    def of(cls, run: Run) -> Gate:
+        table = machine.undisturbed(run.table)
+        at = table[(table["load"] == "g") & (table["design"] == "8.0") & (table["clients"] == 1)]
+        rates = at.groupby("series")["commits_per_s"]
+        least, most = rates.min(), rates.max()
+        return cls(
+            real_per_s=Range(least["real"], most["real"]),
+            simulated_per_s=Range(least["simulated"], most["simulated"]),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recordings(Facts):
+    """All recordings of the comparison, and how often one drawn from the repeats of the newest stays within the goals."""
+
+    made: int = fact()
+    withdrawn: int = fact()
+    counting: int = fact()
+    within: str = fact()
+    within_again_percent: float = fact("{:.0f}")
+    table: Table
+
+    @classmethod
+    def of(cls, runs: Sequence[Run]) -> Recordings:
+        points = [(run, held_out(machine.errors(run.table))) for run in runs]
+        counting = [(run, errors) for run, errors in points if not run.withdrawn]
+        return cls(
+            made=len(points),
+            withdrawn=len(points) - len(counting),
+            counting=len(counting),
+            within=within_said(sum(not errors["misses"].any() for _, errors in counting)),
+            within_again_percent=100 * machine.within_goals_again(counting[-1][0]),
+            table=recordings_table(points),
+        )
+
+
+def within_said(n: int) -> str:
+    """A number with its verb: "1 is", "none is"."""
+    return f"{n or 'none'} {'is' if n < 2 else 'are'}"
+
+
+def recordings_table(points: Sequence[tuple[Run, pd.DataFrame]]) -> Table:
+    """The newest first."""
+    shown = [
+        {
+            "recording": run.n,
+            "throughput off, median": f"{errors['throughput'].median():.1f} %",
+            "at most": f"{errors['throughput'].max():.1f} %",
+            "fsyncs a commit off, at most": f"{errors['fsyncs'].max():.1f} %",
+            "points that miss a goal": f"{errors['misses'].sum()} of {len(errors)}",
+            "load before": run.provenance["during"]["load_before"],
+            "stolen": f"{run.provenance['during']['steal_percent']} %",
+            "withdrawn": "yes" if run.withdrawn else "no",
+        }
+        for run, errors in reversed(points)
+    ]
+    return Table(
+        pd.DataFrame(shown), "All recordings of the comparison with real threads: their held-out loads."
+    )
+
+
+def at_least_a_tenth(us: float) -> str:
+    """Below that a cost is not told from none."""
+    return f"{us:.1f} us" if us >= 0.1 else "less than 0.1 us"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Costs(Facts):
+    """What the primitives of the recording's computer cost, after the fit."""
+
+    next_timer_us: float = fact("{:.0f} us")
+    set_timer_us: float = fact("{:.0f} us")
+    set_timer_range_us: Range = fact(span("{:.0f}", "us"))  # from the 5th to the 95th percentile
+    wake_range_us: Range = fact(span("{:.0f}", "us"))
+    timer_interrupt_us: float = fact("{:.0f} us")
+    kick_us: float = fact("{:.0f} us")
+    wake_each_us: float = fact(at_least_a_tenth)
+    woken_us: float = fact(at_least_a_tenth)
+    wake_counted_us: float = fact(at_least_a_tenth)
+    clock_ns: float = fact("{:.0f} ns")
+    interruptions_per_s: float = fact("{:,.0f}")  # of computing
+    interruption_mean_us: float = fact("{:.0f} us")
+    interruption_hundredth_us: float = fact("{:.0f} us")  # one of a hundred takes as long, or longer
+
+    @classmethod
+    def of(cls, parameters: Mapping[str, Any]) -> Costs:
+        interruptions = parameters["interrupt_quantiles_ps"]
+        mean_ps = sum((a + b) / 2 for a, b in pairwise(interruptions)) / (len(interruptions) - 1)
+        return cls(
+            next_timer_us=parameters["timer_ps"] / PS_PER_US,
+            set_timer_us=middle_of(parameters["set_timer_quantiles_ps"]) / PS_PER_US,
+            set_timer_range_us=_without_twentieths(parameters["set_timer_quantiles_ps"]),
+            wake_range_us=_without_twentieths(parameters["wake_quantiles_ps"]),
+            timer_interrupt_us=parameters["timer_interrupt_ps"] / PS_PER_US,
+            kick_us=parameters["kick_ps"] / PS_PER_US,
+            wake_each_us=parameters["wake_each_ps"] / PS_PER_US,
+            woken_us=parameters["woken_ps"] / PS_PER_US,
+            wake_counted_us=parameters["wake_counted_ps"] / PS_PER_US,
+            clock_ns=parameters["clock_ps"] / 1e3,
+            interruptions_per_s=1e12 / parameters["interrupt_every_ps"],
+            interruption_mean_us=mean_ps / PS_PER_US,
+            interruption_hundredth_us=interruptions[-1 - len(interruptions) // 100] / PS_PER_US,
+        )
+
+
+def _without_twentieths(quantiles_ps: Sequence[int]) -> Range:
+    """From the 5th to the 95th percentile, us."""
+    twentieth = len(quantiles_ps) // 20
+    return Range(quantiles_ps[twentieth] / PS_PER_US, quantiles_ps[-1 - twentieth] / PS_PER_US)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Earlier(Facts):
+    """Load f in recordings before a change."""
+
+    usual_slices_apart_ratio: float = fact("{:.0f}")
+    fitted_twice_off_percent: Range = fact(span("{:.0f}", "%"))
+    waker_pays_off_percent: float = fact("{:+.0f} %")
+
+    @classmethod
+    def of(cls, *, usual_slices: Run, fitted_twice: Run, waker_pays: Run) -> Earlier:
+        of_f = machine.undisturbed(usual_slices.table)
+        of_f = of_f[(of_f["load"] == "f") & (of_f["series"] == "real")]
+        fitted, paid = _large_off_percent(fitted_twice).abs(), _large_off_percent(waker_pays)
+        return cls(
+            usual_slices_apart_ratio=apart(of_f, "design", "clients"),
+            fitted_twice_off_percent=Range(fitted.min(), fitted.max()),
+            waker_pays_off_percent=paid[16],
+        )
+
+
+def _large_off_percent(run: Run) -> pd.Series[float]:
+    """By clients, how far throughput of load f over the log of 5.7 is off."""
+    errors = machine.errors(run.table)
+    of_f = errors[(errors["load"] == "f") & (errors["design"] == "5.7")]
+    return of_f.set_index("clients")["commits_per_s_off_percent"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Machines(Facts):
+    """The machines that come with the book."""
+
+    table: Table
+    sources: Text
+
+    @classmethod
+    def of(cls, machines: Sequence[presets.Preset]) -> Machines:
+        return cls(table=machines_table(machines), sources=sources_folded(machines))
+
+
+def machines_table(machines: Sequence[presets.Preset]) -> Table:
+    """Every parameter of the last machine, and its value on each."""
+    values = [{each.name: parameter_said(each) for each in preset.parameters} for preset in machines]
+    rows = [[_in_words(name), *(value.get(name, "-") for value in values)] for name in values[-1]]
+    return Table(
+        pd.DataFrame(rows, columns=["parameter", *(preset.name for preset in machines)]),
+        "The three machines: what one operation costs, and how many of each part there are.",
+    )
+
+
+def _in_words(parameter: str) -> str:
+    return (
+        parameter.replace("_permille", "").replace("_ps", "").replace("_per_kib", " a KiB").replace("_", " ")
+    )
+
+
+def sources_folded(machines: Sequence[presets.Preset]) -> Text:
+    """A folded table of each machine, with where its numbers come from."""
+    head = "| parameter | value | how known | source |\n|---|---:|---|---|"
+    parts = []
+    for preset in machines:
+        rows = "\n".join(
+            f"| `{each.name}` | {parameter_said(each)} | {each.kind} | {each.source} |"
+            for each in preset.parameters
+        )
+        parts.append(f":::{{dropdown}} {preset.title} (`{preset.name}`)\n{head}\n{rows}\n:::")
+    return Text("\n\n".join(parts))
+
+
+def parameter_said(parameter: presets.Parameter) -> str:
+    """Its value, or its first quantile, in the unit of its name."""
+    first = parameter.value[0] if isinstance(parameter.value, list) else parameter.value
+    if "_ps" in parameter.name:
+        return time_said(first)
+    return f"{first / 1000:g}" if "permille" in parameter.name else f"{first}"
+
+
+def time_said(ps: int) -> str:
+    """In the unit that keeps it short."""
+    for unit, size in (("ms", 1e9), ("us", 1e6), ("ns", 1e3)):
+        if ps >= size:
+            return f"{ps / size:.4g} {unit}"
+    return f"{ps} ps"
+
+
+def crowd() -> Run:
+    """The redo log of 5.7 under 100 clients that never pause, on the sources' machine, as its figure draws it."""
+    return own_machine_flame.as_run(
+        _native.redo_log.simulate(
+            design="5.7",
+            parameters=presets.preset("four_sockets_176").values(),
+            load={**TPCC, "clients": 100, "away_ns": 0},
+            run_ns=60_000_000,
+        )
+    )
+
+
+def use_of_cores(runs_of: Mapping[str, Mapping[str, Any]]) -> Table:
+    """What the time of the cores was used for in each of some runs of a machine, by name."""
+    purposes = ["work", "memory", "spin", "switching", "idle", "waiting for the disk"]
+    rows = []
+    for name, run in runs_of.items():
+        core_ps = run["core_ps"]
+        rows.append([name, *(f"{100 * share:.1f} %" for share in core_ps.sum(axis=0) / core_ps.sum())])
+    return Table(
+        pd.DataFrame(rows, columns=["cores", *purposes]),
+        "What the time of the cores was used for. What other processes use counts as idle.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class MachineFacts(Facts):
+    """All that the page tells."""
+
+    formulas: Formulas
+    errors: Errors
+    repeats: Repeats
+    gate: Gate
+    gate_of_tenth: Gate
+    recordings: Recordings
+    costs: Costs
+    earlier: Earlier
+    machines: Machines
+
+
+def facts() -> MachineFacts:
+    """From all recordings of the comparison, and from queues that are simulated now."""
+    with ProcessPoolExecutor(2) as executor:
+        checked = validation.validate(executor=executor)
+    run, every = newest(FIGURE, "host"), recorded(FIGURE, "host")
+    numbered = {each.n: each for each in every}
+    usual_slices = [each for each in every if "100 ms" in each.provenance["scheduling"]]
+    return MachineFacts(
+        formulas=Formulas.of(checked),
+        errors=Errors.of(run),
+        repeats=Repeats.of(run, recordings=len(every)),
+        gate=Gate.of(run),
+        gate_of_tenth=Gate.of(numbered[OF_THE_GATE]),
+        recordings=Recordings.of(every),
+        costs=Costs.of(run.provenance["machine"]),
+        earlier=Earlier.of(
+            usual_slices=usual_slices[-1],
+            fitted_twice=numbered[OF_THE_FIT],
+            waker_pays=numbered[OF_WAKE_UPS],
+        ),
+        machines=Machines.of(
+            [presets.preset(name) for name in ("laptop", "two_sockets_88", "four_sockets_176")]
+        ),
+    )
