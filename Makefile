@@ -39,6 +39,10 @@ lab: $(STAMPS)/native  ## open the labs in JupyterLab, text notebooks as noteboo
 test: $(STAMPS)/test book  ## test everything: lint, types, native tests under sanitizers, servers, book, browser
 	@python -m engineroom.checks
 
+.PHONY: quick
+quick: $(STAMPS)/test  ## test what changes all the time, under 90 s: lint, types, formats and the quick Python tests
+	@python -m engineroom.checks --quick
+
 .PHONY: bench
 bench: $(STAMPS)/bench  ## measure what the chapters promise about speed, as ratios, into _build/bench; RECORD=1 keeps it
 	@python -m engineroom.bench $(if $(RECORD),--record)

@@ -1,7 +1,11 @@
 from __future__ import annotations
 
+import fcntl
 import signal
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
@@ -12,6 +16,42 @@ def pytest_configure() -> None:
     """A shell lets what it starts in the background ignore Ctrl-C; a test that sends one would wait for ever."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(tryfirst=True)  # before markers choose tests
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what looks at the built book. Files with slow tests begin: workers take file by file, a long one is not to be last."""
+    for item in items:
+        if "html" in getattr(item, "fixturenames", ()):
+            item.add_marker("built")
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)  # before the clock of pytest-timeout runs
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """A test marked `alone` waits until no other worker runs one, and keeps all others waiting."""
+    if not hasattr(item.config, "workerinput"):
+        return (yield)
+    is_alone = item.get_closest_marker("alone") is not None
+    with _held("door", fcntl.LOCK_EX) as door, _held("room", fcntl.LOCK_EX if is_alone else fcntl.LOCK_SH):
+        # Who waits for the empty room holds the door, or the others would come in for ever.
+        door.close()
+        return (yield)
+
+
+@contextmanager
+def _held(name: str, how: int) -> Iterator[BinaryIO]:
+    with (paths.build() / f"tests.{name}.lock").open("wb") as file:
+        fcntl.flock(file, how)
+        yield file
+
+
+@pytest.fixture(scope="module")
+def only_containers() -> Iterator[None]:
+    """No other file's containers are about: tests look for what theirs have left."""
+    with _held("containers", fcntl.LOCK_EX):
+        yield
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from engineroom import checks, paths
 def said_by(monkeypatch, *chosen: checks.Check) -> tuple[int, str]:
     monkeypatch.chdir(paths.root())
     monkeypatch.setattr(checks, "CHECKS", chosen)
-    done = CliRunner().invoke(checks._main)
+    done = CliRunner().invoke(checks._main, [])
     return done.exit_code, done.output
 
 
@@ -46,3 +46,15 @@ def test_one_that_runs_beside_does_not_keep_the_others_waiting(monkeypatch, tmp_
         check("writes", f"open({str(file)!r}, 'w').close()"),
     )
     assert (code, "waits: ok" in output) == (0, True)
+
+
+def test_the_quick_checks_compile_nothing_and_leave_out_what_starts_something():
+    tools = [command[0] for check in checks.QUICK for command in check.commands]
+    assert not {"cmake", "ctest"} & set(tools)
+    tests = checks.QUICK[-1].commands[0]
+    assert "not live and not container and not browser and not built and not slow" in tests
+
+
+def test_the_runner_of_tests_has_the_last_word():
+    assert "pytest" in checks.CHECKS[-1].commands[-1]
+    assert not checks.CHECKS[-1].runs_beside

@@ -80,7 +80,7 @@ def test_the_labs_command_is_a_script_that_the_shell_accepts(compose: dict[str, 
 
 
 @pytest.fixture(scope="module")
-def services() -> Iterator[dict[str, int]]:
+def services(only_containers: None) -> Iterator[dict[str, int]]:  # noqa: ARG001
     """All servers of the file, as podman-compose runs them, with the local image; their ports by series."""
     lacking = [tool for tool in ("podman", "runc", "mmdebstrap") if not shutil.which(tool)]
     if lacking or os.geteuid() != 0:

@@ -16,7 +16,7 @@ import click
 
 from engineroom import paths, system_check
 
-__all__ = ["CHECKS", "Check"]
+__all__ = ["CHECKS", "QUICK", "Check"]
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,12 @@ def _sources() -> list[str]:
 
 
 _CLANG_FORMAT = system_check.clang_format() or "clang-format"
+# Workers take file by file, whose tests may share a server; more than four would want more memory for servers.
+_PYTEST = (
+    *(sys.executable, "-m", "pytest", "-q"),
+    *("--numprocesses", "logical", "--maxprocesses", "4"),
+    *("--dist", "loadfile", "--no-loadscope-reorder"),
+)
 _WITH_THREADS = "Fast|OnTheHost|OnRealThreads|CommitCost"  # suites whose kernels run on several threads
 
 CHECKS = (
@@ -95,16 +101,28 @@ CHECKS = (
         runs_beside=True,
     ),
     # Last: a runner's closing line is what a reader of the log looks for.
-    Check("Python tests", [[sys.executable, "-m", "pytest", "-q"]]),
+    Check("Python tests", [[*_PYTEST, "--times"]]),
+)
+QUICK = (
+    *(check for check in CHECKS if check.name in ("lint", "types", "C++ format")),
+    Check(
+        "quick Python tests",
+        [[*_PYTEST, "-m", "not live and not container and not browser and not built and not slow"]],
+    ),
 )
 
 
 @click.command()
+@click.option("--quick", is_flag=True, help="Only what needs no server, container, browser or compiler.")
 @click.argument("names", nargs=-1)
-def _main(names: tuple[str, ...]) -> None:
+def _main(names: tuple[str, ...], quick: bool) -> None:
     """Run all checks, or those whose name contains one of NAMES; all run even when one fails."""
     os.chdir(paths.root())
-    chosen = [check for check in CHECKS if not names or any(name in check.name for name in names)]
+    chosen = [
+        check
+        for check in (QUICK if quick else CHECKS)
+        if not names or any(name in check.name for name in names)
+    ]
     with ThreadPoolExecutor(1) as executor:
         try:
             beside = {check.name: executor.submit(_run, check) for check in chosen if check.runs_beside}

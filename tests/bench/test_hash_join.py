@@ -13,6 +13,7 @@ from engineroom.errors import EngineRoomError
 
 
 @pytest.mark.slow
+@pytest.mark.alone
 def test_a_small_sitting_of_the_hash_join_compares_all_engines(monkeypatch):
     """Every engine gives the same answer; which goals hold is not for a test to say."""
     pytest.importorskip("duckdb")

@@ -30,6 +30,7 @@ def run():
     )
 
 
+@pytest.mark.alone
 def test_every_load_is_measured_and_simulated(run):
     for series in experiment.SERIES:
         counting = experiment.undisturbed(run.table)
@@ -40,6 +41,7 @@ def test_every_load_is_measured_and_simulated(run):
         assert (repeats == [3 if load == "f" else 1 for load, _ in repeats.index]).all()
 
 
+@pytest.mark.alone
 def test_the_simulated_machine_has_the_scheduler_of_the_recording(run):
     machine = run.provenance["machine"]
     assert run.provenance["scheduling"].startswith("SCHED_RR") == (machine.get("tick_ps", 0) > 0)
@@ -47,6 +49,7 @@ def test_the_simulated_machine_has_the_scheduler_of_the_recording(run):
         assert machine["slice_ps"] % machine["tick_ps"] == 0
 
 
+@pytest.mark.alone
 def test_a_simulated_run_has_the_distances_of_the_real_one_that_it_is_compared_with(run):
     counting = experiment.undisturbed(run.table)
     keys = ["load", "design", "clients", "repeat"]
@@ -168,6 +171,7 @@ def test_errors_are_of_medians_and_the_farthest_comes_first():
     pd.testing.assert_frame_equal(experiment.errors(with_them), found)
 
 
+@pytest.mark.alone
 def test_figure_says_the_errors_of_the_held_out_loads(run):
     table = own_machine_real.rows(run)
     off = table.loc[table["is_held_out"], "commits_per_s_off_percent"].abs()

@@ -49,6 +49,7 @@ def test_a_negative_time_is_refused() -> None:
 @pytest.mark.skipif(
     shutil.which("sysbench") is None, reason="sysbench is not installed: apt-get install sysbench"
 )
+@pytest.mark.alone
 def test_the_log_threads_flush_more_often_than_a_single_client_needs() -> None:
     run = redo_log_live.flushes_live(
         clients=(1,),

@@ -157,6 +157,7 @@ def test_a_commit_puts_every_byte_into_the_log() -> None:
         assert seen["bytes"] == 2 * 10_000 * 64
 
 
+@pytest.mark.alone
 def test_a_commit_is_charged_what_it_adds_to_the_work_between_two() -> None:
     run = redo_log.commit_cost_kernel(threads=(1, 2), commits=20_000, repeats=2, other_loads_ns=(0,))
     assert set(run.table["between_ns"]) == {redo_log.BETWEEN_COMMITS_NS}
@@ -225,6 +226,7 @@ def test_a_few_processors_cannot_show_a_queue_on_a_latch():
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("perf") is None, reason="perf (linux-perf) is not installed")
+@pytest.mark.alone
 def test_real_threads_are_sampled_and_their_waits_counted_by_latch():
     try:
         shares, callers = redo_log_host.where_time_goes_host(redo_log.TPCC, clients=20, repeats=1, run_ms=300)
@@ -240,6 +242,7 @@ def test_real_threads_are_sampled_and_their_waits_counted_by_latch():
     assert callers.table["share_percent"].sum() == pytest.approx(100)
 
 
+@pytest.mark.alone
 def test_real_threads_take_for_a_seal_what_it_takes_and_not_what_it_is_charged_with():
     load = {"clients": 1, "statements": 0, "mtrs_per_statement": 0, "commit_mtrs": 1, "mtr_bytes": 300}
     log = {"seals_blocks": 1, "seal_ns": 50_000_000}

@@ -114,6 +114,7 @@ def test_a_machine_that_nothing_interrupts_has_no_interruptions():
     assert not [name for name in calibrate.parameters(PRIMITIVES) if name.startswith("interrupt")]
 
 
+@pytest.mark.alone
 def test_interruptions_of_a_run_take_some_of_it():
     began = time.perf_counter_ns()
     found = calibrate.interruptions(20)
@@ -127,6 +128,7 @@ def test_interruptions_of_a_run_take_some_of_it():
 
 
 @pytest.mark.slow
+@pytest.mark.alone
 def test_calibrate_writes_a_machine_that_runs(tmp_path: Path):
     target = tmp_path / "here.json"
     done = CliRunner().invoke(calibrate.calibrate, ["--samples", "1", "--output", str(target)])

@@ -96,12 +96,14 @@ def test_other_python_threads_go_on_during_a_run():
         assert runs[1].result()["trace_hash"] == run(seed=2)["trace_hash"]
 
 
+@pytest.mark.alone
 def test_the_same_clients_run_on_real_threads():
     seen = native.closed_loop_on_host(clients=2, work_ns=5_000, hold_ns=500, latch=True, run_ns=50 * MS)
     assert seen["turns"] > 100
     assert {path[0] for path, _, _ in seen["activities"]} == {"client"}
 
 
+@pytest.mark.alone
 def test_real_threads_tell_where_the_time_of_each_core_went():
     seen = native.closed_loop_on_host(
         clients=4,

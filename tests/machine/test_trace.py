@@ -22,6 +22,7 @@ def run(**changes: Any) -> dict[str, Any]:
     return native.closed_loop(**arguments)  # type: ignore[no-any-return]
 
 
+@pytest.mark.alone
 def test_a_trace_of_real_threads_opens_in_the_same_viewer(tmp_path: Path):
     seen = native.closed_loop_on_host(
         clients=3,

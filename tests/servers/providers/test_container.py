@@ -36,7 +36,7 @@ def ours() -> list[str]:
 
 
 @pytest.fixture
-def engine(monkeypatch: pytest.MonkeyPatch) -> None:
+def engine(only_containers: None, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ARG001
     """Podman with the local image in the place of the official one."""
     needed = [
         tool for tool in ("podman", "runc", "mmdebstrap") if not shutil.which(tool, path="/usr/sbin:/usr/bin")
