@@ -20,8 +20,18 @@ from engineroom.classroom import handouts, hash_join
 from engineroom.classroom.__main__ import main
 
 MASTERS = handouts.masters()
+WRONG = {master: handouts.wrong_answers(master) for master in MASTERS}
 
-WRONG = [(master, wrong) for master in MASTERS for wrong in handouts.wrong_answers(master)]
+
+each_master = pytest.mark.parametrize("master", MASTERS, ids=lambda master: master.stem)
+each_wrong_answer = pytest.mark.parametrize(
+    ("master", "wrong"),
+    [
+        pytest.param(master, wrong, id=f"{master.stem}-{wrong.question}-{wrong.misconception}")
+        for master in MASTERS
+        for wrong in WRONG[master]
+    ],
+)
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +43,13 @@ def handout(tmp_path_factory):
     )
 
 
-@pytest.mark.parametrize("master", MASTERS, ids=lambda master: master.stem)
+@pytest.fixture(scope="module")
+def graded(handout):
+    """A function from a master and one of its wrong answers to what the tests say of it, asked once."""
+    return functools.cache(lambda master, wrong: handouts.grade_wrong(handout(master), wrong))
+
+
+@each_master
 def test_every_starter_fails(handout, master):
     passing = [
         name for name, outcome in handouts.grade(handout(master), starter=True).items() if outcome.has_passed
@@ -42,36 +58,34 @@ def test_every_starter_fails(handout, master):
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
-@pytest.mark.parametrize("master", MASTERS, ids=lambda master: master.stem)
+@each_master
 def test_every_solution_passes(handout, master, seed):
     for outcome in handouts.grade(handout(master, seed)).values():
         assert outcome.has_passed, outcome
 
 
-@pytest.mark.parametrize(
-    ("master", "wrong"), WRONG, ids=[f"{m.stem}-{w.question}-{w.misconception}" for m, w in WRONG]
-)
-def test_a_planted_wrong_answer_is_rejected_by_a_test(handout, master, wrong):
-    outcome = handouts.grade(handout(master), answers={wrong.question: wrong.code})[wrong.question]
+@each_wrong_answer
+def test_a_planted_wrong_answer_is_rejected_by_a_test(graded, master, wrong):
+    outcome = graded(master, wrong)
     assert outcome.is_rejected_by_a_test, outcome
 
 
-@pytest.mark.parametrize("master", MASTERS, ids=lambda master: master.stem)
-def test_every_question_has_two_wrong_answers_and_hidden_tests_are_needed(handout, master):
+@each_master
+def test_every_question_has_two_wrong_answers_and_hidden_tests_are_needed(handout, graded, master):
     outcomes = handouts.grade(handout(master))
     assert len(outcomes) >= 5
-    planted = Counter(wrong.question for wrong in handouts.wrong_answers(master))
+    planted = Counter(wrong.question for wrong in WRONG[master])
     assert all(planted[question] >= 2 for question in outcomes), planted
 
     let_through = set()
-    for wrong in handouts.wrong_answers(master):
-        outcome = handouts.grade(handout(master), answers={wrong.question: wrong.code})[wrong.question]
+    for wrong in WRONG[master]:
+        outcome = graded(master, wrong)
         if not outcome.failed_visible:
             let_through.add(wrong.question)
     assert len(let_through) >= len(outcomes) // 2, "the visible tests alone give nearly everything away"
 
 
-@pytest.mark.parametrize("master", MASTERS, ids=lambda master: master.stem)
+@each_master
 def test_students_get_neither_solutions_nor_hidden_tests(handout, master):
     made = handout(master)
     student = made.student.read_text()

@@ -49,7 +49,7 @@ def _faults(master: Path, scratch: Path, seed: int) -> list[str]:
         found += [f"{handout.name} {question}: the solution fails\n{m}" for m in outcome.failed_visible]
         found += [f"{handout.name} {question}: the solution fails\n{m}" for m in outcome.failed_hidden]
     for wrong in handouts.wrong_answers(master):
-        outcome = handouts.grade(handout, answers={wrong.question: wrong.code})[wrong.question]
+        outcome = handouts.grade_wrong(handout, wrong)
         if not outcome.is_rejected_by_a_test:
             reason = f"raises {outcome.error}" if outcome.error else "no test rejects it"
             found.append(f"{handout.name} {wrong.question}, {wrong.misconception}: {reason}")

@@ -20,7 +20,7 @@ from typing import Any
 from engineroom import chapters, paths
 from engineroom.errors import EngineRoomError
 
-__all__ = ["Handout", "Outcome", "WrongAnswer", "grade", "make", "masters", "wrong_answers"]
+__all__ = ["Handout", "Outcome", "WrongAnswer", "grade", "grade_wrong", "make", "masters", "wrong_answers"]
 
 SEED_LINE = re.compile(r"^(\s*seed = )\d+(?=\s+# class seed$)", re.MULTILINE)
 CHECK_CELL = re.compile(r'^grader\.check\("(\w+)"\)$')
@@ -112,11 +112,15 @@ def wrong_answers(master: Path) -> list[WrongAnswer]:
 
 
 def grade(
-    handout: Handout, *, starter: bool = False, answers: Mapping[str, str] | None = None
+    handout: Handout,
+    *,
+    starter: bool = False,
+    answers: Mapping[str, str] | None = None,
+    until: str | None = None,
 ) -> dict[str, Outcome]:
     """Runs the solution notebook (or the starter) in this process, with some answers replaced, and all tests on it.
 
-    For our own notebooks only: nothing is isolated.
+    `until` names the last question that is of interest. For our own notebooks only: nothing is isolated.
     """
     jupytext, otter = _tools()
     notebook = jupytext.read(handout.student if starter else handout.solution)
@@ -148,7 +152,14 @@ def grade(
             tuple(result.message for result in failed if result.test_case.hidden),
             error,
         )
+        if question == until:
+            break
     return outcomes
+
+
+def grade_wrong(handout: Handout, wrong: WrongAnswer) -> Outcome:
+    """What the tests of its question say of a planted wrong answer in the place of the solution's."""
+    return grade(handout, answers={wrong.question: wrong.code}, until=wrong.question)[wrong.question]
 
 
 def _by_question(cells: list[Any]) -> Iterator[tuple[str, list[str]]]:
