@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Compiles each explorable's kernel to book/web/wasm/<word>.wasm and draws its plain figure. Same input, same bytes.
-# `build.sh FOLDER` writes into FOLDER instead, for the test that compares.
+# `build.sh FOLDER` writes into FOLDER instead, for the test that compares. What was compiled is kept in _build/wasm and taken
+# from there while compiler, options and preprocessed sources are the same.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -12,14 +13,23 @@ if ! command -v "$clang" >/dev/null; then
 fi
 
 target=${1:-book/web/wasm}
-mkdir -p "$target"
+made=_build/wasm
+mkdir -p "$target" "$made"
 declare -A options_of=([speed]="-O2" [size]="-Oz -flto -DNDEBUG -mbulk-memory")
 compile() {
-  local word=$1 optimize=$2 sources=("${@:3}") options
+  local word=$1 optimize=$2 sources=("${@:3}") options command key
+  local link=(-mexec-model=reactor -Wl,--gc-sections -Wl,--strip-all -Wl,--compress-relocations)
   read -ra options <<<"${options_of[$optimize]}"
-  "$clang" --target=wasm32-wasi -std=c++20 "${options[@]}" -fno-exceptions -fno-rtti -stdlib=libc++ -mexec-model=reactor \
-    -Wall -Wextra -Wconversion -Werror -ffile-prefix-map="$PWD"=. -ffunction-sections -Wl,--gc-sections -Wl,--strip-all -Wl,--compress-relocations \
-    -Inative -Inative/kernels "native/wasm/$word.cpp" "${sources[@]/#/native/}" -o "$target/$word.wasm"
+  command=("$clang" --target=wasm32-wasi -std=c++20 "${options[@]}" -fno-exceptions -fno-rtti -stdlib=libc++
+    -Wall -Wextra -Wconversion -Werror -ffile-prefix-map="$PWD"=. -ffunction-sections
+    -Inative -Inative/kernels "native/wasm/$word.cpp" "${sources[@]/#/native/}")
+  key=$({ "$clang" --version; echo "${command[@]} ${link[@]}"; "${command[@]}" -E; } | sha256sum)
+  if [ "$(cat "$made/$word.key" 2>/dev/null)" != "$key" ]; then
+    rm -f "$made/$word.key"
+    "${command[@]}" "${link[@]}" -o "$made/$word.wasm"
+    echo "$key" >"$made/$word.key"
+  fi
+  cp "$made/$word.wasm" "$target/$word.wasm"
   echo "$target/$word.wasm: $(stat -c %s "$target/$word.wasm") bytes"
 }
 # Modules, what they are optimized for and their sources are declared in src/engineroom/chapters.toml.
