@@ -1,9 +1,10 @@
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 
 from engineroom.facts import filesort
-from engineroom.facts.filesort import Columns, Conversion, Crossover, Limits, LongValues
+from engineroom.facts.filesort import Columns, Conversion, Crossover, Limits, LongValues, Published
 
 SERVERS = ("5.6.24", "5.7.22", "8.0.15", "8.0.15, provoked", "9.7.4")
 
@@ -105,6 +106,14 @@ def test_conversion_is_the_median_share(made):
         ("reading", "like_5_6", 0, 40.0),
     )
     assert Conversion.of(run).texts() == {"like_5_6_percent": "10 %", "like_8_0_percent": "60 %"}
+
+
+def test_what_the_source_counted_is_of_8_0():
+    counted = pd.DataFrame({"series": ["like_5_6", "like_8_0"], "count": [1, 300_000]})
+    sampled = pd.DataFrame(
+        {"part": ["reading", "reading"], "series": ["like_5_6", "like_8_0"], "share_percent": [62, 16]}
+    )
+    assert Published.of(counted, sampled).texts() == {"calls": "300,000", "reading_percent": "16 %"}
 
 
 def test_the_newest_recordings_have_all_facts():

@@ -12,8 +12,8 @@ from engineroom.facts.hash_join import (
     JoinBuffer,
     NoIndex,
     Partner,
+    Published,
     PublishedQuery,
-    Source,
     Spilling,
     WhyNot,
 )
@@ -80,7 +80,7 @@ def test_a_size_is_printed_in_the_largest_unit_that_it_fills():
 
 def test_what_is_published_is_not_summarised():
     rows = pd.DataFrame({"series": ["index_nested_loop", "hash_join"], "seconds": [3.0, 1.5]})
-    assert Source.of(rows).texts() == {"loop_s": "3.00 s", "hash_s": "1.50 s", "ratio": "2.0"}
+    assert Published.of(rows).texts() == {"loop_s": "3.00 s", "hash_s": "1.50 s", "ratio": "2.0"}
 
 
 def test_bare_kernels_are_held_against_the_old_server(made, query):

@@ -7,7 +7,7 @@ import pytest
 
 from engineroom import paths
 from engineroom.facts import join_order
-from engineroom.facts.join_order import OwnPlanner, Planning, Quality, Sample, SourceQuery, Traced
+from engineroom.facts.join_order import OwnPlanner, Planning, Published, Quality, Sample, SourceQuery, Traced
 from engineroom.figures.join_order import own_join_order_kernel_flame
 from engineroom.query_graphs.trees import tree_of
 
@@ -149,6 +149,11 @@ def test_the_sources_statement_is_told_by_its_least_times(made):
     other = [("clique", 0, series, 9.0) for series in s]
     run = made("fig-7-24", "live", "query repeat series statement_s", *rows, *other, summary="min")
     assert list(SourceQuery.of(run).texts().values()) == ["12.0 ms", "3.0 ms", "4.0", "0.5 ms"]
+
+
+def test_what_is_published_is_the_whole_statement():
+    rows = pd.DataFrame({"series": ["hypergraph_on", "hypergraph_off"], "statement_s": [0.88, 0.03]})
+    assert list(Published.of(rows).texts().values()) == ["0.88 s", "0.03 s", "29"]
 
 
 @pytest.fixture(scope="module")

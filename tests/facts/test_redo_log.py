@@ -7,7 +7,17 @@ import pytest
 
 from engineroom.experiments.redo_log import live
 from engineroom.facts import Range, redo_log
-from engineroom.facts.redo_log import Commits, Crashes, Live, Load, RealThreads, Shares, Simulated, Throughput
+from engineroom.facts.redo_log import (
+    Commits,
+    Crashes,
+    Live,
+    Load,
+    Published,
+    RealThreads,
+    Shares,
+    Simulated,
+    Throughput,
+)
 
 CLIENTS = (1, 3, 10, 50, 200)
 
@@ -242,6 +252,21 @@ def test_loads_are_shown_where_the_recording_has_them(made, crowd_of_64):
         "8.0, writer threads off",
     ]
     assert seen.loads.rows.to_numpy().tolist() == [[0, 1, 40, 40, 40], [1000, 1, 50, 90, 75]]
+
+
+def test_what_is_published_is_rounded_as_the_source_writes_it():
+    load = pd.DataFrame({"build": ["before", "after"], "load_time_minutes": [77, 16]})
+    profile = pd.DataFrame(
+        {"component": ["log_reservation"], "series": ["old_redo"], "share_percent": [12.06]}
+    )
+    flushes = pd.DataFrame(
+        {
+            "concurrency": [1, 3, 10, 200],
+            "series": ["flushes"] * 4,
+            "flushes_per_transaction": [2.34, 9.5, 7.31, 0.98],
+        }
+    )
+    assert list(Published.of(load, profile, flushes).texts().values()) == ["4.81", "12 %", "2.3", "9.5", "1"]
 
 
 def test_crashes_are_added_up_over_the_designs():

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from engineroom import published
 from engineroom.facts import Facts, fact
 from engineroom.figures.drawing import origin_of
 from engineroom.figures.filesort import own_filesort_crossover
@@ -134,6 +135,21 @@ class Conversion(Facts):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Published(Facts):
+    """What the source counted, and the share of reading in its sort by the long column (num-fs-2 and num-fs-4)."""
+
+    calls: int = fact("{:,}")
+    reading_percent: float = fact("{:.0f} %")
+
+    @classmethod
+    def of(cls, counted: pd.DataFrame, sampled: pd.DataFrame) -> Published:
+        return cls(
+            calls=counted.set_index("series")["count"]["like_8_0"],
+            reading_percent=sampled.set_index(["part", "series"])["share_percent"]["reading", "like_8_0"],
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class FilesortFacts(Facts):
     """All that the page tells, by recording."""
 
@@ -142,6 +158,7 @@ class FilesortFacts(Facts):
     long_values: LongValues
     crossover: Crossover
     conversion: Conversion
+    published: Published
 
 
 def facts() -> FilesortFacts:
@@ -152,4 +169,5 @@ def facts() -> FilesortFacts:
         long_values=LongValues.of(newest("num-fs-2", "live")),
         crossover=Crossover.of(newest("own-filesort-crossover", "kernel")),
         conversion=Conversion.of(newest("num-fs-3", "live")),
+        published=Published.of(published.rows("num-fs-2"), published.rows("num-fs-4")),
     )

@@ -99,7 +99,7 @@ class PublishedQuery(Facts):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Source(Facts):
+class Published(Facts):
     """The same query as published."""
 
     loop_s: float = fact("{:.2f} s")
@@ -107,7 +107,7 @@ class Source(Facts):
     ratio: float = fact("{:.1f}")
 
     @classmethod
-    def of(cls, rows: pd.DataFrame) -> Source:
+    def of(cls, rows: pd.DataFrame) -> Published:
         seconds = rows.set_index("series")["seconds"]
         loop_s, hash_s = seconds["index_nested_loop"], seconds["hash_join"]
         return cls(loop_s=loop_s, hash_s=hash_s, ratio=loop_s / hash_s)
@@ -294,7 +294,7 @@ class HashJoinFacts(Facts):
     """All that the page tells, by recording."""
 
     query: PublishedQuery
-    source: Source
+    published: Published
     bare: Bare
     spilling: Spilling
     partner: Partner
@@ -310,7 +310,7 @@ def facts() -> HashJoinFacts:
     buffer = newest("own-hash-join-buffer", "live")
     return HashJoinFacts(
         query=query,
-        source=Source.of(published.rows("fig-7-22")),
+        published=Published.of(published.rows("fig-7-22")),
         bare=Bare.of(newest("fig-7-22", "kernel"), query),
         spilling=Spilling.of(newest("own-hash-join-kernels", "kernel")),
         partner=Partner.of(newest("own-hash-join-warehouses", "live")),

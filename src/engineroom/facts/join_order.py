@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from engineroom import paths
+from engineroom import paths, published
 from engineroom._native import join_order as kernel
 from engineroom.experiments import join_order
 from engineroom.facts import Facts, fact
@@ -202,6 +202,21 @@ class SourceQuery(Facts):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Published(Facts):
+    """What the sources measured of their whole statement (figure 7-24)."""
+
+    on_s: float = fact("{:.2f} s")
+    off_s: float = fact("{:.2f} s")
+    ratio: float = fact("{:.0f}")
+
+    @classmethod
+    def of(cls, rows: pd.DataFrame) -> Published:
+        seconds = rows.set_index("series")["statement_s"]
+        on_s, off_s = seconds["hypergraph_on"], seconds["hypergraph_off"]
+        return cls(on_s=on_s, off_s=off_s, ratio=on_s / off_s)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Sample(Facts):
     """One traced query over four tables: our events beside the trace, and our plan beside the server's."""
 
@@ -288,6 +303,7 @@ class JoinOrderFacts(Facts):
     traced: Traced
     own: OwnPlanner
     source: SourceQuery
+    published: Published
     sample: Sample
     hyperedge: Drawing
 
@@ -303,6 +319,7 @@ def facts() -> JoinOrderFacts:
             newest("own-join-order-kernel-flame", "kernel"), clocked=newest("fig-7-25", "kernel")
         ),
         source=SourceQuery.of(newest("fig-7-24", "live")),
+        published=Published.of(published.rows("fig-7-24")),
         sample=Sample.of(recorded),
         hyperedge=hyperedge(),
     )

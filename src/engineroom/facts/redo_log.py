@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from engineroom import _native
+from engineroom import _native, published
 from engineroom.experiments import redo_log
 from engineroom.experiments.redo_log import host as on_host
 from engineroom.experiments.redo_log import live
@@ -308,6 +308,31 @@ def loads(run: Run) -> Table:
     )
 
 
+def to_a_tenth(value: float) -> str:
+    """9.5, and 1 for 0.98."""
+    return f"{round(value, 1):g}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Published(Facts):
+    """What the source measured (figures 7-2, 7-4 and 7-6)."""
+
+    load_ratio: float = fact("{:.2f}")
+    reservation_percent: float = fact("{:.0f} %")
+    fsyncs_per_txn: Mapping[int, float] = fact(to_a_tenth, keys=(1, 3, 200))
+
+    @classmethod
+    def of(cls, load: pd.DataFrame, profile: pd.DataFrame, flushes: pd.DataFrame) -> Published:
+        minutes = load.set_index("build")["load_time_minutes"]
+        percent = profile.set_index(["series", "component"])["share_percent"]
+        per_txn = flushes.set_index(["series", "concurrency"])["flushes_per_transaction"]
+        return cls(
+            load_ratio=minutes["before"] / minutes["after"],
+            reservation_percent=percent["old_redo", "log_reservation"],
+            fsyncs_per_txn=_at(per_txn["flushes"], 1, 3, 200),
+        )
+
+
 @dataclass(frozen=True, kw_only=True)
 class Crashes(Facts):
     """Simulated servers that lose their power, while the page is made: three designs together."""
@@ -336,6 +361,7 @@ class RedoLogFacts(Facts):
     real: RealThreads
     commit: Commits
     crashed: Crashes
+    published: Published
 
 
 def facts() -> RedoLogFacts:
@@ -361,4 +387,5 @@ def facts() -> RedoLogFacts:
         real=RealThreads.of(newest("fig-7-04", "host"), simulated=profile, two=two),
         commit=Commits.of(newest("num-deg-3", "kernel"), simulated=newest("num-deg-3", "sim")),
         crashed=Crashes.of(reports),
+        published=Published.of(*(published.rows(figure) for figure in ("fig-7-02", "fig-7-04", "fig-7-06"))),
     )
