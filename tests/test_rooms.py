@@ -111,6 +111,7 @@ OF_THE_WHOLE = {
     "tests/test_binder.py": ".binder/",
     "tests/book/test_browser.py": "the built pages, in a browser",
     "tests/book/test_pages.py": "the built pages",
+    "tests/facts/test_pages.py": "the cells of pages and labs",
 }
 
 
