@@ -1,0 +1,125 @@
+"""`engineroom record`: what is chosen, where it is simulated, and what is said of a name that nobody has."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from engineroom import recording, runs
+from engineroom.errors import EngineRoomError
+from engineroom.recording import recipes, record
+from engineroom.runs import Run
+from engineroom.simulating.executors import HERE
+from engineroom.simulating.experiment import swept
+from engineroom.simulating.sweep import cross
+
+ROOT = Path(__file__).parents[1]
+
+
+def one_point(*, machine="four_sockets_176", seeds=(1, 2), executor=None):
+    return swept(
+        "num-deg-3",
+        cross(threads=(1,), series=("mtr_5_7",)),
+        lambda _point, _seed, parameters: {"nanoseconds": parameters["switch_ps"]},
+        seeds=seeds,
+        machine=machine,
+        load={},
+        columns={},
+        executor=executor,
+    )
+
+
+@pytest.fixture
+def given(empty_book, monkeypatch):
+    """A book whose two recipes say by which arguments they were called."""
+    calls = []
+    (empty_book / "data" / "machine").symlink_to(ROOT / "data" / "machine")
+
+    def simulated(**arguments):
+        calls.append(arguments)
+        return one_point(**arguments)
+
+    def measured():
+        calls.append({})
+        return [Run(f"num-deg-{n}", "kernel", one_point().table, {}) for n in (3, 4)]
+
+    known = {("redo_log", "num-deg-3", "sim"): simulated, ("redo_log", "num-deg-3", "kernel"): measured}
+    monkeypatch.setattr(recording, "recipes", lambda: known)
+    monkeypatch.setenv("ENGINEROOM_JOBS", "1")
+    return calls
+
+
+def said(*arguments):
+    done = CliRunner().invoke(record, arguments)
+    if isinstance(done.exception, EngineRoomError):
+        raise done.exception
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def test_what_can_be_recorded_is_listed_and_nothing_is_done(given):
+    assert said("--list") == "num-deg-3 by sim (redo_log)\nnum-deg-3 by kernel (redo_log)\n"
+    assert given == []
+
+
+def test_every_run_of_a_recipe_is_kept(given):
+    assert "num-deg-3.kernel.1.csv, num-deg-4.kernel.1.csv" in said("redo_log", "--method", "kernel")
+    assert given == [{}]
+
+
+def test_a_simulated_recipe_has_an_executor_and_only_that(given):
+    said("num-deg-3", "--method", "sim")
+    assert given == [{"executor": HERE}]
+    assert runs.latest("num-deg-3", "sim").table["nanoseconds"].nunique() == 1
+    assert "varied" not in runs.latest("num-deg-3", "sim").tables
+
+
+def test_estimates_of_the_machine_that_a_run_names_are_varied(given):
+    said("num-deg-3", "--method", "sim", "--vary", "--jobs", "1")
+    varied = runs.latest("num-deg-3", "sim").tables["varied"]
+    usual = runs.latest("num-deg-3", "sim").table["nanoseconds"][0]
+    by = varied.set_index(["parameter", "factor"])["nanoseconds"]
+    assert (by["switch_ps", 0.5], by["switch_ps", 1.5]) == (0.5 * usual, 1.5 * usual)
+    assert all(arguments["executor"] is HERE for arguments in given)
+
+
+@pytest.mark.parametrize(
+    ("asked", "hint"),
+    [
+        (["num-deg-33"], "did you mean num-deg-3?"),
+        (["redo-log", "num-deg-3"], "did you mean redo_log?"),
+        (["zzz"], "`engineroom record --list` shows what there is"),
+    ],
+)
+def test_an_unknown_name_is_answered_with_the_nearest(given, asked, hint):
+    with pytest.raises(EngineRoomError, match=f"nothing to record under '{asked[0]}'") as error:
+        said(*asked)
+    assert error.value.remedy.startswith(hint)
+    assert given == []
+
+
+def test_a_cluster_and_a_number_of_jobs_are_refused_before_anything_is_measured(given):
+    with pytest.raises(EngineRoomError, match="both a cluster and a number of jobs"):
+        said("--all", "--jobs", "2", "--executor", "tcp://127.0.0.1:1")
+    with pytest.raises(EngineRoomError, match="nothing was chosen"):
+        said()
+    assert given == []
+
+
+@pytest.mark.parametrize(("key", "how"), recipes().items(), ids=[" ".join(key) for key in recipes()])
+def test_a_recipe_needs_no_argument_and_a_simulated_one_takes_machine_seeds_and_executor(key, how):
+    parameters = inspect.signature(how).parameters.values()
+    assert [p.name for p in parameters if p.default is p.empty] == []
+    if key[2] == "sim":
+        assert {"machine", "seeds", "executor"} <= {p.name for p in parameters if p.kind is p.KEYWORD_ONLY}
+
+
+def test_by_default_as_much_is_simulated_at_once_as_there_are_processors(monkeypatch):
+    from engineroom.simulating.executors import jobs_by_default
+
+    monkeypatch.delenv("ENGINEROOM_JOBS", raising=False)
+    assert 1 <= jobs_by_default() <= (os.cpu_count() or 1)
