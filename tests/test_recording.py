@@ -14,23 +14,24 @@ from engineroom.errors import EngineRoomError
 from engineroom.recording import recipes, record
 from engineroom.runs import Run
 from engineroom.simulating.executors import HERE
-from engineroom.simulating.experiment import swept
-from engineroom.simulating.sweep import cross
+from engineroom.simulating.experiment import Experiment
 
 ROOT = Path(__file__).parents[1]
 
 
-def one_point(*, machine="four_sockets_176", seeds=(1, 2), executor=None):
-    return swept(
-        "num-deg-3",
-        cross(threads=(1,), series=("mtr_5_7",)),
-        lambda _point, _seed, parameters: {"nanoseconds": parameters["switch_ps"]},
-        seeds=seeds,
-        machine=machine,
-        load={},
-        columns={},
-        executor=executor,
-    )
+def measured(_point, given):
+    return {"nanoseconds": given.machine["switch_ps"]}
+
+
+ONE_POINT = Experiment(
+    figure="num-deg-3",
+    says="made up",
+    points={"threads": (1,), "series": ("mtr_5_7",)},
+    measure=measured,
+    load={},
+    machine="four_sockets_176",
+    columns={},
+)
 
 
 @pytest.fixture
@@ -41,11 +42,11 @@ def given(empty_book, monkeypatch):
 
     def simulated(**arguments):
         calls.append(arguments)
-        return one_point(**arguments)
+        return ONE_POINT(**arguments)
 
     def measured():
         calls.append({})
-        return [Run(f"num-deg-{n}", "kernel", one_point().table, {}) for n in (3, 4)]
+        return [Run(f"num-deg-{n}", "kernel", ONE_POINT().table, {}) for n in (3, 4)]
 
     known = {("redo_log", "num-deg-3", "sim"): simulated, ("redo_log", "num-deg-3", "kernel"): measured}
     monkeypatch.setattr(recording, "recipes", lambda: known)
@@ -111,11 +112,12 @@ def test_a_cluster_and_a_number_of_jobs_are_refused_before_anything_is_measured(
 
 
 @pytest.mark.parametrize(("key", "how"), recipes().items(), ids=[" ".join(key) for key in recipes()])
-def test_a_recipe_needs_no_argument_and_a_simulated_one_takes_machine_seeds_and_executor(key, how):
+def test_a_recipe_needs_no_argument_and_a_simulated_one_is_declared(key, how):
     parameters = inspect.signature(how).parameters.values()
-    assert [p.name for p in parameters if p.default is p.empty] == []
-    if key[2] == "sim":
-        assert {"machine", "seeds", "executor"} <= {p.name for p in parameters if p.kind is p.KEYWORD_ONLY}
+    assert [p.name for p in parameters if p.default is p.empty and p.kind is not p.VAR_KEYWORD] == []
+    assert (key[2] == "sim") == isinstance(how, Experiment)
+    if isinstance(how, Experiment):
+        assert (how.figure, how.says[:1].isupper()) == (key[1], False)
 
 
 def test_by_default_as_much_is_simulated_at_once_as_there_are_processors(monkeypatch):

@@ -27,7 +27,7 @@ def recipes() -> dict[tuple[str, str, str], Recipe]:
     """What can be recorded: (chapter, figure, method) -> how.
 
     Each chapter's experiments have a RECORD: figure and method -> a function that returns its Run and needs no arguments; by the
-    method `sim` an `engineroom.simulating.experiment.Simulated`, which is also given an executor.
+    method `sim` an `engineroom.simulating.experiment.Experiment`, which is also given an executor.
     """
     found = {}
     for chapter in (page.word for page in chapters.recorded()):

@@ -11,9 +11,9 @@ from engineroom.simulating.executors import HERE
 
 # Each figure's points that take the least time, one a series; those of the last three take many seconds.
 AGAIN = {
-    "fig-7-01": (redo_log.throughput_sim, {"clients": (50,)}),
-    "fig-7-06": (redo_log.flushes_sim, {"clients": (1,)}),
-    "num-ch7-1": (redo_log.few_clients_sim, {"clients": (1,)}),
+    "fig-7-01": (redo_log.throughput_sim, {"concurrency": (50,)}),
+    "fig-7-06": (redo_log.flushes_sim, {"concurrency": (1,)}),
+    "num-ch7-1": (redo_log.few_clients_sim, {"concurrency": (1,)}),
     "num-deg-3": (redo_log.commit_cost_sim, {"threads": (1, 2)}),
     "fig-7-02": (redo_log.load_time_sim, {}),
     "fig-7-04": (redo_log.where_time_goes_sim, {}),
@@ -49,7 +49,7 @@ def test_a_recorded_point_is_simulated_again_to_the_last_digit(figure):
     seen, known = same_rows(run.table, recorded.table)
     assert seen == known
     assert set(run.table["series"]) == set(recorded.table["series"])
-    assert run.provenance["load"] == recorded.provenance["load"]
+    assert recorded.provenance["load"].items() <= run.provenance["load"].items()
     for name, table in run.tables.items():
         again, then = same_rows(table, recorded.tables[name])
         assert again == then

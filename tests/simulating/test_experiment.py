@@ -9,29 +9,34 @@ import pytest
 from engineroom.errors import EngineRoomError
 from engineroom.machine.presets import preset
 from engineroom.simulating.executors import HERE
-from engineroom.simulating.experiment import Seen, swept
-from engineroom.simulating.sweep import cross
+from engineroom.simulating.experiment import Experiment, Seen
 from engineroom.simulating.variations import FACTORS, varied
 
 MACHINE = "four_sockets_176"
 
 
-def made(*, machine=MACHINE, seeds=(3, 7), executor=None, measure=None):
-    return swept(
-        "num-deg-3",
-        cross(threads=(1, 2), series=("a", "b")),
-        measure
-        or (lambda point, seed, parameters: {"ns": [point["threads"], seed, parameters["switch_ps"]]}),
-        seeds=seeds,
-        machine=machine,
-        load={"statements": 1},
-        columns={"ns": "made up"},
-        executor=executor,
-    )
+def measured(point, given, *, plus=0):
+    return {"ns": [point["threads"], given.seed, given.machine["switch_ps"] + plus]}
+
+
+made = Experiment(
+    figure="num-deg-3",
+    says="made up",
+    points={"threads": (1, 2), "series": ("a", "b")},
+    measure=measured,
+    options={"plus": 0},
+    load={"statements": 1},
+    machine=MACHINE,
+    columns={"ns": "made up"},
+)
+
+
+def by(measure):
+    return dataclasses.replace(made, measure=measure, options={})
 
 
 def test_a_run_has_a_row_for_each_point_and_seed_in_their_order():
-    run = made(machine={"switch_ps": 5})
+    run = made(machine={"switch_ps": 5}, seeds=(3, 7))
     assert run.table.to_dict("list") == {
         "threads": [1, 1, 1, 1, 2, 2, 2, 2],
         "series": list("aabbaabb"),
@@ -43,7 +48,7 @@ def test_a_run_has_a_row_for_each_point_and_seed_in_their_order():
 
 
 def test_a_run_says_its_machine_and_load():
-    seen = made().provenance
+    seen = made(seeds=(3, 7)).provenance
     assert (seen["machine"], seen["machine_name"]) == (preset(MACHINE).values(), MACHINE)
     assert (seen["load"], seen["seed"]) == ({"statements": 1}, 3)
     assert seen["during"]["wall_s"] >= 0
@@ -51,10 +56,10 @@ def test_a_run_says_its_machine_and_load():
 
 
 def test_a_point_may_give_several_rows_and_further_tables():
-    def measure(_point, seed, _parameters):
-        return Seen([{"part": part} for part in "xy"], tables={"waits": [{"name": "latch", "n": seed}]})
+    def measure(_point, given):
+        return Seen([{"part": part} for part in "xy"], tables={"waits": [{"name": "latch", "n": given.seed}]})
 
-    run = made(measure=measure, seeds=(1,))
+    run = by(measure)(seeds=(1,))
     assert run.table["part"].tolist() == list("xy") * 4
     waits = run.tables["waits"]
     assert list(waits.columns) == ["threads", "series", "repeat", "name", "n"]
@@ -62,22 +67,30 @@ def test_a_point_may_give_several_rows_and_further_tables():
 
 
 def test_an_error_in_a_run_says_point_and_seed():
-    def measure(_point, _seed, _parameters):
+    def measure(_point, _given):
         raise EngineRoomError("no", remedy="ask again")
 
-    with pytest.raises(EngineRoomError, match=r"no \(at threads 1, series 'a', seed 3\)"):
-        made(measure=measure)
+    with pytest.raises(EngineRoomError, match=r"no \(at threads 1, series 'a', seed 1\)"):
+        by(measure)()
+
+
+def test_columns_and_options_can_be_others_in_a_call_and_nothing_else():
+    run = made(threads=(9,), series=("c",), plus=10, seeds=(1,), machine={"switch_ps": 5})
+    assert run.table.to_dict("records") == [{"threads": 9, "series": "c", "repeat": 0, "ns": [9, 1, 15]}]
+    with pytest.raises(EngineRoomError, match="num-deg-3 has nothing that is called clients") as error:
+        made(clients=(1,))
+    assert error.value.remedy == "choose from threads, series, plus"
 
 
 def test_varied_machines_hang_on_the_run():
     machine = preset(MACHINE)
-    run = varied(made(), made_for_one_seed, executor=HERE)
+    run = varied(made(seeds=(1,)), made, executor=HERE)
     table = run.tables["varied"]
-    by = table.drop_duplicates(["parameter", "factor"]).set_index(["parameter", "factor"])["ns"].str[2]
+    found = table.drop_duplicates(["parameter", "factor"]).set_index(["parameter", "factor"])["ns"].str[2]
     every = {(name, factor) for name in machine.uncertain() for factor in FACTORS}
-    assert set(by.index) == every - {("disk_queue_depth", 0.5)}  # one disk cannot be halved
+    assert set(found.index) == every - {("disk_queue_depth", 0.5)}  # one disk cannot be halved
     usual = machine.values()["switch_ps"]
-    assert (by["switch_ps", 0.5], by["switch_ps", 1.5], by["wake_ps", 0.5]) == (
+    assert (found["switch_ps", 0.5], found["switch_ps", 1.5], found["wake_ps", 0.5]) == (
         0.5 * usual,
         1.5 * usual,
         usual,
@@ -85,12 +98,7 @@ def test_varied_machines_hang_on_the_run():
     assert "times its value" in run.columns["factor"]
 
 
-def made_for_one_seed(*, machine, seeds, executor):
-    assert (seeds, executor) == ((1,), HERE)
-    return made(machine=machine, seeds=seeds)
-
-
 def test_a_run_whose_machine_has_no_name_cannot_be_varied():
     run = dataclasses.replace(made(), provenance={})
     with pytest.raises(EngineRoomError, match="does not say on which machine"):
-        varied(run, made_for_one_seed)
+        varied(run, made)

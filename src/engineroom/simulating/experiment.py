@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
+from engineroom.errors import EngineRoomError
 from engineroom.machine.presets import parameters
 from engineroom.runs import Run
-from engineroom.simulating.sweep import sweep
+from engineroom.simulating.sweep import cross, sweep
 from engineroom.sitting import Sitting
 
-__all__ = ["SEEDS", "Machine", "Seen", "Simulated", "swept"]
+__all__ = ["SEEDS", "Experiment", "Given", "Machine", "Seen"]
 
 # A machine of the book by its name, or the parameters of one.
 Machine = str | Mapping[str, Any]
@@ -22,12 +23,13 @@ Rows = Sequence[Mapping[str, Any]]
 SEEDS = (1, 2, 3)
 
 
-class Simulated(Protocol):
-    """What a chapter's RECORD has for a figure by the method `sim`: a function that makes its run on any machine and executor."""
+@dataclass(frozen=True)
+class Given:
+    """What a point is simulated with besides its own columns: the machine's parameters, the load, the seed."""
 
-    def __call__(
-        self, *, machine: Machine = ..., seeds: Sequence[int] = ..., executor: Executor | None = ...
-    ) -> Run: ...
+    machine: Mapping[str, Any]
+    load: Mapping[str, Any]
+    seed: int
 
 
 @dataclass(frozen=True)
@@ -38,46 +40,80 @@ class Seen:
     tables: Mapping[str, Rows] = field(default_factory=dict)
 
 
-Measure = Callable[[Mapping[str, Any], int, Mapping[str, Any]], Mapping[str, Any] | Seen]
+@dataclass(frozen=True, kw_only=True)
+class Experiment:
+    """A simulated figure as a chapter declares it. Called, it makes the figure's run.
 
-
-def swept(
-    figure: str,
-    points: Iterable[Mapping[str, Any]],
-    measure: Measure,
-    *,
-    seeds: Sequence[int],
-    machine: Machine,
-    load: Mapping[str, Any],
-    columns: Mapping[str, str],
-    executor: Executor | None = None,
-) -> Run:
-    """The run of a figure: for each point and seed the point, the repeat, and what `measure(point, seed, parameters)` gives for it.
-
-    `measure` is a function of a module, or a `functools.partial` of one, so that it can run in another process. Rows are in the
-    order of points, then seeds, wherever they are made.
+    `points` has the values of each column, of which all combinations are simulated, the last column fastest. `measure(point,
+    given, **options)` simulates one of them by one seed; it is a function of a module, so that other processes can find it.
     """
-    values = parameters(machine)
-    turns = [(point, repeat, seed) for point in points for repeat, seed in enumerate(seeds)]
-    with Sitting("sim", seed=seeds[0]) as sitting:
-        seen = sweep(
-            partial(_measured, measure, values),
-            [{**point, "seed": seed} for point, _, seed in turns],
-            executor=executor,
-            desc=figure,
+
+    figure: str
+    says: str
+    points: Mapping[str, Sequence[Any]]
+    measure: Callable[..., Mapping[str, Any] | Seen]
+    load: Mapping[str, Any]
+    machine: Machine
+    columns: Mapping[str, str]
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __call__(
+        self,
+        *,
+        machine: Machine | None = None,
+        seeds: Sequence[int] = SEEDS,
+        executor: Executor | None = None,
+        **otherwise: Any,
+    ) -> Run:
+        """The run: for each point and seed a row, or some, with the repeat; in this order, wherever they are made.
+
+        `otherwise` has other values for columns of `points`, or for `options`, by their names.
+        """
+        if unknown := set(otherwise) - set(self.points) - set(self.options):
+            raise EngineRoomError(
+                f"{self.figure} has nothing that is called {', '.join(sorted(unknown))}",
+                remedy=f"choose from {', '.join([*self.points, *self.options])}",
+            )
+        machine = self.machine if machine is None else machine
+        points = cross(**{name: otherwise.get(name, values) for name, values in self.points.items()})
+        options = {name: otherwise.get(name, value) for name, value in self.options.items()}
+        values = parameters(machine)
+        turns = [(point, repeat, seed) for point in points for repeat, seed in enumerate(seeds)]
+        with Sitting("sim", seed=seeds[0]) as sitting:
+            seen = sweep(
+                partial(_measured, partial(self.measure, **options), values, self.load),
+                [{**point, "seed": seed} for point, _, seed in turns],
+                executor=executor,
+                desc=self.figure,
+            )
+        rows: list[dict[str, Any]] = []
+        tables: dict[str, list[dict[str, Any]]] = {}
+        for (point, repeat, _), each in zip(turns, seen, strict=True):
+            where = {**point, "repeat": repeat}
+            rows += [{**where, **row} for row in each.rows]
+            for name, more in each.tables.items():
+                tables.setdefault(name, []).extend({**where, **row} for row in more)
+        named = {"machine_name": machine} if isinstance(machine, str) else {}
+        return sitting.run(
+            self.figure,
+            rows,
+            tables=tables,
+            columns=self.columns,
+            machine=values,
+            load=dict(self.load),
+            **named,
         )
-    rows: list[dict[str, Any]] = []
-    tables: dict[str, list[dict[str, Any]]] = {}
-    for (point, repeat, _), each in zip(turns, seen, strict=True):
-        where = {**point, "repeat": repeat}
-        rows += [{**where, **row} for row in each.rows]
-        for name, more in each.tables.items():
-            tables.setdefault(name, []).extend({**where, **row} for row in more)
-    named = {"machine_name": machine} if isinstance(machine, str) else {}
-    return sitting.run(figure, rows, tables=tables, columns=columns, machine=values, load=dict(load), **named)
 
 
-def _measured(measure: Measure, values: Mapping[str, Any], /, *, seed: int, **point: Any) -> Seen:
+def _measured(
+    measure: Callable[..., Mapping[str, Any] | Seen],
+    machine: Mapping[str, Any],
+    load: Mapping[str, Any],
+    /,
+    *,
+    seed: int,
+    **point: Any,
+) -> Seen:
     """`measure` by a point's names, which an error then says."""
-    seen = measure(point, seed, values)
+    seen = measure(point, Given(machine=machine, load=load, seed=seed))
     return seen if isinstance(seen, Seen) else Seen([seen])

@@ -14,7 +14,7 @@ from engineroom.errors import EngineRoomError
 from engineroom.machine.presets import Preset, preset
 from engineroom.runs import Run
 from engineroom.simulating.executors import HERE
-from engineroom.simulating.experiment import Simulated
+from engineroom.simulating.experiment import Experiment
 from engineroom.simulating.sweep import sweep
 
 __all__ = ["FACTORS", "varied"]
@@ -22,7 +22,7 @@ __all__ = ["FACTORS", "varied"]
 FACTORS = (0.5, 1.5)
 
 
-def varied(run: Run, how: Simulated, *, executor: Executor | None = None) -> Run:
+def varied(run: Run, how: Experiment, *, executor: Executor | None = None) -> Run:
     """The run with a further table `varied`: what `how` gives on each varied machine, by one seed. The ledger judges each."""
     machine = _machine_of(run)
     points = [
@@ -50,7 +50,7 @@ def _machine_of(run: Run) -> Preset:
     return preset(name)
 
 
-def _table(how: Simulated, *, machine: Mapping[str, Any], parameter: str, factor: float) -> pd.DataFrame:
+def _table(how: Experiment, *, machine: Mapping[str, Any], parameter: str, factor: float) -> pd.DataFrame:
     """Each of many machines has a process of its own already: the points of one run there."""
     run = how(machine=machine, seeds=(1,), executor=HERE)
     return run.table.assign(parameter=parameter, factor=factor)

@@ -8,17 +8,14 @@ simulation cannot show it, and the page says so.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Executor
 from functools import partial
 from typing import Any
 
 from engineroom.experiments.redo_log.designs import BUILDS, COMMITS, FLUSHES, LOGS, SERIES
-from engineroom.runs import Run
 from engineroom.simulating.activities import Activity, percent, time_by
-from engineroom.simulating.experiment import SEEDS, Machine, Seen, swept
+from engineroom.simulating.experiment import Experiment, Given, Seen
 from engineroom.simulating.loads import SYSBENCH, TPCC
-from engineroom.simulating.settling import FIRST_WINDOW_MS, LONGEST_WINDOW_MS, settled
-from engineroom.simulating.sweep import cross
+from engineroom.simulating.settling import FIRST_WINDOW_MS, LONGEST_WINDOW_MS, WARMUP_MS, settled
 
 __all__ = [
     "COLUMNS",
@@ -59,9 +56,11 @@ ONLY_COMMITS: Mapping[str, int] = {
     "commit_mtrs": 0,
     "flush_every": 0,
     "dirty_percent": 0,
+    "mtr_bytes": 100,
 }
 COMMIT_THREADS = (1, 2, 4, 8, 16, 32, 64)
 MS = 1_000_000
+WINDOW = {"first_ms": FIRST_WINDOW_MS, "longest_ms": LONGEST_WINDOW_MS}
 
 COLUMNS = {
     "concurrency": "clients in a closed loop",
@@ -85,49 +84,29 @@ COLUMNS = {
 }
 
 
-def _simulate(
-    series: str, load: Mapping[str, int], seed: int, parameters: Mapping[str, Any], **window: Any
-) -> dict[str, Any]:
+def _simulate(series: str, given: Given, *, clients: int, **window: Any) -> dict[str, Any]:
     from engineroom import _native
 
     design = SERIES[series]
     seen: dict[str, Any] = _native.redo_log.simulate(
         design=design.name,
-        parameters=dict(parameters),
-        load=dict(load),
+        parameters=dict(given.machine),
+        load={**given.load, "clients": clients},
         log=dict(design.log),
-        seed=seed,
+        seed=given.seed,
         **window,
     )
     return seen
 
 
-def flushes_sim(
-    *,
-    clients: Sequence[int] = (1, 2, 3, 5, 10, 20, 50, 100, 200),
-    seeds: Sequence[int] = SEEDS,
-    run_ms: int = 500,
-    machine: Machine = MACHINE,
-    executor: Executor | None = None,
-) -> Run:
-    """Figure 7-6: fsyncs of the redo log per transaction, and the same with the CPU gate of the log threads switched off."""
-    return swept(
-        "fig-7-06",
-        cross(concurrency=clients, series=FLUSHES),
-        partial(_flushes, run_ms=run_ms),
-        seeds=seeds,
-        machine=machine,
-        load=SYSBENCH,
-        columns=COLUMNS,
-        executor=executor,
+def _settled(series: str, given: Given, *, clients: int, **window: int) -> dict[str, Any]:
+    return settled(partial(_simulate, series, given, clients=clients), clients=clients, **window)
+
+
+def _flushes(point: Mapping[str, Any], given: Given, *, run_ms: int) -> dict[str, Any]:
+    seen = _simulate(
+        point["series"], given, clients=point["concurrency"], run_ns=run_ms * MS, warmup_ns=300 * MS
     )
-
-
-def _flushes(
-    point: Mapping[str, Any], seed: int, parameters: Mapping[str, Any], *, run_ms: int
-) -> dict[str, Any]:
-    load = {**SYSBENCH, "clients": point["concurrency"]}
-    seen = _simulate(point["series"], load, seed, parameters, run_ns=run_ms * MS, warmup_ns=300 * MS)
     spin_ps = sum(time_by(seen["activities"], _log_thread, states=("spin",)).values())
     return {
         "flushes_per_transaction": seen["fsyncs"] / max(1, seen["transactions"]),
@@ -143,32 +122,20 @@ def _log_thread(path: Sequence[str]) -> str | None:
     return path[0] if path[0].startswith("log_") else None
 
 
-def throughput_sim(
-    *,
-    clients: Sequence[int] = (50, 100, 150, 200, 250, 300),
-    seeds: Sequence[int] = SEEDS,
-    first_ms: int = FIRST_WINDOW_MS,
-    longest_ms: int = LONGEST_WINDOW_MS,
-    machine: Machine = MACHINE,
-    executor: Executor | None = None,
-) -> Run:
-    """Figure 7-1, the redo part alone: the same transactions over the log of 5.7 (before) and of 8.0 (after)."""
-    return swept(
-        "fig-7-01",
-        cross(concurrency=clients, series=BUILDS),
-        partial(_throughput, first_ms=first_ms, longest_ms=longest_ms),
-        seeds=seeds,
-        machine=machine,
-        load=TPCC,
-        columns=COLUMNS,
-        executor=executor,
-    )
+flushes_sim = Experiment(
+    figure="fig-7-06",
+    says="fsyncs of the redo log per transaction, and the same with the CPU gate of the log threads switched off",
+    points={"concurrency": (1, 2, 3, 5, 10, 20, 50, 100, 200), "series": FLUSHES},
+    measure=_flushes,
+    options={"run_ms": 500},
+    load=SYSBENCH,
+    machine=MACHINE,
+    columns=COLUMNS,
+)
 
 
-def _throughput(
-    point: Mapping[str, Any], seed: int, parameters: Mapping[str, Any], **window: int
-) -> dict[str, Any]:
-    seen = _settled(point["series"], point["concurrency"], seed, parameters, **window)
+def _throughput(point: Mapping[str, Any], given: Given, **window: int) -> dict[str, Any]:
+    seen = _settled(point["series"], given, clients=point["concurrency"], **window)
     return {
         "tpmC": seen["transactions"] / seen["window_ms"] * 60_000,
         "window_ms": seen["window_ms"],
@@ -179,39 +146,22 @@ def _throughput(
     }
 
 
-def _settled(
-    series: str, clients: int, seed: int, parameters: Mapping[str, Any], **window: int
-) -> dict[str, Any]:
-    load = {**TPCC, "clients": clients}
-    return settled(partial(_simulate, series, load, seed, parameters), clients=clients, **window)
+throughput_sim = Experiment(
+    figure="fig-7-01",
+    says="the redo part alone: the same transactions over the log of 5.7 (before) and of 8.0 (after)",
+    points={"concurrency": (50, 100, 150, 200, 250, 300), "series": BUILDS},
+    measure=_throughput,
+    options=WINDOW,
+    load=TPCC,
+    machine=MACHINE,
+    columns=COLUMNS,
+)
 
 
-def few_clients_sim(
-    *,
-    clients: Sequence[int] = (1, 2, 5, 10, 20, 40),
-    seeds: Sequence[int] = SEEDS,
-    run_ms: int = 400,
-    machine: Machine = MACHINE,
-    executor: Executor | None = None,
-) -> Run:
-    """The chapter's statement on fewer than 50 connections: the load of figure 7-1, over the log of 5.7 and of 8.0."""
-    return swept(
-        "num-ch7-1",
-        cross(concurrency=clients, series=LOGS),
-        partial(_few_clients, run_ms=run_ms),
-        seeds=seeds,
-        machine=machine,
-        load=TPCC,
-        columns=COLUMNS,
-        executor=executor,
+def _few_clients(point: Mapping[str, Any], given: Given, *, run_ms: int) -> dict[str, Any]:
+    seen = _simulate(
+        point["series"], given, clients=point["concurrency"], run_ns=run_ms * MS, warmup_ns=WARMUP_MS * MS
     )
-
-
-def _few_clients(
-    point: Mapping[str, Any], seed: int, parameters: Mapping[str, Any], *, run_ms: int
-) -> dict[str, Any]:
-    load = {**TPCC, "clients": point["concurrency"]}
-    seen = _simulate(point["series"], load, seed, parameters, run_ns=run_ms * MS, warmup_ns=210 * MS)
     return {
         "throughput": seen["transactions"] / run_ms * 1000,
         "transactions": seen["transactions"],
@@ -220,31 +170,37 @@ def _few_clients(
     }
 
 
-def load_time_sim(
-    *, seeds: Sequence[int] = SEEDS, machine: Machine = MACHINE, executor: Executor | None = None
-) -> Run:
-    """Figure 7-2: 100 workers load in transactions of 4 MB of redo, over the log of 5.7 and of 8.0."""
-    return swept(
-        "fig-7-02",
-        cross(build=BUILDS, series=["load_time"]),
-        _load_time,
-        seeds=seeds,
-        machine=machine,
-        load=LARGE_TRANSACTIONS,
-        columns=COLUMNS,
-        executor=executor,
-    )
+few_clients_sim = Experiment(
+    figure="num-ch7-1",
+    says="the chapter's statement on fewer than 50 connections: the load of figure 7-1, over the log of 5.7 and of 8.0",
+    points={"concurrency": (1, 2, 5, 10, 20, 40), "series": LOGS},
+    measure=_few_clients,
+    options={"run_ms": 400},
+    load=TPCC,
+    machine=MACHINE,
+    columns=COLUMNS,
+)
 
 
-def _load_time(point: Mapping[str, Any], seed: int, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    load = {**LARGE_TRANSACTIONS, "clients": LOAD_WORKERS}
-    seen = _simulate(point["build"], load, seed, parameters, run_ns=600_000 * MS)
+def _load_time(point: Mapping[str, Any], given: Given) -> dict[str, Any]:
+    seen = _simulate(point["build"], given, clients=LOAD_WORKERS, run_ns=600_000 * MS)
     return {
         "load_time_minutes": seen["window_ns"] / 60e9,
         "transactions": seen["transactions"],
         "fsyncs": seen["fsyncs"],
         "written_bytes": seen["written_bytes"],
     }
+
+
+load_time_sim = Experiment(
+    figure="fig-7-02",
+    says="100 workers load in transactions of 4 MB of redo, over the log of 5.7 and of 8.0",
+    points={"build": BUILDS, "series": ("load_time",)},
+    measure=_load_time,
+    load=LARGE_TRANSACTIONS,
+    machine=MACHINE,
+    columns=COLUMNS,
+)
 
 
 def components(activities: Sequence[Activity]) -> dict[str, int]:
@@ -259,63 +215,27 @@ def _component(path: Sequence[str]) -> str | None:
     return "log_write_up_to" if waits_to_write else path[-1]
 
 
-def where_time_goes_sim(
-    *,
-    clients: int = 250,
-    seeds: Sequence[int] = SEEDS,
-    first_ms: int = FIRST_WINDOW_MS,
-    longest_ms: int = LONGEST_WINDOW_MS,
-    machine: Machine = MACHINE,
-    executor: Executor | None = None,
-) -> Run:
-    """Figure 7-4: where 250 clients spend their CPU time over the log of 5.7 and of 8.0."""
-    return swept(
-        "fig-7-04",
-        cross(series=LOGS),
-        partial(_where_time_goes, clients=clients, first_ms=first_ms, longest_ms=longest_ms),
-        seeds=seeds,
-        machine=machine,
-        load=TPCC,
-        columns=COLUMNS,
-        executor=executor,
-    )
-
-
-def _where_time_goes(
-    point: Mapping[str, Any], seed: int, parameters: Mapping[str, Any], *, clients: int, **window: int
-) -> Seen:
-    seen = _settled(point["series"], clients, seed, parameters, **window)
+def _where_time_goes(point: Mapping[str, Any], given: Given, *, clients: int, **window: int) -> Seen:
+    seen = _settled(point["series"], given, clients=clients, **window)
     shares = percent(components(seen["activities"]))
     rows = [{"component": name, "share_percent": share} for name, share in shares.items()]
     return Seen(rows, tables={"waits": seen["waits"]})
 
 
-def reservation_callers_sim(
-    *,
-    clients: int = 250,
-    seeds: Sequence[int] = SEEDS,
-    first_ms: int = FIRST_WINDOW_MS,
-    longest_ms: int = LONGEST_WINDOW_MS,
-    machine: Machine = MACHINE,
-    executor: Executor | None = None,
-) -> Run:
-    """Figure 7-5: for whom 250 clients spend CPU time in the reservation of 5.7."""
-    return swept(
-        "fig-7-05",
-        cross(series=["log_reservation_wait"]),
-        partial(_reservation_callers, clients=clients, first_ms=first_ms, longest_ms=longest_ms),
-        seeds=seeds,
-        machine=machine,
-        load=TPCC,
-        columns=COLUMNS,
-        executor=executor,
-    )
+where_time_goes_sim = Experiment(
+    figure="fig-7-04",
+    says="where 250 clients spend their CPU time over the log of 5.7 and of 8.0",
+    points={"series": LOGS},
+    measure=_where_time_goes,
+    options={"clients": 250, **WINDOW},
+    load=TPCC,
+    machine=MACHINE,
+    columns=COLUMNS,
+)
 
 
-def _reservation_callers(
-    _point: Mapping[str, Any], seed: int, parameters: Mapping[str, Any], *, clients: int, **window: int
-) -> Seen:
-    seen = _settled("old_redo", clients, seed, parameters, **window)
+def _reservation_callers(_point: Mapping[str, Any], given: Given, *, clients: int, **window: int) -> Seen:
+    seen = _settled("old_redo", given, clients=clients, **window)
     shares = percent(time_by(seen["activities"], caller))
     return Seen([{"caller": name, "share_percent": share} for name, share in shares.items()])
 
@@ -325,30 +245,30 @@ def caller(path: Sequence[str]) -> str | None:
     return path[-2] if path[-1] == "log_reservation" else None
 
 
-def commit_cost_sim(
-    *,
-    threads: Sequence[int] = COMMIT_THREADS,
-    seeds: Sequence[int] = SEEDS,
-    run_ms: int = 4,
-    machine: Machine = MACHINE,
-    executor: Executor | None = None,
-) -> Run:
-    """The degradation article's statement where a reader has no such machine: up to 64 threads that do nothing but commit."""
-    return swept(
-        "num-deg-3",
-        cross(threads=threads, series=COMMITS),
-        partial(_commit_cost, run_ms=run_ms),
-        seeds=seeds,
-        machine=machine,
-        load=ONLY_COMMITS,
-        columns=COLUMNS,
-        executor=executor,
-    )
+reservation_callers_sim = Experiment(
+    figure="fig-7-05",
+    says="for whom 250 clients spend CPU time in the reservation of 5.7",
+    points={"series": ("log_reservation_wait",)},
+    measure=_reservation_callers,
+    options={"clients": 250, **WINDOW},
+    load=TPCC,
+    machine=MACHINE,
+    columns=COLUMNS,
+)
 
 
-def _commit_cost(
-    point: Mapping[str, Any], seed: int, parameters: Mapping[str, Any], *, run_ms: int
-) -> dict[str, Any]:
-    load = {**ONLY_COMMITS, "clients": point["threads"], "mtr_bytes": 100}
-    seen = _simulate(point["series"], load, seed, parameters, run_ns=run_ms * MS, warmup_ns=1 * MS)
+def _commit_cost(point: Mapping[str, Any], given: Given, *, run_ms: int) -> dict[str, Any]:
+    seen = _simulate(point["series"], given, clients=point["threads"], run_ns=run_ms * MS, warmup_ns=1 * MS)
     return {"nanoseconds": run_ms * MS / max(1, seen["mtrs"])}
+
+
+commit_cost_sim = Experiment(
+    figure="num-deg-3",
+    says="the degradation article's statement where a reader has no such machine: threads that do nothing but commit",
+    points={"threads": COMMIT_THREADS, "series": COMMITS},
+    measure=_commit_cost,
+    options={"run_ms": 4},
+    load=ONLY_COMMITS,
+    machine=MACHINE,
+    columns=COLUMNS,
+)
