@@ -11,7 +11,6 @@ import math
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -515,14 +514,14 @@ def live_phases(*, repeats: int = 3, seconds: float = 8, query: str = "job-29a")
             connection.cursor() as cursor,
         ):
             cursor.execute(f"SET optimizer_switch = '{SWITCH}'")
+
+            def explain() -> None:
+                cursor.execute(f"EXPLAIN FORMAT=TREE {sql}")
+                cursor.fetchall()
+
             known = unclear = None
             for repeat in bar(range(repeats), unit="recording"):
-                with ThreadPoolExecutor(1) as pool:
-                    sampling = pool.submit(profile.sample, server, seconds=seconds)
-                    while not sampling.done():
-                        cursor.execute(f"EXPLAIN FORMAT=TREE {sql}")
-                        cursor.fetchall()
-                seen = sampling.result()
+                seen = profile.sample(server, explain, seconds=seconds)
                 stacks += seen
                 known = profile.enumerator(seen)
                 if known is None:

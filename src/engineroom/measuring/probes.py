@@ -13,12 +13,12 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engineroom.errors import EngineRoomError
+from engineroom.measuring import perf
 
 if TYPE_CHECKING:
     from engineroom.servers import Server
@@ -117,8 +117,10 @@ def why_no_samples(server: Server, function: str) -> str | None:
     """The reason why CPU time cannot be told by function, or None."""
     if server.pid is None:
         return "the server is not a process of this machine"
-    if shutil.which("perf") is None or shutil.which("nm") is None:
-        return "perf or nm (linux-perf, binutils) is not installed"
+    if shutil.which("nm") is None:
+        return "nm (binutils) is not installed"
+    if reason := perf.why_not():
+        return reason
     if _symbol(server, function) is None:
         return f"the binary of MySQL {server.version} does not name {function}"
     try:
@@ -130,38 +132,20 @@ def why_no_samples(server: Server, function: str) -> str | None:
 
 
 def sampled_stacks(server: Server, work: Callable[[], None], *, seconds: float) -> list[list[str]]:
-    """Run `work` again and again while perf samples the server's CPU time; return the functions on each sample's stack.
-
-    The stack is unwound by the binary's own tables, so that it needs neither frame pointers nor debug symbols.
-    """
-    with tempfile.TemporaryDirectory() as folder:
-        data = Path(folder) / "perf.data"
-        sampling = [
-            *("perf", "record", "-q", "-e", "cpu-clock", "-F", "999", "--call-graph", "dwarf,4096", "-p"),
-            *(str(server.pid), "-o", str(data), "--", "sleep", str(seconds)),
-        ]
-        with subprocess.Popen(sampling, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as perf:
-            while perf.poll() is None:
-                work()
-            error = perf.stderr.read().decode(errors="replace") if perf.stderr else ""
-        if perf.returncode or not data.exists():
-            raise EngineRoomError(
-                f"perf record ended with {perf.returncode}: {error.strip()[:200]}",
-                remedy="run as root, or lower kernel.perf_event_paranoid",
-            )
-        return _stacks(data)
+    """Run `work` again and again while the server's CPU time is sampled; return the functions on each sample's stack."""
+    if server.pid is None:
+        raise EngineRoomError(
+            "the server is not a process of this machine", remedy="ask `why_no_samples` first"
+        )
+    return _stacks(perf.of_process(server.pid, work, seconds=seconds, script=_script()))
 
 
-def _stacks(data: Path, *, by_source: bool = False) -> list[list[str]]:
-    names = [] if by_source else ["--no-inline", "--no-demangle"]
-    told = subprocess.run(
-        ["perf", "script", "-i", str(data), "-F", "comm,tid,time,ip,sym", *names],
-        capture_output=True,
-        text=True,
-        errors="replace",
-        check=False,
-    ).stdout
-    return [_frames(sample.splitlines()[1:]) for sample in told.strip().split("\n\n") if sample.strip()]
+def _script(*, by_source: bool = False) -> list[str]:
+    return ["-F", "comm,tid,time,ip,sym", *([] if by_source else ["--no-inline", "--no-demangle"])]
+
+
+def _stacks(samples: Sequence[str]) -> list[list[str]]:
+    return [_frames(sample.splitlines()[1:]) for sample in samples]
 
 
 def _frames(lines: Sequence[str]) -> list[str]:
@@ -183,23 +167,10 @@ def sampled_program(
     The samples are of CPU time, in the program and in the system for it. `by_source` also tells functions that were compiled into
     their callers, as far as the binary has tables of them, and says ` (inlined)` after their names, which are then demangled.
     """
-    if shutil.which("perf") is None:
-        raise EngineRoomError("perf is not installed", remedy="Debian: apt-get install linux-perf")
-    with tempfile.TemporaryDirectory() as folder:
-        data = Path(folder) / "perf.data"
-        sampling = ["perf", "record", "-q", "-e", "cpu-clock", "-F", str(hertz), "--call-graph", "dwarf,4096"]
-        done = subprocess.run(
-            [*sampling, "-o", str(data), "--", sys.executable, "-c", program],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if done.returncode or not data.exists():
-            raise EngineRoomError(
-                f"perf record ended with {done.returncode}: {done.stderr.strip()[-200:]}",
-                remedy="run as root, or lower kernel.perf_event_paranoid",
-            )
-        return done.stdout, _stacks(data, by_source=by_source)
+    printed, samples = perf.of_program(
+        [sys.executable, "-c", program], hertz=hertz, script=_script(by_source=by_source)
+    )
+    return printed, _stacks(samples)
 
 
 def share(stacks: Sequence[Sequence[str]], function: str) -> float:

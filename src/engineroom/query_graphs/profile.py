@@ -9,11 +9,8 @@ from __future__ import annotations
 import bisect
 import itertools
 import re
-import shutil
 import struct
-import subprocess
-import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engineroom.errors import EngineRoomError
+from engineroom.measuring import perf
 
 if TYPE_CHECKING:
     from engineroom.servers import Server
@@ -29,7 +27,6 @@ __all__ = ["Enumerator", "Stack", "enumerator", "folded", "function_starts", "sa
 
 PLANNER = "FindBestQueryPlan"
 STATEMENT = "dispatch_command"
-REMEDY = "Debian: apt-get install linux-perf; as root, or with kernel.perf_event_paranoid at most 1"
 Stack = tuple[str, ...]  # outermost function first; one without an exported name is named by where it begins
 
 
@@ -122,28 +119,24 @@ def folded(stacks: Sequence[Stack], known: Enumerator | None) -> dict[Stack, int
     return paths
 
 
-def sample(server: Server, *, seconds: float, hertz: int = 499) -> list[Stack]:
-    """The call stacks of the server's threads while they ran, `hertz` a second of CPU time."""
-    perf = shutil.which("perf")
-    if perf is None:
-        raise EngineRoomError("perf is not installed, so the server cannot be sampled", remedy=REMEDY)
-    with tempfile.TemporaryDirectory() as folder:
-        data = Path(folder) / "perf.data"
-        # Frame pointers are not kept in a distribution's server, so each sample takes the stack along.
-        options = ["-e", "cpu-clock", "-F", str(hertz), "--call-graph", "dwarf,16384", "-p", str(server.pid)]
-        _run([perf, "record", "-o", str(data), *options, "--", "sleep", str(seconds)])
-        text = _run([perf, "script", "-i", str(data), "--no-inline", "-F", "comm,ip,sym,dso"])
-    starts: dict[str, list[int]] = {}
-    return [_stack(block, starts) for block in text.split("\n\n") if block.strip()]
-
-
-def _run(command: list[str]) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
+def sample(server: Server, work: Callable[[], None], *, seconds: float, hertz: int = 499) -> list[Stack]:
+    """Run `work` again and again, and return the call stacks of the server's threads, `hertz` a second of CPU time."""
+    if server.pid is None:
         raise EngineRoomError(
-            f"{command[0]} {command[1]} failed: {done.stderr.strip().splitlines()[-1:]}", remedy=REMEDY
+            "the server is not a process of this machine",
+            remedy="start one here: engineroom doctor lists them",
         )
-    return done.stdout
+    # A planner recurses deeply, and each sample takes the stack along.
+    samples = perf.of_process(
+        server.pid,
+        work,
+        seconds=seconds,
+        hertz=hertz,
+        stack_bytes=16384,
+        script=["--no-inline", "-F", "comm,ip,sym,dso"],
+    )
+    starts: dict[str, list[int]] = {}
+    return [_stack(each, starts) for each in samples]
 
 
 def _stack(block: str, starts: dict[str, list[int]]) -> Stack:
