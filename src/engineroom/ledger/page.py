@@ -15,12 +15,13 @@ __all__ = ["claims_markdown", "markdown", "summary"]
 
 def summary() -> dict[str, int]:
     """How many figures there are, and how many have each verdict by at least one method."""
+    found = rows()
     by_verdict: dict[str, set[str]] = defaultdict(set)
-    for row in rows():
+    for row in found:
         by_verdict[row.verdict].add(row.figure)
     return {
         "figures": len(figures()),
-        "decided": len({row.figure for row in rows() if row.method is not None}),
+        "decided": len({row.figure for row in found if row.method is not None}),
         **{token: len(by_verdict[token]) for token in TOKENS},
     }
 
