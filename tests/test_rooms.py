@@ -30,34 +30,28 @@ def test_what_follows_from_the_declaration_is_written(name):
 
 
 def test_a_room_that_is_lacking_is_named_with_the_chapter():
-    """group_commit, as if it were begun: everything that it needs is missing."""
-    as_if = dataclasses.replace(
-        BOOK,
-        chapters=tuple(
-            dataclasses.replace(each, state="begun") if each.word == "group_commit" else each
-            for each in BOOK.chapters
-        ),
+    begun = chapters.Chapter(
+        word="made_up", name="Made up", title="Made up", question="Why?", methods=(), state="begun"
     )
-    lacking = rooms.missing(as_if, ROOT)
-    assert all(line.startswith("group_commit lacks ") for line in lacking)
-    for path in (
-        "book/group_commit.md",
-        "native/kernels/group_commit/",
-        "notebooks/exercises/wrong/group_commit.md",
-    ):
+    lacking = rooms.missing(dataclasses.replace(BOOK, chapters=(*BOOK.chapters, begun)), ROOT)
+    assert all(line.startswith("made_up lacks ") for line in lacking)
+    for path in ("book/made_up.md", "native/kernels/made_up/", "notebooks/exercises/wrong/made_up.md"):
         assert any(path in line for line in lacking), path
     assert len(lacking) == sum(room.since == "begun" for room in rooms.ROOMS)
 
 
 def test_a_room_of_nobody_is_named_with_what_to_do(tmp_path):
+    planned = chapters.Chapter(
+        word="made_up", name="Made up", title="Made up", question="Why?", methods=(), state="planned"
+    )
     (tmp_path / "book").mkdir()
-    (tmp_path / "book" / "engine.md").write_text("")
+    (tmp_path / "book" / "made_up.md").write_text("")
     (tmp_path / "book" / "ledger.md").write_text("")
     (tmp_path / "native" / "kernels" / "hash_joyn").mkdir(parents=True)
     (tmp_path / "native" / "wasm").mkdir()
     (tmp_path / "native" / "wasm" / "knobs.cpp").write_text("")
-    found = "\n".join(rooms.surplus(BOOK, tmp_path))
-    assert "book/engine.md (the page): engine is planned: set its state" in found
+    found = "\n".join(rooms.surplus(dataclasses.replace(BOOK, chapters=(*BOOK.chapters, planned)), tmp_path))
+    assert "book/made_up.md (the page): made_up is planned: set its state" in found
     assert "native/kernels/hash_joyn (the kernels): nobody declares hash_joyn" in found
     assert "native/wasm/knobs.cpp" in found
     assert "ledger" not in found
