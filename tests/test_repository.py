@@ -194,3 +194,11 @@ def test_a_chapter_answers_its_question_in_short_before_it_asks_for_predictions(
 def test_every_file_is_small_enough_for_a_clone():
     large = {str(file.relative_to(ROOT)): file.stat().st_size for file in tracked() if file.is_file()}
     assert {name: size for name, size in large.items() if size > 3_000_000} == {}
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
+def test_a_command_of_make_that_is_named_exists(name):
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    named = set(re.findall(r"(?:`|^    )make ([a-z-]+)", (ROOT / name).read_text(), re.MULTILINE))
+    assert named
+    assert named - targets == set()
