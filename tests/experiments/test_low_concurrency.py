@@ -10,7 +10,8 @@ import pytest
 
 from engineroom import runs, servers
 from engineroom.errors import EngineRoomError
-from engineroom.experiments import low_concurrency
+from engineroom.experiments import low_concurrency, redo_log
+from engineroom.experiments.low_concurrency import designs
 from engineroom.experiments.low_concurrency import live as low_concurrency_live
 from engineroom.experiments.low_concurrency import pgo as low_concurrency_pgo
 from engineroom.ledger.verdicts import judge
@@ -88,6 +89,14 @@ def test_the_fatal_path_in_place_enlarges_the_hot_code_and_a_cold_call_does_not(
     assert hot["inline_stream"] > 1.5 * hot["none"]
     assert hot["cold_call"] < 1.2 * hot["none"]
     assert sizes["cold_bytes"]["none"] == 0
+
+
+def test_a_generation_is_made_of_variants_that_are_measured() -> None:
+    for generation in designs.GENERATIONS.values():
+        assert generation.container in designs.CONTAINERS
+        assert generation.decoder in designs.DECODERS
+        assert generation.fatal_path in designs.FATAL_PATHS
+        assert generation.commit in redo_log.COMMITS
 
 
 def test_ten_operations_are_named_once_and_count_something() -> None:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from engineroom.servers import Server
 
 __all__ = [
+    "DESIGNS",
     "QUERIES",
     "RECORD",
     "columns",
@@ -43,6 +44,8 @@ __all__ = [
 ]
 
 VERSIONS = ("5.6", "5.7", "8.0", "9.7")
+# The source's names for the two designs that it compares, and the version that stands for each, on servers and in the kernel.
+DESIGNS: Mapping[str, str] = {"like_5_6": "5.6", "like_8_0": "9.7"}
 DATABASE = "engineroom_filesort"
 # Equal on all servers: everything stays in memory, and the sort buffer is the default of all four versions.
 OPTIONS: Mapping[str, str | int | bool] = {"innodb_buffer_pool_size": "512M", "sort_buffer_size": 262144}
@@ -162,7 +165,7 @@ def limit_one(*, rows: int = 10_000, repeats: int = 7, versions: Sequence[str] =
     reads: list[dict[str, Any]] = []
     affected: list[dict[str, Any]] = []
     counted: list[dict[str, Any]] = []
-    roles = {versions[0]: "like_5_6", versions[-1]: "like_8_0"}
+    roles = dict(zip((versions[0], versions[-1]), DESIGNS, strict=True))
     # The source's words for the versions; what is newer than 8.0 is one of them.
     names = {version: version if release(version) <= (8, 0) else "after_8.0" for version in versions}
     asked = {
@@ -246,7 +249,7 @@ def shares(*, rows: int = 4000, repeats: int = 3, seconds: float = 1.5) -> list[
     by_long: list[dict[str, Any]] = []
     missing: list[str] = []
     with LiveSitting() as sitting:
-        for version, series in ((VERSIONS[0], "like_5_6"), (VERSIONS[-1], "like_8_0")):
+        for series, version in DESIGNS.items():
             with sitting.session(version, options=OPTIONS) as (server, connection):
                 reasons = [probes.why_no_samples(server, function) for function in (CONVERSION, SCAN)]
                 if any(reasons):
@@ -418,8 +421,8 @@ def kernel_limit_one(*, rows: int = 10_000, repeats: int = 7) -> list[Run]:
     with Sitting("kernel", seed=1) as sitting:
         for query, selected in (("limit_1", [0, 1, 2, 3, 4]), ("no_long_column", [0, 1, 2, 3])):
             for repeat in bar(range(repeats), desc=query, unit="repeat"):
-                for name, series in (("5.6", "like_5_6"), ("9.7", "like_8_0")):
-                    design = kernel.choose(table, release=name, selected=selected, limit=1)
+                for series, version in DESIGNS.items():
+                    design = kernel.choose(table, release=version, selected=selected, limit=1)
                     start = time.thread_time()
                     counters = kernel.sort(
                         table, selected=selected, limit=1, output="count", **design

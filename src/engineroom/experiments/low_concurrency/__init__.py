@@ -1,6 +1,6 @@
 """The low concurrency chapter's experiments: each cause in a kernel, the whole on live servers, and how much of it they explain.
 
-The live part is in `low_concurrency_live`, the profile-guided builds in `low_concurrency_pgo`.
+The live part is in `live`, the profile-guided builds in `pgo`.
 """
 
 from __future__ import annotations
@@ -12,16 +12,13 @@ import numpy as np
 import pandas as pd
 
 from engineroom.experiments.low_concurrency import live, pgo
+from engineroom.experiments.low_concurrency.designs import CONTAINERS, DECODERS, FATAL_PATHS, GENERATIONS
 from engineroom.measuring.turns import in_turns
 from engineroom.progress import bar
 from engineroom.runs import Run
 from engineroom.sitting import Sitting
 
 __all__ = ["RECORD", "explained", "explained_live", "fatal_path", "lists", "record_offsets", "row_bytes"]
-
-CONTAINERS = ("list_5_7", "deque_8_0", "deque_9_7", "reserved")
-DECODERS = ("v57", "v80", "hoisted", "by_state")
-FATAL_PATHS = ("none", "inline_stream", "cold_call", "expect")
 
 
 def row_bytes(*, columns: Sequence[int] = (1, 2, 4, 5, 10, 20, 40, 64, 65, 80, 128, 192, 193)) -> Run:
@@ -189,15 +186,13 @@ def explained_live(*, old: str = "5.7", new: str = "9.7", repeats: int = 21) -> 
     width = 9  # fields of a record of the table `many`, and the two that the engine adds
     ns: dict[tuple[str, str], list[float]] = {}
     for _ in bar(range(repeats), desc="kernels", unit="repeat"):
-        for side, container, decoder, path, design in (
-            ("old", "list_5_7", "v57", "none", "mtr_5_7"),
-            # Writer threads off: the default of 9.7 on a machine of few processors, as the servers here run it.
-            ("new", "deque_9_7", "v80", "inline_stream", "mtr_8_0_writer_threads_off"),
-        ):
-            parsed = kernel.parse_insert(container, rows=5000, columns=_INSERT_COLUMNS)
-            found = kernel.measure_offsets(decoder, columns=width + 2, nullable_percent=0, variable_percent=0)
-            stored = kernel.measure_store(path, integers=4, varying=0, fixed_texts=0)
-            made = commit(design, commits_per_thread=200_000)
+        for side, generation in GENERATIONS.items():
+            parsed = kernel.parse_insert(generation.container, rows=5000, columns=_INSERT_COLUMNS)
+            found = kernel.measure_offsets(
+                generation.decoder, columns=width + 2, nullable_percent=0, variable_percent=0
+            )
+            stored = kernel.measure_store(generation.fatal_path, integers=4, varying=0, fixed_texts=0)
+            made = commit(generation.commit, commits_per_thread=200_000)
             for cause, value in (
                 ("value lists", (parsed["build_ns"] + parsed["walk_ns"]) / 5000),
                 ("record offsets", found["cpu_ns"] / found["operations"]),

@@ -19,6 +19,7 @@ import pandas as pd
 
 from engineroom import paths
 from engineroom.errors import EngineRoomError
+from engineroom.experiments.low_concurrency.designs import FATAL_PATHS
 from engineroom.measuring.turns import best_of_turns, in_turns
 from engineroom.progress import bar
 from engineroom.runs import Run
@@ -216,7 +217,7 @@ def code_sizes() -> pd.DataFrame:
     root = paths.root()
     rows = []
     with tempfile.TemporaryDirectory() as scratch:
-        for variant in ("none", "inline_stream", "cold_call", "expect"):
+        for variant in FATAL_PATHS:
             target = Path(scratch) / f"{variant}.o"
             source = root / "native" / "kernels" / _CHAPTER / f"field_store_{variant}.cpp"
             include = [f"-I{root / 'native'}", f"-I{root / 'native' / 'kernels'}"]
