@@ -12,6 +12,7 @@ from engineroom import _native, published
 from engineroom.experiments import redo_log
 from engineroom.experiments.redo_log import host as on_host
 from engineroom.experiments.redo_log import live
+from engineroom.experiments.redo_log.designs import SERIES
 from engineroom.facts import Facts, Range, fact, span
 from engineroom.figures.table import Table
 from engineroom.ledger import verdicts
@@ -23,6 +24,11 @@ __all__ = ["RedoLogFacts", "facts"]
 # What is simulated while the page is made: enough crashes to lose a commit in, and a window that 250 clients settle in.
 CRASH_RUNS = 60
 WARMUP_NS, WINDOW_NS = 210_000_000, 300_000_000
+
+
+def _design(series: str) -> str:
+    """The log that a recorded series stands for, as the kernel and the page call it."""
+    return SERIES[series].name
 
 
 def _at(by_clients: pd.Series[float], *clients: int) -> dict[int, float]:
@@ -232,7 +238,7 @@ def waits(simulated: Run, real: Run) -> Table:
     order = simulated.tables["waits"][["series", "name"]].drop_duplicates()
     both = pd.DataFrame(columns).reindex(pd.MultiIndex.from_frame(order)).dropna().reset_index()
     return Table(
-        both.assign(series=both["series"].map({"old_redo": "5.7", "new_redo": "8.0"})).rename(
+        both.assign(series=both["series"].map(_design)).rename(
             columns={"series": "log of", "name": "latch or event"}
         ),
         "How long a wait for each latch or event lasts, 250 clients: half of the waits are shorter than the median.",
@@ -300,8 +306,7 @@ def loads(run: Run) -> Table:
     """CPU time of a commit by what lies between two."""
     rows = pd.concat([run.table, run.tables["loads"]]).query("threads in (1, 2)")
     cpu_ns = values(rows, "between_ns", "threads", "series", y="cpu_ns", how=run.summary)
-    names = {"mtr_5_7": "5.7", "mtr_8_0": "8.0", "mtr_8_0_writer_threads_off": "8.0, writer threads off"}
-    wide = cpu_ns.unstack("series").round(0).astype(int).rename(columns=names).reset_index()
+    wide = cpu_ns.unstack("series").round(0).astype(int).rename(columns=_design).reset_index()
     return Table(
         wide.rename(columns={"between_ns": "ns between two commits"}),
         "CPU nanoseconds of a commit, by what lies between two of a thread.",
