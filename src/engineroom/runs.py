@@ -12,7 +12,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +70,10 @@ class Run:
                 )
         if "series" not in self.table.columns:
             raise ValueError(f"the table of {self.figure} has no column 'series'")
+
+    def with_table(self, table: pd.DataFrame) -> Run:
+        """The same run over other rows of it, or over rows made of them."""
+        return replace(self, table=table)
 
     def values(self, *by: str, y: str, table: str = "", where: str | None = None) -> pd.Series[Any]:
         """What counts of `y` in each cell `by`, as the run's summary says; of the rows `where`, or of a further table.

@@ -7,9 +7,11 @@ and the number of repeats of each cell.
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 
-__all__ = ["SPREAD", "SUMMARIES", "each_repeat", "summarise", "values", "with_spread"]
+__all__ = ["SPREAD", "SUMMARIES", "each_repeat", "how_of", "summarise", "values", "with_spread"]
 
 # What a run says, and the column of a summary that then counts.
 SUMMARIES: dict[str, str] = {"median": "median", "min": "least"}
@@ -24,7 +26,7 @@ def summarise(
     Rows without a value are left out, so that a cell of none does not exist. Without `how`, the table's column `summary`
     says it, as in the rows of a figure. `sort=False` keeps the order in which the cells first appear.
     """
-    chosen = SUMMARIES[how or _said(table)]
+    chosen = SUMMARIES[how or how_of(table)]
     known = table.dropna(subset=[y])
     cells = known.groupby(list(by), sort=sort, observed=True)[y].agg(["median", "min", "max", "size"])
     cells.columns = pd.Index(SPREAD)
@@ -32,9 +34,9 @@ def summarise(
     return cells.reset_index()
 
 
-def values(table: pd.DataFrame, *by: str, y: str, how: str | None = None) -> pd.Series[float]:
+def values(table: pd.DataFrame, *by: str, y: str, how: str | None = None) -> pd.Series[Any]:
     """The value of each cell, with `by` as index: `values(...)["hash_join", "9.7.4"]`."""
-    cells: pd.Series[float] = summarise(table, *by, y=y, how=how).set_index(list(by))[y]
+    cells: pd.Series[Any] = summarise(table, *by, y=y, how=how).set_index(list(by))[y]
     return cells
 
 
@@ -60,7 +62,7 @@ def each_repeat(table: pd.DataFrame, *by: str, y: str) -> list[pd.DataFrame]:
     ]
 
 
-def _said(table: pd.DataFrame) -> str:
-    """The one summary that the rows of a figure name."""
+def how_of(table: pd.DataFrame) -> str:
+    """The one summary that rows with their spread name."""
     (column,) = table["summary"].unique()
     return next(how for how, name in SUMMARIES.items() if name == column)

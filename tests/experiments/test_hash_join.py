@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import pandas as pd
 import pytest
 
 from engineroom import runs, servers
@@ -131,18 +130,3 @@ def test_the_hashed_table_is_read_from_the_tree() -> None:
     tree = "-> Inner hash join (a.x = b.x)\n    -> Table scan on b  (cost=1)\n    -> Hash\n        -> Table scan on a  (cost=1)"
     assert hash_join._hashed_table(tree) == "a"
     assert hash_join._hashed_table("-> Nested loop inner join") is None
-
-
-def test_three_changes_of_made_up_seconds() -> None:
-    table = pd.DataFrame(
-        [
-            ("5.7", "index_nested_loop", 8.0),
-            ("9.7", "index_nested_loop", 4.0),
-            ("9.7", "index_nested_loop", 5.0),
-            ("9.7", "reversed_order_without_hash", 16.0),
-            ("9.7", "hash_join", 2.0),
-        ],
-        columns=["server", "series", "server_cpu_s"],
-    )
-    steps = hash_join.three_changes(table, old="5.7", new="9.7").set_index("change")["before_per_after"]
-    assert steps.to_dict() == {"version": 2.0, "order and index": 0.25, "algorithm": 8.0}

@@ -28,7 +28,7 @@ def test_the_recorded_comparison_has_all_events_of_all_queries():
 
 
 def test_the_page_is_right_about_which_shapes_gain_and_which_lose():
-    table = runs.latest("own-join-order-planning", "live").table
+    table = own_join_order_planning.rows(runs.latest("own-join-order-planning", "live"))
     assert own_join_order_planning.faster_from(table, "chain", "on", "off") is not None
     for shape in ("star", "clique"):
         assert own_join_order_planning.faster_from(table, shape, "off", "on") is not None

@@ -36,7 +36,6 @@ __all__ = [
     "no_index",
     "server_against_kernel",
     "source_query_live",
-    "three_changes",
     "warehouses_live",
     "why_not",
 ]
@@ -210,32 +209,6 @@ def warehouses_live(*, warehouses: Sequence[int] = (1, 2, 4, 8, 12), repeats: in
         summary="min",
         columns=COLUMNS
         | {"rows_read": "Handler_read_next: rows that the executor asked of the storage engine in order"},
-    )
-
-
-def three_changes(table: pd.DataFrame, *, old: str, new: str) -> pd.DataFrame:
-    """Split the step from `old`'s index nested loop to `new`'s hash join into version, order with index, and algorithm.
-
-    Each row is one change with the CPU seconds before and after it (best of the repeats) and their ratio; the product of
-    the three ratios is the whole step, by construction.
-    """
-    best = table.groupby(["server", "series"])["server_cpu_s"].min()
-    steps = [
-        ("version", (old, "index_nested_loop"), (new, "index_nested_loop")),
-        # In the other order no index fits, so the order cannot be changed alone.
-        ("order and index", (new, "index_nested_loop"), (new, "reversed_order_without_hash")),
-        ("algorithm", (new, "reversed_order_without_hash"), (new, "hash_join")),
-    ]
-    return pd.DataFrame(
-        [
-            {
-                "change": name,
-                "before_cpu_s": best[a],
-                "after_cpu_s": best[b],
-                "before_per_after": best[a] / best[b],
-            }
-            for name, a, b in steps
-        ]
     )
 
 

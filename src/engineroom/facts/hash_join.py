@@ -191,7 +191,7 @@ class NoIndex(Facts):
 
     @classmethod
     def of(cls, run: Run) -> NoIndex:
-        growth = own_hash_join_no_index.growth(run.table)
+        growth = own_hash_join_no_index.growth(own_hash_join_no_index.rows(run))
         rows = int(run.table["rows_per_table"].max())
         cpu_s = run.values("rows_per_table", "series", y="server_cpu_s")[rows]
         return cls(

@@ -87,7 +87,7 @@ class Planning(Facts):
 
 def faster_from(run: Run, shape: str, series: str, other: str) -> int:
     """The fewest tables from which a shape plans faster with one switch than with the other; the page says that there are."""
-    tables = own_join_order_planning.faster_from(run.table, shape, series, other)
+    tables = own_join_order_planning.faster_from(own_join_order_planning.rows(run), shape, series, other)
     if tables is None:
         raise ValueError(f"no {shape} plans faster with {series} than with {other}: the page says otherwise")
     return tables

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from engineroom.figures.drawing import Drawing, Words, module_of, show
+from engineroom.figures.drawing import Drawing, module_of, show
+from engineroom.figures.wording import Words
 
 __all__ = ["Drawing", "Words", "module_of", "show"]

@@ -1,101 +1,126 @@
-"""Dot plots of this book: a row a thing, a faint dot a repeat, a large one the value that counts, a hollow one published."""
+"""Dots: a row per thing, on it a mark per series, every repeat faint, the value large, the published value hollow."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
-from engineroom.figures.drawing import INK
-from engineroom.figures.lines import STYLES, is_narrow, plain_log_ticks
+from engineroom.figures.style import (
+    GREY,
+    INK,
+    STYLES,
+    Names,
+    Style,
+    is_narrow,
+    label_axes,
+    legend_above,
+    names_of,
+    plain_log_ticks,
+    plain_ticks,
+)
+from engineroom.side_by_side import OURS, PUBLISHED, cell
+from engineroom.summary import values
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-__all__ = ["dots", "pair_rows"]
+__all__ = ["Dots"]
+
+# Of the height of the picture: between two series on a row, and between a row and what was measured or published of it.
+_STEP, _LIFT = 0.02, 0.03
 
 
-def pair_rows(table: pd.DataFrame, y: str) -> str:
-    """Each build's best or middle value in words."""
-    return ", ".join(
-        f"{name} {value:.3g}" for name, value in table.groupby("build", sort=False)[y].median().items()
-    )
+@dataclass(frozen=True, kw_only=True)
+class Dots:
+    """Rows are the values of `by`, named and ordered by `rows`; marks are those of `series`, in its order.
 
-
-def dots(
-    table: pd.DataFrame,
-    ax: Axes,
-    *,
-    y: str,
-    by: str,
-    order: Mapping[str, str],
-    series: Mapping[str, str] | None = None,
-    x_label: str,
-    summary: str = "min",
-    log: bool = False,
-    narrow_names: Sequence[str] = (),
-    form: str = "{:.3g}",
-) -> None:
-    """Rows are the values of `by` in the order of `order` (value to name), on each a marker a series.
-
-    Rows of `source` "published" are hollow. With one series its value is written beside the dot.
+    `by` is a column of the place, the only one beside the series where it is not given. With one series, `form` writes its values beside
+    the dots. `line_at` draws a line that values are compared with, `limits` fixes the axis, `narrow` has shorter names for a phone.
     """
-    narrow = is_narrow(ax)
-    known = series or {str(name): str(name) for name in dict.fromkeys(table["series"])}
-    names = dict(zip(order, narrow_names, strict=True)) if narrow and narrow_names else dict(order)
-    for style, (each, label) in zip(STYLES, known.items(), strict=False):
-        mine = table[table["series"] == each]
-        first = True
-        for row, key in enumerate(order):
-            cell = mine[mine[by] == key]
-            for source, values in cell.groupby("source") if "source" in cell else [("ours", cell)]:
-                if values.empty:
-                    continue
-                best = values[y].agg(summary)
-                if source == "published":
-                    ax.plot([best], [row], style.marker, color=INK, fillstyle="none", markersize=8)
-                else:
-                    ax.plot(
-                        values[y],
-                        [row] * len(values),
-                        style.marker,
-                        color=style.colour,
-                        alpha=0.25,
-                        markersize=4,
-                    )
-                    ax.plot(
-                        [best],
-                        [row],
-                        style.marker,
-                        color=style.colour,
-                        markersize=7,
-                        label=label if first else None,
-                    )
-                    first = False
-                if len(known) == 1:
-                    said = form.format(best) + (" published" if source == "published" else "")
-                    ax.annotate(
-                        said,
-                        (best, row),
-                        (0, 8 if source != "published" else -17),
-                        textcoords="offset points",
-                        ha="center",
-                        fontsize=9,
-                    )
-    ax.set_yticks(range(len(order)), list(names.values()), fontsize=9)
-    ax.set_ylim(len(order) - 0.4, -0.7)
-    if log:
-        ax.set_xscale("log")
-        plain_log_ticks(ax.xaxis, at=(1.0,) if narrow else (1.0, 3.0))
-    else:
-        ax.set_xlim(left=0)
-        ax.margins(x=0.12)
-        ax.xaxis.set_major_formatter(lambda value, _: f"{value:,.10g}")
-        if narrow:
-            ax.locator_params(axis="x", nbins=4)
-    ax.grid(axis="x", alpha=0.25)
-    ax.set_xlabel(x_label)
-    if len(known) > 1:
-        ax.legend(
-            loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2 if narrow else len(known), fontsize=9
+
+    rows: Names
+    label: str
+    series: Names = field(default_factory=dict)
+    by: str = ""
+    narrow: Names = field(default_factory=dict)
+    log: bool = False
+    limits: tuple[float, float] | None = None
+    line_at: float | Callable[[pd.DataFrame], float] | None = None
+    form: str = ""
+    where: str = ""
+
+    def __call__(self, table: pd.DataFrame, ax: Axes) -> None:
+        """Draw the rows."""
+        drawn = table.query(self.where) if self.where else table
+        place, y = cell(drawn)
+        by = self.by or next(name for name in place if name != "series")
+        named = names_of(self.rows, self.narrow, drawn, ax)
+        rows = {key: name for key, name in named.items() if key in set(drawn[by])}
+        at = {key: row for row, key in enumerate(rows)}
+        several = names_of(self.series, {}, drawn, ax) or {str(s): str(s) for s in drawn["series"].unique()}
+        has_published = PUBLISHED in set(drawn["source"])
+        # Marks of the same value stand one above another instead of hiding each other.
+        step = min(_STEP * len(rows), 0.6 / len(several))
+        for i, (style, (series, label)) in enumerate(zip(STYLES, several.items(), strict=False)):
+            mine = drawn[(drawn["series"] == series) & drawn[by].isin(list(rows))]
+            for source, part in mine.groupby("source"):
+                lift = 0.0 if not has_published else _LIFT if source == OURS else -_LIFT
+                shift = (i - (len(several) - 1) / 2) * step + lift * min(len(rows), 6)
+                places = {key: row + shift for key, row in at.items()}
+                _marks(part, ax, by=by, y=y, at=places, style=style, label=label)
+                if len(several) == 1 and self.form:
+                    self._said(values(part, by, y=y), ax, at=places, is_ours=source == OURS)
+        if self.line_at is not None:
+            at_x = self.line_at(drawn) if callable(self.line_at) else self.line_at
+            ax.axvline(at_x, linewidth=0.8, color=GREY)
+        self._axes(ax, list(rows.values()))
+        if len(several) > 1 or (has_published and not self.form):
+            legend_above(ax, more={"o": PUBLISHED} if has_published else None)
+
+    def _said(self, of: pd.Series[Any], ax: Axes, *, at: Mapping[str, float], is_ours: bool) -> None:
+        for key, value in of.items():
+            ax.annotate(
+                self.form.format(value) + ("" if is_ours else f" {PUBLISHED}"),
+                (value, at[str(key)]),
+                (0, -16 if is_ours else 8),
+                textcoords="offset points",
+                ha="center" if value > 0.1 * ax.get_xlim()[1] else "left",
+                fontsize=9,
+            )
+
+    def _axes(self, ax: Axes, names: list[str]) -> None:
+        ax.set_yticks(range(len(names)), names, fontsize=9)
+        ax.set_ylim(len(names) - 0.4, -0.6)
+        if self.log:
+            ax.set_xscale("log")
+            plain_log_ticks(ax.xaxis)
+        else:
+            ax.set_xlim(*(self.limits or (0, ax.get_xlim()[1] * 1.08)))
+            plain_ticks(ax.xaxis)
+            if is_narrow(ax):
+                ax.locator_params(axis="x", nbins=4)
+        ax.grid(axis="x", alpha=0.25)
+        label_axes(ax, x=self.label, x_log=self.log)
+
+
+def _marks(
+    table: pd.DataFrame, ax: Axes, *, by: str, y: str, at: Mapping[str, float], style: Style, label: str
+) -> None:
+    """The repeats of one series and source, and the value of each row."""
+    is_ours = table["source"].iloc[0] == OURS
+    value = values(table, by, y=y)
+    places = [at[str(key)] for key in value.index]
+    if is_ours:
+        ax.plot(
+            table[y],
+            [at[str(key)] for key in table[by]],
+            style.marker,
+            color=style.colour,
+            alpha=0.3,
+            markersize=4,
         )
+        ax.plot(value, places, style.marker, color=style.colour, markersize=7, label=label)
+    else:
+        ax.plot(value, places, style.marker, color=INK, fillstyle="none", markersize=8)

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from engineroom import paths
 from engineroom.errors import EngineRoomError
+from engineroom.figures.style import INK
+from engineroom.figures.wording import Words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,25 +27,7 @@ if TYPE_CHECKING:
 
     from engineroom.runs import Run
 
-__all__ = [
-    "BLUE",
-    "GREEN",
-    "INK",
-    "ORANGE",
-    "PURPLE",
-    "SKY",
-    "VERMILION",
-    "Drawing",
-    "Words",
-    "draw",
-    "module_of",
-    "origin_of",
-    "show",
-]
-
-# Okabe and Ito's colours without black and yellow: black is the page's ink, yellow is illegible on white.
-BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9"
-INK = "#000000"  # becomes the page's text colour
+__all__ = ["Drawing", "draw", "module_of", "origin_of", "show"]
 
 WIDE_IN, NARROW_IN = 7.2, 3.7
 STYLE: Any = {
@@ -57,14 +41,6 @@ STYLE: Any = {
     "legend.frameon": False,
     "savefig.transparent": True,
 }
-
-
-@dataclass(frozen=True)
-class Words:
-    """What a figure says: `alt` describes the picture for who does not see it, `caption` states the finding."""
-
-    alt: str
-    caption: str
 
 
 @dataclass(frozen=True)

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+import pandas as pd
 from matplotlib.patches import Rectangle
 
-from engineroom.figures.drawing import INK
-from engineroom.figures.lines import is_narrow
+from engineroom.figures.style import INK, is_narrow
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
-__all__ = ["LEAST_PERCENT", "Frame", "boxes", "frames"]
+__all__ = ["LEAST_PERCENT", "Flame", "Frame", "frames", "paths", "table_of"]
 
 LEAST_PERCENT = 0.3
+# So many letters of nine points fit across the narrow and the wide drawing.
+_LETTERS = (46, 95)
 
 
 class Frame(NamedTuple):
@@ -25,6 +27,11 @@ class Frame(NamedTuple):
     path: tuple[str, ...]
     start_percent: float
     share_percent: float
+
+
+def paths(column: Iterable[str]) -> list[tuple[str, ...]]:
+    """Call paths as they are recorded, outermost first, a semicolon between two."""
+    return [tuple(path.split(";")) for path in column]
 
 
 def frames(found: Iterable[tuple[tuple[str, ...], float]], *, deepest: int | None = None) -> list[Frame]:
@@ -52,28 +59,44 @@ def frames(found: Iterable[tuple[tuple[str, ...], float]], *, deepest: int | Non
     return placed
 
 
-def boxes(
-    table: pd.DataFrame,
-    ax: Axes,
+def table_of(
+    found: Iterable[tuple[tuple[str, ...], float]],
     *,
-    style: Callable[[int], tuple[str, str]],
-    alpha: float,
-    letters: tuple[int, int],
-    of: str,
-) -> None:
-    """A box a row with its name where that fits; `style` gives colour and hatch of row i, `letters` fit the narrow and wide width."""
-    across = letters[0] if is_narrow(ax) else letters[1]
-    columns = (table[name] for name in ("depth", "start_percent", "share_percent", "frame"))
-    for i, (depth, start, wide, frame) in enumerate(zip(*columns, strict=True)):
-        colour, hatch = style(i)
-        box = Rectangle(
-            (start, depth), wide, 0.92, facecolor=colour, edgecolor=INK, linewidth=0.5, hatch=hatch
-        )
-        box.set_alpha(alpha)
-        ax.add_patch(box)
-        if len(frame) <= wide / 100 * across:
-            ax.text(start + 0.5, depth + 0.46, frame.strip("()"), fontsize=9, va="center", clip_on=True)
-    ax.set_xlim(0, 100)
-    ax.set_ylim(0, table["depth"].max() + 1)
-    ax.set_yticks([])
-    ax.set_xlabel(f"percent of {of}")
+    deepest: int | None = None,
+    more: Callable[[tuple[str, ...]], dict[str, object]] = lambda _: {},
+) -> pd.DataFrame:
+    """A row per frame: its depth from 0, where it begins, how wide it is, percent of all, its name, and `more` of its path."""
+    return pd.DataFrame(
+        [
+            {"depth": len(path) - 1, "start_percent": start, "share_percent": wide, "frame": path[-1]}
+            | more(path)
+            for path, start, wide in frames(found, deepest=deepest)
+        ]
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flame:
+    """A box per row with its name where that fits; `style` gives the colour and hatch that the value in `by` has."""
+
+    of: str
+    style: Callable[[str], tuple[str, str]]
+    by: str = "frame"
+
+    def __call__(self, table: pd.DataFrame, ax: Axes) -> None:
+        """Draw the rows of `table_of`."""
+        across = _LETTERS[0] if is_narrow(ax) else _LETTERS[1]
+        columns = (table[name] for name in ("depth", "start_percent", "share_percent", "frame", self.by))
+        for depth, start, wide, frame, kind in zip(*columns, strict=True):
+            colour, hatch = self.style(kind)
+            box = Rectangle(
+                (start, depth), wide, 0.92, facecolor=colour, edgecolor=INK, linewidth=0.5, hatch=hatch
+            )
+            box.set_alpha(0.4)
+            ax.add_patch(box)
+            if len(frame) <= wide / 100 * across:
+                ax.text(start + 0.5, depth + 0.46, frame.strip("()"), fontsize=9, va="center", clip_on=True)
+        ax.set_xlim(0, 100)
+        ax.set_ylim(0, table["depth"].max() + 1)
+        ax.set_yticks([])
+        ax.set_xlabel(f"percent of {self.of}")

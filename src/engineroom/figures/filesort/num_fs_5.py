@@ -1,76 +1,63 @@
-"""Which versions read the long value of every row: off-page values read per scanned row."""
+"""Which versions read the long value of every row: off-page values read per scanned row; of the source, 1 is affected, 0 not."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
 
 import pandas as pd
 
-from engineroom import published
-from engineroom.figures.drawing import BLUE, INK, Words
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from engineroom.runs import Run
+from engineroom import side_by_side
+from engineroom.figures.dots import Dots
+from engineroom.figures.wording import Words, each
+from engineroom.servers.catalogue import release
+from engineroom.side_by_side import ours, theirs
 
 __all__ = ["picture", "rows", "words"]
 
-ORDER = ("5.6", "5.7", "8.0", "8.4", "9.0", "after_8.0")
+rows = partial(side_by_side.rows, keep=["server"])
 
 
-def rows(run: Run) -> pd.DataFrame:
-    """Ours with the exact version, then what the source says: 1 affected, 0 not."""
-    ours = run.table[["version", "series", "repeat", "external_reads_per_row", "server"]].assign(
-        source="ours"
+def _versions(table: pd.DataFrame) -> dict[str, str]:
+    """In the order of their releases, the source's "later" last, with the exact server where we measured one."""
+    server = dict(zip(table["version"], table["server"], strict=True)) | dict(
+        table[table["server"] != ""][["version", "server"]].itertuples(index=False)
     )
-    theirs = published.rows("num-fs-5")
-    theirs = theirs.rename(columns={theirs.columns[-1]: "external_reads_per_row"}).assign(
-        series="external_reads_per_row", repeat=0, server="", source="published"
-    )
-    return pd.concat([ours, theirs[ours.columns]], ignore_index=True)
+    later = {version for version in server if version.startswith("after_")}
+    ordered = [*sorted(set(server) - later, key=release), *later]
+    return {
+        version: ("later" if version in later else version)
+        + (f"\n({server[version]})" if server[version] else "")
+        for version in ordered
+    }
 
 
-def picture(table: pd.DataFrame, ax: Axes) -> None:
-    """A line a version: ours filled, the source's statement hollow."""
-    of = table[table["source"] == "ours"].set_index("version")["server"]
-    shown = [version for version in ORDER if version in set(table["version"])]
-    for source, lift in (("ours", 0.1), ("published", -0.1)):
-        mine = table[table["source"] == source]
-        ax.plot(
-            mine["external_reads_per_row"],
-            [shown.index(version) + lift for version in mine["version"]],
-            "o" if source == "ours" else "D",
-            color=BLUE if source == "ours" else INK,
-            fillstyle="full" if source == "ours" else "none",
-            markersize=8,
-            label="ours" if source == "ours" else "the source's statement",
-        )
-    names = {"after_8.0": "later"}
-    ax.set_yticks(
-        range(len(shown)),
-        [names.get(v, v) + (f"\n({of[v]})" if v in of.index else "") for v in shown],
-    )
-    ax.set_ylim(len(shown) - 0.5, -0.5)
-    ax.set_xlim(-0.05, 1.1)
-    ax.set_xlabel("long values read per scanned row")
-    ax.grid(axis="x", alpha=0.25)
-    ax.legend(loc="lower center", bbox_to_anchor=(0.45, 1.0), ncols=2, fontsize=9)
+picture = Dots(
+    rows=_versions,
+    series={"external_reads_per_row": "ours"},
+    label="long values read per scanned row",
+    limits=(-0.05, 1.1),
+)
 
 
 def words(table: pd.DataFrame) -> Words:
     """Name the exact servers."""
-    ours = table[table["source"] == "ours"]
-    said = ", ".join(
-        f"{value:.2g} on {server}"
-        for server, value in zip(ours["server"], ours["external_reads_per_row"], strict=True)
+    of = ours(table.assign(version=table["server"].where(table["server"] != "", table["version"]))).droplevel(
+        "series"
     )
-    hit = [
-        server
-        for server, value in zip(ours["server"], ours["external_reads_per_row"], strict=True)
-        if value > 0.5
-    ]
+    of = of.reindex(sorted(of.index, key=release))
+    said = each(of, "{:.2g}", named="{1} on {0}")
+    published = theirs(table).droplevel("series")
+    affected, free = (
+        [name for name in _versions(table) if name in published and published[name] == value]
+        for value in (1, 0)
+    )
+    hit = [str(server) for server, value in of.items() if value > 0.5]
     return Words(
-        alt=f"Dots of long values read per scanned row: {said}. The source: 0 for 5.6 and 5.7, 1 for 8.0, 8.4 and 9.0.",
+        alt=f"Dots of long values read per scanned row: {said}. Of the source, {_and(affected)} are affected and {_and(free)} are not.",
         caption=f"Of our servers {' and '.join(hit) or 'none'} reads the long value of every row: {said}.",
     )
+
+
+def _and(names: list[str]) -> str:
+    plain = [name.replace("_", " ") for name in names]
+    return " and ".join([", ".join(plain[:-1]), plain[-1]] if len(plain) > 1 else plain)

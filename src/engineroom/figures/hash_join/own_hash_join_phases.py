@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from engineroom.figures.drawing import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, Words
-from engineroom.figures.lines import is_narrow
+from engineroom.figures.style import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, is_narrow
+from engineroom.figures.wording import Words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

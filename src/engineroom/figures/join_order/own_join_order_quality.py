@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from engineroom.figures.drawing import Words
-from engineroom.figures.lines import STYLES, End, is_narrow, label_ends, plain_log_ticks
+from engineroom.figures.curves import End, label_ends
+from engineroom.figures.style import GREY, STYLES, plain_log_ticks
+from engineroom.figures.wording import Words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,10 +34,10 @@ def picture(table: pd.DataFrame, ax: Axes) -> None:
         ax.plot(mine["rank_percent"], mine["cost_per_best"], style.dash, color=style.colour, linewidth=1.7)
         last = mine.iloc[-1]
         ends.append(End(float(last["rank_percent"]), float(last["cost_per_best"]), str(name), style.colour))
-    ax.axhline(1, color="grey", linewidth=0.8)
+    ax.axhline(1, color=GREY, linewidth=0.8)
     ax.set_yscale("log")
     plain_log_ticks(ax.yaxis)
-    ax.set_xlim(0, 190 if is_narrow(ax) else 140)
+    ax.set_xlim(0, 101)
     ax.set_xticks([0, 50, 100])
     ax.set_xlabel("percent of the cases")
     ax.set_ylabel("C_out over the best plan's, log")

@@ -2,56 +2,36 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pandas as pd
 
-from engineroom.figures.drawing import Words
-from engineroom.figures.lines import is_narrow, label_ends, lines, plain_log_ticks
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from engineroom.runs import Run
+from engineroom import side_by_side
+from engineroom.figures.curves import Curves
+from engineroom.figures.wording import Words
+from engineroom.runs import Run
+from engineroom.side_by_side import ours
 
 __all__ = ["picture", "rows", "words"]
 
-LABELS = {
-    "star, DPsize": "star, DPsize",
-    "star, DPsub": "star, DPsub",
-    "star, DPhyp": "star, DPhyp",
-    "chain, DPsub": "chain, DPsub",
-    "chain, DPsize": "chain, DPsize",
-    "chain, DPhyp": "chain, DPhyp",
-}
+SERIES = ("star, DPsize", "star, DPsub", "star, DPhyp", "chain, DPsub", "chain, DPsize", "chain, DPhyp")
+# Stars and chains on one log axis.
+picture = Curves(
+    labels={name: name for name in SERIES}, x_label="tables", y_label="pairs of sets looked at", x_log=False
+)
 
 
 def rows(run: Run) -> pd.DataFrame:
     """All counts; the series names shape and algorithm."""
-    return run.table.assign(series=run.table["shape"] + ", " + run.table["series"]).drop(columns="shape")
-
-
-def picture(table: pd.DataFrame, ax: Axes) -> None:
-    """Stars and chains on one log axis."""
-    ends = lines(table, ax, x="tables", y="tests", labels=LABELS)
-    ax.set_yscale("log")
-    plain_log_ticks(ax.yaxis)
-    ax.set_xlim(4, 32 if is_narrow(ax) else 26)
-    ax.set_xticks(sorted(set(table["tables"])))
-    ax.set_xlabel("tables")
-    ax.set_ylabel("pairs of sets looked at, log")
-    label_ends(ax, ends)
+    table = run.table.assign(series=run.table["shape"] + ", " + run.table["series"]).drop(columns="shape")
+    return side_by_side.rows(run.with_table(table), by=("tables", "series"), y="tests")
 
 
 def words(table: pd.DataFrame) -> Words:
     """Compare the three at the largest size."""
     largest = table["tables"].max()
-    at = table[table["tables"] == largest].set_index("series")["tests"]
-    listed = ", ".join(f"{label} {at[series]:.3g}" for series, label in LABELS.items())
+    of = ours(table)[:, largest]
+    listed = ", ".join(f"{series} {of[series]:.3g}" for series in SERIES)
     return Words(
         alt=f"Log line chart of pairs of sets looked at against tables. At {largest} tables: {listed}.",
-        caption=(
-            f"For a star of {largest} tables DPsize looks at {at['star, DPsize'] / at['star, DPhyp']:,.0f} times as many "
-            f"candidates as there are pairs; for a chain DPsub wastes most, {at['chain, DPsub'] / at['chain, DPhyp']:,.0f} times."
-        ),
+        caption=f"For a star of {largest} tables DPsize looks at {of['star, DPsize'] / of['star, DPhyp']:,.0f} times as many "
+        f"candidates as there are pairs; for a chain DPsub wastes most, {of['chain, DPsub'] / of['chain, DPhyp']:,.0f} times.",
     )

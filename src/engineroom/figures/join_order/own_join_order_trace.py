@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from engineroom.figures.drawing import BLUE, VERMILION, Words
-from engineroom.figures.lines import is_narrow, plain_log_ticks
+from engineroom.figures.style import BLUE, VERMILION, is_narrow, legend_above, plain_log_ticks
+from engineroom.figures.wording import Words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,7 +41,7 @@ def picture(table: pd.DataFrame, ax: Axes) -> None:
     plain_log_ticks(ax.xaxis)
     ax.set_xlabel("queries" if is_narrow(ax) else "queries, log scale (ring: all, filled: equal)")
     ax.grid(axis="x", alpha=0.25)
-    ax.legend(loc="upper center", bbox_to_anchor=(0.5, 1.14), ncols=1 if is_narrow(ax) else 2, fontsize=9)
+    legend_above(ax)
 
 
 def words(table: pd.DataFrame) -> Words:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from engineroom.figures.drawing import INK, VERMILION, Words, draw
-from engineroom.figures.lines import is_narrow
+from engineroom.figures.drawing import draw
+from engineroom.figures.style import INK, VERMILION, is_narrow
+from engineroom.figures.wording import Words
 from engineroom.query_graphs.dot import SIDES
 from engineroom.query_graphs.trees import Tree, joins, leaves, order
 

@@ -1,71 +1,52 @@
-"""Our own figure: CPU time a row of a large INSERT, parsed alone and stored, in four generations."""
+"""Our own figure: CPU time per row of a large INSERT, parsed alone and stored, in four generations."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
 
 import pandas as pd
 
-from engineroom.figures.drawing import Words
-from engineroom.figures.lines import is_narrow, label_ends, lines
+from engineroom import side_by_side
+from engineroom.figures.curves import Curves
+from engineroom.figures.wording import Words, ends
 from engineroom.servers.catalogue import release
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from engineroom.runs import Run
+from engineroom.summary import values
 
 __all__ = ["picture", "rows", "words"]
 
 
-def rows(run: Run) -> pd.DataFrame:
-    """The largest statements."""
-    largest = run.table["rows_per_statement"].max()
-    return pd.DataFrame(run.table[run.table["rows_per_statement"] == largest])
+def _servers(table: pd.DataFrame) -> dict[str, str]:
+    return {server: server for server in sorted(set(table["series"]), key=release)}
 
 
-def picture(table: pd.DataFrame, ax: Axes) -> None:
-    """Parsing alone (into a table that keeps nothing), one line a server."""
-    servers = sorted(set(table["series"]), key=release)
-    ends = lines(
-        table[table["target"] == "blackhole"],
-        ax,
-        x="columns",
-        y="server_cpu_us",
-        labels={server: server for server in servers},
-        summary="min",
-    )
-    ax.set_xscale("log")
-    ax.set_yscale("log")
-    at = sorted(set(table["columns"]))
-    ax.set_xlim(at[0] / 1.2, at[-1] * (4 if is_narrow(ax) else 2))
-    ax.set_xticks(at, [f"{value:g}" for value in at])
-    ax.minorticks_off()
-    ax.yaxis.set_major_formatter(lambda value, _: f"{value:,.10g}")
-    ax.set_xlabel("columns of a row, log scale")
-    ax.set_ylabel("CPU µs a row, log scale")
-    label_ends(ax, ends)
+rows = partial(
+    side_by_side.rows,
+    by=("columns", "rows_per_statement", "target", "series"),
+    y="server_cpu_us",
+    where="rows_per_statement == rows_per_statement.max()",
+)
+# Parsing alone, into a table that keeps nothing.
+picture = Curves(
+    x="columns",
+    labels=_servers,
+    where="target == 'blackhole'",
+    x_label="columns of a row",
+    y_label="CPU µs per row",
+)
 
 
 def words(table: pd.DataFrame) -> Words:
     """The newest over 5.7, at both ends, parsed and stored."""
-    best = table.groupby(["target", "series", "columns"])["server_cpu_us"].min()
-    servers = sorted(set(table["series"]), key=release)
+    of = values(table, "target", "series", "columns", y="server_cpu_us")
+    servers = list(_servers(table))
     few, many = min(table["columns"]), max(table["columns"])
     old = next((server for server in servers if server.startswith("5.7")), servers[0])
     new = servers[-1]
-
-    def ratio(target: str, columns: int) -> float:
-        return float(best[target, new, columns] / best[target, old, columns])
-
-    said = "; ".join(
-        f"{server}: {best['blackhole', server, few]:.2f} at {few}, {best['blackhole', server, many]:.2f} at {many}"
-        for server in servers
-    )
+    parsed, stored = (of[target, new] / of[target, old] for target in ("blackhole", "innodb"))
+    said = "; ".join(f"{server}: {ends(of['blackhole', server])}" for server in servers)
     return Words(
-        alt=f"Log-log line chart of server CPU microseconds a parsed row against columns, {table['rows_per_statement'].iloc[0]} rows a statement. {said}.",
-        caption=(
-            f"Parsed and thrown away, a row of {few} column costs {new} {ratio('blackhole', few):.2f} times what it costs {old}, one of {many} columns "
-            f"{ratio('blackhole', many):.2f} times; stored in InnoDB, {ratio('innodb', few):.2f} and {ratio('innodb', many):.2f} times."
-        ),
+        alt=f"Log-log line chart of server CPU microseconds per parsed row against columns, {table['rows_per_statement'].iloc[0]} rows "
+        f"per statement. {said}.",
+        caption=f"Parsed and thrown away, a row of {few} column costs {new} {parsed[few]:.2f} times what it costs {old}, one of {many} "
+        f"columns {parsed[many]:.2f} times; stored in InnoDB, {stored[few]:.2f} and {stored[many]:.2f} times.",
     )

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import pandas as pd
 
-from engineroom.figures.dots import dots
-from engineroom.figures.drawing import Words
+from engineroom import side_by_side
+from engineroom.figures.dots import Dots
+from engineroom.figures.wording import Words, each
+from engineroom.runs import Run
 from engineroom.servers.catalogue import release
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
-
-    from engineroom.runs import Run
+from engineroom.side_by_side import ours
 
 __all__ = ["picture", "relative", "rows", "words"]
 
@@ -30,52 +27,41 @@ SHORT = {
 }
 
 
+def _servers(table: pd.DataFrame) -> dict[str, str]:
+    return {server: server for server in sorted(set(table["series"]), key=release)}
+
+
 def rows(run: Run) -> pd.DataFrame:
-    """CPU time over the best of the oldest server, for each repeat."""
-    table = run.table.copy()
-    oldest = min(set(table["series"]), key=release)
-    base = table[table["series"] == oldest].groupby("operation")["server_cpu_us"].min()
-    return table.assign(times_oldest=table["server_cpu_us"] / table["operation"].map(base))
+    """CPU time over the oldest server's, for each repeat."""
+    table = side_by_side.rows(run, by=("operation", "series"), y="server_cpu_us")
+    oldest = next(iter(_servers(table)))
+    return side_by_side.over(table, "times_oldest", f"series == '{oldest}'", "operation")
+
+
+picture = Dots(
+    rows=lambda table: {name: name for name in dict.fromkeys(table["operation"])},
+    narrow=SHORT,
+    series=_servers,
+    label="CPU time over that of the oldest",
+    log=True,
+    line_at=1,
+)
 
 
 def relative(table: pd.DataFrame) -> pd.DataFrame:
-    """Best of the repeats over the oldest server's, by operation and server."""
-    best = table.groupby(["operation", "series"], sort=False)["times_oldest"].min().unstack()
-    servers = sorted(set(table["series"]), key=release)
-    return best[servers]
-
-
-def picture(table: pd.DataFrame, ax: Axes) -> None:
-    """A row an operation, a marker a server."""
-    order = {str(name): str(name) for name in dict.fromkeys(table["operation"])}
-    servers = sorted(set(table["series"]), key=release)
-    dots(
-        table,
-        ax,
-        y="times_oldest",
-        by="operation",
-        order=order,
-        series={server: server for server in servers},
-        x_label=f"CPU time over that of {servers[0]}, log scale",
-        log=True,
-        narrow_names=[SHORT[name] for name in order],
-    )
-    ax.axvline(1, linewidth=0.8, color="#777777")
+    """What counts over the oldest server's, by operation and server."""
+    return ours(table).unstack("series").loc[list(dict.fromkeys(table["operation"])), list(_servers(table))]
 
 
 def words(table: pd.DataFrame) -> Words:
     """How many operations got dearer, and the two ends."""
-    best = relative(table)
-    newest = best[best.columns[-1]]
-    dearer = int((newest > 1).sum())
-    said = "; ".join(
-        f"{name}: " + ", ".join(f"{server} {value:.2f}" for server, value in line.items())
-        for name, line in best.iterrows()
-    )
+    of = relative(table)
+    oldest, newest = of.columns[[0, -1]]
+    times = of[newest]
+    said = "; ".join(f"{name}: {each(line)}" for name, line in of.iterrows())
     return Words(
-        alt=f"Dot plot of server CPU time by operation over that of {best.columns[0]}. {said}.",
-        caption=(
-            f"On {best.columns[-1]} {dearer} of {len(best)} operations of one client cost more CPU time than on {best.columns[0]}; the middle one costs "
-            f"{newest.median():.2f} times as much, '{newest.idxmax()}' {newest.max():.2f} times and '{newest.idxmin()}' {newest.min():.2f} times."
-        ),
+        alt=f"Dot plot of server CPU time by operation over that of {oldest}. {said}.",
+        caption=f"On {newest} {(times > 1).sum()} of {len(of)} operations of one client cost more CPU time than on {oldest}; the middle one "
+        f"costs {times.median():.2f} times as much, '{times.idxmax()}' {times.max():.2f} times and '{times.idxmin()}' "
+        f"{times.min():.2f} times.",
     )

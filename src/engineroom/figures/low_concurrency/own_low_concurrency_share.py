@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engineroom.figures.drawing import BLUE, Words
-from engineroom.figures.lines import is_narrow
+from engineroom.figures.style import BLUE, GREY, is_narrow
+from engineroom.figures.wording import Words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,7 +54,7 @@ def picture(table: pd.DataFrame, ax: Axes) -> None:
     ax.set_ylim(len(names) - 0.5, -0.7)
     ax.set_xlim(100 * low, 100 * high)
     for at in (0, 100):
-        ax.axvline(at, linewidth=0.8, color="#777777")
+        ax.axvline(at, linewidth=0.8, color=GREY)
     ax.grid(axis="x", alpha=0.25)
     ax.set_xlabel(
         "explained, percent"

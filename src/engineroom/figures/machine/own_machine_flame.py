@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
 from engineroom import provenance
 from engineroom.figures import flame
-from engineroom.figures.drawing import BLUE, GREEN, INK, ORANGE, PURPLE, SKY, VERMILION, Words
+from engineroom.figures.style import BLUE, GREEN, INK, ORANGE, PURPLE, SKY, VERMILION
+from engineroom.figures.wording import Words
 from engineroom.runs import Run
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 __all__ = ["as_run", "picture", "rows", "words"]
 
@@ -41,27 +39,16 @@ def as_run(seen: Mapping[str, Any], *, method: str = "sim") -> Run:
 
 
 def rows(run: Run) -> pd.DataFrame:
-    """A row a frame that is wide enough to see; the outermost are what threads do, the innermost what they are in meanwhile."""
-    paths = (
-        (*path.split(";"), f"({state})")
-        for path, state in zip(run.table["path"], run.table["state"], strict=True)
-    )
-    return pd.DataFrame(
-        [
-            {"depth": len(path) - 1, "start_percent": start, "share_percent": wide, "frame": path[-1]}
-            for path, start, wide in flame.frames(zip(paths, run.table["ns"], strict=True))
-        ]
-    )
+    """A row per frame that is wide enough to see; the outermost are what threads do, the innermost what they are in meanwhile."""
+    paths = flame.paths(run.table["path"] + ";(" + run.table["state"] + ")")
+    return flame.table_of(zip(paths, run.table["ns"], strict=True))
 
 
-def picture(table: pd.DataFrame, ax: Axes) -> None:
-    """A box a frame, callers below what they call; what a thread is in has a colour and a hatch."""
+def _style(frame: str) -> tuple[str, str]:
+    return STATES.get(frame.strip("()"), (ORANGE, "")) if frame.startswith("(") else ("none", "")
 
-    def style(i: int) -> tuple[str, str]:
-        frame = table["frame"].iloc[i]
-        return STATES.get(frame.strip("()"), (ORANGE, "")) if frame.startswith("(") else ("none", "")
 
-    flame.boxes(table, ax, style=style, alpha=0.3, letters=(46, 95), of="the threads' time")
+picture = flame.Flame(of="the threads' time", style=_style)
 
 
 def words(table: pd.DataFrame) -> Words:

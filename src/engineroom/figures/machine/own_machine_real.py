@@ -1,4 +1,4 @@
-"""The simulated machine against real threads: commits a second of both, one dot a load, design and number of clients."""
+"""The simulated machine against real threads: commits per second of both, one dot a load, design and number of clients."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import pandas as pd
 from matplotlib.ticker import EngFormatter
 
 from engineroom.experiments.machine import errors
-from engineroom.figures.drawing import BLUE, INK, VERMILION, Words
+from engineroom.figures.style import BLUE, INK, VERMILION
+from engineroom.figures.wording import Words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,8 +43,8 @@ def picture(table: pd.DataFrame, ax: Axes) -> None:
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_formatter(EngFormatter(sep=""))  # short enough for a phone
     ax.minorticks_off()
-    ax.set_xlabel("commits a second, real threads")
-    ax.set_ylabel("commits a second, simulated")
+    ax.set_xlabel("commits per second, real threads")
+    ax.set_ylabel("commits per second, simulated")
     ax.legend(frameon=False)
 
 
@@ -52,6 +53,6 @@ def words(table: pd.DataFrame) -> Words:
     off = table.loc[table["is_held_out"], "commits_per_s_off_percent"].abs()
     said = f"{off.median():.0f} % off in the median and {off.max():.0f} % at most"
     return Words(
-        alt=f"Log-log scatter of simulated against measured commits a second, {len(table)} points. On loads not fitted: {said}.",
+        alt=f"Log-log scatter of simulated against measured commits per second, {len(table)} points. On loads not fitted: {said}.",
         caption=f"Loads that the fit has not seen: {said}. The band is 20 % to either side.",
     )

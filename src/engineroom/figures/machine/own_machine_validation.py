@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from engineroom.figures.drawing import Words
-from engineroom.figures.lines import STYLES, is_narrow
+from engineroom.figures.style import GREY, STYLES, is_narrow
+from engineroom.figures.wording import Words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,7 +39,7 @@ def picture(table: pd.DataFrame, ax: Axes) -> None:
         )
         ticks.append(sum(y) / len(y))
         labels.append(str(family))
-    ax.axvline(0, color="grey", linewidth=0.8)
+    ax.axvline(0, color=GREY, linewidth=0.8)
     ax.set_xlim(-2.5, 2.5)
     ax.set_yticks(ticks, labels)
     ax.tick_params(axis="y", length=0)

@@ -1,22 +1,15 @@
-"""Figure 7-6: fsyncs a transaction against clients, with the CPU gate of the log threads on and off."""
+"""Figure 7-6: fsyncs per transaction against clients, with the CPU gate of the log threads on and off."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pandas as pd
 
-from engineroom.figures.drawing import Words
-from engineroom.figures.redo_log.curves import curves, middle, with_published
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from engineroom.runs import Run
+from engineroom.figures.curves import Curves
+from engineroom.figures.wording import Words, at
+from engineroom.side_by_side import ours, rows, theirs
 
 __all__ = ["picture", "rows", "words"]
 
-X, Y = "concurrency", "flushes_per_transaction"
 LABELS = {
     "flushes": "8.0",
     "old_redo": "5.7",
@@ -26,38 +19,23 @@ LABELS = {
     "9.7_writer_threads_on": "9.7, writer threads on",
     "9.7_writer_threads_off": "9.7, writer threads off",
 }
-SHORT = {
-    **LABELS,
-    "writer_threads_off": "8.0 off",
-    "no_cpu_gate": "8.0 no gate",
-    "9.7_writer_threads_on": "9.7 on",
-    "9.7_writer_threads_off": "9.7 off",
-}
-
-
-def rows(run: Run) -> pd.DataFrame:
-    """Redo fsyncs over commits; the published line counts flushes without saying which."""
-    return with_published(run, x=X, y=Y)
-
-
-def picture(table: pd.DataFrame, ax: Axes) -> None:
-    """One line a design, or a server with its setting."""
-    drawn = set(table["series"])
-    curves(
-        table,
-        ax,
-        x=X,
-        y=Y,
-        labels={series: label for series, label in LABELS.items() if series in drawn},
-        short={series: label for series, label in SHORT.items() if series in drawn},
-        x_label="clients, log scale",
-        y_label="flushes a transaction, log scale",
-    )
+# The published line counts flushes without saying which; ours are redo fsyncs over commits.
+picture = Curves(
+    labels=LABELS,
+    narrow={
+        "writer_threads_off": "8.0 off",
+        "no_cpu_gate": "8.0 no gate",
+        "9.7_writer_threads_on": "9.7 on",
+        "9.7_writer_threads_off": "9.7 off",
+    },
+    x_label="clients",
+    y_label="flushes per transaction",
+)
 
 
 def words(table: pd.DataFrame) -> Words:
     """Where the new log's curve peaks, with and without the gate."""
-    of = middle(table, x=X, y=Y)
+    of = {str(series): line.droplevel(0) for series, line in ours(table).groupby(level=0)}
     new, old = of["flushes"], of["old_redo"]
     more = ""
     if "no_cpu_gate" in of:
@@ -66,18 +44,10 @@ def words(table: pd.DataFrame) -> Words:
     if "9.7_writer_threads_on" in of:
         on, off = of["9.7_writer_threads_on"], of["9.7_writer_threads_off"]
         more = f" 9.7 with one client: {on[1]:.2f} with its log threads on, {off[1]:.2f} with them off."
-
-    def said(series: str) -> str:
-        return f"{LABELS[series]}: " + ", ".join(f"{value:.2f} at {n:g}" for n, value in of[series].items())
-
+    said = ". ".join(f"{label}: {at(of[series])}" for series, label in LABELS.items() if series in of)
     return Words(
-        alt=(
-            "Log-log line chart of redo fsyncs a transaction against clients. "
-            + ". ".join(said(series) for series in LABELS if series in of)
-            + ". Published for 8.0: 2.34 at 1, 9.5 at 3, 7.31 at 10, 2.11 at 50, 1.37 at 100, 0.98 at 200."
-        ),
-        caption=(
-            f"The log of 8.0 flushes most with {new.idxmax():g} {'client' if new.idxmax() == 1 else 'clients'}, "
-            f"{new.max():.1f} times a transaction, that of 5.7 at most {old.max():.2f} times.{more}"
-        ),
+        alt=f"Log-log line chart of redo fsyncs per transaction against clients. {said}. "
+        f"Published for 8.0: {at(theirs(table)['flushes'], '{:g}')}.",
+        caption=f"The log of 8.0 flushes most with {new.idxmax():g} {'client' if new.idxmax() == 1 else 'clients'}, "
+        f"{new.max():.1f} times per transaction, the log of 5.7 at most {old.max():.2f} times.{more}",
     )
