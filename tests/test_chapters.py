@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from engineroom import chapters, paths, runs
+from engineroom import chapters, paths
 from engineroom.errors import EngineRoomError
 
 ROOT = paths.root()
@@ -104,10 +104,6 @@ def test_the_declaration_is_read_without_installed_packages():
         [sys.executable, "-I", "-S", "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout
     assert [line.split()[0] for line in listed.splitlines()] == [each.word for each in chapters.modules()]
-
-
-def test_methods_are_those_of_runs():
-    assert chapters.METHODS == runs.METHODS
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-// The Python module engineroom._native: one submodule a chapter and one for the machine, each bound in a file of its name.
+// The Python module engineroom._native: one submodule per chapter and one for the machine, each bound in a file of its name.
 #include "submodules.hpp"
 
 PYBIND11_MODULE(_native, module) {

@@ -237,12 +237,12 @@ def _wrong(file: Path, problem: str) -> EngineRoomError:
 
 
 def wasm_lines() -> list[str]:
-    """One line a WebAssembly module for native/wasm/build.sh: its word, what to optimize for, its sources."""
+    """One line per WebAssembly module, for native/wasm/build.sh: its word, what to optimize for, its sources."""
     return [" ".join((each.word, each.optimize, *each.sources)) for each in modules()]
 
 
 if __name__ == "__main__":
-    # The one thing that a shell script asks; what writes files is in engineroom.book_frame.
+    # The one thing that a shell script asks; what writes files is in engineroom.rooms.
     if sys.argv[1:] != ["wasm"]:
         sys.exit("usage: python -m engineroom.chapters wasm")
     print("\n".join(wasm_lines()))

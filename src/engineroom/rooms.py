@@ -106,7 +106,7 @@ ROOMS = (
         is_shared=True,
     ),
     Room(
-        "the figures, one module a figure, named by its id in `data/published/figures.yaml`",
+        "the figures, one module per figure, named by its id in `data/published/figures.yaml`",
         ("src/engineroom/figures/{word}/",),
         on_pages=True,
     ),

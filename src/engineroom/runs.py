@@ -20,12 +20,12 @@ import pandas as pd
 from filelock import FileLock
 
 from engineroom import paths, provenance
+from engineroom.chapters import METHODS
 from engineroom.errors import EngineRoomError
 from engineroom.summary import SUMMARIES, values
 
 __all__ = ["METHODS", "Run", "latest", "newest", "package", "recorded", "save", "withdraw"]
 
-METHODS = ("live", "host", "sim", "kernel")
 _LARGEST_CSV_BYTES = 1_000_000
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
 _KINDS = {"boolean": "boolean", "integer": "Int64", "number": "float64", "string": "str"}
