@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import fcntl
+import os
 import signal
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
@@ -13,7 +14,11 @@ from engineroom import paths
 
 
 def pytest_configure() -> None:
-    """A shell lets what it starts in the background ignore Ctrl-C; a test that sends one would wait for ever."""
+    """A shell lets what it starts in the background ignore Ctrl-C; a test that sends one would wait for ever.
+
+    The processors are the tests' own: a sweep takes more than one of them only where that is what is tested.
+    """
+    os.environ.setdefault("ENGINEROOM_JOBS", "1")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
