@@ -6,6 +6,7 @@ the list, so what was read before that, or outside Python, is not on it.
 
 from __future__ import annotations
 
+import importlib.metadata
 import importlib.util
 import os
 import sys
@@ -18,7 +19,8 @@ from engineroom import paths
 __all__ = ["VARIABLE", "begin"]
 
 VARIABLE = "ENGINEROOM_READS"
-FINDER = "<frozen importlib._bootstrap_external>"  # lists folders for modules; those it finds are opened, too
+# They list folders for modules and packages; what they find there and use is opened, too.
+FINDERS = ("<frozen importlib._bootstrap_external>", importlib.metadata.__file__)
 MADE = ("_build", ".venv", ".git")  # not ours, or made from what is
 
 
@@ -50,7 +52,7 @@ def begin() -> None:
             tell("file", path)
 
     def on_list(path: object = None) -> None:
-        if sys._getframe(2).f_code.co_filename != FINDER:
+        if sys._getframe(2).f_code.co_filename not in FINDERS:
             tell("folder", path)
 
     def on_import(module: str, file: object, *_: object) -> None:
