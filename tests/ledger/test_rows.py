@@ -191,7 +191,7 @@ def test_the_page_shows_the_claims_of_figures_that_have_a_run(empty_book: Path) 
     text = page.claims_markdown("fig-7-23")
     assert text.startswith("**fig-7-23 by live, recorded 20")
     assert (
-        "| index nested loop / hash join, each on its best server (direction) | 3.131 | 0.333 | not held |"
+        "* - index nested loop / hash join, each on its best server (direction)\n  - 3.131\n  - 0.333\n  - not held\n"
         in text
     )
     assert page.claims_markdown() == text

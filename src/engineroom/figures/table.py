@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
 
-__all__ = ["Table"]
+__all__ = ["Table", "listed"]
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,17 @@ class Table:
 
     def __repr__(self) -> str:
         return f"{self.caption}\n{self.rows.to_string(index=False)}"
+
+
+def listed(header: Sequence[str], rows: Iterable[Sequence[str]], *, kind: str, widths: str = "auto") -> str:
+    """The same as text of a page, whose cells may hold links and other markup; `kind` is the table's class."""
+    options = [":header-rows: 1", f":widths: {widths}", f":class: {kind}"]
+    lines = [
+        f"{' ' if index else '*'} - {cell}".rstrip()
+        for cells in [header, *rows]
+        for index, cell in enumerate(cells)
+    ]
+    return "\n".join(["```{list-table}", *options, "", *lines, "```"])
 
 
 def _cell(value: object) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from engineroom import chapters, paths
+from engineroom.figures.table import listed
 from engineroom.ledger.claims import Figure, figures
 from engineroom.ledger.rows import Row, judgements, rows
 from engineroom.ledger.verdicts import TOKENS, Claim, Judgement
@@ -39,13 +40,10 @@ def markdown() -> str:
 
 
 def _table(found: list[Row]) -> str:
-    lines = ["```{list-table}", ":header-rows: 1", ":widths: 12 34 54", ":class: ledger", ""]
-    for cells in [
-        ("figure", "verdict", "what it shows"),
-        *((_link(figures()[row.figure]), _verdict(row), _cell(figures()[row.figure].title)) for row in found),
-    ]:
-        lines += [f"{'*' if index == 0 else ' '} - {cell}" for index, cell in enumerate(cells)]
-    return "\n".join([*lines, "```", ""])
+    lines = (
+        (_link(figures()[row.figure]), _verdict(row), _cell(figures()[row.figure].title)) for row in found
+    )
+    return listed(("figure", "verdict", "what it shows"), lines, kind="ledger", widths="12 34 54") + "\n"
 
 
 def claims_markdown(*named: str) -> str:
@@ -57,20 +55,17 @@ def claims_markdown(*named: str) -> str:
 def _claims_table(run: Run, judged: Judgement) -> str:
     when = "" if run.recorded_at is None else f", {run.origin} {run.recorded_at[:10]}"
     reason = f" {_cell(judged.reason)}" if judged.reason else ""
-    lines = [
-        f"**{run.figure} by {run.method}{when}: {_words(judged.verdict)}.**{reason}",
-        "",
-        ":::{table}",
-        ":class: claims",
-        "",
-        "| claim | published | ours | held |",
-        "|---|---|---|---|",
-    ]
-    for claim in judged.claims:
-        part = "" if claim.part == "shape" else f" ({claim.part})"
-        published = "" if claim.published is None else f"{claim.published:g}"
-        lines.append(f"| {_cell(claim.text)}{part} | {published} | {_ours(claim)} | {_outcome(claim)} |")
-    return "\n".join([*lines, ":::"])
+    lines = (
+        (
+            _cell(claim.text) + ("" if claim.part == "shape" else f" ({claim.part})"),
+            "" if claim.published is None else f"{claim.published:g}",
+            _ours(claim),
+            _outcome(claim),
+        )
+        for claim in judged.claims
+    )
+    head = f"**{run.figure} by {run.method}{when}: {_words(judged.verdict)}.**{reason}"
+    return f"{head}\n\n" + listed(("claim", "published", "ours", "held"), lines, kind="claims")
 
 
 def _words(verdict: str) -> str:
