@@ -58,8 +58,8 @@ def test_further_columns_are_taken_along_and_empty_where_the_source_has_none() -
 
 def test_a_figure_of_our_own_has_rows_without_published_ones() -> None:
     run = Run("own-loads", "sim", LOADED, {})
-    table = side_by_side.rows(run, "build", "series", y="load_time_minutes")
-    assert list(table.columns) == ["build", "series", *COLUMNS]
+    table = side_by_side.rows(run, by=("build", "series"), y="load_time_minutes")
+    assert list(table.columns) == ["build", "series", *COLUMNS[:2], "commits", *COLUMNS[2:]]
     assert set(table["source"]) == {"ours"}
 
 
@@ -81,3 +81,41 @@ def test_what_is_drawn_beside_the_published_rows_is_what_was_judged(figure: str)
         drawn = values(table[table["source"] == "ours"], "series", x, y=y)
         assert drawn.equals(run.values("series", x, y=y))
         assert judge(run).repeats == table[table["source"] == "ours"].groupby(["series", x]).size().max()
+
+
+def test_the_value_of_a_cell_is_found_by_its_place_series_first() -> None:
+    table = side_by_side.rows(Run("fig-7-02", "sim", LOADED, {}))
+    assert side_by_side.cell(table) == (("build", "series"), "load_time_minutes")
+    assert side_by_side.ours(table).to_dict() == {
+        ("load_time", "after"): 2.5,
+        ("load_time", "before"): 11.0,
+    }
+    assert side_by_side.theirs(table)["load_time", "before"] == 77.0
+
+
+@pytest.mark.parametrize(("summary", "of_after"), [("median", 2.5), ("min", 2.0)])
+def test_values_over_a_reference_are_ratios_within_each_source(summary: str, of_after: float) -> None:
+    table = side_by_side.rows(Run("fig-7-02", "live", LOADED, {}, summary=summary))
+    ratios = side_by_side.over(table, "times", "build == 'after'")
+    assert side_by_side.cell(ratios) == (("build", "series"), "times")
+    assert ratios["times"].tolist() == pytest.approx(
+        [10 / of_after, 12 / of_after, 2 / of_after, 3 / of_after, 77 / 16, 1]
+    )
+    assert ratios["load_time_minutes"].equals(table["load_time_minutes"])
+    assert ratios[ratios["build"] == "before"]["least"].tolist() == pytest.approx(
+        [10 / of_after, 10 / of_after, 77 / 16]
+    )
+
+
+def test_a_reference_can_be_another_one_in_each_part() -> None:
+    costs = pd.DataFrame(
+        {
+            "operation": ["a", "a", "b", "b"],
+            "series": ["old", "new"] * 2,
+            "repeat": 0,
+            "us": [2.0, 3.0, 10.0, 5.0],
+        }
+    )
+    table = side_by_side.rows(Run("own-costs", "live", costs, {}), by=("operation", "series"), y="us")
+    times = side_by_side.over(table, "times", "series == 'old'", "operation")
+    assert times["times"].tolist() == [1.0, 1.5, 1.0, 0.5]

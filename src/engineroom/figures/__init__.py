@@ -1,4 +1,9 @@
-"""One module per figure in its chapter's folder, named by its id: `rows` (the table), `picture` (drawn from the rows alone), `words` (alt text and caption)."""
+"""One module per figure in its chapter's folder, named by its id, which declares three things.
+
+`rows` makes the table of a run (`engineroom.side_by_side.rows`), `picture` draws it from those rows alone (`Curves`, `Dots`, `Ranked`,
+`Bars`, `Steps`, `Flame`, or a function of its own), and `words` says what it shows: alt text and caption, computed from the same rows.
+Numbers of a source come with the rows, from `data/published`.
+"""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ picture = Curves(
 def rows(run: Run) -> pd.DataFrame:
     """CPU microseconds per order line, for each repeat."""
     table = side_by_side.rows(run, by=("warehouses", "series"), y="server_cpu_s")
-    reads_once = table[table["series"] == "hash_join"].groupby("warehouses")["rows_read"].min()
+    reads_once = run.values("warehouses", y="rows_read", where="series == 'hash_join'")
     cost = 1e6 * table["server_cpu_s"] / table["warehouses"].map(reads_once)
     return side_by_side.valued(table, "cpu_us_per_order_line", cost)
 
