@@ -4,8 +4,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
+#include "common/described.hpp"
+#include "common/require.hpp"
+#include "machine/cpu_set.hpp"
 #include "machine/random.hpp"
 
 namespace engineroom::machine {
@@ -35,42 +39,39 @@ struct Distribution {
   }
 };
 
+/// What a simulated machine costs, in picoseconds unless a name says otherwise. What each means, and what it may be, is
+/// described below; where a preset's numbers come from stands in data/machine.
 struct SimConfig {
-  // Topology. A core of several hardware threads counts as that many CPUs; at most 256 CPUs.
   std::uint32_t sockets = 1;
   std::uint32_t cores_per_socket = 2;
   std::uint32_t threads_per_core = 1;
-  std::uint32_t smt_permille = 600;  // speed of a hardware thread whose sibling is busy too
+  std::uint32_t smt_permille = 600;
 
-  // Cache lines: what it costs when the line is here, and when it comes from elsewhere.
   Time load_ps = 1'000;
   Time rmw_ps = 5'000;
   Time same_core_ps = 10'000;
   Time same_socket_ps = 50'000;
   Time other_socket_ps = 150'000;
   Time first_touch_ps = 20'000;
-  Time read_occupancy_ps = 10'000;  // how long one reader keeps the line from the next
+  Time read_occupancy_ps = 10'000;
 
-  Time task_ps = 0;                // a call of a task, besides what it does
-  Time await_ps = 0;               // what the program does around each operation on a shared word
-  Time clock_ps = 0;               // a look at the clock
-  Time pause_ps = 20'000;          // one PAUSE instruction
-  Time copy_ps_per_kib = 100'000;  // memcpy
+  Time task_ps = 0;
+  Time await_ps = 0;
+  Time clock_ps = 0;
+  Time pause_ps = 20'000;
+  Time copy_ps_per_kib = 100'000;
 
-  // The operating system.
-  Time switch_ps = 1'500'000;  // from one thread to another
-  // From a wake-up to the first instruction on an idle CPU, besides the switch. On a virtual machine no two
-  // are the same, and who comes first may depend on it.
+  Time switch_ps = 1'500'000;
+  // On a virtual machine no two are the same, and who comes first may depend on it.
   Distribution wake{{3'000'000}};
-  // Of it, what the system counts as the processor time of a thread that another one woke.
   Time wake_counted_ps = 0;
-  Time park_ps = 500'000;         // a futex wait up to the switch
-  Time unpark_ps = 300'000;       // a futex wake that finds nobody
-  Time wake_each_ps = 1'000'000;  // and for each thread that it wakes
-  Time woken_ps = 0;              // what such a thread takes itself until it goes on, besides the switch
+  Time park_ps = 500'000;
+  Time unpark_ps = 300'000;
+  Time wake_each_ps = 1'000'000;
+  Time woken_ps = 0;
   Time yield_ps = 300'000;
-  Time slice_ps = 3'000'000'000;               // how long a thread runs while others wait for its CPU
-  Time wakeup_granularity_ps = 1'000'000'000;  // how long before a thread that wakes may take its place
+  Time slice_ps = 3'000'000'000;
+  Time wakeup_granularity_ps = 1'000'000'000;
   // Round robin (SCHED_RR), when positive: slices are whole ticks of the clock and end at one, a thread that
   // sleeps keeps the rest of its slice, nobody takes another's place before, and who wakes while all CPUs are
   // busy waits where it ran.
@@ -88,29 +89,118 @@ struct SimConfig {
   // what the one and the other send costs so much CPU time each, and the thread comes as one that is woken on an idle
   // CPU. 0: it takes the thread at once.
   Time pull_ps = 0;
-  // A CPU that computes is interrupted by the system and, on a virtual machine, by its host: so often on average
-  // (0: never), each time for so long.
+  // A CPU that computes is interrupted by the system and, on a virtual machine, by its host.
   Time interrupt_every_ps = 0;
   Distribution interrupt;
 
   // The disk, behind a page cache: pwrite copies, fsync carries to the disk what was copied since.
   Time pwrite_ps = 1'500'000;
   Time pwrite_ps_per_kib = 200'000;
-  Time fsync_ps = 1'000'000;           // CPU time of the call
-  Distribution disk_fsync;             // the device's time for an fsync, without the bytes
-  Time disk_ps_per_kib = 1'000'000;    // 1 ns a byte: about 1 GB/s
-  std::uint32_t disk_queue_depth = 1;  // fsyncs that the device works on at the same time
-  std::uint32_t disk_is_timer = 0;     // 1: emulated, an fsync is a sleep
+  Time fsync_ps = 1'000'000;
+  Distribution disk_fsync;
+  Time disk_ps_per_kib = 1'000'000;  // 1 ns a byte: about 1 GB/s
+  std::uint32_t disk_queue_depth = 1;
+  bool disk_is_timer = false;
 
-  std::uint64_t seed = 1;
-  /// Costs and scheduling vary wildly by seed, threads wake for no reason: to find what a kernel forgot.
+  std::uint64_t seed = 1;  // no option: whoever runs the machine gives it
   bool random_schedule = false;
-  /// A park's timeout never comes: to find a wait that only its timeout ends.
   bool no_timeouts = false;
-  /// Intervals kept for a trace; 0 keeps none, and what does not fit is counted.
   std::uint64_t trace_intervals = 0;
 
   std::uint32_t cpus() const { return sockets * cores_per_socket * threads_per_core; }
 };
+
+constexpr auto described(options::Of<SimConfig>) {
+  using options::only_element;
+  using options::option;
+  using C = SimConfig;
+  using D = Distribution;
+  return options::list<C>(
+      "a simulated machine",
+      {
+          option<&C::sockets>("sockets", {.least = 1}, "processors, each with its own part of the memory"),
+          option<&C::cores_per_socket>("cores_per_socket", {.least = 1}, "cores of each"),
+          option<&C::threads_per_core>("threads_per_core", {.least = 1},
+                                       "CPUs of each core, at most 256 in all"),
+          option<&C::smt_permille>("smt_permille", {.least = 1, .most = 1000},
+                                   "speed of a CPU whose sibling is busy, too"),
+          option<&C::load_ps>("load_ps", "a look at a line that is here"),
+          option<&C::rmw_ps>("rmw_ps", "an atomic operation on a line that is here alone"),
+          option<&C::same_core_ps>("same_core_ps", "how long a line takes from a sibling of the core"),
+          option<&C::same_socket_ps>("same_socket_ps",
+                                     "how long a line takes from another core of the socket"),
+          option<&C::other_socket_ps>("other_socket_ps", "how long a line takes from another socket"),
+          option<&C::first_touch_ps>("first_touch_ps", "a line that nobody has used"),
+          option<&C::read_occupancy_ps>("read_occupancy_ps",
+                                        "how long one reader keeps the line from the next"),
+          option<&C::await_ps>("await_ps", "what the program does around each operation on a shared word"),
+          option<&C::task_ps>("task_ps", "a call of a task, besides what it does"),
+          option<&C::pause_ps>("pause_ps", "one PAUSE instruction"),
+          option<&C::copy_ps_per_kib>("copy_ps_per_kib", "memcpy, for each KiB"),
+          option<&C::switch_ps>("switch_ps", "from one thread to another on a CPU"),
+          only_element<&C::wake, &D::quantiles_ps>(
+              "wake_ps", "from a wake-up to the first instruction on an idle CPU, besides the switch"),
+          option<&C::wake, &D::quantiles_ps>("wake_quantiles_ps",
+                                             "the same, drawn anew each time: equally spaced quantiles"),
+          option<&C::park_ps>("park_ps", "a futex wait up to the switch"),
+          option<&C::unpark_ps>("unpark_ps", "a futex wake that finds nobody"),
+          option<&C::wake_each_ps>("wake_each_ps", "what a futex wake takes for each thread that it wakes"),
+          option<&C::woken_ps>("woken_ps",
+                               "what such a thread takes itself until it goes on, besides the switch"),
+          option<&C::wake_counted_ps>(
+              "wake_counted_ps",
+              "of a wake-up by another thread, what the system counts as CPU time of the woken one"),
+          option<&C::clock_ps>("clock_ps", "a look at the clock"),
+          option<&C::yield_ps>("yield_ps", "a sched_yield"),
+          option<&C::slice_ps>("slice_ps", {.least = 1},
+                               "how long a thread runs while others wait for its CPU"),
+          option<&C::wakeup_granularity_ps>("wakeup_granularity_ps",
+                                            "how long it runs before a thread that wakes may take its place"),
+          option<&C::tick_ps>("tick_ps",
+                              "a tick of the clock by which slices end, round robin; 0: the fair scheduler"),
+          option<&C::timer_slack_ps>("timer_slack_ps", "how much later a timer goes off than it was set for"),
+          option<&C::timer_ps>(
+              "timer_ps", "setting a timer, and setting the next one when it is over; 0: timers are free"),
+          option<&C::timer_interrupt_ps>("timer_interrupt_ps",
+                                         "a timer that goes off while its CPU computes"),
+          option<&C::kick_ps>("kick_ps", "interrupting an idle CPU to wake a thread there"),
+          option<&C::pull_ps>(
+              "pull_ps", "asking another CPU for a thread that waits there, each of the two; 0: it is free"),
+          option<&C::interrupt_every_ps>("interrupt_every_ps",
+                                         "computing time between two interruptions, mean; 0: never any"),
+          option<&C::set_timer, &D::quantiles_ps>(
+              "set_timer_quantiles_ps",
+              "setting a timer, where it is known better than timer_ps; one: as timer_ps"),
+          option<&C::interrupt, &D::quantiles_ps>("interrupt_quantiles_ps", "how long an interruption lasts"),
+          option<&C::pwrite_ps>("pwrite_ps", "a pwrite, besides its bytes"),
+          option<&C::pwrite_ps_per_kib>("pwrite_ps_per_kib", "a pwrite, for each KiB"),
+          option<&C::fsync_ps>("fsync_ps", "CPU time of an fsync"),
+          option<&C::disk_ps_per_kib>("disk_ps_per_kib",
+                                      "the disk's time for each KiB that an fsync carries to it"),
+          option<&C::disk_queue_depth>("disk_queue_depth", {.least = 1},
+                                       "fsyncs that the disk works on at the same time"),
+          option<&C::disk_is_timer>("disk_is_timer", "whether the disk is emulated: an fsync is a sleep"),
+          option<&C::random_schedule>("random_schedule",
+                                      "whether costs and scheduling vary wildly by seed and threads wake "
+                                      "for no reason: to find what a kernel forgot"),
+          option<&C::no_timeouts>(
+              "no_timeouts",
+              "whether a park's timeout never comes: to find a wait that only its timeout ends"),
+          option<&C::trace_intervals>("trace_intervals",
+                                      "intervals kept for a trace; what does not fit is counted"),
+          option<&C::disk_fsync, &D::quantiles_ps>("disk_fsync_quantiles_ps",
+                                                   "the disk's time for an fsync without its bytes"),
+          option<&C::disk_fsync, &D::exponential_mean_ps>(
+              "disk_fsync_exponential_mean_ps", "the same, exponential with this mean, when positive"),
+      });
+}
+
+inline void check_together(const SimConfig& config) {
+  if (std::uint64_t{config.sockets} * config.cores_per_socket * config.threads_per_core <= CpuSet::kMost)
+    return;
+  refuse("the machine must have at most " + std::to_string(CpuSet::kMost) + " CPUs, got " +
+         std::to_string(config.sockets) + " sockets x " + std::to_string(config.cores_per_socket) +
+         " cores x " + std::to_string(config.threads_per_core) + " threads");
+}
 
 }  // namespace engineroom::machine

@@ -10,8 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "machine/models/closed_loop.hpp"
-#include "machine/models/open_loop.hpp"
+#include "described_members.hpp"
 #include "machine/sim_machine.hpp"
 #include "sync/event.hpp"
 #include "sync/latch.hpp"
@@ -1046,6 +1045,10 @@ TEST(Histograms, QuantilesAreWithinThreePerCent) {
   EXPECT_NEAR(static_cast<double>(histogram.quantile(990)), 99'000.0, 0.035 * 99'000.0);
   EXPECT_NEAR(static_cast<double>(histogram.quantile(500)), 50'000.0, 0.035 * 50'000.0);
   EXPECT_EQ(Histogram{}.quantile(500), 0U);
+}
+
+TEST(SimConfig, EveryMemberButTheSeedIsAnOption) {
+  EXPECT_EQ(tests::described_members<SimConfig>(), tests::members<SimConfig>() - 1);
 }
 
 }  // namespace

@@ -44,12 +44,17 @@ WORD = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 
 @dataclass(frozen=True, kw_only=True)
 class Module:
-    """A WebAssembly module: native/wasm/<word>.cpp, linked with `sources` (under native/)."""
+    """A WebAssembly module: native/wasm/<word>.cpp, linked with `sources` (under native/, `*` for any name)."""
 
     word: str
     sources: tuple[str, ...]
     optimize: str = "speed"
     is_explorable: bool = True
+
+    def files(self, native: Path) -> list[str]:
+        """The sources that there are in the folder `native`."""
+        found = [file for source in self.sources for file in sorted(native.glob(source))]
+        return [file.relative_to(native).as_posix() for file in found]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -238,7 +243,8 @@ def _wrong(file: Path, problem: str) -> EngineRoomError:
 
 def wasm_lines() -> list[str]:
     """One line per WebAssembly module, for native/wasm/build.sh: its word, what to optimize for, its sources."""
-    return [" ".join((each.word, each.optimize, *each.sources)) for each in modules()]
+    native = Path(__file__).resolve().parents[2] / "native"
+    return [" ".join((each.word, each.optimize, *each.files(native))) for each in modules()]
 
 
 if __name__ == "__main__":

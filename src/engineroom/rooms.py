@@ -76,7 +76,7 @@ ROOMS = (
         None,
         others=("handouts",),
     ),
-    Room("the kernels", ("native/kernels/{word}/",), others=("common",)),
+    Room("the kernels", ("native/kernels/{word}/",)),
     Room(
         "native tests of the kernels",
         ("native/tests/test_{word}.cpp", "native/tests/test_{word}_*.cpp"),
@@ -156,7 +156,7 @@ def missing(book: chapters.Book, root: Path) -> list[str]:
             lacking += [
                 f"{page.word}: the module {module.word} names native/{source}, which is not there: mend chapters.toml"
                 for source in module.sources
-                if not (root / "native" / source).is_file()
+                if not any((root / "native").glob(source))
             ]
     return lacking
 

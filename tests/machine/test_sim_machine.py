@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engineroom import paths
+from engineroom import chapters, paths
 
 # clients, sockets, cores a socket, work, hold, fsyncs, microseconds, seed, random schedule
 RUNS = (
@@ -28,8 +28,20 @@ def reference(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 def compiled_and_run(folder: Path, compiler: str, level: str) -> list[str]:
     program = folder / "runs"
-    sources = ("native/wasm/machine.cpp", "native/machine/sim_machine.cpp", "native/machine/sim_file.cpp")
-    command = [compiler, "-std=c++20", level, "-Inative", "-Inative/kernels", *sources, "-o", str(program)]
+    native = paths.root() / "native"
+    module = next(each for each in chapters.modules() if each.word == "machine")
+    sources = [native / file for file in module.files(native) if not file.startswith("wasm/small/")]
+    command = [
+        compiler,
+        "-std=c++20",
+        level,
+        "-Inative",
+        "-Inative/kernels",
+        "native/wasm/machine.cpp",
+        *map(str, sources),
+        "-o",
+        str(program),
+    ]
     subprocess.run(command, cwd=paths.root(), check=True, capture_output=True, text=True)
     return lines([str(program), *ARGUMENTS])
 

@@ -1,0 +1,86 @@
+// Cache lines: who has one, what it costs to read and to write it, and who waits for a change of it.
+//
+// Models      one owner and any number of sharers; a request waits until the line is free, then for its way
+// Leaves out  capacity: a line stays where it was used
+// Cost        a few comparisons an access, no event of its own
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "machine/cpu_set.hpp"
+#include "machine/sim/topology.hpp"
+#include "machine/sim_config.hpp"
+
+namespace engineroom::machine::sim {
+
+/// No CPU, no thread.
+constexpr std::int32_t kNone = -1;
+
+struct Line {
+  CpuSet sharers;
+  Time free_at = 0;
+  std::int32_t owner = kNone;         // the CPU that wrote last
+  std::int32_t watchers = kNone;      // threads that spin on it (spins.hpp)
+  std::int32_t first_parked = kNone;  // threads that sleep on it (parked.hpp)
+  std::int32_t last_parked = kNone;
+};
+
+struct Ref {
+  std::uint64_t* value;
+  Line* line;
+};
+
+/// A shared word on a line of its own.
+class Word {
+ public:
+  explicit Word(std::uint64_t initial = 0) : value_(initial) {}
+  Word(const Word&) = delete;
+  Word& operator=(const Word&) = delete;
+  operator Ref() { return {&value_, &line_}; }  // NOLINT: a word is used as its reference
+
+ private:
+  std::uint64_t value_;
+  Line line_;
+};
+
+class Words {
+ public:
+  static constexpr std::size_t kPerLine = 8;
+  explicit Words(std::size_t n) : values_(n), lines_((n + kPerLine - 1) / kPerLine) {}
+  Words(const Words&) = delete;
+  Words& operator=(const Words&) = delete;
+  Ref operator[](std::size_t i) { return {&values_[i], &lines_[i / kPerLine]}; }
+  std::size_t size() const { return values_.size(); }
+
+ private:
+  std::vector<std::uint64_t> values_;
+  std::vector<Line> lines_;
+};
+
+class CacheLines {
+ public:
+  CacheLines(const SimConfig& config, const Topology& topology) : config_(config), topology_(topology) {}
+
+  /// How long a CPU's access takes from `now` on. The line is the CPU's from then on.
+  Time read(Line& line, std::uint32_t cpu, Time now) const {
+    return line.sharers.has(cpu) ? config_.load_ps : fetch(line, cpu, now);
+  }
+  Time write(Line& line, std::uint32_t cpu, Time now) const {
+    const bool is_alone = line.owner == static_cast<std::int32_t>(cpu) && line.sharers.only(cpu);
+    return is_alone ? config_.rmw_ps : fetch_alone(line, cpu, now);
+  }
+  /// Who looked at it anew, in vain, has a copy again and kept the others from it meanwhile.
+  void read_aside(Line& line, std::uint32_t cpu, Time now) const;
+
+ private:
+  Time fetch(Line& line, std::uint32_t cpu, Time now) const;
+  Time fetch_alone(Line& line, std::uint32_t cpu, Time now) const;
+  Time distance(std::uint32_t from, std::uint32_t to) const;
+
+  const SimConfig& config_;
+  const Topology& topology_;
+};
+
+}  // namespace engineroom::machine::sim

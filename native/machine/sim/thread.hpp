@@ -1,0 +1,68 @@
+// A simulated thread: where its coroutine stands, what it has asked for, and what it has passed of it.
+#pragma once
+
+#include <coroutine>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include "machine/concept.hpp"
+#include "machine/random.hpp"
+#include "machine/sim/lines.hpp"
+#include "machine/sim_config.hpp"
+#include "machine/task.hpp"
+
+namespace engineroom::machine {
+
+class SimFile;
+
+namespace sim {
+
+enum class Action : std::uint8_t { none, start, spin, park, unpark, sleep, yield, pwrite, fsync, end };
+enum class Phase : std::uint8_t { runnable, running, spinning, parked, sleeping, io, ended };
+
+struct Thread {
+  std::coroutine_handle<> resume_at;
+  Time pending = 0;         // computed but not yet passed
+  Time pending_memory = 0;  // of it, waiting for lines
+  Time left = 0;            // passed into a segment on a CPU, not yet over
+  Time left_memory = 0;
+  Time segment_start = 0;
+  Time segment_end = 0;
+  Time since = 0;     // when it entered its phase
+  Time ready_at = 0;  // when its waker is done with it
+  Time timer_end = kNever;
+  Time timer_set = 0;
+  std::uint32_t id = 0;
+  std::uint32_t cpu = 0;
+  std::uint32_t timer_cpu = 0;
+  Time ticks_left = 0;            // of its slice; 0: a whole one
+  std::int32_t next = kNone;      // in a run queue, or among the parked
+  std::int32_t previous = kNone;  // among the parked
+  std::int32_t next_watcher = kNone;
+  std::int32_t previous_watcher = kNone;
+  std::uint32_t activity = 0;
+  Action action = Action::none;
+  Phase phase = Phase::runnable;
+  Patience patience = Patience::until_stop;
+  ParkResult park_result = ParkResult::woken;
+  Site site;
+  Ref ref{};
+  Until until{};
+  Time round_ps = 0;
+  std::uint64_t rounds_left = 0;
+  Time spin_start = 0;
+  SpinResult spin_result{};
+  std::uint64_t operand = 0;
+  std::uint64_t operand2 = 0;
+  SimFile* file = nullptr;
+  std::span<const std::byte> bytes;
+  Random random;
+  std::uint32_t name = 0;
+  std::function<Task<>()> body;
+  Task<> task;
+};
+
+}  // namespace sim
+}  // namespace engineroom::machine
