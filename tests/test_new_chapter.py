@@ -242,9 +242,10 @@ def built(scratch: Path) -> Path:
     for path in [
         scratch / "native/machine",
         scratch / "native/sync",
+        scratch / "native/validation",
         *(scratch / "native/kernels").iterdir(),
     ]:
-        if path.name not in (WORD, "common"):
+        if path.name != WORD:
             shutil.rmtree(path)
     build = scratch / "_build" / "native"
     # fmt: off

@@ -102,6 +102,7 @@ def test_record_knows_every_page_with_experiments_and_its_methods():
 OF_THE_WHOLE = {
     "tests/test_repository.py": "the files around the code",
     "tests/test_imports.py": "who may import whom",
+    "tests/test_includes.py": "who may include whom",
     "tests/test_binder.py": ".binder/",
     "tests/book/test_browser.py": "the built pages, in a browser",
     "tests/book/test_pages.py": "the built pages",

@@ -10,99 +10,21 @@
 
 #include "arrays.hpp"
 #include "machine/host_machine.hpp"
-#include "machine/models/closed_loop.hpp"
-#include "machine/models/open_loop.hpp"
-#include "machine/primitives.hpp"
+#include "options.hpp"
 #include "sim_binding.hpp"
+#include "validation/closed_loop.hpp"
+#include "validation/open_loop.hpp"
+#include "validation/primitives.hpp"
 
 namespace engineroom::bindings {
 
 namespace {
 
 using namespace machine;
-using models::ClosedLoop;
-using models::ClosedLoopConfig;
-using models::OpenLoop;
-using models::OpenLoopConfig;
-
-struct Field {
-  const char* name;
-  std::function<void(SimConfig&, const py::handle&)> set;
-};
-
-template <typename T>
-Field field(const char* name, T SimConfig::*member) {
-  return {name, [member](SimConfig& config, const py::handle& value) { config.*member = value.cast<T>(); }};
-}
-
-const std::vector<Field>& fields() {
-  static const std::vector<Field> all{
-      field("sockets", &SimConfig::sockets),
-      field("cores_per_socket", &SimConfig::cores_per_socket),
-      field("threads_per_core", &SimConfig::threads_per_core),
-      field("smt_permille", &SimConfig::smt_permille),
-      field("load_ps", &SimConfig::load_ps),
-      field("rmw_ps", &SimConfig::rmw_ps),
-      field("same_core_ps", &SimConfig::same_core_ps),
-      field("same_socket_ps", &SimConfig::same_socket_ps),
-      field("other_socket_ps", &SimConfig::other_socket_ps),
-      field("first_touch_ps", &SimConfig::first_touch_ps),
-      field("read_occupancy_ps", &SimConfig::read_occupancy_ps),
-      field("await_ps", &SimConfig::await_ps),
-      field("task_ps", &SimConfig::task_ps),
-      field("pause_ps", &SimConfig::pause_ps),
-      field("copy_ps_per_kib", &SimConfig::copy_ps_per_kib),
-      field("switch_ps", &SimConfig::switch_ps),
-      {"wake_ps",
-       [](SimConfig& config, const py::handle& value) { config.wake.quantiles_ps = {value.cast<Time>()}; }},
-      {"wake_quantiles_ps",
-       [](SimConfig& config, const py::handle& value) {
-         config.wake.quantiles_ps = value.cast<std::vector<Time>>();
-       }},
-      field("park_ps", &SimConfig::park_ps),
-      field("unpark_ps", &SimConfig::unpark_ps),
-      field("wake_each_ps", &SimConfig::wake_each_ps),
-      field("woken_ps", &SimConfig::woken_ps),
-      field("wake_counted_ps", &SimConfig::wake_counted_ps),
-      field("clock_ps", &SimConfig::clock_ps),
-      field("yield_ps", &SimConfig::yield_ps),
-      field("slice_ps", &SimConfig::slice_ps),
-      field("wakeup_granularity_ps", &SimConfig::wakeup_granularity_ps),
-      field("tick_ps", &SimConfig::tick_ps),
-      field("timer_slack_ps", &SimConfig::timer_slack_ps),
-      field("timer_ps", &SimConfig::timer_ps),
-      field("timer_interrupt_ps", &SimConfig::timer_interrupt_ps),
-      field("kick_ps", &SimConfig::kick_ps),
-      field("pull_ps", &SimConfig::pull_ps),
-      field("interrupt_every_ps", &SimConfig::interrupt_every_ps),
-      {"set_timer_quantiles_ps",
-       [](SimConfig& config, const py::handle& value) {
-         config.set_timer.quantiles_ps = value.cast<std::vector<Time>>();
-       }},
-      {"interrupt_quantiles_ps",
-       [](SimConfig& config, const py::handle& value) {
-         config.interrupt.quantiles_ps = value.cast<std::vector<Time>>();
-       }},
-      field("pwrite_ps", &SimConfig::pwrite_ps),
-      field("pwrite_ps_per_kib", &SimConfig::pwrite_ps_per_kib),
-      field("fsync_ps", &SimConfig::fsync_ps),
-      field("disk_ps_per_kib", &SimConfig::disk_ps_per_kib),
-      field("disk_queue_depth", &SimConfig::disk_queue_depth),
-      field("disk_is_timer", &SimConfig::disk_is_timer),
-      field("random_schedule", &SimConfig::random_schedule),
-      field("no_timeouts", &SimConfig::no_timeouts),
-      field("trace_intervals", &SimConfig::trace_intervals),
-      {"disk_fsync_quantiles_ps",
-       [](SimConfig& config, const py::handle& value) {
-         config.disk_fsync.quantiles_ps = value.cast<std::vector<Time>>();
-       }},
-      {"disk_fsync_exponential_mean_ps",
-       [](SimConfig& config, const py::handle& value) {
-         config.disk_fsync.exponential_mean_ps = value.cast<Time>();
-       }},
-  };
-  return all;
-}
+using validation::ClosedLoop;
+using validation::ClosedLoopConfig;
+using validation::OpenLoop;
+using validation::OpenLoopConfig;
 
 /// One row a core, one column a purpose: `after` less `before`, which may be empty.
 py::array_t<std::uint64_t> core_rows(const std::vector<CoreTime>& after,
@@ -205,7 +127,7 @@ py::dict closed_loop(const py::dict& parameters, std::int64_t clients, std::int6
   std::vector<std::uint64_t> in_system;
   {
     const py::gil_scoped_release unlocked;
-    models::spawn_clients(m, loop);
+    validation::spawn_clients(m, loop);
     m.run_on(config.warmup_ns);
     before = m.core_times();
     const std::uint64_t pieces = std::max<std::uint64_t>(1, n_samples);
@@ -240,7 +162,7 @@ py::dict closed_loop_on_host(std::int64_t clients, std::int64_t think_ns, std::i
   ClosedLoop<HostMachine> loop(m, config);
   {
     const py::gil_scoped_release unlocked;
-    models::spawn_clients(m, loop);
+    validation::spawn_clients(m, loop);
     m.run_for(config.warmup_ns + window_ns);
   }
   py::dict result;
@@ -275,7 +197,7 @@ py::dict open_loop(const py::dict& parameters, std::int64_t jobs, std::int64_t f
   OpenLoop<SimMachine> loop(m, config);
   {
     const py::gil_scoped_release unlocked;
-    models::spawn_jobs(m, loop);
+    validation::spawn_jobs(m, loop);
     m.run();
   }
   py::dict result = observed(m);
@@ -288,26 +210,8 @@ py::dict open_loop(const py::dict& parameters, std::int64_t jobs, std::int64_t f
 }  // namespace
 
 SimConfig sim_config(const py::dict& parameters, std::uint64_t seed) {
-  if (parameters.contains("wake_ps") && parameters.contains("wake_quantiles_ps")) {
-    throw py::value_error("a wake-up has both wake_ps and wake_quantiles_ps; leave one of them out");
-  }
-  SimConfig config;
+  auto config = options_from<SimConfig>(parameters);
   config.seed = seed;
-  for (const auto& [key, value] : parameters) {
-    const std::string name = py::str(key);
-    const auto known = std::find_if(fields().begin(), fields().end(),
-                                    [&](const Field& a_field) { return name == a_field.name; });
-    if (known == fields().end()) {
-      throw py::value_error("a simulated machine has no parameter '" + name +
-                            "'; engineroom._native.machine.parameter_names() lists them");
-    }
-    try {
-      known->set(config, value);
-    } catch (const py::cast_error&) {
-      throw py::value_error("parameter " + name + " must be an integer in range (or a list of them), got " +
-                            std::string(py::repr(value)));
-    }
-  }
   return config;
 }
 
@@ -390,24 +294,23 @@ void bind_machine(py::module_& module) {
         py::arg("first_counted") = 0, py::arg("interval_ns"), py::arg("work_ns") = 0,
         py::arg("durable") = false, py::arg("seed") = 1, py::arg("progress") = py::none());
   m.def(
-      "parameter_names",
-      [] {
-        py::list names;
-        for (const Field& a_field : fields()) names.append(a_field.name);
-        return names;
-      },
-      "The names of the simulated machine's parameters.");
+      "parameters", [] { return listed<SimConfig>(); },
+      "What a simulated machine can be told: names, defaults and ranges.");
+  m.def(
+      "check_parameters", [](const SimConfig&) {},
+      "Raises ValueError for a parameter that is unknown and for a value that does not fit.",
+      py::arg("parameters"));
   m.def(
       "primitives",
       [](std::int64_t samples, const std::string& folder) {
         const std::uint64_t n = at_least(samples, 1, "samples");
-        Primitives measured;
+        validation::Primitives measured;
         {
           const py::gil_scoped_release unlocked;
-          measured = measure_primitives(n, folder, stop_or_tell(std::nullopt));
+          measured = validation::measure_primitives(n, folder, stop_or_tell(std::nullopt));
         }
         py::dict result;
-        for (const Primitive& primitive : measured) {
+        for (const validation::Primitive& primitive : measured) {
           std::vector<double> ns = primitive.ns;
           result[py::str(primitive.name)] = to_array(std::move(ns));
         }
@@ -424,10 +327,10 @@ void bind_machine(py::module_& module) {
       "copy_beside_write",
       [need_two_cpus] {
         need_two_cpus("a copy beside a write");
-        CopyBesideWrite found;
+        validation::CopyBesideWrite found;
         {
           const py::gil_scoped_release unlocked;
-          found = measure_copy_beside_write();
+          found = validation::measure_copy_beside_write();
         }
         return py::make_tuple(found.copy_ns, found.write_ns);
       },
@@ -439,7 +342,7 @@ void bind_machine(py::module_& module) {
         const std::uint64_t n = at_least(hand_overs, 1, "hand_overs");
         need_two_cpus("a hand-over");
         const py::gil_scoped_release unlocked;
-        return measure_line_transfer(n);
+        return validation::measure_line_transfer(n);
       },
       "How long two CPUs take to hand a cache line over, once, ns: the mean of `hand_overs` each way. "
       "Raises RuntimeError on one CPU.",
@@ -447,10 +350,10 @@ void bind_machine(py::module_& module) {
   m.def(
       "interruptions",
       [](std::int64_t run_ns) {
-        Interruptions found;
+        validation::Interruptions found;
         {
           const py::gil_scoped_release unlocked;
-          found = measure_interruptions(at_least(run_ns, 1, "run_ns"));
+          found = validation::measure_interruptions(at_least(run_ns, 1, "run_ns"));
         }
         return py::make_tuple(to_array(std::move(found.ns)), found.every_ns);
       },

@@ -6,8 +6,8 @@
 #include <array>
 #include <cstdint>
 
-#include "machine/models/closed_loop.hpp"
 #include "machine/sim_machine.hpp"
+#include "validation/closed_loop.hpp"
 
 #if defined(__wasm__)
 #define ENGINEROOM_EXPORT(name) extern "C" __attribute__((export_name(name)))
@@ -18,7 +18,7 @@
 namespace {
 
 namespace machine = engineroom::machine;
-namespace models = engineroom::machine::models;
+namespace validation = engineroom::validation;
 
 std::array<std::uint64_t, 8> values;
 
@@ -37,15 +37,15 @@ const std::uint64_t* run(std::uint32_t clients, std::uint32_t sockets, std::uint
   config.seed = seed;
   config.random_schedule = random_schedule != 0;
   machine::SimMachine m(config);
-  models::ClosedLoopConfig loop_config;
+  validation::ClosedLoopConfig loop_config;
   loop_config.clients = clients;
   loop_config.work_ns = work_ns;
   loop_config.hold_ns = hold_ns;
   loop_config.uses_latch = true;
   loop_config.fsyncs = fsyncs;
   loop_config.append_bytes = fsyncs > 0 ? 300 : 0;
-  models::ClosedLoop<machine::SimMachine> loop(m, loop_config);
-  models::spawn_clients(m, loop);
+  validation::ClosedLoop<machine::SimMachine> loop(m, loop_config);
+  validation::spawn_clients(m, loop);
   m.run_on(std::uint64_t{run_us} * 1000);
   machine::Histogram responses;
   for (const machine::Histogram& one : loop.response_ns) responses.add(one);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,33 @@ def test_every_varied_machine_runs(name):
             assert kernel.closed_loop(parameters=varied, clients=2, work_ns=1000, run_ns=100_000)["turns"] > 0
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("warp_factor", 9, "a simulated machine has no option 'warp_factor'; its options are sockets, "),
+        ("sockets", 0, "sockets must be at least 1, got 0"),
+        ("smt_permille", 1001, "smt_permille must be 1 to 1000, got 1001"),
+        ("load_ps", 1.5, "load_ps must be an integer, got 1.5"),
+        ("wake_quantiles_ps", [], "wake_quantiles_ps must be a list of at least one integer"),
+    ],
+)
+def test_a_file_with_a_parameter_that_no_machine_has_is_refused(tmp_path, name, value, message):
+    said = {"value": value, "kind": "chosen", "source": "a test"}
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps({"title": "Mine", "parameters": {name: said}}))
+    with pytest.raises(EngineRoomError, match=re.escape(f"{path}: {message}")):
+        presets.load(path)
+
+
+def test_the_machine_says_what_it_can_be_told():
+    told = {option.name: option for option in kernel.parameters()}
+    smt = told["smt_permille"]
+    assert (smt.kind, smt.least, smt.most, smt.default) == ("integer", 1, 1000, 600)
+    assert told["wake_quantiles_ps"].default == [told["wake_ps"].default]
+    assert all(option.documentation for option in told.values())
+    assert set(presets.preset("laptop").values()) <= set(told)
+
+
 def test_a_machine_with_one_disk_at_half_has_one_disk():
     one = presets.preset("four_sockets_176")
     assert one.values()["disk_queue_depth"] == 1
@@ -72,7 +100,7 @@ def run(**changes: Any) -> dict[str, Any]:
 def test_every_number_of_a_preset_has_a_source_and_runs(name):
     machine = presets.preset(name)
     assert [p.name for p in machine.parameters if len(p.source) < 5] == []
-    assert set(machine.values()) <= set(native.parameter_names())
+    native.check_parameters(machine.values())
     assert run(parameters=machine.values(), run_ns=MS)["turns"] > 0
 
 

@@ -8,21 +8,29 @@ import typing
 import numpy
 import numpy.typing
 
+import engineroom._native
+
 __all__: list[str] = [
     "Stalled",
+    "check_parameters",
     "closed_loop",
     "closed_loop_on_host",
     "copy_beside_write",
     "interruptions",
     "line_transfer",
     "open_loop",
-    "parameter_names",
+    "parameters",
     "primitives",
 ]
 
 class Stalled(RuntimeError):
     """
     Nothing could happen any more while threads still waited. The message names them.
+    """
+
+def check_parameters(parameters: dict[str, typing.Any]) -> None:
+    """
+    Raises ValueError for a parameter that is unknown and for a value that does not fit.
     """
 
 def closed_loop(
@@ -118,9 +126,9 @@ def open_loop(
     Returns a dict: counted, sojourn_ns_total, fsyncs, and what a run is asked anyway.
     """
 
-def parameter_names() -> list[typing.Any]:
+def parameters() -> list[engineroom._native.Option]:
     """
-    The names of the simulated machine's parameters.
+    What a simulated machine can be told: names, defaults and ranges.
     """
 
 def primitives(

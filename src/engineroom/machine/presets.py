@@ -102,7 +102,17 @@ def load(path: Path) -> Preset:
         raise EngineRoomError(
             f"{path}: parameters of kind {', '.join(unknown)}", remedy="use one of: " + ", ".join(KINDS)
         )
-    return Preset(path.stem, read["title"], found)
+    from engineroom._native import machine
+
+    made = Preset(path.stem, read["title"], found)
+    try:
+        machine.check_parameters(made.values())
+    except ValueError as error:
+        raise EngineRoomError(
+            f"{path}: {error}",
+            remedy="mend the file; engineroom._native.machine.parameters() says what a machine can be told",
+        ) from error
+    return made
 
 
 def _folder() -> Path:

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace engineroom::machine {
+namespace engineroom::validation {
 
 /// One primitive and its time in ns, once a sample.
 struct Primitive {
@@ -46,4 +46,4 @@ struct Interruptions {
 };
 Interruptions measure_interruptions(std::uint64_t run_ns);
 
-}  // namespace engineroom::machine
+}  // namespace engineroom::validation

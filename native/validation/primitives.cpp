@@ -1,4 +1,4 @@
-#include "machine/primitives.hpp"
+#include "validation/primitives.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -26,7 +26,13 @@
 #include <sys/timerfd.h>
 #endif
 
-namespace engineroom::machine {
+namespace engineroom::validation {
+
+using machine::HostMachine;
+using machine::kForEver;
+using machine::park_on;
+using machine::Task;
+using machine::wake_parked;
 
 namespace {
 
@@ -601,4 +607,4 @@ Interruptions measure_interruptions(std::uint64_t run_ns) {
   return found;
 }
 
-}  // namespace engineroom::machine
+}  // namespace engineroom::validation

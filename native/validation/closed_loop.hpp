@@ -14,7 +14,10 @@
 #include "machine/random.hpp"
 #include "sync/latch.hpp"
 
-namespace engineroom::machine::models {
+namespace engineroom::validation {
+
+using machine::Machine;
+using machine::Task;
 
 struct ClosedLoopConfig {
   std::uint32_t clients = 1;
@@ -39,7 +42,7 @@ struct ClosedLoop {
         busy_since(a_config.clients, UINT64_MAX) {}
 
   std::uint64_t draw(M& m, std::uint64_t mean_ns) const {
-    return config.is_exponential ? exponential(m.random(), mean_ns) : mean_ns;
+    return config.is_exponential ? machine::exponential(m.random(), mean_ns) : mean_ns;
   }
   /// How many clients do not think at the moment.
   std::uint64_t in_system(std::uint64_t now_ns) const {
@@ -55,7 +58,7 @@ struct ClosedLoop {
   typename M::Word nothing;
   std::vector<std::uint64_t> busy_since;
   // One entry a client, so that real threads do not share them.
-  std::vector<Histogram> response_ns;
+  std::vector<machine::Histogram> response_ns;
 };
 
 template <Machine M>
@@ -97,4 +100,4 @@ void spawn_clients(M& m, ClosedLoop<M>& loop) {
   }
 }
 
-}  // namespace engineroom::machine::models
+}  // namespace engineroom::validation

@@ -11,7 +11,10 @@
 #include "machine/concept.hpp"
 #include "machine/random.hpp"
 
-namespace engineroom::machine::models {
+namespace engineroom::validation {
+
+using machine::Machine;
+using machine::Task;
 
 struct OpenLoopConfig {
   std::uint32_t jobs = 1000;
@@ -27,7 +30,7 @@ struct OpenLoop {
 
   OpenLoopConfig config;
   typename M::File file;
-  Site site;
+  machine::Site site;
   typename M::Word arrived;
   typename M::Word durable;
   typename M::Word flushing;
@@ -54,14 +57,14 @@ Task<> make_durable(M& m, OpenLoop<M>& loop) {
       co_await m.store(loop.durable, covered);
     }
     co_await m.store(loop.flushing, 0);
-    co_await m.unpark(loop.flushing, kAllWaiters);
+    co_await m.unpark(loop.flushing, machine::kAllWaiters);
   }
 }
 
 template <Machine M>
 Task<> open_loop_job(M& m, OpenLoop<M>& loop, std::uint32_t number, std::uint64_t arrival_ns) {
   co_await m.sleep(arrival_ns - m.now());
-  if (loop.config.work_ns > 0) m.work(exponential(m.random(), loop.config.work_ns));
+  if (loop.config.work_ns > 0) m.work(machine::exponential(m.random(), loop.config.work_ns));
   if (loop.config.is_durable) {
     co_await make_durable(m, loop);
   } else {
@@ -77,9 +80,9 @@ template <Machine M>
 void spawn_jobs(M& m, OpenLoop<M>& loop) {
   std::uint64_t arrival_ns = 0;
   for (std::uint32_t i = 0; i < loop.config.jobs; ++i) {
-    arrival_ns += exponential(m.random(), loop.config.interval_ns);
+    arrival_ns += machine::exponential(m.random(), loop.config.interval_ns);
     m.spawn("job", [&m, &loop, i, arrival_ns] { return open_loop_job(m, loop, i, arrival_ns); });
   }
 }
 
-}  // namespace engineroom::machine::models
+}  // namespace engineroom::validation
