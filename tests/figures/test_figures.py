@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import importlib
 import re
 import xml.etree.ElementTree as ET
@@ -14,7 +15,7 @@ from matplotlib.figure import Figure
 from engineroom import _native, figures, paths, published, runs, side_by_side
 from engineroom.errors import EngineRoomError
 from engineroom.figures.curves import Curves
-from engineroom.figures.drawing import NARROW_IN, WIDE_IN
+from engineroom.figures.drawing import NARROW_IN, WIDE_IN, Drawing
 from engineroom.figures.machine import own_machine_flame
 from engineroom.figures.style import plain
 from engineroom.figures.wording import Words
@@ -54,9 +55,15 @@ def _run(figure: str) -> runs.Run:
     return found
 
 
+@functools.cache
+def _drawn(figure: str) -> Drawing:
+    """A figure's drawing of its run, drawn once for all tests that look at it."""
+    return figures.show(figure, _run(figure))
+
+
 @pytest.mark.parametrize("figure", IDS)
 def test_a_drawing_is_well_formed_and_says_in_words_what_its_rows_say(figure: str) -> None:
-    drawing = figures.show(figure, _run(figure))
+    drawing = _drawn(figure)
     for svg in (drawing.wide, drawing.narrow):
         ET.fromstring(svg)
         assert "#000000" not in svg, "ink must follow the page's colour"
@@ -107,13 +114,12 @@ def test_every_measured_series_is_drawn_with_its_label_or_said_to_be_left_out(fi
 
 @pytest.mark.parametrize("figure", IDS)
 def test_a_drawing_is_the_same_twice(figure: str) -> None:
-    run = _run(figure)
-    assert figures.show(figure, run) == figures.show(figure, run)
+    assert figures.show(figure, _run(figure)) == _drawn(figure)
 
 
 @pytest.mark.parametrize("figure", IDS)
 def test_no_text_of_a_drawing_is_below_nine_points(figure: str) -> None:
-    drawing = figures.show(figure, _run(figure))
+    drawing = _drawn(figure)
     sizes = [float(size) for size in re.findall(r"font-size: ([0-9.]+)px", drawing.wide + drawing.narrow)]
     assert sizes
     assert min(sizes) >= 9
@@ -302,7 +308,7 @@ def test_a_flame_graph_shares_out_the_time_of_all_threads() -> None:
 
 @pytest.mark.parametrize("figure", ["fig-7-02", "fig-7-04", "fig-7-05"])
 def test_a_dot_plot_says_on_a_phone_too_whose_its_rows_are(figure: str) -> None:
-    drawing = figures.show(figure, _run(figure))
+    drawing = _drawn(figure)
     narrow, wide = (
         [text for text in re.findall(r">([^<>]+)</text>", svg) if re.search("[a-z]", text)]
         for svg in (drawing.narrow, drawing.wide)
