@@ -16,8 +16,6 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 MADE_BY_CMAKE = {"submodules.hpp"}
 # The browser's builds of everything that is simulated do without the same functions.
 OF_SEVERAL_MODULES = {"wasm/small/no_text.cpp"}
-# A header of all bindings that holds some of one chapter's; nothing is added here.
-STILL_OF_A_CHAPTER = {"bindings/arrays.hpp": "hash_join"}
 
 
 def layers() -> dict[str, int]:
@@ -66,8 +64,6 @@ def chapters_of(file: Path) -> set[str]:
         at = left.pop()
         for target in includes(at):
             folder, word = target.relative_to(NATIVE).parts[:2]
-            if STILL_OF_A_CHAPTER.get(str(at.relative_to(NATIVE))) == word:
-                continue
             if folder == "kernels":
                 found.add(word)
             elif folder == file.relative_to(NATIVE).parts[0] and target not in seen:
@@ -104,11 +100,6 @@ def test_every_include_goes_down():
 )
 def test_an_include_that_goes_up_or_aside_is_found(source, target):
     assert upward(source, target, layers()) is not None
-
-
-@pytest.mark.parametrize(("file", "word"), STILL_OF_A_CHAPTER.items())
-def test_what_is_still_of_a_chapter_is_taken_off_the_list_when_it_is_not(file, word):
-    assert any(target.is_relative_to(NATIVE / "kernels" / word) for target in includes(NATIVE / file))
 
 
 @pytest.mark.parametrize("folder", ["bindings", "wasm"])

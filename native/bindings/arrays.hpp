@@ -1,4 +1,4 @@
-// Shared by the binding files: columns in, structured arrays out, Ctrl-C in between.
+// Shared by the binding files: counts in, structured arrays out, storage and Ctrl-C in between.
 #pragma once
 
 #include <pybind11/numpy.h>
@@ -15,39 +15,29 @@
 
 #include "common/interrupt.hpp"
 #include "common/storage.hpp"
-#include "hash_join/join_result.hpp"
-#include "hash_join/relation.hpp"
+#include "options.hpp"
 
 namespace engineroom::bindings {
 
 namespace py = pybind11;
 
-using Ints = py::array_t<std::int64_t, py::array::c_style>;
-using Bools = py::array_t<bool, py::array::c_style>;
+/// What a kernel hands out besides its counters.
+enum class OutputKind : std::uint8_t { rows, count };
+constexpr auto named(names::Of<OutputKind>) {
+  return names::table<OutputKind>("output", {{"rows", OutputKind::rows}, {"count", OutputKind::count}});
+}
 
-/// A relation and the arrays that own its memory.
-struct Columns {
-  Ints key;
-  std::optional<Ints> payload;
-  std::optional<Bools> null;
+enum class StorageKind : std::uint8_t { memory, file };
+constexpr auto named(names::Of<StorageKind>) {
+  return names::table<StorageKind>("storage", {{"memory", StorageKind::memory}, {"file", StorageKind::file}});
+}
 
-  hash_join::Relation relation() const;
-};
-
-/// Checks dtype and shape of one side's arrays; `side` ("build" or "probe") begins the argument's name.
-Columns columns(const std::string& side, const py::array& key, const std::optional<py::array>& payload,
-                const std::optional<py::array>& null);
-
-hash_join::JoinType join_type(const std::string& name);
-hash_join::ExtraCondition extra_condition(std::optional<std::int64_t> max_diff);
-/// "rows" is true, "count" false.
-bool keeps_rows(const std::string& output);
 /// `value` as a count of at least `least`.
 std::uint64_t at_least(std::int64_t value, std::int64_t least, const char* name);
 /// The folder for temporary files: the system's own when none is given.
 std::filesystem::path folder_of(const std::optional<std::string>& directory);
-/// "memory", or "file" with the folder for the files (the system's own when none is given).
-std::unique_ptr<Storage> make_storage(const std::string& name, const std::optional<std::string>& directory);
+/// In memory, or files in the folder (the system's own when none is given).
+std::unique_ptr<Storage> make_storage(StorageKind kind, const std::optional<std::string>& directory);
 /// Raises KeyboardInterrupt in a kernel that runs without the GIL.
 Interrupt stop_on_signal();
 

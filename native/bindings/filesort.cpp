@@ -1,10 +1,10 @@
 // engineroom._native.filesort: sorting wide rows in the designs that a MySQL server has and had.
 #include "filesort/filesort.hpp"
 
-#include <array>
 #include <map>
 #include <tuple>
 
+#include "arguments.hpp"
 #include "arrays.hpp"
 
 namespace engineroom::bindings {
@@ -15,32 +15,6 @@ namespace fs = filesort;
 
 using Where = std::optional<std::pair<std::int64_t, std::int64_t>>;
 
-template <typename T, std::size_t n>
-T named(const std::array<std::pair<const char*, T>, n>& names, const std::string& name, const char* what) {
-  std::string all;
-  for (const auto& [known, value] : names) {
-    if (name == known) return value;
-    all += std::string(all.empty() ? "'" : ", '") + known + "'";
-  }
-  throw py::value_error(std::string(what) + " must be one of " + all + ", got '" + name + "'");
-}
-
-constexpr std::array<std::pair<const char*, fs::Type>, 7> kTypes{{{"integer", fs::Type::integer},
-                                                                  {"char", fs::Type::fixed_char},
-                                                                  {"varchar", fs::Type::varchar},
-                                                                  {"text", fs::Type::text},
-                                                                  {"mediumtext", fs::Type::medium_text},
-                                                                  {"longtext", fs::Type::long_text},
-                                                                  {"json", fs::Type::json}}};
-constexpr std::array<std::pair<const char*, fs::Attach>, 3> kAttach{
-    {{"rowid", fs::Attach::rowid},
-     {"additional_fields", fs::Attach::addon},
-     {"packed_additional_fields", fs::Attach::packed_addon}}};
-constexpr std::array<std::pair<const char*, fs::Release>, 4> kReleases{{{"5.6", fs::Release::mysql_5_6},
-                                                                        {"5.7", fs::Release::mysql_5_7},
-                                                                        {"8.0.15", fs::Release::mysql_8_0_15},
-                                                                        {"9.7", fs::Release::mysql_9_7}}};
-
 std::uint32_t small(std::int64_t value, std::int64_t least, std::int64_t most, const char* name) {
   if (value > most) {
     throw py::value_error(std::string(name) + " must be at most " + std::to_string(most) + ", got " +
@@ -49,12 +23,10 @@ std::uint32_t small(std::int64_t value, std::int64_t least, std::int64_t most, c
   return static_cast<std::uint32_t>(at_least(value, least, name));
 }
 
-std::vector<fs::Column> columns_of(
-    const std::vector<std::tuple<std::string, std::int64_t, bool>>& described) {
+std::vector<fs::Column> columns_of(const std::vector<std::tuple<fs::Type, std::int64_t, bool>>& described) {
   std::vector<fs::Column> columns;
   for (const auto& [type, declared, is_nullable] : described) {
-    columns.push_back(
-        {named(kTypes, type, "a column's type"), small(declared, 0, 65535, "declared_bytes"), is_nullable});
+    columns.push_back({type, small(declared, 0, 65535, "declared_bytes"), is_nullable});
   }
   return columns;
 }
@@ -86,17 +58,6 @@ fs::Query query_of(const std::vector<std::int64_t>& selected, std::int64_t order
   return query;
 }
 
-fs::Settings settings_of(std::int64_t sort_buffer_bytes, std::int64_t max_length_for_sort_data,
-                         std::int64_t max_sort_length, std::optional<std::int64_t> estimated_rows) {
-  fs::Settings settings{
-      .sort_buffer_bytes = small(sort_buffer_bytes, 1, std::int64_t{1} << 31, "sort_buffer_bytes"),
-      .max_length_for_sort_data = at_least(max_length_for_sort_data, 0, "max_length_for_sort_data"),
-      .max_sort_length = at_least(max_sort_length, 1, "max_sort_length"),
-      .estimated_rows = std::nullopt};
-  if (estimated_rows) settings.estimated_rows = at_least(*estimated_rows, 0, "estimated_rows");
-  return settings;
-}
-
 struct PythonSorted {
   std::vector<std::vector<py::bytes>> rows;
   std::map<std::string, std::uint64_t> counters;
@@ -107,13 +68,51 @@ constexpr const char* kSortDoc =
     R"(Sort the rows of a table and hand out the first `limit`, or all.
 
 selected: columns handed out. order_by: the column sorted by, ascending. where: (column, bound), only rows whose integer is less.
-attach: what goes with a key: "rowid", "additional_fields" or "packed_additional_fields".
-is_read_set_narrow: scan with the sort's own columns instead of the statement's.
-sort_buffer_bytes, max_sort_length: as the variables of the server. estimated_rows: what the optimizer believes.
 storage: "file" for a real temporary file in `directory` (the system's own by default), or "memory".
-output: "rows", or "count" for counters only. forget_condition: leave the condition's column out of a narrow read set, a mistake.
+output: "rows", or "count" for counters only.
 
 Raises ValueError for a value out of range, OSError when a file cannot be made, written or read; Ctrl-C stops it.)";
+
+constexpr const char* kChooseDoc =
+    R"(What a release does with a statement: the two arguments of `sort` that it decides.
+
+release: '5.6', '5.7', '8.0.15' (8.0 before 8.0.20) or '9.7' (everything since).)";
+
+py::dict choose(const fs::Settings& settings, const fs::Table& table, fs::Release release,
+                const std::vector<std::int64_t>& selected, std::int64_t order_by, const Where& where,
+                std::optional<std::int64_t> limit) {
+  const fs::Query query = query_of(selected, order_by, where, limit);
+  fs::check_query(table, query);
+  const fs::Design design = fs::choose(release, table, query, settings);
+  py::dict chosen;
+  chosen["attach"] = design.attach;
+  chosen["is_read_set_narrow"] = design.is_read_set_narrow;
+  return chosen;
+}
+
+PythonSorted sort(const fs::Options& given, const fs::Table& table, const std::vector<std::int64_t>& selected,
+                  std::int64_t order_by, const Where& where, std::optional<std::int64_t> limit,
+                  StorageKind storage, const std::optional<std::string>& directory, OutputKind output) {
+  const fs::Query query = query_of(selected, order_by, where, limit);
+  fs::Options options = given;
+  options.keep_values = output == OutputKind::rows;
+  const std::unique_ptr<Storage> files = make_storage(storage, directory);
+  fs::Handle handle(table);
+  const fs::ColumnSet before = handle.read_set;
+  fs::Result result;
+  {
+    const py::gil_scoped_release unlocked;
+    result = fs::filesort(handle, query, options, *files, stop_on_signal());
+  }
+  PythonSorted sorted{
+      .rows = {}, .counters = as_map(result.counters), .is_read_set_restored = handle.read_set == before};
+  for (std::size_t i = 0; i < result.values.size(); ++i) {
+    if (i % query.selected.size() == 0) sorted.rows.emplace_back();
+    const std::vector<std::byte>& value = result.values[i];
+    sorted.rows.back().emplace_back(reinterpret_cast<const char*>(value.data()), value.size());
+  }
+  return sorted;
+}
 
 }  // namespace
 
@@ -122,7 +121,7 @@ void bind_filesort(py::module_& module) {
 
   py::class_<fs::Table>(m, "Table",
                         "Pages of rows; values that do not fit half a page lie on pages of their own.")
-      .def(py::init([](const std::vector<std::tuple<std::string, std::int64_t, bool>>& columns) {
+      .def(py::init([](const std::vector<std::tuple<fs::Type, std::int64_t, bool>>& columns) {
              return fs::Table(columns_of(columns));
            }),
            "columns: (type, declared bytes, is nullable) each; type is 'integer', 'char', 'varchar', 'text', "
@@ -164,17 +163,16 @@ void bind_filesort(py::module_& module) {
 
   m.def(
       "article_table",
-      [](std::int64_t rows, std::int64_t lob_bytes, const std::string& lob_type, std::int64_t declared_bytes,
+      [](std::int64_t rows, std::int64_t lob_bytes, fs::Type lob_type, std::int64_t declared_bytes,
          std::int64_t seed) {
         return fs::article_table(
-            small(rows, 0, 10'000'000, "rows"), small(lob_bytes, 0, 16'000'000, "lob_bytes"),
-            named(kTypes, lob_type, "lob_type"), small(declared_bytes, 0, 65535, "declared_bytes"),
-            at_least(seed, 0, "seed"));
+            small(rows, 0, 10'000'000, "rows"), small(lob_bytes, 0, 16'000'000, "lob_bytes"), lob_type,
+            small(declared_bytes, 0, 65535, "declared_bytes"), at_least(seed, 0, "seed"));
       },
       "The source's table: id, sort key (a permutation of the row numbers), a filter of 0 to 99, char(255), "
       "long "
       "value.",
-      py::kw_only(), py::arg("rows"), py::arg("lob_bytes") = 8192, py::arg("lob_type") = "varchar",
+      py::kw_only(), py::arg("rows"), py::arg("lob_bytes") = 8192, py::arg("lob_type") = fs::Type::varchar,
       py::arg("declared_bytes") = 8192, py::arg("seed") = 1);
 
   m.def(
@@ -192,33 +190,9 @@ void bind_filesort(py::module_& module) {
       "Read every row's columns and do nothing with them; returns the counters.", py::arg("table"),
       py::arg("columns"));
 
-  m.def(
-      "choose",
-      [](const fs::Table& table, const std::string& release, const std::vector<std::int64_t>& selected,
-         std::int64_t order_by, const Where& where, std::optional<std::int64_t> limit,
-         std::int64_t sort_buffer_bytes, std::int64_t max_length_for_sort_data, std::int64_t max_sort_length,
-         std::optional<std::int64_t> estimated_rows) {
-        const fs::Query query = query_of(selected, order_by, where, limit);
-        fs::check_query(table, query);
-        const fs::Design design = fs::choose(
-            named(kReleases, release, "release"), table, query,
-            settings_of(sort_buffer_bytes, max_length_for_sort_data, max_sort_length, estimated_rows));
-        std::string attach;
-        for (const auto& [name, value] : kAttach) {
-          if (value == design.attach) attach = name;
-        }
-        py::dict chosen;
-        chosen["attach"] = attach;
-        chosen["is_read_set_narrow"] = design.is_read_set_narrow;
-        return chosen;
-      },
-      "What a release does with a statement: the two arguments of `sort` that it decides.\n\nrelease: '5.6', "
-      "'5.7', "
-      "'8.0.15' (8.0 before 8.0.20) or '9.7' (everything since).",
-      py::arg("table"), py::kw_only(), py::arg("release"), py::arg("selected"),
-      py::arg("order_by") = fs::kKey, py::arg("where") = py::none(), py::arg("limit") = py::none(),
-      py::arg("sort_buffer_bytes") = 262144, py::arg("max_length_for_sort_data") = 1024,
-      py::arg("max_sort_length") = 1024, py::arg("estimated_rows") = py::none());
+  def_with_options(m, "choose", &choose, kChooseDoc, py::arg("table"), py::kw_only(), py::arg("release"),
+                   py::arg("selected"), py::arg("order_by") = fs::kKey, py::arg("where") = py::none(),
+                   py::arg("limit") = py::none());
 
   m.def(
       "uses_priority_queue",
@@ -236,42 +210,10 @@ void bind_filesort(py::module_& module) {
       .def_readonly("is_read_set_restored", &PythonSorted::is_read_set_restored,
                     "Whether the table's read set is again what it was before.");
 
-  m.def(
-      "sort",
-      [](const fs::Table& table, const std::vector<std::int64_t>& selected, std::int64_t order_by,
-         const Where& where, std::optional<std::int64_t> limit, const std::string& attach,
-         bool is_read_set_narrow, std::int64_t sort_buffer_bytes, std::int64_t max_sort_length,
-         std::optional<std::int64_t> estimated_rows, const std::string& storage,
-         const std::optional<std::string>& directory, const std::string& output, bool forget_condition) {
-        const fs::Query query = query_of(selected, order_by, where, limit);
-        const fs::Options options{
-            .settings = settings_of(sort_buffer_bytes, 0, max_sort_length, estimated_rows),
-            .design = {.attach = named(kAttach, attach, "attach"), .is_read_set_narrow = is_read_set_narrow},
-            .keep_values = keeps_rows(output),
-            .forget_condition = forget_condition};
-        const std::unique_ptr<Storage> files = make_storage(storage, directory);
-        fs::Handle handle(table);
-        const fs::ColumnSet before = handle.read_set;
-        fs::Result result;
-        {
-          const py::gil_scoped_release unlocked;
-          result = fs::filesort(handle, query, options, *files, stop_on_signal());
-        }
-        PythonSorted sorted{.rows = {},
-                            .counters = as_map(result.counters),
-                            .is_read_set_restored = handle.read_set == before};
-        for (std::size_t i = 0; i < result.values.size(); ++i) {
-          if (i % query.selected.size() == 0) sorted.rows.emplace_back();
-          const std::vector<std::byte>& value = result.values[i];
-          sorted.rows.back().emplace_back(reinterpret_cast<const char*>(value.data()), value.size());
-        }
-        return sorted;
-      },
-      kSortDoc, py::arg("table"), py::kw_only(), py::arg("selected"), py::arg("order_by") = fs::kKey,
-      py::arg("where") = py::none(), py::arg("limit") = py::none(), py::arg("attach") = "rowid",
-      py::arg("is_read_set_narrow") = true, py::arg("sort_buffer_bytes") = 262144,
-      py::arg("max_sort_length") = 1024, py::arg("estimated_rows") = py::none(), py::arg("storage") = "file",
-      py::arg("directory") = py::none(), py::arg("output") = "rows", py::arg("forget_condition") = false);
+  def_with_options(m, "sort", &sort, kSortDoc, py::arg("table"), py::kw_only(), py::arg("selected"),
+                   py::arg("order_by") = fs::kKey, py::arg("where") = py::none(),
+                   py::arg("limit") = py::none(), py::arg("storage") = StorageKind::file,
+                   py::arg("directory") = py::none(), py::arg("output") = OutputKind::rows);
 }
 
 }  // namespace engineroom::bindings

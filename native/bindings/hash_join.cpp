@@ -2,7 +2,6 @@
 #include <pybind11/native_enum.h>
 
 #include <algorithm>
-#include <limits>
 #include <system_error>
 
 #include "hash_join/block_nested_loop.hpp"
@@ -10,7 +9,7 @@
 #include "hash_join/index_nested_loop.hpp"
 #include "hash_join/key_hash.hpp"
 #include "hash_join/nested_loop.hpp"
-#include "join_binding.hpp"
+#include "hash_join_binding.hpp"
 
 namespace engineroom::bindings {
 
@@ -49,18 +48,13 @@ std::map<std::string, std::uint64_t> as_map(const Counters& c) {
   };
 }
 
-using Array = py::array;
-using OptionalArray = std::optional<py::array>;
-
-/// A docstring: the join's own first paragraphs, the arguments that all joins have, its further arguments and
-/// what it says of its result, and how it fails.
+/// A docstring: the join's own first paragraphs, the arguments that all joins have and what it says of its result, and
+/// how it fails; its options follow.
 std::string doc(const std::string& summary, const std::string& more) {
   return summary + R"(
 
 build_key, probe_key: int64, one-dimensional. build_payload, probe_payload: int64, one value a row.
 build_null, probe_null: bool, True where the key is NULL; NULL matches nothing.
-join: "inner", "left" (all probe rows), "semi" or "anti".
-max_diff: extra condition, a pair joins only if its payloads differ by at most this much.
 output: "rows", or "count" for count and sum only.
 )" + more +
          R"(
@@ -81,8 +75,7 @@ std::string index_nested_loop_doc() {
       R"(Index nested loop join: one descent in an index on the build (inner) rows for every probe (outer) row.
 
 Stands for the server's NestedLoopIterator over RefIterator, an index lookup (all versions).)",
-      R"(entries_per_page: fan-out of the index, at least 2.
-
+      R"(
 Rows come in probe order. The index is there before the join: making it is not counted.)");
 }
 
@@ -91,10 +84,7 @@ std::string block_nested_loop_doc() {
       R"(Block nested loop join: a bufferful of probe (outer) rows shares one scan of the build (inner) rows.
 
 Stands for the server's JOIN_CACHE_BNL (5.6 to 8.0.19).)",
-      R"(join_buffer_bytes: at least 1; a buffer smaller than a row takes one row.
-row_bytes: bytes of a probe row in the buffer, at least 1; by default what the columns need, 12 or with a
-payload 20.
-
+      R"(
 Rows come buffer by buffer.)");
 }
 
@@ -103,107 +93,46 @@ std::string hybrid_doc() {
       R"(MySQL's hash join: what fits into the join buffer stays there, the rest is spilled to chunk files.
 
 Stands for the server's HashJoinIterator (8.0.18 and later, in the form of 9.7).)",
-      R"(join_buffer_bytes: at least 128; below 16384 it acts as 16384.
-estimated_build_rows: what the optimizer believes; decides the number of chunk files. The true number by default.
-allow_spill: False for refill mode, as under LIMIT: no chunk files, the probe input is read again for each filling.
-row_bytes: bytes of a packed row on both sides; by default what the columns need, 12 or with a payload 20.
-max_chunks: most pairs of chunk files, a power of two up to 128.
-probe_row_first: read a probe row before anything is built, so that an empty probe input ends the join at once.
-storage: "file" for real temporary files in `directory` (the system's own by default), or "memory"; they have no
+      R"(storage: "file" for real temporary files in `directory` (the system's own by default), or "memory"; they have no
 name and are gone when the join ends, whatever happens.
-trace: number of steps to keep in Result.trace; what each did is a Step.
 
 In memory, rows come in probe order and those of one key newest build row first; spilled, in no order. Raises
 OSError with the folder's name when a file cannot be made, written or read.)");
 }
 
-/// Runs a kernel without the GIL.
-template <typename Kernel, typename Options, typename... More>
-PythonResult run(Kernel kernel, const Columns& build, const Columns& probe, const Options& options,
-                 More&... more) {
+/// Runs `join` (build, probe, options, interrupt) without the GIL.
+template <typename Options, typename Join>
+PythonResult run(const Join& join, const Columns& build, const Columns& probe, Options options,
+                 OutputKind output) {
+  options.keep_rows = output == OutputKind::rows;
   JoinResult result;
   {
     const py::gil_scoped_release unlocked;
-    result = kernel(build.relation(), probe.relation(), options, more..., stop_on_signal());
+    result = join(build.relation(), probe.relation(), options, stop_on_signal());
   }
   return to_python(std::move(result), options.keep_rows);
 }
 
-PythonResult nested_loop(const Array& build_key, const Array& probe_key, const std::string& join,
-                         const OptionalArray& build_payload, const OptionalArray& probe_payload,
-                         const OptionalArray& build_null, const OptionalArray& probe_null,
-                         std::optional<std::int64_t> max_diff, const std::string& output) {
-  const hash_join::NestedLoopOptions options{
-      .join = join_type(join), .extra = extra_condition(max_diff), .keep_rows = keeps_rows(output)};
-  return run(hash_join::nested_loop_join, columns("build", build_key, build_payload, build_null),
-             columns("probe", probe_key, probe_payload, probe_null), options);
+/// A join without files, with the arguments of def_join.
+template <auto join, typename Options>
+PythonResult in_memory(const Options& options, const py::array& build_key, const py::array& probe_key,
+                       const OptionalArray& build_payload, const OptionalArray& probe_payload,
+                       const OptionalArray& build_null, const OptionalArray& probe_null, OutputKind output) {
+  return run(join, columns("build", build_key, build_payload, build_null),
+             columns("probe", probe_key, probe_payload, probe_null), options, output);
 }
 
-PythonResult index_nested_loop(const Array& build_key, const Array& probe_key, const std::string& join,
-                               const OptionalArray& build_payload, const OptionalArray& probe_payload,
-                               const OptionalArray& build_null, const OptionalArray& probe_null,
-                               std::optional<std::int64_t> max_diff, const std::string& output,
-                               std::int64_t entries_per_page) {
-  const hash_join::IndexNestedLoopOptions options{
-      .join = join_type(join),
-      .extra = extra_condition(max_diff),
-      .keep_rows = keeps_rows(output),
-      .entries_per_page = at_least(entries_per_page, 2, "entries_per_page")};
-  return run(hash_join::index_nested_loop_join, columns("build", build_key, build_payload, build_null),
-             columns("probe", probe_key, probe_payload, probe_null), options);
-}
-
-PythonResult block_nested_loop(const Array& build_key, const Array& probe_key, const std::string& join,
-                               const OptionalArray& build_payload, const OptionalArray& probe_payload,
-                               const OptionalArray& build_null, const OptionalArray& probe_null,
-                               std::optional<std::int64_t> max_diff, const std::string& output,
-                               std::int64_t join_buffer_bytes, std::optional<std::int64_t> row_bytes) {
-  const hash_join::BlockNestedLoopOptions options{
-      .join = join_type(join),
-      .extra = extra_condition(max_diff),
-      .keep_rows = keeps_rows(output),
-      .join_buffer_bytes = at_least(join_buffer_bytes, 1, "join_buffer_bytes"),
-      .row_bytes = row_bytes ? at_least(*row_bytes, 1, "row_bytes") : 0};
-  return run(hash_join::block_nested_loop_join, columns("build", build_key, build_payload, build_null),
-             columns("probe", probe_key, probe_payload, probe_null), options);
-}
-
-PythonResult hybrid(const Array& build_key, const Array& probe_key, const std::string& join,
-                    const OptionalArray& build_payload, const OptionalArray& probe_payload,
-                    const OptionalArray& build_null, const OptionalArray& probe_null,
-                    std::optional<std::int64_t> max_diff, const std::string& output,
-                    std::int64_t join_buffer_bytes, std::optional<std::int64_t> estimated_build_rows,
-                    bool allow_spill, std::optional<std::int64_t> row_bytes, std::int64_t max_chunks,
-                    bool probe_row_first, const std::string& storage,
-                    const std::optional<std::string>& directory, std::int64_t trace) {
-  hash_join::HybridOptions options{
-      .join = join_type(join),
-      .extra = extra_condition(max_diff),
-      .keep_rows = keeps_rows(output),
-      .join_buffer_bytes = at_least(join_buffer_bytes, 128, "join_buffer_bytes"),
-      .estimated_build_rows = std::nullopt,
-      .allow_spill = allow_spill,
-      .row_bytes = row_bytes ? at_least(*row_bytes, 1, "row_bytes") : 0,
-      .max_chunks = static_cast<std::uint32_t>(std::min<std::uint64_t>(
-          at_least(max_chunks, 1, "max_chunks"), std::numeric_limits<std::uint32_t>::max())),
-      .probe_row_first = probe_row_first,
-      .trace_limit = at_least(trace, 0, "trace")};
-  if (estimated_build_rows) {
-    options.estimated_build_rows = at_least(*estimated_build_rows, 0, "estimated_build_rows");
-  }
+PythonResult hybrid(const hash_join::HybridOptions& options, const py::array& build_key,
+                    const py::array& probe_key, const OptionalArray& build_payload,
+                    const OptionalArray& probe_payload, const OptionalArray& build_null,
+                    const OptionalArray& probe_null, OutputKind output, StorageKind storage,
+                    const std::optional<std::string>& directory) {
   const std::unique_ptr<Storage> files = make_storage(storage, directory);
-  return run(hash_join::hybrid_hash_join, columns("build", build_key, build_payload, build_null),
-             columns("probe", probe_key, probe_payload, probe_null), options, *files);
-}
-
-/// The arguments that all joins have.
-template <typename Function, typename... More>
-void def_join(py::module_& m, const char* name, Function function, const std::string& doc,
-              const More&... more) {
-  m.def(name, function, py::arg("build_key"), py::arg("probe_key"), py::kw_only(), py::arg("join") = "inner",
-        py::arg("build_payload") = py::none(), py::arg("probe_payload") = py::none(),
-        py::arg("build_null") = py::none(), py::arg("probe_null") = py::none(),
-        py::arg("max_diff") = py::none(), py::arg("output") = "rows", more..., doc.c_str());
+  const auto with_files = [&](const auto& build, const auto& probe, const auto& given, Interrupt interrupt) {
+    return hash_join::hybrid_hash_join(build, probe, given, *files, std::move(interrupt));
+  };
+  return run(with_files, columns("build", build_key, build_payload, build_null),
+             columns("probe", probe_key, probe_payload, probe_null), options, output);
 }
 
 /// A system_error of the file storage as the OSError that Python code expects.
@@ -271,21 +200,23 @@ void bind_hash_join(py::module_& parent) {
           "The first steps, as many as asked for: structured array with step, chunk, pass, build_row, "
           "probe_row.");
 
-  def_join(m, "nested_loop", &nested_loop, nested_loop_doc());
-  def_join(m, "index_nested_loop", &index_nested_loop, index_nested_loop_doc(),
-           py::arg("entries_per_page") = 512);
-  def_join(m, "block_nested_loop", &block_nested_loop, block_nested_loop_doc(),
-           py::arg("join_buffer_bytes") = 262144, py::arg("row_bytes") = py::none());
-  def_join(m, "hybrid", &hybrid, hybrid_doc(), py::arg("join_buffer_bytes") = 262144,
-           py::arg("estimated_build_rows") = py::none(), py::arg("allow_spill") = true,
-           py::arg("row_bytes") = py::none(), py::arg("max_chunks") = 128, py::arg("probe_row_first") = false,
-           py::arg("storage") = "file", py::arg("directory") = py::none(), py::arg("trace") = 0);
+  using hash_join::BlockNestedLoopOptions;
+  using hash_join::IndexNestedLoopOptions;
+  using hash_join::NestedLoopOptions;
+  def_join(m, "nested_loop", &in_memory<hash_join::nested_loop_join, NestedLoopOptions>, nested_loop_doc());
+  def_join(m, "index_nested_loop", &in_memory<hash_join::index_nested_loop_join, IndexNestedLoopOptions>,
+           index_nested_loop_doc());
+  def_join(m, "block_nested_loop", &in_memory<hash_join::block_nested_loop_join, BlockNestedLoopOptions>,
+           block_nested_loop_doc());
+  def_join(m, "hybrid", &hybrid, hybrid_doc(), py::arg("storage") = StorageKind::file,
+           py::arg("directory") = py::none());
 
   m.def(
       "chunk_count",
       [](std::int64_t estimated_build_rows, std::int64_t keys_in_memory) {
         return hash_join::chunk_count(at_least(estimated_build_rows, 0, "estimated_build_rows"),
-                                      at_least(keys_in_memory, 1, "keys_in_memory"), 128);
+                                      at_least(keys_in_memory, 1, "keys_in_memory"),
+                                      hash_join::HybridOptions{}.max_chunks);
       },
       py::arg("estimated_build_rows"), py::arg("keys_in_memory"),
       "Number of pairs of chunk files that a hybrid hash join opens when its buffer is full. The server "
@@ -296,7 +227,6 @@ void bind_hash_join(py::module_& parent) {
         "xxHash64 of each key with the seed of the server's chunk files; its low bits choose the chunk.");
   m.def("table_hash", py::vectorize([](std::int64_t key) { return hash_join::table_hash(key); }),
         py::arg("key"), "The hash of each key in the in-memory table; its high bits choose the bucket.");
-
   bind_hash_join_fast(m);
   bind_skewed_keys(m);
 }

@@ -7,38 +7,23 @@
 #include "common/workers.hpp"
 #include "hash_join/fast_join.hpp"
 #include "hash_join/random_reads.hpp"
-#include "join_binding.hpp"
+#include "hash_join_binding.hpp"
 
 namespace engineroom::bindings {
 
 namespace {
 
-using hash_join::FastLayout;
-
 constexpr const char* kFastDoc = R"(Our own hash join, made for the caches and the threads of one machine.
 
 build_key, probe_key: int64, one-dimensional. build_payload, probe_payload: int64, one value a row.
 build_null, probe_null: bool, True where the key is NULL; NULL matches nothing.
-join: "inner", "left" (all probe rows), "semi" or "anti".
 output: "rows", or "count" for count and sum only.
-threads: how many work at once. The result is the same for any number.
-memory_bytes: the most that the join takes besides its two inputs and its result; what does not fit is written to
-storage. None: no bound.
-layout: "automatic", "one_table" or "partitioned" (both sides cut so that each part's table fits the cache); a table that
-does not fit into memory_bytes is always partitioned.
 workspace: memory and files that the join takes over from an earlier one, and leaves to a later one. None: from the
 system and back.
 storage: "file" (directory, by default the system's folder for temporary files) or "memory".
 
 Rows come in order of the probe row, then of the build row. Raises ValueError for an array of another dtype, shape or
 length, for an unknown name and for a memory_bytes too small to work with; Ctrl-C stops it.)";
-
-FastLayout layout_of(const std::string& name) {
-  if (name == "automatic") return FastLayout::automatic;
-  if (name == "one_table") return FastLayout::one_table;
-  if (name == "partitioned") return FastLayout::partitioned;
-  throw py::value_error("layout must be 'automatic', 'one_table' or 'partitioned', got '" + name + "'");
-}
 
 /// Memory and files that one join leaves to the next.
 class JoinWorkspace {
@@ -55,24 +40,19 @@ class JoinWorkspace {
   std::map<std::filesystem::path, FileStorage> files_;
 };
 
-PythonResult fast(const py::array& build_key, const py::array& probe_key, const std::string& join,
-                  const std::optional<py::array>& build_payload,
-                  const std::optional<py::array>& probe_payload, const std::optional<py::array>& build_null,
-                  const std::optional<py::array>& probe_null, const std::string& output, std::int64_t threads,
-                  std::optional<std::int64_t> memory_bytes, const std::string& layout,
-                  JoinWorkspace* workspace, const std::string& storage,
-                  const std::optional<std::string>& directory) {
+PythonResult fast(const hash_join::FastJoinOptions& given, const py::array& build_key,
+                  const py::array& probe_key, const OptionalArray& build_payload,
+                  const OptionalArray& probe_payload, const OptionalArray& build_null,
+                  const OptionalArray& probe_null, OutputKind output, JoinWorkspace* workspace,
+                  StorageKind storage, const std::optional<std::string>& directory) {
   const Columns build = columns("build", build_key, build_payload, build_null);
   const Columns probe = columns("probe", probe_key, probe_payload, probe_null);
-  hash_join::FastJoinOptions options{.join = join_type(join),
-                                     .keep_rows = keeps_rows(output),
-                                     .threads = at_least(threads, 1, "threads"),
-                                     .layout = layout_of(layout),
-                                     .workspace = workspace == nullptr ? nullptr : &workspace->memory};
-  if (memory_bytes) options.memory_bytes = at_least(*memory_bytes, 1, "memory_bytes");
+  hash_join::FastJoinOptions options = given;
+  options.keep_rows = output == OutputKind::rows;
+  options.workspace = workspace == nullptr ? nullptr : &workspace->memory;
   // Checks the arguments also where the workspace has the files.
   const std::unique_ptr<Storage> files = make_storage(storage, directory);
-  const bool has_files = workspace != nullptr && storage == "file";
+  const bool has_files = workspace != nullptr && storage == StorageKind::file;
   Storage& chosen = has_files ? workspace->files(folder_of(directory)) : *files;
   hash_join::JoinResult result;
   {
@@ -90,12 +70,8 @@ void bind_hash_join_fast(py::module_& m) {
                             "that it overwrites; all goes "
                             "back to the system with this object.")
       .def(py::init<>());
-  m.def("fast", &fast, py::arg("build_key"), py::arg("probe_key"), py::kw_only(), py::arg("join") = "inner",
-        py::arg("build_payload") = py::none(), py::arg("probe_payload") = py::none(),
-        py::arg("build_null") = py::none(), py::arg("probe_null") = py::none(), py::arg("output") = "rows",
-        py::arg("threads") = 1, py::arg("memory_bytes") = py::none(), py::arg("layout") = "automatic",
-        py::arg("workspace") = py::none(), py::arg("storage") = "file", py::arg("directory") = py::none(),
-        kFastDoc);
+  def_join(m, "fast", &fast, kFastDoc, py::arg("workspace") = py::none(),
+           py::arg("storage") = StorageKind::file, py::arg("directory") = py::none());
 
   using hash_join::RandomReads;
   py::class_<RandomReads>(m, "RandomReads",

@@ -2,9 +2,9 @@
 #include <pybind11/functional.h>
 #include <pybind11/typing.h>
 
-#include <algorithm>
 #include <variant>
 
+#include "arguments.hpp"
 #include "arrays.hpp"
 #include "join_order/conflict_rules.hpp"
 #include "join_order/enumerate.hpp"
@@ -19,7 +19,7 @@ namespace jo = join_order;
 using Nodes = std::vector<std::int64_t>;
 using Counts = py::typing::Dict<py::str, py::int_>;
 using Rule = std::pair<Nodes, Nodes>;
-using Cost = std::variant<std::string, std::function<double(double, double, double, double, double)>>;
+using Cost = std::variant<jo::CostModel::Kind, std::function<double(double, double, double, double, double)>>;
 
 constexpr const char* kGraphDoc = R"(A query's hypergraph.
 
@@ -30,10 +30,6 @@ second. None: no rules.
 Raises ValueError for an empty side, a node on both sides and a node that does not exist.)";
 
 constexpr const char* kEnumerateDoc = R"(Find all pairs of connected sets that an edge joins.
-
-algorithm: "faithful" (MySQL's events in its order), "fast" (ours), "dpccp", "dpsize" or "dpsub".
-events: False counts only. most_calls: faithful only; end when a call more than these comes. None: no bound.
-forbid_lower_seeds: faithful only; False leaves out the line without which pairs are found twice.
 
 times: do it so often, for a bench.
 
@@ -85,21 +81,9 @@ jo::Hypergraph make_graph(std::int64_t nodes, const std::vector<std::pair<Nodes,
   return graph;
 }
 
-jo::Algorithm algorithm_of(const std::string& name) {
-  if (name == "faithful") return jo::Algorithm::faithful;
-  if (name == "fast") return jo::Algorithm::fast;
-  if (name == "dpccp") return jo::Algorithm::dpccp;
-  if (name == "dpsize") return jo::Algorithm::dpsize;
-  if (name == "dpsub") return jo::Algorithm::dpsub;
-  throw py::value_error("algorithm must be 'faithful', 'fast', 'dpccp', 'dpsize' or 'dpsub', got '" + name +
-                        "'");
-}
-
 jo::CostModel cost_of(const Cost& cost) {
-  if (const auto* name = std::get_if<std::string>(&cost)) {
-    if (*name == "c_out") return jo::CostModel::c_out();
-    if (*name == "hash_join") return jo::CostModel::hash_join();
-    throw py::value_error("cost must be 'c_out', 'hash_join' or a function, got '" + *name + "'");
+  if (const auto* kind = std::get_if<jo::CostModel::Kind>(&cost)) {
+    return *kind == jo::CostModel::Kind::c_out ? jo::CostModel::c_out() : jo::CostModel::hash_join();
   }
   return jo::CostModel::custom([function = std::get<1>(cost)](jo::Input left, jo::Input right, double rows) {
     const py::gil_scoped_acquire locked;
@@ -107,20 +91,7 @@ jo::CostModel cost_of(const Cost& cost) {
   });
 }
 
-jo::JoinKind kind_of(const std::string& name) {
-  if (name == "inner") return jo::JoinKind::inner;
-  if (name == "left") return jo::JoinKind::left;
-  if (name == "semi") return jo::JoinKind::semi;
-  if (name == "anti") return jo::JoinKind::anti;
-  if (name == "straight") return jo::JoinKind::straight;
-  throw py::value_error("a join is 'inner', 'left', 'semi', 'anti' or 'straight', got '" + name + "'");
-}
-
-std::vector<jo::JoinKind> kinds_of(const std::optional<std::vector<std::string>>& names) {
-  std::vector<jo::JoinKind> kinds;
-  if (names) std::transform(names->begin(), names->end(), std::back_inserter(kinds), kind_of);
-  return kinds;
-}
+using Kinds = std::optional<std::vector<jo::JoinKind>>;
 
 Counts counters_of(const jo::Counters& counters) {
   Counts out;
@@ -151,17 +122,13 @@ PythonPlan to_python(jo::Plan&& plan) {
   return {to_array(std::move(plan.nodes)), counters_of(plan.counters), plan.plans_compared, cost, rows};
 }
 
-PythonEnumeration enumerate(const jo::Hypergraph& graph, const std::string& algorithm, bool events,
-                            std::optional<std::int64_t> most_calls, bool forbid_lower_seeds,
+PythonEnumeration enumerate(const jo::EnumerateOptions& given, const jo::Hypergraph& graph,
                             std::int64_t times) {
-  jo::EnumerateOptions options{.algorithm = algorithm_of(algorithm),
-                               .keep_events = events,
-                               .forbid_lower_seeds = forbid_lower_seeds,
-                               .poll = [] {
-                                 const py::gil_scoped_acquire locked;
-                                 if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-                               }};
-  if (most_calls) options.most_calls = at_least(*most_calls, 1, "most_calls");
+  jo::EnumerateOptions options = given;
+  options.poll = [] {
+    const py::gil_scoped_acquire locked;
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+  };
   const std::uint64_t n_times = at_least(times, 1, "times");
   jo::Enumeration found;
   {
@@ -171,7 +138,7 @@ PythonEnumeration enumerate(const jo::Hypergraph& graph, const std::string& algo
   return {to_array(std::move(found.events)), counters_of(found.counters), found.is_complete};
 }
 
-using Join = std::tuple<std::string, std::int32_t, std::int32_t, Nodes, Nodes>;
+using Join = std::tuple<jo::JoinKind, std::int32_t, std::int32_t, Nodes, Nodes>;
 
 jo::Hypergraph hypergraph_of(const std::vector<std::variant<std::int64_t, Join>>& operators) {
   std::vector<jo::Operator> tree;
@@ -188,7 +155,7 @@ jo::Hypergraph hypergraph_of(const std::vector<std::variant<std::int64_t, Join>>
     if (left < 0 || right < 0) throw py::value_error(where + " has a negative input");
     tree.push_back({.left = left,
                     .right = right,
-                    .kind = kind_of(kind),
+                    .kind = kind,
                     .used = set_of(used, jo::kMostNodes, where),
                     .null_rejected = set_of(null_rejected, jo::kMostNodes, where)});
   }
@@ -259,9 +226,8 @@ void bind_join_order(py::module_& module) {
                     "left and right as bit sets, and the edge; right 0 and edge -1 for a single node")
       .def_readonly("counters", &PythonEnumeration::counters)
       .def_readonly("is_complete", &PythonEnumeration::is_complete, "False when most_calls ended it.");
-  m.def("enumerate", &enumerate, kEnumerateDoc, py::arg("graph"), py::kw_only(),
-        py::arg("algorithm") = "faithful", py::arg("events") = true, py::arg("most_calls") = py::none(),
-        py::arg("forbid_lower_seeds") = true, py::arg("times") = 1);
+  def_with_options(m, "enumerate", &enumerate, kEnumerateDoc, py::arg("graph"), py::kw_only(),
+                   py::arg("times") = 1);
 
   py::class_<PythonPlan>(m, "Plan", "A join tree.")
       .def_readonly(
@@ -275,23 +241,22 @@ void bind_join_order(py::module_& module) {
   m.def(
       "best_plan",
       [](const jo::Hypergraph& graph, std::vector<double> rows, std::vector<double> selectivity,
-         const Cost& cost, const std::string& algorithm, std::int64_t times,
-         const std::optional<std::vector<std::string>>& kinds) {
+         const Cost& cost, jo::Algorithm algorithm, std::int64_t times, const Kinds& kinds) {
         const std::uint64_t n_times = at_least(times, 1, "times");
-        const jo::Statistics statistics(graph, std::move(rows), std::move(selectivity), kinds_of(kinds));
+        const jo::Statistics statistics(graph, std::move(rows), std::move(selectivity),
+                                        kinds.value_or(std::vector<jo::JoinKind>{}));
         const jo::CostModel model = cost_of(cost);
         jo::Plan plan;
         {
           const py::gil_scoped_release unlocked;
-          const jo::Algorithm which = algorithm_of(algorithm);
           for (std::uint64_t left = n_times; left > 0; --left)
-            plan = jo::best_plan(graph, statistics, model, which);
+            plan = jo::best_plan(graph, statistics, model, algorithm);
         }
         return to_python(std::move(plan));
       },
       kBestPlanDoc, py::arg("graph"), py::arg("rows"), py::arg("selectivity"), py::kw_only(),
-      py::arg("cost") = Cost("c_out"), py::arg("algorithm") = "fast", py::arg("times") = 1,
-      py::arg("kinds") = py::none());
+      py::arg("cost") = Cost(jo::CostModel::Kind::c_out), py::arg("algorithm") = jo::Algorithm::fast,
+      py::arg("times") = 1, py::arg("kinds") = py::none());
   m.def(
       "greedy_plan",
       [](const jo::Hypergraph& graph, std::vector<double> rows, std::vector<double> selectivity,
@@ -300,21 +265,18 @@ void bind_join_order(py::module_& module) {
             graph, jo::Statistics(graph, std::move(rows), std::move(selectivity)), cost_of(cost)));
       },
       "Greedy operator ordering: always the join with the fewest rows next.", py::arg("graph"),
-      py::arg("rows"), py::arg("selectivity"), py::kw_only(), py::arg("cost") = Cost("c_out"));
-  m.def(
-      "left_deep_plan",
-      [](const jo::Hypergraph& graph, std::vector<double> rows, std::vector<double> selectivity,
-         const Cost& cost, std::int64_t search_depth, bool prune) {
-        const jo::LeftDeepOptions options{.search_depth = static_cast<unsigned>(std::min<std::uint64_t>(
-                                              at_least(search_depth, 0, "search_depth"), 64)),
-                                          .prune = prune};
+      py::arg("rows"), py::arg("selectivity"), py::kw_only(),
+      py::arg("cost") = Cost(jo::CostModel::Kind::c_out));
+  def_with_options(
+      m, "left_deep_plan",
+      +[](const jo::LeftDeepOptions& options, const jo::Hypergraph& graph, std::vector<double> rows,
+          std::vector<double> selectivity, const Cost& cost) {
         return to_python(jo::left_deep_plan(
             graph, jo::Statistics(graph, std::move(rows), std::move(selectivity)), cost_of(cost), options));
       },
-      "The old optimizer's search for a left-deep plan; cross products allowed. search_depth and prune as "
-      "optimizer_search_depth and optimizer_prune_level.",
-      py::arg("graph"), py::arg("rows"), py::arg("selectivity"), py::kw_only(),
-      py::arg("cost") = Cost("c_out"), py::arg("search_depth") = 62, py::arg("prune") = true);
+      "The old optimizer's search for a left-deep plan; cross products allowed.", py::arg("graph"),
+      py::arg("rows"), py::arg("selectivity"), py::kw_only(),
+      py::arg("cost") = Cost(jo::CostModel::Kind::c_out));
 
   m.def("hypergraph_of", &hypergraph_of,
         "The hypergraph of a tree of joins: one edge a join, with conflict rules (CD-C) folded in.\n\n"
@@ -328,9 +290,9 @@ void bind_join_order(py::module_& module) {
   py::class_<PythonSimplifier>(m, "Simplifier",
                                "Fixes the safest join orders of a copy of the graph, one step at a time.")
       .def(py::init([](const jo::Hypergraph& graph, std::vector<double> rows, std::vector<double> selectivity,
-                       const std::optional<std::vector<std::string>>& kinds) {
+                       const Kinds& kinds) {
              return std::make_unique<PythonSimplifier>(graph, std::move(rows), std::move(selectivity),
-                                                       kinds_of(kinds));
+                                                       kinds.value_or(std::vector<jo::JoinKind>{}));
            }),
            py::arg("graph"), py::arg("rows"), py::arg("selectivity"), py::kw_only(),
            py::arg("kinds") = py::none())
@@ -346,14 +308,14 @@ void bind_join_order(py::module_& module) {
   m.def(
       "simplify",
       [](const jo::Hypergraph& graph, std::vector<double> rows, std::vector<double> selectivity,
-         std::int64_t most_calls, const std::optional<std::vector<std::string>>& kinds) {
+         std::int64_t most_calls, const Kinds& kinds) {
         jo::Hypergraph simple = graph;
         const jo::Statistics statistics(simple, std::move(rows), std::move(selectivity));
         const std::uint64_t limit = at_least(most_calls, 1, "most_calls");
         jo::Simplification done;
         {
           const py::gil_scoped_release unlocked;
-          done = jo::simplify(simple, statistics, limit, kinds_of(kinds));
+          done = jo::simplify(simple, statistics, limit, kinds.value_or(std::vector<jo::JoinKind>{}));
         }
         return std::make_tuple(simple, done.steps, done.calls, done.is_below_limit);
       },

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <vector>
 
+#include "arguments.hpp"
 #include "arrays.hpp"
 #include "low_concurrency/measure.hpp"
 
@@ -14,49 +15,6 @@ namespace {
 
 using namespace low_concurrency;
 
-template <typename Enum, std::size_t n>
-Enum chosen(const Enum (&all)[n], const std::string& name, const char* what) {
-  std::string known;
-  for (const Enum one : all) {
-    if (name == name_of(one)) return one;
-    known += (known.empty() ? "" : ", ") + std::string(name_of(one));
-  }
-  throw py::value_error(std::string(what) + " must be one of " + known + ", got '" + name + "'");
-}
-
-/// A field as a dict of FieldType's members; what is left out has its default.
-FieldType field_of(const py::dict& given) {
-  FieldType field;
-  for (const auto& [key, value] : given) {
-    const auto name = key.cast<std::string>();
-    if (name == "fixed_bytes") {
-      field.fixed_bytes = value.cast<std::uint16_t>();
-    } else if (name == "max_bytes") {
-      field.max_bytes = value.cast<std::uint16_t>();
-    } else if (name == "is_nullable") {
-      field.is_nullable = value.cast<bool>();
-    } else if (name == "is_big") {
-      field.is_big = value.cast<bool>();
-    } else if (name == "default_is_null") {
-      field.default_is_null = value.cast<bool>();
-    } else if (name == "added_version") {
-      field.added_version = value.cast<std::uint8_t>();
-    } else if (name == "dropped_version") {
-      field.dropped_version = value.cast<std::uint8_t>();
-    } else {
-      throw py::value_error("a field has no '" + name + "'");
-    }
-  }
-  return field;
-}
-
-Schema schema_of(const py::list& fields, std::int64_t core_fields) {
-  std::vector<FieldType> types;
-  types.reserve(fields.size());
-  for (const py::handle field : fields) types.push_back(field_of(field.cast<py::dict>()));
-  return Schema(std::move(types), at_least(core_fields, 0, "core_fields"));
-}
-
 py::dict as_dict(const Cost& cost) {
   py::dict result;
   result["cpu_ns"] = cost.cpu_ns;
@@ -65,14 +23,13 @@ py::dict as_dict(const Cost& cost) {
   return result;
 }
 
-py::dict parse(const std::string& container, std::int64_t rows, std::int64_t columns) {
-  const Container which = chosen(kContainers, container, "container");
+py::dict parse(Container container, std::int64_t rows, std::int64_t columns) {
   const std::uint64_t n = at_least(rows, 1, "rows");
   const std::uint64_t wide = at_least(columns, 1, "columns");
   ParsedInsert parsed;
   {
     const py::gil_scoped_release unlocked;
-    parsed = parse_insert(which, n, wide, &thread_cpu_ns);
+    parsed = parse_insert(container, n, wide, &thread_cpu_ns);
   }
   py::dict result;
   result["values"] = parsed.values;
@@ -86,12 +43,11 @@ py::dict parse(const std::string& container, std::int64_t rows, std::int64_t col
   return result;
 }
 
-std::tuple<py::bytes, std::size_t, std::vector<std::uint32_t>> encode_record(const py::list& fields,
-                                                                             const py::list& values,
-                                                                             std::int64_t core_fields,
-                                                                             std::int64_t version,
-                                                                             std::int64_t n_fields) {
-  const Schema schema = schema_of(fields, core_fields);
+using Encoded = std::tuple<py::bytes, std::size_t, std::vector<std::uint32_t>>;
+
+Encoded encode_record(const Inserted& as, const std::vector<FieldType>& fields, const py::list& values,
+                      std::int64_t core_fields) {
+  const Schema schema(fields, at_least(core_fields, 0, "core_fields"));
   std::vector<Value> given;
   for (const py::handle value : values) {
     if (value.is_none()) {
@@ -102,17 +58,14 @@ std::tuple<py::bytes, std::size_t, std::vector<std::uint32_t>> encode_record(con
       given.push_back({.bytes = static_cast<std::uint32_t>(bytes)});
     }
   }
-  const Record record = encode(schema, given,
-                               {.version = static_cast<std::uint8_t>(at_least(version, 0, "version")),
-                                .n_fields = at_least(n_fields, 0, "n_fields")});
+  const Record record = encode(schema, given, as);
   return {py::bytes(reinterpret_cast<const char*>(record.bytes.data()), record.bytes.size()), record.origin,
           record.end_offsets};
 }
 
-std::vector<std::uint32_t> record_offsets(const std::string& decoder, const py::bytes& record,
-                                          std::int64_t origin, const py::list& fields,
-                                          std::int64_t core_fields) {
-  const Schema schema = schema_of(fields, core_fields);
+std::vector<std::uint32_t> record_offsets(Decoder decoder, const py::bytes& record, std::int64_t origin,
+                                          const std::vector<FieldType>& fields, std::int64_t core_fields) {
+  const Schema schema(fields, at_least(core_fields, 0, "core_fields"));
   const std::string_view view(record);
   // The widest header: flags and fields, a bit and two bytes of length a field. Then no decoder reads
   // outside.
@@ -130,8 +83,18 @@ std::vector<std::uint32_t> record_offsets(const std::string& decoder, const py::
                           std::to_string(std::to_integer<int>(padded[room + at - 6])) +
                           ", the schema is at " + std::to_string(schema.current_version()));
   std::vector<std::uint32_t> out(fields.size());
-  offsets(chosen(kDecoders, decoder, "decoder"), schema, padded.data() + room + at, out);
+  offsets(decoder, schema, padded.data() + room + at, out);
   return out;
+}
+
+template <typename Variant, typename Work>
+py::dict measured(Cost (*measure)(Variant, const Work&), Variant variant, const Work& work) {
+  Cost cost;
+  {
+    const py::gil_scoped_release unlocked;
+    cost = measure(variant, work);
+  }
+  return as_dict(cost);
 }
 
 }  // namespace
@@ -145,65 +108,32 @@ void bind_low_concurrency(py::module_& module) {
       py::arg("container"), py::kw_only(), py::arg("rows"), py::arg("columns"));
   m.def(
       "container_bytes",
-      [](const std::string& container, std::int64_t rows, std::int64_t columns) {
-        return container_bytes(chosen(kContainers, container, "container"), at_least(rows, 1, "rows"),
-                               at_least(columns, 1, "columns"));
+      [](Container container, std::int64_t rows, std::int64_t columns) {
+        return container_bytes(container, at_least(rows, 1, "rows"), at_least(columns, 1, "columns"));
       },
       "The formula of the containers' bytes, without the items.", py::arg("container"), py::kw_only(),
       py::arg("rows"), py::arg("columns"));
-  m.def(
-      "encode_record", &encode_record,
+  def_with_options(
+      m, "encode_record", &encode_record,
       "A record in the COMPACT format: its bytes, the place of its origin, and the end offset of each field "
-      "with "
-      "flags. A value is its length in bytes, None for NULL, negative for one that is stored outside.",
-      py::arg("fields"), py::arg("values"), py::kw_only(), py::arg("core_fields") = 0, py::arg("version") = 0,
-      py::arg("n_fields") = 0);
+      "with flags. A value is its length in bytes, None for NULL, negative for one that is stored "
+      "outside.\n\n" +
+          documented<FieldType>("fields: a dict each, of"),
+      py::arg("fields"), py::arg("values"), py::kw_only(), py::arg("core_fields") = 0);
   m.def("record_offsets", &record_offsets,
         "The end offsets as a decoder finds them: 'v57', 'v80', 'hoisted' or 'by_state'.", py::arg("decoder"),
         py::arg("record"), py::arg("origin"), py::arg("fields"), py::kw_only(), py::arg("core_fields") = 0);
-  m.def(
-      "measure_offsets",
-      [](const std::string& decoder, std::int64_t columns, std::int64_t nullable_percent,
-         std::int64_t variable_percent, std::int64_t row_versions, std::int64_t records,
-         std::int64_t passes) {
-        const Decoder which = chosen(kDecoders, decoder, "decoder");
-        const RecordWork work{.columns = at_least(columns, 1, "columns"),
-                              .nullable_percent = at_least(nullable_percent, 0, "nullable_percent"),
-                              .variable_percent = at_least(variable_percent, 0, "variable_percent"),
-                              .row_versions = at_least(row_versions, 0, "row_versions"),
-                              .records = at_least(records, 1, "records"),
-                              .passes = at_least(passes, 1, "passes")};
-        Cost cost;
-        {
-          const py::gil_scoped_release unlocked;
-          cost = measure_offsets(which, work);
-        }
-        return as_dict(cost);
-      },
+  def_with_options(
+      m, "measure_offsets",
+      +[](const RecordWork& work, Decoder decoder) { return measured(measure_offsets, decoder, work); },
       "CPU ns of finding the offsets of records; an operation is a record.", py::arg("decoder"),
-      py::kw_only(), py::arg("columns"), py::arg("nullable_percent") = 50, py::arg("variable_percent") = 30,
-      py::arg("row_versions") = 0, py::arg("records") = 1000, py::arg("passes") = 100);
-  m.def(
-      "measure_store",
-      [](const std::string& path, std::int64_t integers, std::int64_t varying, std::int64_t fixed_texts,
-         std::int64_t rows, std::int64_t passes) {
-        const FatalPath which = chosen(kFatalPaths, path, "path");
-        const StoreWork work{.integers = at_least(integers, 0, "integers"),
-                             .varying = at_least(varying, 0, "varying"),
-                             .fixed_texts = at_least(fixed_texts, 0, "fixed_texts"),
-                             .rows = at_least(rows, 1, "rows"),
-                             .passes = at_least(passes, 1, "passes")};
-        Cost cost;
-        {
-          const py::gil_scoped_release unlocked;
-          cost = measure_store(which, work);
-        }
-        return as_dict(cost);
-      },
+      py::kw_only());
+  def_with_options(
+      m, "measure_store",
+      +[](const StoreWork& work, FatalPath path) { return measured(measure_store, path, work); },
       "CPU ns of converting rows, with the fatal path 'none', 'inline_stream', 'cold_call' or 'expect'; an "
       "operation is a field.",
-      py::arg("path"), py::kw_only(), py::arg("integers") = 6, py::arg("varying") = 2,
-      py::arg("fixed_texts") = 2, py::arg("rows") = 500, py::arg("passes") = 100);
+      py::arg("path"), py::kw_only());
 }
 
 }  // namespace engineroom::bindings

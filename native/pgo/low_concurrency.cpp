@@ -15,6 +15,7 @@
 namespace {
 
 using namespace engineroom::low_concurrency;
+namespace names = engineroom::names;
 
 void print(const char* kernel, const char* variant, const Cost& cost) {
   std::printf("%s %s %llu %llu\n", kernel, variant, static_cast<unsigned long long>(cost.cpu_ns),
@@ -32,23 +33,23 @@ int main(int count, char** arguments) {
     return 2;
   }
   const bool is_wide = workload == "wide";
-  for (const Container container : kContainers)
-    print("insert_values", name_of(container),
+  for (const auto& [name, container] : names::table_of<Container>.all)
+    print("insert_values", name.data(),
           measure_insert(container, is_wide ? 1000 : 5000, is_wide ? 20 : 2, scale));
   const RecordWork record = is_wide ? RecordWork{.columns = 60, .variable_percent = 60, .row_versions = 4}
                                     : RecordWork{.columns = 5, .nullable_percent = 20, .variable_percent = 0};
-  for (const Decoder decoder : kDecoders) {
+  for (const auto& [name, decoder] : names::table_of<Decoder>.all) {
     if (is_wide && decoder == Decoder::v57) continue;  // it knows no row versions
     RecordWork work = record;
     work.passes = (is_wide ? 3 : 20) * scale;
-    print("record_offsets", name_of(decoder), measure_offsets(decoder, work));
+    print("record_offsets", name.data(), measure_offsets(decoder, work));
   }
   const StoreWork store = is_wide ? StoreWork{.integers = 2, .varying = 10, .fixed_texts = 8}
                                   : StoreWork{.integers = 5, .varying = 0, .fixed_texts = 0};
-  for (const FatalPath path : kFatalPaths) {
+  for (const auto& [name, path] : names::table_of<FatalPath>.all) {
     StoreWork work = store;
     work.passes = (is_wide ? 5 : 40) * scale;
-    print("field_store", name_of(path), measure_store(path, work));
+    print("field_store", name.data(), measure_store(path, work));
   }
   using engineroom::redo_log::CommitDesign;
   for (const auto& [name, design] :

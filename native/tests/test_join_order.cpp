@@ -7,6 +7,7 @@
 #include <tuple>
 #include <vector>
 
+#include "described_members.hpp"
 #include "join_order/conflict_rules.hpp"
 #include "join_order/enumerate.hpp"
 #include "join_order/hypergraph.hpp"
@@ -240,6 +241,10 @@ TEST(JoinOrder, ASimplifiedGraphHasAsFewCallsAsAskedFor) {
   EXPECT_TRUE(done.is_below_limit);
   EXPECT_LE(done.calls, 500u);
   EXPECT_EQ(enumerate(graph, {.keep_events = false}).counters.calls, done.calls);
+}
+
+TEST(JoinOrderOptions, DescribeEveryMember) {
+  EXPECT_EQ(tests::described_members<LeftDeepOptions>(), tests::members<LeftDeepOptions>());
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "described_members.hpp"
 #include "low_concurrency/arena.hpp"
 #include "low_concurrency/field_store.hpp"
 #include "low_concurrency/insert_values.hpp"
@@ -86,12 +87,12 @@ TEST(InsertValues, CountsByHand) {
 }
 
 TEST(InsertValues, TheArenaTakesWhatTheFormulaSays) {
-  for (const Container container : kContainers) {
+  for (const auto& [name, container] : names::table_of<Container>.all) {
     for (const std::uint64_t rows : {1U, 2U, 63U, 64U, 65U, 192U, 193U, 1000U}) {
       for (const std::uint64_t columns : {1U, 4U, 20U, 64U, 65U, 80U, 192U, 193U, 500U}) {
         const ParsedInsert parsed = parse_insert(container, rows, columns);
         EXPECT_EQ(parsed.container_bytes, container_bytes(container, rows, columns))
-            << name_of(container) << " " << rows << " x " << columns;
+            << name << " " << rows << " x " << columns;
         EXPECT_EQ(parsed.values, rows * columns);
         EXPECT_EQ(parsed.checksum, parse_insert(Container::list_5_7, rows, columns).checksum);
       }
@@ -127,8 +128,8 @@ TEST(RecordOffsets, ByHand) {
   EXPECT_EQ(record.origin, 5U + 1U + 1U);
   const std::vector<std::uint32_t> expected{4, 10, 17, 21, 24, 34};
   EXPECT_EQ(record.end_offsets, expected);
-  for (const Decoder decoder : kDecoders)
-    EXPECT_EQ(decoded(decoder, schema, record), expected) << name_of(decoder);
+  for (const auto& [name, decoder] : names::table_of<Decoder>.all)
+    EXPECT_EQ(decoded(decoder, schema, record), expected) << name;
 }
 
 TEST(RecordOffsets, AColumnAddedLaterEndsWhereTheRecordEnds) {
@@ -180,10 +181,9 @@ TEST(RecordOffsets, AllDecodersFindWhatTheEncoderWroteInEveryState) {
            .is_null = field.is_nullable && one_in(3),
            .is_external = one_in(3)});
     const Record record = encode(schema, values, as);
-    for (const Decoder decoder : kDecoders) {
+    for (const auto& [name, decoder] : names::table_of<Decoder>.all) {
       if (decoder == Decoder::v57 && (schema.has_instant_columns() || schema.has_row_versions())) continue;
-      EXPECT_EQ(decoded(decoder, schema, record), record.end_offsets)
-          << name_of(decoder) << " in round " << round;
+      EXPECT_EQ(decoded(decoder, schema, record), record.end_offsets) << name << " in round " << round;
     }
     seen[(schema.has_row_versions() ? 2U : 0U) + (schema.has_instant_columns() ? 1U : 0U)] += 1;
   }
@@ -206,14 +206,14 @@ TEST(FieldStore, ConvertsByHandInEveryVariant) {
                                         {.offset = 4, .bytes = 4, .kind = FieldKind::varying},
                                         {.offset = 9, .bytes = 4, .kind = FieldKind::fixed_text}};
   const std::vector<StoredField> fields{{data.data(), 4}, {data.data() + 4, 2}, {data.data() + 4, 2}};
-  for (const FatalPath path : kFatalPaths) {
+  for (const auto& [name, path] : names::table_of<FatalPath>.all) {
     std::vector<std::byte> out(13, std::byte{'.'});
     store_rows(path, templates, fields, 1, out.data(), 13);
     const std::string text(reinterpret_cast<const char*>(out.data()), out.size());
     EXPECT_EQ(text, std::string("\x05\0\0\0\x02"
                                 "ab..ab  ",
                                 13))
-        << name_of(path);
+        << name;
   }
 }
 
@@ -221,7 +221,8 @@ TEST(FieldStore, VariantsGiveTheSameBytes) {
   for (const StoreWork work :
        {StoreWork{.passes = 1}, StoreWork{.integers = 1, .varying = 9, .passes = 1, .seed = 7}}) {
     const std::uint64_t expected = measure_store(FatalPath::none, work).checksum;
-    for (const FatalPath path : kFatalPaths) EXPECT_EQ(measure_store(path, work).checksum, expected);
+    for (const auto& [name, path] : names::table_of<FatalPath>.all)
+      EXPECT_EQ(measure_store(path, work).checksum, expected);
   }
 }
 
@@ -234,7 +235,7 @@ TEST(FieldStore, TheFailureStillFires) {
   for (const FatalPath path : {FatalPath::inline_stream, FatalPath::cold_call, FatalPath::expect}) {
     try {
       store_rows(path, templates, fields, 1, out.data(), 8);
-      FAIL() << name_of(path);
+      FAIL() << names::of(path);
     } catch (const std::logic_error& error) {
       EXPECT_STREQ(error.what(), "multi-value field 0 at offset 0 of a row");
     }
@@ -244,12 +245,20 @@ TEST(FieldStore, TheFailureStillFires) {
 TEST(Measure, DecodersAgreeOnTheWorkTheyAreTimedWith) {
   const RecordWork plain{.records = 50, .passes = 2};
   const std::uint64_t expected = measure_offsets(Decoder::v57, plain).checksum;
-  for (const Decoder decoder : kDecoders) EXPECT_EQ(measure_offsets(decoder, plain).checksum, expected);
+  for (const auto& [name, decoder] : names::table_of<Decoder>.all)
+    EXPECT_EQ(measure_offsets(decoder, plain).checksum, expected);
   const RecordWork versions{.row_versions = 5, .records = 50, .passes = 2};
   EXPECT_EQ(measure_offsets(Decoder::v80, versions).checksum,
             measure_offsets(Decoder::by_state, versions).checksum);
   EXPECT_EQ(measure_insert(Container::reserved, 10, 3, 2).operations, 20U);
   EXPECT_THROW(measure_offsets(Decoder::v80, {.columns = 3, .row_versions = 3}), std::invalid_argument);
+}
+
+TEST(LowConcurrencyOptions, DescribeEveryMember) {
+  EXPECT_EQ(tests::described_members<FieldType>(), tests::members<FieldType>());
+  EXPECT_EQ(tests::described_members<Inserted>(), tests::members<Inserted>());
+  EXPECT_EQ(tests::described_members<RecordWork>(), tests::members<RecordWork>());
+  EXPECT_EQ(tests::described_members<StoreWork>(), tests::members<StoreWork>());
 }
 
 }  // namespace

@@ -699,7 +699,7 @@ ONE = np.array([1])
         ({"probe_payload": np.arange(0)}, "probe_payload .* got 0 values for 1 keys"),
         ({"join": "outer"}, "join must be 'inner', 'left', 'semi' or 'anti', got 'outer'"),
         ({"output": "csv"}, "output must be 'rows' or 'count', got 'csv'"),
-        ({"max_diff": -1}, "max_diff must be at least 0, got -1"),
+        ({"max_diff": -1}, "max_diff must be at least 0 or None, got -1"),
         ({"max_diff": 3}, "max_diff=3 compares payloads"),
         ({"max_diff": 3, "build_payload": ONE}, "max_diff=3 compares payloads"),
     ],
@@ -717,8 +717,8 @@ def test_bad_arguments_are_refused_with_the_value_received(
     [
         ({"join_buffer_bytes": 127}, "join_buffer_bytes must be at least 128, got 127"),
         ({"join_buffer_bytes": -1}, "join_buffer_bytes must be at least 128, got -1"),
-        ({"estimated_build_rows": -5}, "estimated_build_rows must be at least 0, got -5"),
-        ({"max_chunks": 0}, "max_chunks must be at least 1, got 0"),
+        ({"estimated_build_rows": -5}, "estimated_build_rows must be at least 0 or None, got -5"),
+        ({"max_chunks": 0}, "max_chunks must be a power of two from 1 to 128, got 0"),
         ({"max_chunks": 12}, "max_chunks must be a power of two from 1 to 128, got 12"),
         ({"max_chunks": 256}, "max_chunks must be a power of two from 1 to 128, got 256"),
         ({"row_bytes": 11}, "row_bytes must be from 12, .* got 11"),
@@ -744,7 +744,7 @@ def test_bad_options_of_the_hybrid_join_are_refused(arguments: dict[str, Any], p
 def test_bad_options_of_the_other_joins_are_refused() -> None:
     with pytest.raises(ValueError, match="join_buffer_bytes must be at least 1, got 0"):
         hash_join.block_nested_loop(ONE, ONE, join_buffer_bytes=0)
-    with pytest.raises(ValueError, match="row_bytes must be at least 1, got 0"):
+    with pytest.raises(ValueError, match="row_bytes must be at least 1 or None, got 0"):
         hash_join.block_nested_loop(ONE, ONE, row_bytes=0)
     with pytest.raises(ValueError, match="entries_per_page must be at least 2, got 1"):
         hash_join.index_nested_loop(ONE, ONE, entries_per_page=1)

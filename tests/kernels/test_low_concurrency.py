@@ -148,15 +148,25 @@ def test_variants_of_the_conversion_give_the_same_rows() -> None:
 @pytest.mark.parametrize(
     ("call", "problem"),
     [
-        (lambda: kernel.parse_insert("deque", rows=1, columns=1), "container must be one of .* got 'deque'"),
+        (
+            lambda: kernel.parse_insert("deque", rows=1, columns=1),
+            "container must be 'list_5_7', .* got 'deque'",
+        ),
         (lambda: kernel.parse_insert("list_5_7", rows=0, columns=1), "rows"),
         (lambda: kernel.parse_insert("list_5_7", rows=1, columns=5000), "columns is 5000"),
-        (lambda: kernel.measure_offsets("v81", columns=3), "decoder must be one of"),
+        (lambda: kernel.measure_offsets("v81", columns=3), "decoder must be 'v57', .* got 'v81'"),
         (lambda: kernel.measure_offsets("v80", columns=3, row_versions=3), "row_versions is 3"),
-        (lambda: kernel.encode_record([{"width": 3}], [1]), "a field has no 'width'"),
+        (lambda: kernel.measure_offsets("v80", nullable_percent=101), "nullable_percent must be 0 to 100"),
+        (lambda: kernel.measure_store("none", integers=0, varying=0, fixed_texts=0), "a row has no field"),
+        (lambda: kernel.measure_store("none", passes="many"), "passes must be an integer, got .many."),
+        (lambda: kernel.encode_record([{"fixed_bytes": 1}], [1], version=256), "version must be at most 255"),
+        (
+            lambda: kernel.encode_record([{"width": 3}], [1]),
+            "a field has no option 'width'; its options are fixed_bytes",
+        ),
         (lambda: kernel.encode_record([{"fixed_bytes": 3}], [None]), "field 0 is NULL and not nullable"),
         (lambda: kernel.record_offsets("v80", b"12345", 9, [{"fixed_bytes": 1}]), "origin is 9"),
-        (lambda: kernel.measure_store("cold", passes=1), "path must be one of"),
+        (lambda: kernel.measure_store("cold", passes=1), "path must be 'none', .* got 'cold'"),
     ],
 )
 def test_bad_arguments_are_refused_with_the_value_received(call, problem) -> None:

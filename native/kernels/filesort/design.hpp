@@ -9,16 +9,29 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
+#include "common/described.hpp"
 #include "filesort/table.hpp"
 
 namespace engineroom::filesort {
 
 /// 8.0.15 stands for 8.0 before 8.0.20, 9.7 for everything since.
 enum class Release : std::uint8_t { mysql_5_6, mysql_5_7, mysql_8_0_15, mysql_9_7 };
+constexpr auto named(names::Of<Release>) {
+  return names::table<Release>("release", {{"5.6", Release::mysql_5_6},
+                                           {"5.7", Release::mysql_5_7},
+                                           {"8.0.15", Release::mysql_8_0_15},
+                                           {"9.7", Release::mysql_9_7}});
+}
 
 enum class Attach : std::uint8_t { rowid, addon, packed_addon };
+constexpr auto named(names::Of<Attach>) {
+  return names::table<Attach>("attach", {{"rowid", Attach::rowid},
+                                         {"additional_fields", Attach::addon},
+                                         {"packed_additional_fields", Attach::packed_addon}});
+}
 
 struct Design {
   Attach attach = Attach::rowid;
@@ -45,6 +58,22 @@ struct Settings {
   /// What the optimizer believes; the true number of rows when absent.
   std::optional<std::uint64_t> estimated_rows = {};
 };
+// What a sort has of them, too (filesort.hpp).
+inline constexpr options::Range kSortBufferBytes{.least = 1, .most = std::int64_t{1} << 31};
+inline constexpr options::Range kMaxSortLength{.least = 1};
+inline constexpr std::string_view kVariableMeaning = "as the variable of the server";
+inline constexpr std::string_view kEstimatedRowsMeaning =
+    "what the optimizer believes; None for the true number of rows";
+constexpr auto described(options::Of<Settings>) {
+  using C = Settings;
+  return options::list<C>(
+      "the settings",
+      {options::option<&C::sort_buffer_bytes>("sort_buffer_bytes", kSortBufferBytes, kVariableMeaning),
+       options::option<&C::max_length_for_sort_data>("max_length_for_sort_data",
+                                                     "as the variable of the server; no effect in '9.7'"),
+       options::option<&C::max_sort_length>("max_sort_length", kMaxSortLength, kVariableMeaning),
+       options::option<&C::estimated_rows>("estimated_rows", kEstimatedRowsMeaning)});
+}
 
 /// Refuses a query that names a column which the table lacks, or a condition on what is no integer.
 void check_query(const Table& table, const Query& query);

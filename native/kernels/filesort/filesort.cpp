@@ -131,7 +131,7 @@ ColumnSet narrow_set(const Query& query, const Options& options) {
 Result filesort(Handle& handle, const Query& query, const Options& options, Storage& storage,
                 Interrupt interrupt) {
   check_query(handle.table(), query);
-  if (options.settings.max_sort_length == 0) refuse("max_sort_length must be at least 1, got 0");
+  options::check(options);
   const ReadSetFor statement(handle, columns_read(query));
   Result result;
   Counters& counters = result.counters;

@@ -12,10 +12,21 @@
 #include <span>
 #include <vector>
 
+#include "common/names.hpp"
+
 namespace engineroom::filesort {
 
 /// The type decides what a sort may carry along (design.hpp); here only how many bytes a value may have.
 enum class Type : std::uint8_t { integer, fixed_char, varchar, text, medium_text, long_text, json };
+constexpr auto named(names::Of<Type>) {
+  return names::table<Type>("a column's type", {{"integer", Type::integer},
+                                                {"char", Type::fixed_char},
+                                                {"varchar", Type::varchar},
+                                                {"text", Type::text},
+                                                {"mediumtext", Type::medium_text},
+                                                {"longtext", Type::long_text},
+                                                {"json", Type::json}});
+}
 
 struct Column {
   Type type = Type::integer;

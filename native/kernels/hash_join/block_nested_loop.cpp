@@ -23,8 +23,8 @@ struct BufferedRow {
 JoinResult block_nested_loop_join(const Relation& build, const Relation& probe,
                                   const BlockNestedLoopOptions& options, Interrupt interrupt) {
   check(build, probe, options.extra);
-  if (options.join_buffer_bytes == 0) refuse("join_buffer_bytes must be at least 1, got 0");
-  const std::uint64_t row_bytes = options.row_bytes > 0 ? options.row_bytes : packed_bytes(probe);
+  options::check(options);
+  const std::uint64_t row_bytes = options.row_bytes.value_or(packed_bytes(probe));
   const auto buffer_rows = static_cast<std::size_t>(std::clamp<std::uint64_t>(
       options.join_buffer_bytes / row_bytes, 1, std::max<std::size_t>(probe.size(), 1)));
 
@@ -61,7 +61,7 @@ JoinResult block_nested_loop_join(const Relation& build, const Relation& probe,
           continue;
         }
         if (keys[i] != key || is_null || outer.is_null) continue;
-        if (options.extra.present) {
+        if (options.extra.is_present()) {
           ++counters.condition_checks;
           if (!options.extra.holds(build.payload[row], outer.payload)) continue;
         }

@@ -7,7 +7,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
+#include "common/described.hpp"
 #include "common/interrupt.hpp"
 #include "hash_join/join_result.hpp"
 #include "hash_join/relation.hpp"
@@ -19,9 +21,20 @@ struct BlockNestedLoopOptions {
   ExtraCondition extra = {};
   bool keep_rows = true;
   std::uint64_t join_buffer_bytes = 262144;
-  /// Bytes of an outer row in the buffer; 0 stands for what the columns need.
-  std::uint64_t row_bytes = 0;
+  std::optional<std::uint64_t> row_bytes = {};
 };
+constexpr auto described(options::Of<BlockNestedLoopOptions>) {
+  using C = BlockNestedLoopOptions;
+  return options::list<C>(
+      "a block nested loop join",
+      {options::option<&C::join>("join", kJoinMeaning),
+       options::option<&C::extra, &ExtraCondition::max_diff>("max_diff", kMaxDiffMeaning),
+       options::option<&C::join_buffer_bytes>("join_buffer_bytes", {.least = 1},
+                                              "a buffer smaller than a row takes one row"),
+       options::option<&C::row_bytes>("row_bytes", {.least = 1},
+                                      "of a probe row in the buffer; None for what the columns need, 12 or "
+                                      "with a payload 20")});
+}
 
 /// Here the probe rows are the buffered, outer ones and the build rows the scanned, inner ones. A buffer
 /// smaller than a row takes one row. The result comes buffer by buffer, in each in inner order; then the

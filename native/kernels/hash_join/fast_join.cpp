@@ -522,11 +522,7 @@ class FastJoin {
 JoinResult fast_join(const Relation& build, const Relation& probe, const FastJoinOptions& options,
                      Storage& storage, const Workers& workers, Interrupt interrupt) {
   check(build, probe, {});
-  constexpr std::size_t kMostThreads = 256;
-  if (options.threads < 1 || options.threads > kMostThreads) {
-    refuse("threads must be between 1 and " + std::to_string(kMostThreads) + ", got " +
-           std::to_string(options.threads));
-  }
+  options::check(options);
   // Rows of a partition and places in its overflow are counted in 32 bits.
   constexpr std::size_t kMostRows = std::numeric_limits<std::uint32_t>::max();
   if (build.size() > kMostRows)

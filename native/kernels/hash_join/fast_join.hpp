@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "common/described.hpp"
 #include "common/interrupt.hpp"
 #include "common/metered.hpp"
 #include "common/storage.hpp"
@@ -25,6 +26,11 @@ namespace engineroom::hash_join {
 
 /// How the table is laid out; `automatic` decides by its size.
 enum class FastLayout : std::uint8_t { automatic, one_table, partitioned };
+constexpr auto named(names::Of<FastLayout>) {
+  return names::table<FastLayout>("layout", {{"automatic", FastLayout::automatic},
+                                             {"one_table", FastLayout::one_table},
+                                             {"partitioned", FastLayout::partitioned}});
+}
 
 struct FastJoinOptions {
   JoinType join = JoinType::inner;
@@ -34,6 +40,22 @@ struct FastJoinOptions {
   FastLayout layout = FastLayout::automatic;
   Workspace* workspace = nullptr;  // large blocks come from here and go back
 };
+constexpr auto described(options::Of<FastJoinOptions>) {
+  using C = FastJoinOptions;
+  return options::list<C>(
+      "our own join",
+      {options::option<&C::join>("join", kJoinMeaning),
+       options::option<&C::threads>("threads", {.least = 1, .most = 256},
+                                    "how many work at once; the result is the same for any number"),
+       options::option<&C::memory_bytes>(
+           "memory_bytes", {.least = 1},
+           "the most that the join takes besides its two inputs and its result; "
+           "what does not fit is written to storage; None for no bound"),
+       options::option<&C::layout>(
+           "layout",
+           "'partitioned' cuts both sides so that each part's table fits the cache; a "
+           "table that does not fit into memory_bytes is always partitioned")});
+}
 
 /// Rows come in order of the probe row, then of the build row, whatever the threads and the memory. `storage`
 /// is used only under a memory bound, from all threads, and each file from one thread at a time. `workers`

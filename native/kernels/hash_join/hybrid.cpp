@@ -18,7 +18,6 @@ namespace engineroom::hash_join {
 namespace {
 
 constexpr std::uint64_t kLeastJoinBufferBytes = 16384;
-constexpr std::uint32_t kMostChunks = 128;
 constexpr std::size_t kMostRowBytes = 65535;
 
 std::uint64_t lines(std::size_t bytes) { return (bytes + 63) / 64; }
@@ -34,8 +33,8 @@ class HybridHashJoin {
         interrupt_(std::move(interrupt)),
         output_(result_, options.keep_rows),
         rows_(std::max(options.join_buffer_bytes, kLeastJoinBufferBytes)),
-        packed_(options.row_bytes),
-        rejects_duplicates_(!options.extra.present && (is_semi() || is_anti())) {}
+        packed_(*options.row_bytes),
+        rejects_duplicates_(!options.extra.is_present() && (is_semi() || is_anti())) {}
 
   JoinResult run() {
     if (options_.probe_row_first && probe_.size() == 0) {
@@ -229,11 +228,11 @@ class HybridHashJoin {
     Row build_row{};
     while (match_ && !has_match) {
       const RowBuffer::Match match = rows_.match(*match_);
-      build_row = unpack(match.row.first(options_.row_bytes));
+      build_row = unpack(match.row.first(*options_.row_bytes));
       match_ = match.next;
-      join_work() += lines(options_.row_bytes);
+      join_work() += lines(*options_.row_bytes);
       has_match = true;
-      if (options_.extra.present) {
+      if (options_.extra.is_present()) {
         ++counters().condition_checks;
         ++join_work();
         has_match = options_.extra.holds(build_row.payload, probe_row_.payload);
@@ -473,18 +472,12 @@ HybridOptions checked(const Relation& build, const Relation& probe, HybridOption
     refuse("row numbers are kept in 4 bytes; pass at most 4294967295 rows a side, got " +
            std::to_string(std::max(build.size(), probe.size())));
   }
-  if (options.join_buffer_bytes < 128) {
-    refuse("join_buffer_bytes must be at least 128, as in the server, got " +
-           std::to_string(options.join_buffer_bytes));
-  }
-  if (options.max_chunks > kMostChunks || !std::has_single_bit(options.max_chunks)) {
-    refuse("max_chunks must be a power of two from 1 to 128, got " + std::to_string(options.max_chunks));
-  }
+  options::check(options);
   const std::size_t needed = std::max(packed_bytes(build), packed_bytes(probe));
-  if (options.row_bytes == 0) options.row_bytes = needed;
-  if (options.row_bytes < needed || options.row_bytes > kMostRowBytes) {
+  if (!options.row_bytes) options.row_bytes = needed;
+  if (*options.row_bytes < needed || *options.row_bytes > kMostRowBytes) {
     refuse("row_bytes must be from " + std::to_string(needed) + ", what these columns need, to 65535, got " +
-           std::to_string(options.row_bytes));
+           std::to_string(*options.row_bytes));
   }
   return options;
 }

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "common/described.hpp"
 #include "common/interrupt.hpp"
 #include "common/storage.hpp"
 #include "hash_join/join_result.hpp"
@@ -32,13 +33,37 @@ struct HybridOptions {
   /// What the optimizer believes. Decides the number of chunk files; the true number when not given.
   std::optional<std::uint64_t> estimated_build_rows = std::nullopt;
   bool allow_spill = true;
-  /// Width of a packed row on both sides; 0 stands for what the columns need.
-  std::size_t row_bytes = 0;
-  std::uint32_t max_chunks = 128;  // a power of two up to 128
+  std::optional<std::size_t> row_bytes = {};  // width of a packed row on both sides
+  std::uint32_t max_chunks = 128;             // a power of two up to 128
   /// Look for a first probe row before anything is built: nothing is built for an empty probe input.
   bool probe_row_first = false;
   std::size_t trace_limit = 0;  // steps to keep
 };
+constexpr auto described(options::Of<HybridOptions>) {
+  using C = HybridOptions;
+  return options::list<C>(
+      "a hybrid hash join",
+      {options::option<&C::join>("join", kJoinMeaning),
+       options::option<&C::extra, &ExtraCondition::max_diff>("max_diff", kMaxDiffMeaning),
+       options::option<&C::join_buffer_bytes>("join_buffer_bytes", {.least = 128},
+                                              "as the variable of the server; below 16384 it acts as 16384"),
+       options::option<&C::estimated_build_rows>(
+           "estimated_build_rows",
+           "what the optimizer believes, which decides the number of chunk files; None for the true number"),
+       options::option<&C::allow_spill>("allow_spill",
+                                        "False for refill mode, as under LIMIT: no chunk files, the probe "
+                                        "input is read again for each filling"),
+       options::option<&C::row_bytes>("row_bytes", {.least = 1},
+                                      "of a packed row on both sides; None for what the columns need, 12 or "
+                                      "with a payload 20"),
+       options::option<&C::max_chunks>("max_chunks", {.least = 1, .most = 128, .is_power_of_two = true},
+                                       "most pairs of chunk files"),
+       options::option<&C::probe_row_first>("probe_row_first",
+                                            "read a probe row before anything is built, so that an empty "
+                                            "probe input ends the join at once"),
+       options::option<&C::trace_limit>("trace",
+                                        "number of steps to keep in Result.trace; what each did is a Step")});
+}
 
 /// Number of pairs of chunk files: enough for each to fill nine tenths of the memory, as far as the estimate
 /// knows, and a power of two. The server counts the different keys in memory where rows would be right (seen

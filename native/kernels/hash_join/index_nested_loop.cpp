@@ -23,7 +23,7 @@ JoinResult index_nested_loop_join(const Relation& build, const Relation& probe,
       const auto row = static_cast<std::size_t>(index.row(*position));
       ++counters.build_rows_read;
       bool holds = true;
-      if (options.extra.present) {
+      if (options.extra.is_present()) {
         ++counters.condition_checks;
         holds = options.extra.holds(build.payload[row], probe_payload);
       }

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 
+#include "common/described.hpp"
 #include "common/interrupt.hpp"
 #include "hash_join/join_result.hpp"
 #include "hash_join/relation.hpp"
@@ -21,6 +22,14 @@ struct IndexNestedLoopOptions {
   /// About what a 16 KiB page of a secondary index holds.
   std::size_t entries_per_page = 512;
 };
+constexpr auto described(options::Of<IndexNestedLoopOptions>) {
+  using C = IndexNestedLoopOptions;
+  return options::list<C>(
+      "an index nested loop join",
+      {options::option<&C::join>("join", kJoinMeaning),
+       options::option<&C::extra, &ExtraCondition::max_diff>("max_diff", kMaxDiffMeaning),
+       options::option<&C::entries_per_page>("entries_per_page", {.least = 2}, "fan-out of the index")});
+}
 
 /// Result in probe order, the matches of a probe row in build order. Counters: build_rows_read are rows that
 /// the index found, page_visits the pages read for them.

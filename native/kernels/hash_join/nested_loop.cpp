@@ -20,7 +20,7 @@ JoinResult nested_loop_join(const Relation& build, const Relation& probe, const 
     while (b < build.size()) {
       const std::size_t row = b++;
       if (probe_null || build.key[row] != probe_key || build.is_null(row)) continue;
-      if (options.extra.present) {
+      if (options.extra.is_present()) {
         ++counters.condition_checks;
         if (!options.extra.holds(build.payload[row], probe_payload)) continue;
       }

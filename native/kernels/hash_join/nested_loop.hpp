@@ -6,6 +6,7 @@
 // Cost        outer rows * inner rows comparisons; a semijoin or antijoin stops at the first match
 #pragma once
 
+#include "common/described.hpp"
 #include "common/interrupt.hpp"
 #include "hash_join/join_result.hpp"
 #include "hash_join/relation.hpp"
@@ -17,6 +18,12 @@ struct NestedLoopOptions {
   ExtraCondition extra = {};
   bool keep_rows = true;
 };
+constexpr auto described(options::Of<NestedLoopOptions>) {
+  using C = NestedLoopOptions;
+  return options::list<C>("a nested loop join", {options::option<&C::join>("join", kJoinMeaning),
+                                                 options::option<&C::extra, &ExtraCondition::max_diff>(
+                                                     "max_diff", kMaxDiffMeaning)});
+}
 
 /// Result in probe order, the matches of a probe row in build order.
 JoinResult nested_loop_join(const Relation& build, const Relation& probe, const NestedLoopOptions& options,

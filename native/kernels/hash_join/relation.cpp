@@ -24,8 +24,8 @@ void check(const Relation& build, const Relation& probe, const ExtraCondition& e
   check_lengths(build, "build");
   check_lengths(probe, "probe");
   const auto lacks_payload = [](const Relation& r) { return r.size() > 0 && r.payload.empty(); };
-  if (extra.present && (lacks_payload(build) || lacks_payload(probe))) {
-    refuse("max_diff=" + std::to_string(extra.max_diff) +
+  if (extra.is_present() && (lacks_payload(build) || lacks_payload(probe))) {
+    refuse("max_diff=" + std::to_string(*extra.max_diff) +
            " compares payloads; pass build_payload and probe_payload, or leave max_diff out");
   }
 }

@@ -3,7 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string_view>
+
+#include "common/names.hpp"
 
 namespace engineroom::hash_join {
 
@@ -25,19 +29,32 @@ enum class JoinType : std::uint8_t {
   semi,  // every probe row that has a match, once
   anti,  // every probe row that has no match, once
 };
+constexpr auto named(names::Of<JoinType>) {
+  return names::table<JoinType>("join", {{"inner", JoinType::inner},
+                                         {"left", JoinType::left},
+                                         {"semi", JoinType::semi},
+                                         {"anti", JoinType::anti}});
+}
 
 /// The part of a join condition that a hash cannot help with: |build payload - probe payload| <= max_diff.
 struct ExtraCondition {
-  bool present = false;
-  std::uint64_t max_diff = 0;
+  std::optional<std::uint64_t> max_diff = {};
 
-  /// Exact for all 64-bit payloads: the difference is taken without sign.
+  bool is_present() const { return max_diff.has_value(); }
+
+  /// Whether a present condition holds. Exact for all 64-bit payloads: the difference is taken without sign.
   bool holds(std::int64_t build_payload, std::int64_t probe_payload) const {
     const auto build = static_cast<std::uint64_t>(build_payload);
     const auto probe = static_cast<std::uint64_t>(probe_payload);
-    return (build_payload > probe_payload ? build - probe : probe - build) <= max_diff;
+    return (build_payload > probe_payload ? build - probe : probe - build) <= *max_diff;
   }
 };
+
+// What the options of all joins have in common.
+inline constexpr std::string_view kJoinMeaning =
+    "which rows come, seen from the probe side; 'left' keeps all of its rows";
+inline constexpr std::string_view kMaxDiffMeaning =
+    "extra condition, a pair joins only if its payloads differ by at most this much";
 
 /// Refuses columns of different lengths, and an extra condition without payloads.
 void check(const Relation& build, const Relation& probe, const ExtraCondition& extra);

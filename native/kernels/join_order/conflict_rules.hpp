@@ -13,11 +13,19 @@
 #include <cstdint>
 #include <vector>
 
+#include "common/names.hpp"
 #include "join_order/hypergraph.hpp"
 
 namespace engineroom::join_order {
 
 enum class JoinKind { inner, left, semi, anti, straight };
+constexpr auto named(names::Of<JoinKind>) {
+  return names::table<JoinKind>("a join", {{"inner", JoinKind::inner},
+                                           {"left", JoinKind::left},
+                                           {"semi", JoinKind::semi},
+                                           {"anti", JoinKind::anti},
+                                           {"straight", JoinKind::straight}});
+}
 
 /// A leaf has `table` (its node) and no inputs; an operator has two inputs, which stand before it in the
 /// list.

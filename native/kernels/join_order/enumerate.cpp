@@ -1,5 +1,6 @@
 #include "join_order/enumerate.hpp"
 
+#include <limits>
 #include <string>
 
 #include "common/require.hpp"
@@ -18,6 +19,7 @@ struct FaithfulReceiver {
   const Hypergraph& graph;
   const EnumerateOptions& options;
   Enumeration& out;
+  const std::uint64_t most_calls = options.most_calls.value_or(std::numeric_limits<std::uint64_t>::max());
   SeenSets seen{graph};
   NodeSet last_left = 0;
   NodeSet last_right = 0;
@@ -29,7 +31,7 @@ struct FaithfulReceiver {
   bool has_seen(NodeSet set) const { return seen.contains(set); }
   bool pair(NodeSet left, NodeSet right, std::size_t edge) {
     if (graph.has_rules() && !graph.rules_allow(edge, left | right)) return false;
-    if (out.counters.calls == options.most_calls) {
+    if (out.counters.calls == most_calls) {
       out.is_complete = false;
       return true;
     }
@@ -49,6 +51,7 @@ struct FastReceiver {
   const Hypergraph& graph;
   const EnumerateOptions& options;
   Enumeration& out;
+  const std::uint64_t most_calls = options.most_calls.value_or(std::numeric_limits<std::uint64_t>::max());
   SeenSets seen{graph};
 
   void node(unsigned bit) {

@@ -3,9 +3,10 @@
 
 #include <cstdint>
 #include <functional>
-#include <limits>
+#include <optional>
 #include <vector>
 
+#include "common/described.hpp"
 #include "join_order/counters.hpp"
 #include "join_order/hypergraph.hpp"
 #include "join_order/plans.hpp"
@@ -17,7 +18,7 @@ struct EnumerateOptions {
   bool keep_events = true;
   /// `faithful` only: the enumeration ends when a call more than these comes, as with
   /// optimizer_max_subgraph_pairs.
-  std::uint64_t most_calls = std::numeric_limits<std::uint64_t>::max();
+  std::optional<std::uint64_t> most_calls = {};
   /// `faithful` only: false leaves out the line that the first paper forgot.
   bool forbid_lower_seeds = true;
   /// Refuse a graph of several parts; false enumerates each part.
@@ -25,6 +26,20 @@ struct EnumerateOptions {
   /// Called about every four million reports; it ends the enumeration by throwing.
   std::function<void()> poll{};
 };
+constexpr auto described(options::Of<EnumerateOptions>) {
+  using C = EnumerateOptions;
+  return options::list<C>(
+      "an enumeration",
+      {options::option<&C::algorithm>("algorithm",
+                                      "'faithful' has MySQL's events in its order, 'fast' is ours"),
+       options::option<&C::keep_events>("events", "False counts only"),
+       options::option<&C::most_calls>(
+           "most_calls", {.least = 1},
+           "faithful only; end when a call more than these comes; None for no bound"),
+       options::option<&C::forbid_lower_seeds>(
+           "forbid_lower_seeds",
+           "faithful only; False leaves out the line without which pairs are found twice")});
+}
 
 struct Enumeration {
   std::vector<Event> events;

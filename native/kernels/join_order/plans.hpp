@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "common/described.hpp"
 #include "join_order/conflict_rules.hpp"
 #include "join_order/counters.hpp"
 #include "join_order/hypergraph.hpp"
@@ -75,6 +76,12 @@ class CostModel {
   Kind kind_;
   Function function_;
 };
+/// A function has no name.
+constexpr auto named(names::Of<CostModel::Kind>) {
+  return names::table<CostModel::Kind>(
+      "cost, where it is no function,",
+      {{"c_out", CostModel::Kind::c_out}, {"hash_join", CostModel::Kind::hash_join}});
+}
 
 /// Rows of each table, and selectivity and kind of each edge, in the order of the graph; all edges are inner
 /// when `kinds` is empty. Refuses other lengths and numbers that are not positive.
@@ -105,6 +112,13 @@ struct Plan {
 };
 
 enum class Algorithm { faithful, fast, dpccp, dpsize, dpsub };
+constexpr auto named(names::Of<Algorithm>) {
+  return names::table<Algorithm>("algorithm", {{"faithful", Algorithm::faithful},
+                                               {"fast", Algorithm::fast},
+                                               {"dpccp", Algorithm::dpccp},
+                                               {"dpsize", Algorithm::dpsize},
+                                               {"dpsub", Algorithm::dpsub}});
+}
 
 /// The cheapest bushy plan without cross products, found over the pairs of `algorithm`. Refuses unconnected
 /// graphs.
@@ -123,6 +137,13 @@ struct LeftDeepOptions {
   unsigned search_depth = 62;  // as optimizer_search_depth: how many tables are looked ahead
   bool prune = true;           // as optimizer_prune_level
 };
+constexpr auto described(options::Of<LeftDeepOptions>) {
+  using C = LeftDeepOptions;
+  return options::list<C>("a search for a left-deep plan",
+                          {options::option<&C::search_depth>(
+                               "search_depth", "how many tables are looked ahead, as optimizer_search_depth"),
+                           options::option<&C::prune>("prune", "as optimizer_prune_level")});
+}
 /// The old optimizer's search: left-deep plans, cross products allowed, tables tried in order of their rows.
 Plan left_deep_plan(const Hypergraph& graph, const Statistics& statistics, const CostModel& cost,
                     const LeftDeepOptions& options);

@@ -13,6 +13,8 @@
 #include <span>
 #include <vector>
 
+#include "common/names.hpp"
+
 namespace engineroom::low_concurrency {
 
 enum class FieldKind : std::uint8_t { integer, varying, fixed_text, raw };
@@ -38,9 +40,12 @@ enum class FatalPath {
   cold_call,      // the repair: another function, never inlined, that does not return
   expect,         // the same stream behind a branch that is marked as unlikely
 };
-inline constexpr FatalPath kFatalPaths[] = {FatalPath::none, FatalPath::inline_stream, FatalPath::cold_call,
-                                            FatalPath::expect};
-const char* name_of(FatalPath path);
+constexpr auto named(names::Of<FatalPath>) {
+  return names::table<FatalPath>("path", {{"none", FatalPath::none},
+                                          {"inline_stream", FatalPath::inline_stream},
+                                          {"cold_call", FatalPath::cold_call},
+                                          {"expect", FatalPath::expect}});
+}
 
 /// Converts `rows` rows: `fields` holds their fields one row after the other, `out` their rows of
 /// `row_bytes`. Raises std::logic_error for a multi-value field in every variant but `none`.

@@ -119,20 +119,6 @@ std::uint64_t deque_bytes(std::uint64_t elements, bool copies_each_time) {
 
 }  // namespace
 
-const char* name_of(Container container) {
-  switch (container) {
-    case Container::list_5_7:
-      return "list_5_7";
-    case Container::deque_8_0:
-      return "deque_8_0";
-    case Container::deque_9_7:
-      return "deque_9_7";
-    case Container::reserved:
-      return "reserved";
-  }
-  return "";
-}
-
 std::uint64_t header_bytes(Container container) {
   return container == Container::list_5_7 || container == Container::reserved ? 24 : 40;
 }

@@ -32,19 +32,21 @@ class Numbers {
   std::uint64_t state_;
 };
 
-void require_some(std::uint64_t value, const char* name) {
-  if (value == 0) refuse(std::string(name) + " is 0; at least 1 is measured");
-}
-
 }  // namespace
 
+void check_together(const RecordWork& work) {
+  if (work.row_versions >= work.columns)
+    refuse("row_versions is " + std::to_string(work.row_versions) + "; fewer than the columns, " +
+           std::to_string(work.columns) + ", can be added");
+}
+
+void check_together(const StoreWork& work) {
+  if (work.integers == 0 && work.varying == 0 && work.fixed_texts == 0)
+    refuse("a row has no field; give it integers, varying or fixed_texts");
+}
+
 Cost measure_offsets(Decoder decoder, const RecordWork& work) {
-  require_some(work.columns, "columns");
-  require_some(work.records, "records");
-  require_some(work.passes, "passes");
-  if (work.row_versions > 64 || work.row_versions >= work.columns)
-    refuse("row_versions is " + std::to_string(work.row_versions) +
-           "; at most 64 and fewer than the columns");
+  options::check(work);
   Numbers numbers(work.seed);
   std::vector<FieldType> fields;
   for (std::uint64_t i = 0; i < work.columns; ++i) {
@@ -85,9 +87,7 @@ Cost measure_offsets(Decoder decoder, const RecordWork& work) {
 }
 
 Cost measure_store(FatalPath path, const StoreWork& work) {
-  require_some(work.integers + work.varying + work.fixed_texts, "fields");
-  require_some(work.rows, "rows");
-  require_some(work.passes, "passes");
+  options::check(work);
   Numbers numbers(work.seed);
   std::vector<Template> templates;
   std::uint32_t offset = 1;
@@ -121,7 +121,7 @@ Cost measure_store(FatalPath path, const StoreWork& work) {
 }
 
 Cost measure_insert(Container container, std::uint64_t rows, std::uint64_t columns, std::uint64_t passes) {
-  require_some(passes, "passes");
+  if (passes == 0) refuse("passes is 0; at least 1 is measured");
   Cost cost;
   for (std::uint64_t pass = 0; pass < passes; ++pass) {
     const std::uint64_t start = thread_cpu_ns();

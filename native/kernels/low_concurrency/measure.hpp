@@ -6,7 +6,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
+#include "common/described.hpp"
 #include "low_concurrency/field_store.hpp"
 #include "low_concurrency/insert_values.hpp"
 #include "low_concurrency/record.hpp"
@@ -20,11 +22,30 @@ struct RecordWork {
   std::uint64_t columns = 20;
   std::uint64_t nullable_percent = 50;
   std::uint64_t variable_percent = 30;
-  std::uint64_t row_versions = 0;  // columns added INSTANT, one a version; records of all versions
+  std::uint64_t row_versions = 0;
   std::uint64_t records = 1000;
   std::uint64_t passes = 100;
   std::uint64_t seed = 1;
 };
+inline constexpr std::string_view kPassesMeaning = "how often it is done";
+inline constexpr std::string_view kSeedMeaning = "which data";
+constexpr auto described(options::Of<RecordWork>) {
+  using C = RecordWork;
+  return options::list<C>(
+      "the records",
+      {options::option<&C::columns>("columns", {.least = 1}, "of each record"),
+       options::option<&C::nullable_percent>("nullable_percent", {.most = 100}, "of the columns, by chance"),
+       options::option<&C::variable_percent>("variable_percent", {.most = 100},
+                                             "of the columns have no fixed length, by chance"),
+       options::option<&C::row_versions>(
+           "row_versions", {.most = 64},
+           "columns added INSTANT, each in a version of its own; there are records of all versions"),
+       options::option<&C::records>("records", {.least = 1}, "how many"),
+       options::option<&C::passes>("passes", {.least = 1}, kPassesMeaning),
+       options::option<&C::seed>("seed", kSeedMeaning)});
+}
+void check_together(const RecordWork& work);
+
 struct Cost {
   std::uint64_t cpu_ns = 0;
   std::uint64_t operations = 0;
@@ -34,13 +55,25 @@ struct Cost {
 Cost measure_offsets(Decoder decoder, const RecordWork& work);
 
 struct StoreWork {
-  std::uint64_t integers = 6;  // fields of each kind in a row
+  std::uint64_t integers = 6;
   std::uint64_t varying = 2;
   std::uint64_t fixed_texts = 2;
   std::uint64_t rows = 500;
   std::uint64_t passes = 100;
   std::uint64_t seed = 1;
 };
+constexpr auto described(options::Of<StoreWork>) {
+  using C = StoreWork;
+  return options::list<C>("the rows",
+                          {options::option<&C::integers>("integers", "fields of this kind in a row"),
+                           options::option<&C::varying>("varying", "fields of varying length in a row"),
+                           options::option<&C::fixed_texts>("fixed_texts", "texts of fixed length in a row"),
+                           options::option<&C::rows>("rows", {.least = 1}, "how many"),
+                           options::option<&C::passes>("passes", {.least = 1}, kPassesMeaning),
+                           options::option<&C::seed>("seed", kSeedMeaning)});
+}
+void check_together(const StoreWork& work);
+
 /// Converts all rows, `passes` times. An operation is a field.
 Cost measure_store(FatalPath path, const StoreWork& work);
 

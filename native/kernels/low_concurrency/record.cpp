@@ -273,20 +273,6 @@ Record encode(const Schema& schema, std::span<const Value> values, Inserted as) 
   return record;
 }
 
-const char* name_of(Decoder decoder) {
-  switch (decoder) {
-    case Decoder::v57:
-      return "v57";
-    case Decoder::v80:
-      return "v80";
-    case Decoder::hoisted:
-      return "hoisted";
-    case Decoder::by_state:
-      return "by_state";
-  }
-  return "";
-}
-
 void offsets(Decoder decoder, const Schema& schema, const std::byte* origin, std::span<std::uint32_t> out) {
   switch (decoder) {
     case Decoder::v57:

@@ -96,15 +96,20 @@ def choose(
     where: tuple[typing.SupportsInt | typing.SupportsIndex, typing.SupportsInt | typing.SupportsIndex]
     | None = None,
     limit: typing.SupportsInt | typing.SupportsIndex | None = None,
-    sort_buffer_bytes: typing.SupportsInt | typing.SupportsIndex = 262144,
-    max_length_for_sort_data: typing.SupportsInt | typing.SupportsIndex = 1024,
-    max_sort_length: typing.SupportsInt | typing.SupportsIndex = 1024,
-    estimated_rows: typing.SupportsInt | typing.SupportsIndex | None = None,
+    sort_buffer_bytes: typing.SupportsIndex = 262144,
+    max_length_for_sort_data: typing.SupportsIndex = 1024,
+    max_sort_length: typing.SupportsIndex = 1024,
+    estimated_rows: typing.SupportsIndex | None = None,
 ) -> dict[typing.Any, typing.Any]:
     """
     What a release does with a statement: the two arguments of `sort` that it decides.
 
     release: '5.6', '5.7', '8.0.15' (8.0 before 8.0.20) or '9.7' (everything since).
+
+    sort_buffer_bytes: as the variable of the server; 1 to 2147483648, default 262144
+    max_length_for_sort_data: as the variable of the server; no effect in '9.7'; default 1024
+    max_sort_length: as the variable of the server; at least 1, default 1024
+    estimated_rows: what the optimizer believes; None for the true number of rows; default None
     """
 
 def scan(
@@ -122,27 +127,31 @@ def sort(
     where: tuple[typing.SupportsInt | typing.SupportsIndex, typing.SupportsInt | typing.SupportsIndex]
     | None = None,
     limit: typing.SupportsInt | typing.SupportsIndex | None = None,
-    attach: str = "rowid",
-    is_read_set_narrow: bool = True,
-    sort_buffer_bytes: typing.SupportsInt | typing.SupportsIndex = 262144,
-    max_sort_length: typing.SupportsInt | typing.SupportsIndex = 1024,
-    estimated_rows: typing.SupportsInt | typing.SupportsIndex | None = None,
     storage: str = "file",
     directory: str | None = None,
     output: str = "rows",
+    attach: str = "rowid",
+    is_read_set_narrow: bool = True,
+    sort_buffer_bytes: typing.SupportsIndex = 262144,
+    max_sort_length: typing.SupportsIndex = 1024,
+    estimated_rows: typing.SupportsIndex | None = None,
     forget_condition: bool = False,
 ) -> Sorted:
     """
     Sort the rows of a table and hand out the first `limit`, or all.
 
     selected: columns handed out. order_by: the column sorted by, ascending. where: (column, bound), only rows whose integer is less.
-    attach: what goes with a key: "rowid", "additional_fields" or "packed_additional_fields".
-    is_read_set_narrow: scan with the sort's own columns instead of the statement's.
-    sort_buffer_bytes, max_sort_length: as the variables of the server. estimated_rows: what the optimizer believes.
     storage: "file" for a real temporary file in `directory` (the system's own by default), or "memory".
-    output: "rows", or "count" for counters only. forget_condition: leave the condition's column out of a narrow read set, a mistake.
+    output: "rows", or "count" for counters only.
 
     Raises ValueError for a value out of range, OSError when a file cannot be made, written or read; Ctrl-C stops it.
+
+    attach: what goes with a key; 'rowid', 'additional_fields' or 'packed_additional_fields', default 'rowid'
+    is_read_set_narrow: scan with the sort's own columns instead of the statement's; default True
+    sort_buffer_bytes: as the variable of the server; 1 to 2147483648, default 262144
+    max_sort_length: as the variable of the server; at least 1, default 1024
+    estimated_rows: what the optimizer believes; None for the true number of rows; default None
+    forget_condition: leave the condition's column out of a narrow read set, a mistake; default False
     """
 
 def uses_priority_queue(

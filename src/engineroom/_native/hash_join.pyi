@@ -91,15 +91,15 @@ def block_nested_loop(
     build_key: numpy.ndarray,
     probe_key: numpy.ndarray,
     *,
-    join: str = "inner",
     build_payload: numpy.ndarray | None = None,
     probe_payload: numpy.ndarray | None = None,
     build_null: numpy.ndarray | None = None,
     probe_null: numpy.ndarray | None = None,
-    max_diff: typing.SupportsInt | typing.SupportsIndex | None = None,
     output: str = "rows",
-    join_buffer_bytes: typing.SupportsInt | typing.SupportsIndex = 262144,
-    row_bytes: typing.SupportsInt | typing.SupportsIndex | None = None,
+    join: str = "inner",
+    max_diff: typing.SupportsIndex | None = None,
+    join_buffer_bytes: typing.SupportsIndex = 262144,
+    row_bytes: typing.SupportsIndex | None = None,
 ) -> Result:
     """
     Block nested loop join: a bufferful of probe (outer) rows shares one scan of the build (inner) rows.
@@ -108,16 +108,16 @@ def block_nested_loop(
 
     build_key, probe_key: int64, one-dimensional. build_payload, probe_payload: int64, one value a row.
     build_null, probe_null: bool, True where the key is NULL; NULL matches nothing.
-    join: "inner", "left" (all probe rows), "semi" or "anti".
-    max_diff: extra condition, a pair joins only if its payloads differ by at most this much.
     output: "rows", or "count" for count and sum only.
-    join_buffer_bytes: at least 1; a buffer smaller than a row takes one row.
-    row_bytes: bytes of a probe row in the buffer, at least 1; by default what the columns need, 12 or with a
-    payload 20.
 
     Rows come buffer by buffer.
 
     Raises ValueError for an array of another dtype, shape or length and for a value out of range; Ctrl-C stops it.
+
+    join: which rows come, seen from the probe side; 'left' keeps all of its rows; 'inner', 'left', 'semi' or 'anti', default 'inner'
+    max_diff: extra condition, a pair joins only if its payloads differ by at most this much; default None
+    join_buffer_bytes: a buffer smaller than a row takes one row; at least 1, default 262144
+    row_bytes: of a probe row in the buffer; None for what the columns need, 12 or with a payload 20; at least 1, default None
     """
 
 def chunk_count(
@@ -137,59 +137,58 @@ def fast(
     build_key: numpy.ndarray,
     probe_key: numpy.ndarray,
     *,
-    join: str = "inner",
     build_payload: numpy.ndarray | None = None,
     probe_payload: numpy.ndarray | None = None,
     build_null: numpy.ndarray | None = None,
     probe_null: numpy.ndarray | None = None,
     output: str = "rows",
-    threads: typing.SupportsInt | typing.SupportsIndex = 1,
-    memory_bytes: typing.SupportsInt | typing.SupportsIndex | None = None,
-    layout: str = "automatic",
     workspace: Workspace | None = None,
     storage: str = "file",
     directory: str | None = None,
+    join: str = "inner",
+    threads: typing.SupportsIndex = 1,
+    memory_bytes: typing.SupportsIndex | None = None,
+    layout: str = "automatic",
 ) -> Result:
     """
     Our own hash join, made for the caches and the threads of one machine.
 
     build_key, probe_key: int64, one-dimensional. build_payload, probe_payload: int64, one value a row.
     build_null, probe_null: bool, True where the key is NULL; NULL matches nothing.
-    join: "inner", "left" (all probe rows), "semi" or "anti".
     output: "rows", or "count" for count and sum only.
-    threads: how many work at once. The result is the same for any number.
-    memory_bytes: the most that the join takes besides its two inputs and its result; what does not fit is written to
-    storage. None: no bound.
-    layout: "automatic", "one_table" or "partitioned" (both sides cut so that each part's table fits the cache); a table that
-    does not fit into memory_bytes is always partitioned.
     workspace: memory and files that the join takes over from an earlier one, and leaves to a later one. None: from the
     system and back.
     storage: "file" (directory, by default the system's folder for temporary files) or "memory".
 
     Rows come in order of the probe row, then of the build row. Raises ValueError for an array of another dtype, shape or
     length, for an unknown name and for a memory_bytes too small to work with; Ctrl-C stops it.
+
+    join: which rows come, seen from the probe side; 'left' keeps all of its rows; 'inner', 'left', 'semi' or 'anti', default 'inner'
+    threads: how many work at once; the result is the same for any number; 1 to 256, default 1
+    memory_bytes: the most that the join takes besides its two inputs and its result; what does not fit is written to storage; None for no bound; at least 1, default None
+    layout: 'partitioned' cuts both sides so that each part's table fits the cache; a table that does not fit into memory_bytes is always partitioned; 'automatic', 'one_table' or 'partitioned', default 'automatic'
     """
 
 def hybrid(
     build_key: numpy.ndarray,
     probe_key: numpy.ndarray,
     *,
-    join: str = "inner",
     build_payload: numpy.ndarray | None = None,
     probe_payload: numpy.ndarray | None = None,
     build_null: numpy.ndarray | None = None,
     probe_null: numpy.ndarray | None = None,
-    max_diff: typing.SupportsInt | typing.SupportsIndex | None = None,
     output: str = "rows",
-    join_buffer_bytes: typing.SupportsInt | typing.SupportsIndex = 262144,
-    estimated_build_rows: typing.SupportsInt | typing.SupportsIndex | None = None,
-    allow_spill: bool = True,
-    row_bytes: typing.SupportsInt | typing.SupportsIndex | None = None,
-    max_chunks: typing.SupportsInt | typing.SupportsIndex = 128,
-    probe_row_first: bool = False,
     storage: str = "file",
     directory: str | None = None,
-    trace: typing.SupportsInt | typing.SupportsIndex = 0,
+    join: str = "inner",
+    max_diff: typing.SupportsIndex | None = None,
+    join_buffer_bytes: typing.SupportsIndex = 262144,
+    estimated_build_rows: typing.SupportsIndex | None = None,
+    allow_spill: bool = True,
+    row_bytes: typing.SupportsIndex | None = None,
+    max_chunks: typing.SupportsIndex = 128,
+    probe_row_first: bool = False,
+    trace: typing.SupportsIndex = 0,
 ) -> Result:
     """
     MySQL's hash join: what fits into the join buffer stays there, the rest is spilled to chunk files.
@@ -198,37 +197,38 @@ def hybrid(
 
     build_key, probe_key: int64, one-dimensional. build_payload, probe_payload: int64, one value a row.
     build_null, probe_null: bool, True where the key is NULL; NULL matches nothing.
-    join: "inner", "left" (all probe rows), "semi" or "anti".
-    max_diff: extra condition, a pair joins only if its payloads differ by at most this much.
     output: "rows", or "count" for count and sum only.
-    join_buffer_bytes: at least 128; below 16384 it acts as 16384.
-    estimated_build_rows: what the optimizer believes; decides the number of chunk files. The true number by default.
-    allow_spill: False for refill mode, as under LIMIT: no chunk files, the probe input is read again for each filling.
-    row_bytes: bytes of a packed row on both sides; by default what the columns need, 12 or with a payload 20.
-    max_chunks: most pairs of chunk files, a power of two up to 128.
-    probe_row_first: read a probe row before anything is built, so that an empty probe input ends the join at once.
     storage: "file" for real temporary files in `directory` (the system's own by default), or "memory"; they have no
     name and are gone when the join ends, whatever happens.
-    trace: number of steps to keep in Result.trace; what each did is a Step.
 
     In memory, rows come in probe order and those of one key newest build row first; spilled, in no order. Raises
     OSError with the folder's name when a file cannot be made, written or read.
 
     Raises ValueError for an array of another dtype, shape or length and for a value out of range; Ctrl-C stops it.
+
+    join: which rows come, seen from the probe side; 'left' keeps all of its rows; 'inner', 'left', 'semi' or 'anti', default 'inner'
+    max_diff: extra condition, a pair joins only if its payloads differ by at most this much; default None
+    join_buffer_bytes: as the variable of the server; below 16384 it acts as 16384; at least 128, default 262144
+    estimated_build_rows: what the optimizer believes, which decides the number of chunk files; None for the true number; default None
+    allow_spill: False for refill mode, as under LIMIT: no chunk files, the probe input is read again for each filling; default True
+    row_bytes: of a packed row on both sides; None for what the columns need, 12 or with a payload 20; at least 1, default None
+    max_chunks: most pairs of chunk files; a power of two from 1 to 128, default 128
+    probe_row_first: read a probe row before anything is built, so that an empty probe input ends the join at once; default False
+    trace: number of steps to keep in Result.trace; what each did is a Step; default 0
     """
 
 def index_nested_loop(
     build_key: numpy.ndarray,
     probe_key: numpy.ndarray,
     *,
-    join: str = "inner",
     build_payload: numpy.ndarray | None = None,
     probe_payload: numpy.ndarray | None = None,
     build_null: numpy.ndarray | None = None,
     probe_null: numpy.ndarray | None = None,
-    max_diff: typing.SupportsInt | typing.SupportsIndex | None = None,
     output: str = "rows",
-    entries_per_page: typing.SupportsInt | typing.SupportsIndex = 512,
+    join: str = "inner",
+    max_diff: typing.SupportsIndex | None = None,
+    entries_per_page: typing.SupportsIndex = 512,
 ) -> Result:
     """
     Index nested loop join: one descent in an index on the build (inner) rows for every probe (outer) row.
@@ -237,27 +237,28 @@ def index_nested_loop(
 
     build_key, probe_key: int64, one-dimensional. build_payload, probe_payload: int64, one value a row.
     build_null, probe_null: bool, True where the key is NULL; NULL matches nothing.
-    join: "inner", "left" (all probe rows), "semi" or "anti".
-    max_diff: extra condition, a pair joins only if its payloads differ by at most this much.
     output: "rows", or "count" for count and sum only.
-    entries_per_page: fan-out of the index, at least 2.
 
     Rows come in probe order. The index is there before the join: making it is not counted.
 
     Raises ValueError for an array of another dtype, shape or length and for a value out of range; Ctrl-C stops it.
+
+    join: which rows come, seen from the probe side; 'left' keeps all of its rows; 'inner', 'left', 'semi' or 'anti', default 'inner'
+    max_diff: extra condition, a pair joins only if its payloads differ by at most this much; default None
+    entries_per_page: fan-out of the index; at least 2, default 512
     """
 
 def nested_loop(
     build_key: numpy.ndarray,
     probe_key: numpy.ndarray,
     *,
-    join: str = "inner",
     build_payload: numpy.ndarray | None = None,
     probe_payload: numpy.ndarray | None = None,
     build_null: numpy.ndarray | None = None,
     probe_null: numpy.ndarray | None = None,
-    max_diff: typing.SupportsInt | typing.SupportsIndex | None = None,
     output: str = "rows",
+    join: str = "inner",
+    max_diff: typing.SupportsIndex | None = None,
 ) -> Result:
     """
     Nested loop join: every probe (outer) row against every build (inner) row.
@@ -266,13 +267,14 @@ def nested_loop(
 
     build_key, probe_key: int64, one-dimensional. build_payload, probe_payload: int64, one value a row.
     build_null, probe_null: bool, True where the key is NULL; NULL matches nothing.
-    join: "inner", "left" (all probe rows), "semi" or "anti".
-    max_diff: extra condition, a pair joins only if its payloads differ by at most this much.
     output: "rows", or "count" for count and sum only.
 
     Rows come in probe order.
 
     Raises ValueError for an array of another dtype, shape or length and for a value out of range; Ctrl-C stops it.
+
+    join: which rows come, seen from the probe side; 'left' keeps all of its rows; 'inner', 'left', 'semi' or 'anti', default 'inner'
+    max_diff: extra condition, a pair joins only if its payloads differ by at most this much; default None
     """
 
 def skewed_keys(

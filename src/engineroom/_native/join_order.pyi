@@ -151,22 +151,23 @@ def best_plan(
 def enumerate(
     graph: Graph,
     *,
+    times: typing.SupportsInt | typing.SupportsIndex = 1,
     algorithm: str = "faithful",
     events: bool = True,
-    most_calls: typing.SupportsInt | typing.SupportsIndex | None = None,
+    most_calls: typing.SupportsIndex | None = None,
     forbid_lower_seeds: bool = True,
-    times: typing.SupportsInt | typing.SupportsIndex = 1,
 ) -> Enumeration:
     """
     Find all pairs of connected sets that an edge joins.
 
-    algorithm: "faithful" (MySQL's events in its order), "fast" (ours), "dpccp", "dpsize" or "dpsub".
-    events: False counts only. most_calls: faithful only; end when a call more than these comes. None: no bound.
-    forbid_lower_seeds: faithful only; False leaves out the line without which pairs are found twice.
-
     times: do it so often, for a bench.
 
     Raises ValueError for a graph that is not connected, and for one that the algorithm cannot take. Ctrl-C stops it.
+
+    algorithm: 'faithful' has MySQL's events in its order, 'fast' is ours; 'faithful', 'fast', 'dpccp', 'dpsize' or 'dpsub', default 'faithful'
+    events: False counts only; default True
+    most_calls: faithful only; end when a call more than these comes; None for no bound; at least 1, default None
+    forbid_lower_seeds: faithful only; False leaves out the line without which pairs are found twice; default True
     """
 
 def greedy_plan(
@@ -212,11 +213,14 @@ def left_deep_plan(
     | collections.abc.Callable[
         [float, float, float, float, float], typing.SupportsFloat | typing.SupportsIndex
     ] = "c_out",
-    search_depth: typing.SupportsInt | typing.SupportsIndex = 62,
+    search_depth: typing.SupportsIndex = 62,
     prune: bool = True,
 ) -> Plan:
     """
-    The old optimizer's search for a left-deep plan; cross products allowed. search_depth and prune as optimizer_search_depth and optimizer_prune_level.
+    The old optimizer's search for a left-deep plan; cross products allowed.
+
+    search_depth: how many tables are looked ahead, as optimizer_search_depth; default 62
+    prune: as optimizer_prune_level; default True
     """
 
 def simplify(

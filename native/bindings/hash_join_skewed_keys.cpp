@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "hash_join/skewed_keys.hpp"
-#include "join_binding.hpp"
+#include "hash_join_binding.hpp"
 
 namespace engineroom::bindings {
 
