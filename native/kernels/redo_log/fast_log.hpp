@@ -33,17 +33,25 @@
 
 namespace engineroom::redo_log {
 
-class FastLog {
+/// What keeps the log whole; a test breaks one of them at a time.
+struct SoundStretches {
+  /// The writer closes a stretch before it counts what its owner has reserved.
+  static std::uint64_t close(std::atomic<std::uint64_t>& state, std::uint64_t closed) {
+    return state.fetch_or(closed, std::memory_order_acq_rel);
+  }
+  /// What the owner of a stretch leaves empty is filled up.
+  static Sn fill_up([[maybe_unused]] Sn from, Sn to) { return to; }
+};
+
+template <typename Rules>
+class StretchLog {
  public:
   /// Gets whole sealed blocks at their place in the log; may be empty, then nothing is sealed either.
   using Sink = std::function<void(Lsn block_lsn, std::span<const std::byte> blocks)>;
 
-  /// What a test must find when it is planted: the writer leaves a stretch open, or does not fill it up.
-  enum class Mistake { none, stretch_left_open, no_padding };
-
-  FastLog(std::size_t buffer_bytes, Sink sink, Mistake mistake = Mistake::none);
-  FastLog(const FastLog&) = delete;
-  FastLog& operator=(const FastLog&) = delete;
+  StretchLog(std::size_t buffer_bytes, Sink sink);
+  StretchLog(const StretchLog&) = delete;
+  StretchLog& operator=(const StretchLog&) = delete;
 
  private:
   static constexpr std::uint64_t kClosed = std::uint64_t{1} << 63;
@@ -62,7 +70,7 @@ class FastLog {
   /// A thread's way into the log; it must not outlive the log.
   class Appender {
    public:
-    explicit Appender(FastLog& log) : log_(log) {}
+    explicit Appender(StretchLog& log) : log_(log) {}
 
     /// Appends one record group; its LSNs lie behind `after`. Gives the LSN of its end.
     Lsn append(std::span<const std::byte> group, Lsn after = 0) {
@@ -83,7 +91,7 @@ class FastLog {
     Lsn append_slowly(std::span<const std::byte> group, Lsn after);
     void copy(std::span<const std::byte> group);
 
-    FastLog& log_;
+    StretchLog& log_;
     std::shared_ptr<Stretch> stretch_;
     std::byte* to_ = nullptr;
     std::size_t room_ = 0;  // left in the block
@@ -104,7 +112,6 @@ class FastLog {
   Lsn write_out_under_guard();
 
   Sink sink_;
-  Mistake mistake_;
   std::vector<std::byte> ring_;
   std::mutex guard_;
   // Under the mutex.
@@ -113,6 +120,9 @@ class FastLog {
   Sn written_ = kStartSn;                           // start of the first block that is not written
   std::uint64_t padded_bytes_ = 0;
 };
+
+extern template class StretchLog<SoundStretches>;
+using FastLog = StretchLog<SoundStretches>;
 
 /// Elapsed time of `threads` that each append so many groups; nothing is sealed or written.
 std::uint64_t append_ns(std::size_t threads, std::uint64_t appends_per_thread, std::size_t group_bytes);
