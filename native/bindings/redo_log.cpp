@@ -4,18 +4,19 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "arrays.hpp"
 #include "machine/host_machine.hpp"
+#include "options.hpp"
 #include "redo_log/block.hpp"
 #include "redo_log/commit_cost.hpp"
 #include "redo_log/crash_runs.hpp"
+#include "redo_log/engine.hpp"
 #include "redo_log/fast_log.hpp"
 #include "redo_log/groups.hpp"
-#include "redo_log/load.hpp"
 #include "redo_log/recovery.hpp"
+#include "session_run.hpp"
 #include "sim_binding.hpp"
 
 namespace engineroom::bindings {
@@ -26,196 +27,44 @@ using namespace redo_log;
 using machine::HostMachine;
 using machine::SimMachine;
 
-Design design_of(const std::string& name) {
-  for (const Design design : kDesigns) {
-    if (name == name_of(design)) return design;
-  }
-  throw py::value_error("design must be '5.6', '5.7', '8.0' or '8.0, writer threads off', got '" + name +
-                        "'");
-}
-
-const std::vector<std::pair<const char*, Mistake>>& mistakes() {
-  static const std::vector<std::pair<const char*, Mistake>> all{
-      {"none", Mistake::none},
-      {"durable_before_fsync", Mistake::durable_before_fsync},
-      {"first_group_not_set", Mistake::first_group_not_set},
-      {"copy_outside_mutex", Mistake::copy_outside_mutex},
-      {"last_block_left_behind", Mistake::last_block_left_behind},
-      {"followers_fsync_too", Mistake::followers_fsync_too},
-      {"write_past_gap", Mistake::write_past_gap},
-      {"link_before_copy", Mistake::link_before_copy},
-      {"window_ignored", Mistake::window_ignored},
-      {"flushed_read_after_fsync", Mistake::flushed_read_after_fsync},
-      {"closer_not_told", Mistake::closer_not_told},
-  };
-  return all;
-}
-
-Mistake mistake_of(const std::string& name) {
-  std::string known;
-  for (const auto& [one, mistake] : mistakes()) {
-    if (name == one) return mistake;
-    known += std::string(known.empty() ? "" : ", ") + one;
-  }
-  throw py::value_error("mistake must be one of " + known + ", got '" + name + "'");
-}
-
-/// Takes `name` out of `options` as a number of at least `least`.
-template <typename T>
-void take(py::dict& options, const char* name, T& to, std::int64_t least = 0) {
-  if (!options.contains(name)) return;
-  try {
-    to = static_cast<T>(at_least(options[name].cast<std::int64_t>(), least, name));
-  } catch (const py::cast_error&) {
-    throw py::value_error(std::string(name) + " must be an integer, got " +
-                          std::string(py::repr(options[name])));
-  }
-  options.attr("pop")(name);
-}
-void refuse_rest(const py::dict& options, const char* what) {
-  for (const auto& [key, value] : options) {
-    throw py::value_error(std::string(what) + " has no option '" + std::string(py::str(key)) + "'");
-  }
-}
-
-LoadConfig load_of(const py::dict& given) {
-  py::dict options(given.attr("copy")());
-  LoadConfig load;
-  take(options, "clients", load.clients, 1);
-  take(options, "statements", load.statements);
-  take(options, "away_ns", load.away_ns);
-  take(options, "statement_ns", load.statement_ns);
-  take(options, "mtrs_per_statement", load.mtrs_per_statement);
-  take(options, "mtr_bytes", load.mtr_bytes, 1);
-  take(options, "commit_mtrs", load.commit_mtrs);
-  take(options, "flush_every", load.flush_every);
-  take(options, "dirty_percent", load.dirty_percent);
-  take(options, "transactions", load.transactions);
-  take(options, "large_mtr_bytes", load.large_mtr_bytes);
-  refuse_rest(options, "a load");
-  if (load.statements * load.mtrs_per_statement + load.commit_mtrs == 0) {
-    throw py::value_error(
-        "a transaction must have a mini-transaction: statements, mtrs_per_statement or commit_mtrs is 0");
-  }
-  return load;
-}
-
-LogConfig log_of(const py::dict& given) {
-  py::dict options(given.attr("copy")());
-  LogConfig log;
-  log.seals_blocks = false;
-  take(options, "buffer_bytes", log.buffer_bytes);
-  take(options, "write_ahead_bytes", log.write_ahead_bytes);
-  take(options, "seals_blocks", log.seals_blocks);
-  take(options, "seal_ns", log.seal_ns);
-  take(options, "reserve_ns", log.reserve_ns);
-  take(options, "flush_list_ns", log.flush_list_ns);
-  take(options, "spin_rounds", log.latch_spin.rounds);
-  take(options, "spin_wait_delay", log.latch_spin.wait_delay);
-  take(options, "spin_draws", log.latch_spin.draws);
-  take(options, "cpu_gate", log.has_cpu_gate);
-  take(options, "recent_written_slots", log.recent_written_slots);
-  take(options, "recent_closed_slots", log.recent_closed_slots);
-  take(options, "log_thread_spin_rounds", log.log_thread_spin_rounds);
-  take(options, "user_spin_rounds", log.user_spin_rounds);
-  take(options, "cpu_sample_ns", log.cpu_sample_ns, 1);
-  take(options, "log_thread_timeout_ns", log.log_thread_timeout_ns);
-  take(options, "longest_timeout_ns", log.longest_timeout_ns);
-  refuse_rest(options, "a redo log");
-  return log;
-}
-
-struct Seen {
-  std::uint64_t transactions = 0;
-  std::uint64_t mtrs = 0;
-  std::uint64_t fsyncs = 0;
-  std::uint64_t writes = 0;
-  std::uint64_t written_bytes = 0;
-  std::uint64_t cpu_ns = 0;
-};
-
-template <typename L, typename F>
-Seen look(const L& load, const F& file, std::uint64_t cpu_ns) {
-  return {load.transactions(), load.mtrs(), file.fsyncs(), file.writes(), file.written_bytes(), cpu_ns};
-}
-
-template <typename L>
-py::dict counts(const L& load, const Seen& before, const Seen& after, std::uint64_t window_ns) {
-  machine::Histogram latency;
-  for (const ClientCounts& one : load.counts) latency.add(one.latency_ns);
-  py::dict result;
-  result["transactions"] = after.transactions - before.transactions;
-  result["mtrs"] = after.mtrs - before.mtrs;
-  result["fsyncs"] = after.fsyncs - before.fsyncs;
-  result["writes"] = after.writes - before.writes;
-  result["written_bytes"] = after.written_bytes - before.written_bytes;
-  result["cpu_ns"] = after.cpu_ns - before.cpu_ns;
-  result["window_ns"] = window_ns;
-  result["latency_ns_p50"] = latency.quantile(500);
-  result["latency_ns_p99"] = latency.quantile(990);
-  result["log_waits"] = load.log.counters().log_waits.load();
-  return result;
-}
-
 constexpr const char* kSimulateDoc = R"(Clients against one design of the redo log, in virtual time.
 
 design: "5.6", "5.7", "8.0" or "8.0, writer threads off".
-parameters: the machine's. load: clients, statements, away_ns, statement_ns, mtrs_per_statement, mtr_bytes, commit_mtrs,
-flush_every, dirty_percent, transactions. log: buffer_bytes, cpu_gate and the like; what is left out has its default.
+parameters: the machine's. load and log: see load_options() and log_options(); what is left out has its default.
 run_ns, warmup_ns: virtual time; the warm-up is not counted. With load["transactions"] the run goes on to their end and
 run_ns bounds it.
 
-Returns a dict: transactions, mtrs, fsyncs, writes, written_bytes, cpu_ns and window_ns of the window, and what a run is
-asked anyway.
+Returns a dict: transactions, mtrs, fsyncs, writes, written_bytes, cpu_ns and window_ns of the window, log_waits, and what
+a run is asked anyway.
 Raises ValueError for a bad argument, RuntimeError for a simulation that stalled.)";
 
-py::dict simulate(const std::string& design, const py::dict& parameters, const py::dict& load,
-                  const py::dict& log, std::int64_t run_ns, std::int64_t warmup_ns, std::int64_t seed,
-                  const std::optional<py::function>& progress) {
-  const Design chosen = design_of(design);
-  const LoadConfig load_config = load_of(load);
-  const LogConfig log_config = log_of(log);
-  const std::uint64_t window_ns = at_least(run_ns, 1, "run_ns");
-  const std::uint64_t warmup = at_least(warmup_ns, 0, "warmup_ns");
-  SimMachine m(sim_config(parameters, static_cast<std::uint64_t>(seed)));
-  m.set_poll(stop_or_tell(progress));
-  SimMachine::File file(m, "redo", machine::Bytes::counted);
+/// Runs the load over a log of this design on `m`; `window` as run_sessions takes it.
+template <typename M, typename Window>
+py::dict run_on(M& m, typename M::File& file, Design design, const LoadConfig& load, const LogConfig& log,
+                const Window& window) {
   py::dict result;
-  with_load(chosen, m, file, log_config, load_config, [&](auto& made) {
-    Seen before;
-    Seen after;
-    std::uint64_t ns = window_ns;
-    {
-      const py::gil_scoped_release unlocked;
-      made.spawn(m);
-      if (load_config.transactions > 0) {
-        m.run_on(window_ns);
-        ns = made.ended_ns;
-      } else {
-        m.run_on(warmup);
-        before = look(made, file, m.cpu_ns());
-        m.run_on(window_ns);
-      }
-      after = look(made, file, m.cpu_ns());
-      m.stop();
-      m.run();
-    }
-    if (ns == 0) {
-      throw py::value_error("run_ns is " + std::to_string(run_ns) +
-                            ": the transactions do not end in that time");
-    }
-    result = observed(m);
-    result.attr("update")(counts(made, before, after, ns));
+  with_load(design, m, file, log, load, [&](auto& made) {
+    result = run_sessions(
+        m, made.sessions, [&] { return file_counts(file); }, window);
+    result["log_waits"] = made.engine.log().counters().log_waits.load();
   });
   return result;
 }
 
-py::dict run_on_host(const std::string& design, const py::dict& load, const py::dict& log,
-                     std::int64_t run_ns, std::int64_t fsync_ns, std::int64_t seed, bool profile,
+py::dict simulate(Design design, const py::dict& parameters, const LoadConfig& load, const LogConfig& log,
+                  std::int64_t run_ns, std::int64_t warmup_ns, std::int64_t seed,
+                  const std::optional<py::function>& progress) {
+  const Window window{.run_ns = at_least(run_ns, 1, "run_ns"),
+                      .warmup_ns = at_least(warmup_ns, 0, "warmup_ns")};
+  SimMachine m(sim_config(parameters, static_cast<std::uint64_t>(seed)));
+  m.set_poll(stop_or_tell(progress));
+  SimMachine::File file(m, "redo", machine::Bytes::counted);
+  return run_on(m, file, design, load, log, window);
+}
+
+py::dict run_on_host(Design design, const LoadConfig& load, const LogConfig& log, std::int64_t run_ns,
+                     std::int64_t fsync_ns, std::int64_t seed, bool profile,
                      const std::optional<py::function>& progress) {
-  const Design chosen = design_of(design);
-  const LoadConfig load_config = load_of(load);
-  const LogConfig log_config = log_of(log);
   const std::uint64_t window_ns = at_least(run_ns, 1, "run_ns");
   HostMachine m({.seed = static_cast<std::uint64_t>(seed),
                  .fsync_ns = at_least(fsync_ns, 0, "fsync_ns"),
@@ -224,24 +73,7 @@ py::dict run_on_host(const std::string& design, const py::dict& load, const py::
                  .profile = profile});
   m.set_poll(stop_or_tell(progress));
   HostMachine::File file(m, "redo");
-  py::dict result;
-  with_load(chosen, m, file, log_config, load_config, [&](auto& made) {
-    Seen before;
-    Seen after;
-    std::uint64_t ns = window_ns;
-    {
-      const py::gil_scoped_release unlocked;
-      before = look(made, file, m.cpu_ns());
-      made.spawn(m);
-      m.run_for(window_ns);
-      after = look(made, file, m.cpu_ns());
-      if (load_config.transactions > 0 && made.ended_ns > 0) ns = made.ended_ns;
-    }
-    result = counts(made, before, after, ns);
-    result["waits"] = wait_rows(m.waits(), m.names());
-    result["activities"] = activity_rows(m.activities(), m.names());
-  });
-  return result;
+  return run_on(m, file, design, load, log, window_ns);
 }
 
 double seal_ns(std::int64_t blocks) {
@@ -292,25 +124,12 @@ double call_ns(std::int64_t appends) {
   return std::max(0.0, more.count()) / static_cast<double>(calls);
 }
 
-CommitDesign commit_design_of(const std::string& name) {
-  if (name == "mtr_5_7") return CommitDesign::mutex_5_7;
-  if (name == "mtr_8_0") return CommitDesign::links_8_0;
-  if (name == "mtr_8_0_writer_threads_off") return CommitDesign::links_8_0_no_writer;
-  throw py::value_error("design must be 'mtr_5_7', 'mtr_8_0' or 'mtr_8_0_writer_threads_off', got '" + name +
-                        "'");
-}
-
-py::dict commit_cost(const std::string& design, std::int64_t threads, std::int64_t commits_per_thread,
-                     std::int64_t mtr_bytes, std::int64_t work_ns) {
-  const CommitDesign chosen = commit_design_of(design);
-  const CommitWork work{.threads = at_least(threads, 1, "threads"),
-                        .commits_per_thread = at_least(commits_per_thread, 1, "commits_per_thread"),
-                        .mtr_bytes = at_least(mtr_bytes, 1, "mtr_bytes"),
-                        .work_ns = at_least(work_ns, 0, "work_ns")};
+py::dict commit_cost(Design design, const py::kwargs& given) {
+  const auto work = options_from<CommitWork>(given);
   CommitCost cost;
   {
     const py::gil_scoped_release unlocked;
-    cost = measure_commit(chosen, work);
+    cost = measure_commit(design, work);
   }
   py::dict result;
   result["elapsed_ns"] = cost.elapsed_ns;
@@ -325,16 +144,12 @@ py::dict commit_cost(const std::string& design, std::int64_t threads, std::int64
   return result;
 }
 
-py::dict crashes(const std::string& design, const std::string& mistake, std::int64_t seed, std::int64_t runs,
-                 std::int64_t crashes_per_run) {
-  const Design chosen = design_of(design);
-  const Mistake planted = mistake_of(mistake);
-  const std::uint64_t n = at_least(runs, 1, "runs");
-  const std::uint64_t each = at_least(crashes_per_run, 1, "crashes_per_run");
+py::dict crashes(Design design, Mistake mistake, const py::kwargs& given) {
+  const auto config = options_from<crash::Config>(given);
   CrashReport report;
   {
     const py::gil_scoped_release unlocked;
-    report = crash_runs(chosen, planted, static_cast<std::uint64_t>(seed), n, each);
+    report = crash_runs(design, mistake, config);
   }
   py::dict result;
   result["runs"] = report.runs;
@@ -394,17 +209,22 @@ void bind_redo_log(py::module_& module) {
         "shared words, ns: the time of `appends` of them beyond that of their copies, over the calls.",
         py::kw_only(), py::arg("appends") = 400);
   m.def("commit_cost", &commit_cost,
-        "Commits mini-transactions on real threads without a disk: 'mtr_5_7', 'mtr_8_0' or "
-        "'mtr_8_0_writer_threads_off'. `work_ns` is computed before each commit. Returns elapsed_ns of all, "
-        "cpu_ns of the committing threads, both of the same work without commits (work_elapsed_ns, "
-        "work_cpu_ns), and counts.",
-        py::arg("design"), py::kw_only(), py::arg("threads") = 1, py::arg("commits_per_thread"),
-        py::arg("mtr_bytes") = 100, py::arg("work_ns") = 0);
-  m.def("crash_runs", &crashes,
-        "Crashes simulated runs at random events and recovers. Returns counts; lost_commits, wrong_groups, "
-        "wrong_checkpoints, disorders and hangs are 0 in a log without a mistake.",
-        py::kw_only(), py::arg("design"), py::arg("mistake") = "none", py::arg("seed") = 1,
-        py::arg("runs") = 1, py::arg("crashes_per_run") = 20);
+        documented<CommitWork>("Commits mini-transactions on real threads without a disk, by the design of "
+                               "5.7, 8.0 or 8.0 with its "
+                               "writer threads off. Returns elapsed_ns of all, cpu_ns of the committing "
+                               "threads, both of the same work "
+                               "without commits (work_elapsed_ns, work_cpu_ns), and counts.")
+            .c_str(),
+        py::arg("design"));
+  m.def(
+      "crash_runs", &crashes,
+      documented<crash::Config>(
+          "Crashes simulated runs at random events and recovers. Returns counts; lost_commits, wrong_groups, "
+          "wrong_checkpoints, disorders and hangs are 0 in a log without a mistake. Which `mistake` is "
+          "possible "
+          "depends on the design.")
+          .c_str(),
+      py::kw_only(), py::arg("design"), py::arg("mistake") = Mistake::none);
   m.def(
       "append",
       [](std::int64_t threads, std::int64_t appends_per_thread, std::int64_t group_bytes, bool bare) {
@@ -440,14 +260,12 @@ void bind_redo_log(py::module_& module) {
       "`fsync_ns`.",
       py::kw_only(), py::arg("clients"), py::arg("fsync_ns"), py::arg("run_ns"),
       py::arg("group_bytes") = 100);
+  m.def("designs", &listed_names<Design>, "The names of the designs.");
+  m.def("mistakes", &listed_names<Mistake>, "The names of the mistakes that can be planted.");
   m.def(
-      "mistakes",
-      [] {
-        py::list names;
-        for (const auto& [name, mistake] : mistakes()) names.append(name);
-        return names;
-      },
-      "The names of the mistakes that can be planted.");
+      "load_options", [] { return listed<LoadConfig>(); }, "What a load consists of.");
+  m.def(
+      "log_options", [] { return listed<LogConfig>(); }, "What can be set of a log.");
   m.def("recover", &recover_file,
         "Reads a log file after a crash: a dict of checkpoint_lsn, groups (start LSN, end LSN, bytes), "
         "end_lsn and why "

@@ -51,13 +51,12 @@ int main(int count, char** arguments) {
     work.passes = (is_wide ? 5 : 40) * scale;
     print("field_store", name.data(), measure_store(path, work));
   }
-  using engineroom::redo_log::CommitDesign;
-  for (const auto& [name, design] :
-       {std::pair{"mtr_5_7", CommitDesign::mutex_5_7}, std::pair{"mtr_8_0", CommitDesign::links_8_0}}) {
+  using engineroom::redo_log::Design;
+  for (const Design design : {Design::log_5_7, Design::log_8_0}) {
     const std::uint64_t commits = 5000 * scale;
     const auto seen = engineroom::redo_log::measure_commit(
         design, {.threads = 1, .commits_per_thread = commits, .mtr_bytes = is_wide ? 400U : 100U});
-    print("mtr_commit", name, {.cpu_ns = seen.cpu_ns, .operations = commits});
+    print("mtr_commit", engineroom::names::of(design).data(), {.cpu_ns = seen.cpu_ns, .operations = commits});
   }
   return 0;
 }

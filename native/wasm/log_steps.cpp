@@ -90,7 +90,6 @@ const std::uint32_t* run(std::uint32_t seed, std::uint32_t late, std::uint32_t w
   SimMachine m(config);
   SimMachine::File file(m, "redo", machine::Bytes::counted);
   redo_log::LogConfig log_config;
-  log_config.seals_blocks = false;
   log_config.buffer_bytes = 16 * redo_log::kBlockBytes;
   log_config.recent_written_slots = 4096;
   log_config.recent_closed_slots = 8192;

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "machine/sim_machine.hpp"
-#include "redo_log/load.hpp"
+#include "redo_log/engine.hpp"
 
 #define ENGINEROOM_EXPORT(name) extern "C" __attribute__((export_name(name)))
 
@@ -15,6 +15,7 @@ using namespace engineroom;
 using machine::Purpose;
 using machine::SimMachine;
 
+constexpr const auto& kDesigns = names::table_of<redo_log::Design>;
 constexpr std::size_t kValues = 11;
 std::array<std::uint64_t, kValues> values;
 
@@ -32,19 +33,31 @@ Times core_times(SimMachine& m) {
 
 }  // namespace
 
+/// The address of the designs' names, each ended by a line feed, all by a zero.
+ENGINEROOM_EXPORT("designs")
+const char* designs() {
+  static std::array<char, 128> text{};
+  std::size_t at = 0;
+  for (const auto& [name, design] : kDesigns.all) {
+    for (const char letter : name) text[at++] = letter;
+    text[at++] = '\n';
+  }
+  return text.data();
+}
+
 /// The address of: trace hash, events, transactions, fsyncs, written bytes, and the time of all cores in us,
-/// as above. `design`: 0 is 5.7, 1 is 8.0, 2 is 8.0 with its writer threads off.
+/// as above. `of_design`: its place in designs().
 ENGINEROOM_EXPORT("run")
-const std::uint64_t* run(std::uint32_t design, std::uint32_t clients, std::uint32_t cores,
+const std::uint64_t* run(std::uint32_t of_design, std::uint32_t clients, std::uint32_t cores,
                          std::uint32_t fsync_us, std::uint32_t has_gate, std::uint32_t warmup_us,
                          std::uint32_t run_us) {
+  const redo_log::Design design = kDesigns.all[of_design].value;
   machine::SimConfig config;
   config.cores_per_socket = cores;
   config.disk_fsync.quantiles_ps = {machine::Time{fsync_us} * 1'000'000};
   SimMachine m(config);
   SimMachine::File file(m, "redo", machine::Bytes::counted);
   redo_log::LogConfig log;
-  log.seals_blocks = false;
   log.has_cpu_gate = has_gate != 0;
   // Small, so that a run is made of its events and not of clearing memory.
   log.buffer_bytes = std::size_t{1} << 20;
@@ -59,24 +72,28 @@ const std::uint64_t* run(std::uint32_t design, std::uint32_t clients, std::uint3
                                           .mtr_bytes = 150,
                                           .commit_mtrs = 2,
                                           .dirty_percent = 30};
-  const auto measure = [&](auto made) {
-    made.spawn(m);
+  const auto measure = [&](auto& made) {
+    auto& sessions = made.sessions;
+    sessions.spawn(m);
     m.run_on(std::uint64_t{warmup_us} * 1000);
-    const std::uint64_t before[] = {made.transactions(), file.fsyncs(), file.written_bytes()};
+    const std::uint64_t before[] = {sessions.counts().transactions, file.fsyncs(), file.written_bytes()};
     const Times times_before = core_times(m);
     m.run_on(std::uint64_t{run_us} * 1000);
-    values = {0, 0, made.transactions() - before[0], file.fsyncs() - before[1],
+    values = {0, 0, sessions.counts().transactions - before[0], file.fsyncs() - before[1],
               file.written_bytes() - before[2]};
     const Times times = core_times(m);
     for (std::size_t i = 0; i < times.size(); ++i) values[5 + i] = (times[i] - times_before[i]) / 1'000'000;
     m.stop();
     m.run();
   };
-  log.writer_threads = design == 1;
-  if (design == 0) {
-    measure(redo_log::Load<SimMachine, redo_log::Log57<SimMachine>>(m, file, log, transactions));
+  // The log of 5.6 is no knob's value, and a page need not load it.
+  if (design == redo_log::Design::log_5_7) {
+    redo_log::Load<SimMachine, redo_log::Log57<SimMachine>> made(m, file, log, transactions);
+    measure(made);
   } else {
-    measure(redo_log::Load<SimMachine, redo_log::Log80<SimMachine>>(m, file, log, transactions));
+    log.writer_threads = design == redo_log::Design::log_8_0;
+    redo_log::Load<SimMachine, redo_log::Log80<SimMachine>> made(m, file, log, transactions);
+    measure(made);
   }
   values[0] = m.trace_hash();
   values[1] = m.events();

@@ -11,14 +11,12 @@
 #include <thread>
 #include <vector>
 
-#include "common/require.hpp"
 #include "redo_log/block.hpp"
 
 namespace engineroom::redo_log {
 
 namespace {
 
-constexpr std::size_t kBufferBytes = std::size_t{16} << 20;  // innodb_log_buffer_size of 5.7 and 8.0
 constexpr std::size_t kLine = 64;
 /// A piece of the mini-transaction's private log (dyn_buf), copied and reported by itself in 8.0.
 constexpr std::size_t kPieceBytes = 512;
@@ -153,17 +151,17 @@ class LinkBuffer {
 class Log57 {
  public:
   explicit Log57(std::size_t mtr_bytes)
-      : halves_(2 * kBufferBytes), slack_(4 * kBlockBytes + 8192 + mtr_bytes * 5 / 4) {
+      : halves_(2 * kCommitBufferBytes), slack_(4 * kBlockBytes + 8192 + mtr_bytes * 5 / 4) {
     begin_block(0);
   }
 
   void commit(const std::byte* bytes, std::size_t size, std::uint64_t& random, CommitCost& cost) {
     cost.latch_waits += mutex_.lock(random) ? 1 : 0;
-    if (buf_free_ + slack_ > kBufferBytes) {
+    if (buf_free_ + slack_ > kCommitBufferBytes) {
       switch_halves();
       ++cost.buffer_waits;
     }
-    std::byte* const half = &halves_[current_ * kBufferBytes];
+    std::byte* const half = &halves_[current_ * kCommitBufferBytes];
     const std::size_t start_block = buf_free_ / kBlockBytes;
     sn_ += size;
     // log_write_low: up to the end of the block, trailer and header skipped, the length kept in the header.
@@ -200,7 +198,7 @@ class Log57 {
   static constexpr std::uint64_t kMaxCheckpointAge = 64 << 20;
 
   void begin_block(std::size_t at) {
-    std::byte* const block = &halves_[current_ * kBufferBytes + at];
+    std::byte* const block = &halves_[current_ * kCommitBufferBytes + at];
     store_big_endian(block, block_number(lsn_), 4);
     store_big_endian(block + 4, kHeaderBytes, 2);
     store_big_endian(block + 6, 0, 2);
@@ -209,7 +207,7 @@ class Log57 {
   /// log_buffer_switch: the last, incomplete block goes on in the other half.
   void switch_halves() {
     const std::size_t last = buf_free_ / kBlockBytes * kBlockBytes;
-    std::memcpy(&halves_[(1 - current_) * kBufferBytes], &halves_[current_ * kBufferBytes + last],
+    std::memcpy(&halves_[(1 - current_) * kCommitBufferBytes], &halves_[current_ * kCommitBufferBytes + last],
                 kBlockBytes);
     current_ = 1 - current_;
     buf_free_ -= last;
@@ -278,7 +276,7 @@ class Log80 {
 
  private:
   static constexpr Sn kLocked = Sn{1} << 63;
-  static constexpr std::size_t kBufferSn = kBufferBytes / kBlockBytes * kDataBytes;
+  static constexpr std::size_t kBufferSn = kCommitBufferBytes / kBlockBytes * kDataBytes;
 
   /// log_buffer_write: around trailers and headers, the first-group field of each new block zeroed.
   Lsn write(Lsn lsn, const std::byte* bytes, std::size_t size) {
@@ -386,14 +384,12 @@ CommitCost measured(const CommitWork& work, const auto& commit) {
 
 }  // namespace
 
-CommitCost measure_commit(CommitDesign design, const CommitWork& work) {
-  if (work.threads == 0) refuse("threads is 0: pass at least 1");
-  if (work.mtr_bytes == 0 || work.mtr_bytes > kBufferBytes / 16) {
-    refuse("mtr_bytes is " + std::to_string(work.mtr_bytes) + ": pass 1 to " +
-           std::to_string(kBufferBytes / 16));
-  }
+CommitCost measure_commit(Design design, const CommitWork& work) {
+  if (design == Design::log_5_6)
+    refuse("design is 5.6: pass 5.7, whose mini-transactions commit the same way");
+  options::check(work);
   const std::uint64_t pieces = (work.mtr_bytes + kPieceBytes - 1) / kPieceBytes;
-  if (design == CommitDesign::mutex_5_7) {
+  if (design == Design::log_5_7) {
     const auto log = std::make_unique<Log57>(work.mtr_bytes);
     CommitCost cost = measured(work, [&](const std::byte* bytes, std::size_t size, std::uint64_t& random,
                                          CommitCost& mine) { log->commit(bytes, size, random, mine); });
@@ -401,8 +397,8 @@ CommitCost measure_commit(CommitDesign design, const CommitWork& work) {
     cost.atomic_ops = 2;  // the mutex, in and out
     return cost;
   }
-  const bool has_writer = design == CommitDesign::links_8_0;
-  const auto log = std::make_unique<Log80>(has_writer, kBufferBytes);
+  const bool has_writer = design == Design::log_8_0;
+  const auto log = std::make_unique<Log80>(has_writer, kCommitBufferBytes);
   std::atomic<bool> stop{false};
   std::jthread writer;
   if (has_writer) writer = std::jthread([&] { log->run_writer(stop); });

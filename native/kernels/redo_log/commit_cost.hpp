@@ -14,21 +14,35 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "common/described.hpp"
+#include "redo_log/design.hpp"
+
 namespace engineroom::redo_log {
 
-enum class CommitDesign {
-  mutex_5_7,  // one mutex over reservation and copy; who finds half the buffer full switches the halves
-  links_8_0,  // one fetch_add, copies in parallel, two link buffers; a log_writer thread frees the ring
-  links_8_0_no_writer,  // the same; who finds the ring full frees it: innodb_log_writer_threads=OFF
-};
+/// The log buffers of 5.7 and of 8.0, both of innodb_log_buffer_size.
+inline constexpr std::size_t kCommitBufferBytes = std::size_t{16} << 20;
 
 struct CommitWork {
   std::size_t threads = 1;
   std::uint64_t commits_per_thread = 1;
   std::size_t mtr_bytes = 100;
-  /// Computed before each commit: the mean, drawn evenly between half and one and a half times as much.
   std::uint64_t work_ns = 0;
 };
+constexpr auto described(options::Of<CommitWork>) {
+  using C = CommitWork;
+  return options::list<C>(
+      "a commit's work",
+      {
+          options::option<&C::threads>("threads", {.least = 1}, "that commit at the same time"),
+          options::option<&C::commits_per_thread>("commits_per_thread", {.least = 1},
+                                                  "how many mini-transactions each commits"),
+          options::option<&C::mtr_bytes>("mtr_bytes", {.least = 1, .most = kCommitBufferBytes / 16},
+                                         "redo of a mini-transaction"),
+          options::option<&C::work_ns>("work_ns",
+                                       "computed before each commit: the mean, drawn evenly between half and "
+                                       "one and a half times as much"),
+      });
+}
 
 struct CommitCost {
   std::uint64_t elapsed_ns = 0;  // from the first start to the last end
@@ -43,6 +57,9 @@ struct CommitCost {
   std::uint64_t plain_stores = 0;  // of one commit, uncontended: stores to shared lines outside the buffer
 };
 
-CommitCost measure_commit(CommitDesign design, const CommitWork& work);
+/// 5.7: one mutex over reservation and copy; whoever finds half the buffer full switches the halves. 8.0: one fetch_add,
+/// copies in parallel, two link buffers; a log_writer thread frees the ring, or with the writer threads off whoever finds
+/// it full. 5.6 is refused: its mini-transactions do what those of 5.7 do.
+CommitCost measure_commit(Design design, const CommitWork& work);
 
 }  // namespace engineroom::redo_log

@@ -11,9 +11,12 @@
 #include <span>
 #include <vector>
 
+#include "machine/concept.hpp"
 #include "redo_log/block.hpp"
 
 namespace engineroom::redo_log {
+
+using machine::Machine;
 
 class LinearBuffer {
  public:
@@ -31,17 +34,20 @@ class LinearBuffer {
     store_big_endian(&bytes_[free_ / kBlockBytes * kBlockBytes + 6], free_ % kBlockBytes, 2);
   }
 
-  /// Where the next `size` bytes will lie, block by block: copy(to, from_offset, n) for each piece.
-  template <typename Copy>
-  void append(std::size_t size, const Copy& copy) {
-    for (std::size_t done = 0; done < size;) {
+  /// Copies a group that begins at `lsn` behind what is there, around headers and trailers; the LSN of its end.
+  template <typename Rules, Machine M>
+  Lsn append(M& m, Lsn lsn, std::span<const std::byte> group) {
+    for (std::size_t done = 0; done < group.size();) {
       const std::size_t room = kBlockBytes - kTrailerBytes - free_ % kBlockBytes;
-      const std::size_t piece = std::min(size - done, room);
-      copy(&bytes_[free_], done, piece);
+      const std::size_t piece = std::min(group.size() - done, room);
+      Rules::copy(m, &bytes_[free_], &group[done], piece);
       done += piece;
       free_ += piece;
       if (piece == room) begin_block(free_ + kTrailerBytes);
     }
+    const Lsn end = lsn_of(sn_of(lsn) + group.size());
+    if (Rules::begins_in_block(lsn, end)) set_first_group();
+    return end;
   }
 
   /// Bytes from the block at `from` to the end of the incomplete one.

@@ -12,15 +12,18 @@
 #include <cstdint>
 
 #include "machine/concept.hpp"
-#include "redo_log/log_config.hpp"
+#include "redo_log/rules.hpp"
 
 namespace engineroom::redo_log {
 
-template <Machine M>
+using machine::Machine;
+using machine::Task;
+
+template <Machine M, typename Rules = Sound>
 class LinkBuffer {
  public:
-  LinkBuffer(std::uint64_t capacity, Lsn start, Mistake mistake = Mistake::none)
-      : slots_(static_cast<std::size_t>(capacity)), mask_(capacity - 1), tail_(start), mistake_(mistake) {}
+  LinkBuffer(std::uint64_t capacity, Lsn start)
+      : slots_(static_cast<std::size_t>(capacity)), mask_(capacity - 1), tail_(start) {}
 
   std::uint64_t capacity() const { return mask_ + 1; }
   typename M::Word& tail_word() { return tail_; }
@@ -54,7 +57,7 @@ class LinkBuffer {
     for (;;) {
       if (position >= stop) co_return;
       Lsn next = co_await m.load(slot(position));
-      if (next > position + mask_ && mistake_ != Mistake::claim_unchecked) {
+      if (Rules::is_of_a_later_round(next, position, capacity())) {
         const Lsn moved = co_await m.load(tail_);
         if (moved == position) co_return;
         position = moved;
@@ -83,7 +86,6 @@ class LinkBuffer {
   typename M::Words slots_;
   std::uint64_t mask_;
   typename M::Word tail_;
-  Mistake mistake_;
 };
 
 }  // namespace engineroom::redo_log

@@ -12,11 +12,12 @@
 #include "redo_log/linear_buffer.hpp"
 #include "redo_log/log_config.hpp"
 #include "redo_log/recovery.hpp"
+#include "redo_log/rules.hpp"
 #include "sync/event.hpp"
 
 namespace engineroom::redo_log {
 
-template <Machine M>
+template <Machine M, typename Rules = Sound>
 class Log56 {
  public:
   Log56(M& m, typename M::File& file, const LogConfig& config)
@@ -29,7 +30,7 @@ class Log56 {
         reservation_(m.site("log_reservation")),
         no_flush_(m, "log_no_flush_event"),
         flushed_(kStartLsn + kHeaderBytes) {
-    check(config);
+    options::check(config);
     buffer_.begin_block(0);
     buffer_.set_first_group();
   }
@@ -37,18 +38,15 @@ class Log56 {
   /// Threads of its own: none.
   void spawn_threads(M&) {}
 
-  Task<Appended> append(M& m, std::span<const std::byte> bytes, bool dirties_page) {
-    if (kBlockBytes + room_for(bytes.size()) > config_.buffer_bytes) {
-      refuse("a mini-transaction has " + std::to_string(bytes.size()) + " bytes: make buffer_bytes, now " +
-             std::to_string(config_.buffer_bytes) + ", larger");
-    }
+  Task<Appended> append(M& m, std::span<const std::byte> group, bool dirties_page) {
+    check_fits(group.size());
     m.enter(reservation_);
     // The margin to the oldest change that is not in its page, which always is wide enough here.
     co_await mutex_.lock(m);
     m.charge(config_.reserve_ns);
     co_await mutex_.unlock(m);
     co_await mutex_.lock(m);
-    while (buffer_.free() + room_for(bytes.size()) > config_.buffer_bytes) {
+    while (buffer_.free() + room_for(group.size()) > config_.buffer_bytes) {
       ++counters_.log_waits;
       const Lsn all = lsn_;
       co_await mutex_.unlock(m);
@@ -59,26 +57,13 @@ class Log56 {
       co_await mutex_.lock(m);
     }
     m.charge(config_.reserve_ns);
-    Appended appended{.done = true, .start_lsn = lsn_, .end_lsn = lsn_of(sn_of(lsn_) + bytes.size())};
-    std::vector<std::pair<std::byte*, std::span<const std::byte>>> later;
-    buffer_.append(bytes.size(), [&](std::byte* to, std::size_t from, std::size_t n) {
-      if (config_.mistake == Mistake::copy_outside_mutex) {
-        later.emplace_back(to, bytes.subspan(from, n));
-      } else {
-        m.copy(to, &bytes[from], n);
-      }
-    });
-    if (block_of(appended.end_lsn) != block_of(lsn_) && config_.mistake != Mistake::first_group_not_set) {
-      buffer_.set_first_group();
-    }
-    lsn_ = appended.end_lsn;
+    const Lsn start = lsn_;
+    lsn_ = buffer_.template append<Rules>(m, start, group);
+    const Appended appended{.done = true, .start_lsn = start, .end_lsn = lsn_};
+    // Taken over, not dropped: pages enter the flush list in the order of their LSN.
     if (dirties_page) co_await flush_order_.lock(m);
     co_await mutex_.unlock(m);
     m.leave();
-    for (const auto& [to, from] : later) {
-      co_await m.yield();
-      m.copy(to, from.data(), from.size());
-    }
     if (dirties_page) {
       co_await flush_list_.add(m, appended.start_lsn);
       co_await flush_order_.unlock(m);
@@ -95,8 +80,8 @@ class Log56 {
         machine::Scope<M> waits(m, reservation_);
         co_await mutex_.lock(m);
       }
-      const Lsn flushed = co_await m.load(flushed_);
-      if ((flush ? flushed : written_lsn_) >= lsn) {
+      Lsn flushed = co_await m.load(flushed_);
+      if (Rules::awaited(flush, written_lsn_, flushed) >= lsn) {
         co_await mutex_.unlock(m);
         co_return true;
       }
@@ -105,7 +90,6 @@ class Log56 {
       const bool covers = flush && current_flush_lsn_ >= lsn;
       const std::uint64_t seen = signal_count_;
       co_await mutex_.unlock(m);
-      if (flush && config_.mistake == Mistake::durable_before_fsync) co_return true;
       const bool is_over = co_await no_flush_.wait(m, seen);
       if (covers && is_over) co_return true;
     }
@@ -122,13 +106,8 @@ class Log56 {
     const std::size_t to = buffer_.blocks_end();
     const std::size_t last = offset_in_block(lsn_);
     // The incomplete block goes on one block further, so that nobody changes what is being written.
-    if (config_.mistake == Mistake::last_block_left_behind) {
-      buffer_.begin_block(to);
-      buffer_.move_free(to + last);
-    } else {
-      m.copy(buffer_.at(to), buffer_.at(to - kBlockBytes), kBlockBytes);
-      buffer_.move_free(to + last);
-    }
+    Rules::carry_over(m, buffer_.at(to), buffer_.at(to - kBlockBytes));
+    buffer_.move_free(to + last);
     m.charge(config_.seal_ns * (to - from) / kBlockBytes);
     if (config_.seals_blocks) buffer_.seal_blocks(from, to, block_of(written_lsn_), last);
     co_await m.pwrite(file_, file_offset(block_of(written_lsn_), config_.capacity_bytes),
@@ -159,6 +138,11 @@ class Log56 {
 
  private:
   static constexpr std::size_t room_for(std::size_t bytes) { return bytes * 5 / 4 + 4 * kBlockBytes; }
+  void check_fits(std::size_t bytes) const {
+    if (kBlockBytes + room_for(bytes) <= config_.buffer_bytes) return;
+    refuse("a mini-transaction has " + std::to_string(bytes) + " bytes: make buffer_bytes, now " +
+           std::to_string(config_.buffer_bytes) + ", larger");
+  }
 
   LogConfig config_;
   typename M::File& file_;

@@ -15,11 +15,12 @@
 #include "redo_log/linear_buffer.hpp"
 #include "redo_log/log_config.hpp"
 #include "redo_log/recovery.hpp"
+#include "redo_log/rules.hpp"
 #include "sync/event.hpp"
 
 namespace engineroom::redo_log {
 
-template <Machine M>
+template <Machine M, typename Rules = Sound>
 class Log57 {
  public:
   Log57(M& m, typename M::File& file, const LogConfig& config)
@@ -36,7 +37,7 @@ class Log57 {
         written_(kStartLsn + kHeaderBytes),
         flushed_(kStartLsn + kHeaderBytes),
         pending_flushes_(0) {
-    check(config);
+    options::check(config);
     halves_[0].begin_block(0);
     halves_[0].set_first_group();
   }
@@ -44,14 +45,11 @@ class Log57 {
   /// Threads of its own: none.
   void spawn_threads(M&) {}
 
-  Task<Appended> append(M& m, std::span<const std::byte> bytes, bool dirties_page) {
-    if (kBlockBytes + room_for(bytes.size()) > config_.buffer_bytes) {
-      refuse("a mini-transaction has " + std::to_string(bytes.size()) + " bytes: make buffer_bytes, now " +
-             std::to_string(config_.buffer_bytes) + ", larger");
-    }
+  Task<Appended> append(M& m, std::span<const std::byte> group, bool dirties_page) {
+    check_fits(group.size());
     m.enter(reservation_);
     co_await mutex_.lock(m);
-    while (halves_[half_].free() + room_for(bytes.size()) > config_.buffer_bytes) {
+    while (halves_[half_].free() + room_for(group.size()) > config_.buffer_bytes) {
       ++counters_.log_waits;
       const Lsn all = lsn_;
       co_await mutex_.unlock(m);
@@ -62,28 +60,13 @@ class Log57 {
       co_await mutex_.lock(m);
     }
     m.charge(config_.reserve_ns);
-    LinearBuffer& buffer = halves_[half_];
-    const Appended appended{.done = true, .start_lsn = lsn_, .end_lsn = lsn_of(sn_of(lsn_) + bytes.size())};
-    std::vector<std::pair<std::byte*, std::span<const std::byte>>> later;
-    buffer.append(bytes.size(), [&](std::byte* to, std::size_t from, std::size_t n) {
-      if (config_.mistake == Mistake::copy_outside_mutex) {
-        later.emplace_back(to, bytes.subspan(from, n));
-      } else {
-        m.copy(to, &bytes[from], n);
-      }
-    });
-    if (block_of(appended.end_lsn) != block_of(lsn_) && config_.mistake != Mistake::first_group_not_set) {
-      buffer.set_first_group();
-    }
-    lsn_ = appended.end_lsn;
+    const Lsn start = lsn_;
+    lsn_ = halves_[half_].template append<Rules>(m, start, group);
+    const Appended appended{.done = true, .start_lsn = start, .end_lsn = lsn_};
     // Taken over, not dropped: pages enter the flush list in the order of their LSN.
     if (dirties_page) co_await flush_order_.lock(m);
     co_await mutex_.unlock(m);
     m.leave();
-    for (const auto& [to, from] : later) {
-      co_await m.yield();
-      m.copy(to, from.data(), from.size());
-    }
     if (dirties_page) {
       co_await flush_list_.add(m, appended.start_lsn);
       co_await flush_order_.unlock(m);
@@ -99,15 +82,13 @@ class Log57 {
       const Lsn seen_written = co_await m.load(written_);
       if (!flush && seen_written >= lsn) co_return true;
       co_await write_mutex_.lock(m);
-      const Lsn reached = co_await m.load(flush ? flushed_ : written_);
+      const Lsn reached = co_await m.load(Rules::awaited(flush, written_, flushed_));
       if (reached >= lsn) {
         co_await write_mutex_.unlock(m);
         co_return true;
       }
       const std::uint64_t pending = co_await m.load(pending_flushes_);
-      if (!flush || pending == 0 || config_.mistake == Mistake::followers_fsync_too) {
-        break;
-      }
+      if (!Rules::waits_for_fsync(flush, pending)) break;
       const bool covers = current_flush_lsn_ >= lsn;
       const std::uint64_t seen = signal_count_;
       co_await write_mutex_.unlock(m);
@@ -141,8 +122,7 @@ class Log57 {
       co_await m.store(written_, write_lsn);
     }
     co_await write_mutex_.unlock(m);
-    if (flush && config_.mistake != Mistake::durable_before_fsync) co_await flush_to_disk(m, write_lsn);
-    if (flush && config_.mistake == Mistake::durable_before_fsync) co_await flushed(m, write_lsn);
+    if (flush) co_await flush_to_disk(m, write_lsn);
     co_return true;
   }
 
@@ -154,6 +134,11 @@ class Log57 {
   std::size_t room_for(std::size_t bytes) const {
     return bytes * 5 / 4 + 4 * kBlockBytes + config_.write_ahead_bytes;
   }
+  void check_fits(std::size_t bytes) const {
+    if (kBlockBytes + room_for(bytes) <= config_.buffer_bytes) return;
+    refuse("a mini-transaction has " + std::to_string(bytes) + " bytes: make buffer_bytes, now " +
+           std::to_string(config_.buffer_bytes) + ", larger");
+  }
 
   /// log_buffer_switch: the incomplete block goes on at the start of the other half.
   void switch_halves(M& m) {
@@ -161,9 +146,7 @@ class Log57 {
     half_ = 1 - half_;
     LinearBuffer& to = halves_[half_];
     to.begin_block(0);
-    if (config_.mistake != Mistake::last_block_left_behind) {
-      m.copy(to.at(0), from.at(from.blocks_end() - kBlockBytes), kBlockBytes);
-    }
+    Rules::carry_over(m, to.at(0), from.at(from.blocks_end() - kBlockBytes));
     to.move_free(from.free() % kBlockBytes);
   }
 

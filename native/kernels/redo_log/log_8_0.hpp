@@ -17,11 +17,12 @@
 #include "redo_log/link_buffer.hpp"
 #include "redo_log/log_config.hpp"
 #include "redo_log/recovery.hpp"
+#include "redo_log/rules.hpp"
 #include "sync/event.hpp"
 
 namespace engineroom::redo_log {
 
-template <Machine M>
+template <Machine M, typename Rules = Sound>
 class Log80 {
  public:
   Log80(M& m, typename M::File& file, const LogConfig& config)
@@ -29,8 +30,8 @@ class Log80 {
         file_(file),
         ring_(config.buffer_bytes),
         write_ahead_(kBlockBytes + config.write_ahead_bytes),
-        recent_written_(config.recent_written_slots, kFirstLsn, config.mistake),
-        recent_closed_(config.recent_closed_slots, kFirstLsn, config.mistake),
+        recent_written_(config.recent_written_slots, kFirstLsn),
+        recent_closed_(config.recent_closed_slots, kFirstLsn),
         flush_list_(m, config),
         gate_(m, config),
         writer_mutex_(m, "log_writer_mutex", config.latch_spin),
@@ -51,7 +52,7 @@ class Log80 {
         recent_written_wait_(m.site("log_recent_written_wait")),
         recent_closed_wait_(m.site("log_recent_closed_wait")),
         reservation_(m.site("log_reservation")) {
-    check(config);
+    options::check(config);
     for (std::uint64_t i = 0; i < config.events; ++i) {
       write_events_.push_back(std::make_unique<sync::Event<M>>(m, "log_write_events"));
       flush_events_.push_back(std::make_unique<sync::Event<M>>(m, "log_flush_events"));
@@ -70,22 +71,19 @@ class Log80 {
     m.spawn("cpu_sampler", [this, &m] { return gate_.sample(m); });
   }
 
-  Task<Appended> append(M& m, std::span<const std::byte> bytes, bool dirties_page) {
-    return append_late(m, bytes, 0, dirties_page);
+  Task<Appended> append(M& m, std::span<const std::byte> group, bool dirties_page) {
+    return append_late(m, group, 0, dirties_page);
   }
   /// The same for a thread that is away for `late_ns` between its reservation and its copy.
-  Task<Appended> append_late(M& m, std::span<const std::byte> bytes, std::uint64_t late_ns,
+  Task<Appended> append_late(M& m, std::span<const std::byte> group, std::uint64_t late_ns,
                              bool dirties_page = false) {
-    if (bytes.size() + 2 * kBlockBytes > buffer_sn() || bytes.size() * 2 > recent_closed_.capacity()) {
-      refuse("a mini-transaction has " + std::to_string(bytes.size()) +
-             " bytes: make buffer_bytes and "
-             "recent_closed_slots larger");
-    }
+    check_fits(group.size());
     machine::Scope<M> doing(m, reservation_);
-    const Sn start_sn = co_await m.add(sn_, bytes.size());
-    const Sn end_sn = start_sn + bytes.size();
+    // The order of the log is the order of these additions; all else happens at the same time.
+    const Sn start_sn = co_await m.add(sn_, group.size());
+    const Sn end_sn = start_sn + group.size();
     m.charge(config_.reserve_ns);
-    const Appended appended{.done = true, .start_lsn = lsn_of(start_sn), .end_lsn = lsn_of(end_sn)};
+    const Appended range{.done = true, .start_lsn = lsn_of(start_sn), .end_lsn = lsn_of(end_sn)};
     for (;;) {
       const Sn limit = co_await m.load(buf_limit_sn_);
       if (end_sn <= limit) break;
@@ -95,41 +93,24 @@ class Log80 {
       co_await write_up_to(m, lsn_of(end_sn + 2 * kBlockBytes - buffer_sn()), false);
     }
     if (late_ns > 0) co_await m.sleep(late_ns);
-    Lsn lsn = appended.start_lsn;
-    for (std::size_t done = 0; done < bytes.size();) {
-      const std::size_t piece = std::min(bytes.size() - done, kPieceBytes);
-      const Lsn piece_end = lsn_of(sn_of(lsn) + piece);
-      const bool is_last = done + piece == bytes.size();
-      if (config_.mistake == Mistake::link_before_copy) {
-        const bool is_told = co_await completed(m, lsn, piece_end);
-        if (!is_told) co_return Appended{};
-        co_await m.yield();
-      }
-      write(m, lsn, bytes.subspan(done, piece));
-      if (is_last && block_of(appended.end_lsn) != block_of(appended.start_lsn) &&
-          config_.mistake != Mistake::first_group_not_set) {
-        first_group(block_of(appended.end_lsn))
-            .store(big_endian(offset_in_block(appended.end_lsn)), std::memory_order_relaxed);
-      }
-      if (config_.mistake != Mistake::link_before_copy) {
-        const bool is_told = co_await completed(m, lsn, piece_end);
-        if (!is_told) co_return Appended{};
-      }
-      lsn = piece_end;
-      done += piece;
+    for (std::size_t done = 0; done < group.size();) {
+      const Piece piece = piece_at(range, group, done);
+      copy(m, piece, range);
+      const bool is_reported = co_await report(m, piece.start_lsn, piece.end_lsn);
+      if (!is_reported) co_return Appended{};
+      done += piece.bytes.size();
     }
-    const bool has_slot = co_await has_space(m, recent_closed_, appended.start_lsn, recent_closed_wait_);
+    const bool has_slot = co_await wait_for_slot(m, recent_closed_, range.start_lsn, recent_closed_wait_);
     if (!has_slot) co_return Appended{};
-    if (dirties_page) co_await flush_list_.add(m, appended.start_lsn);
-    co_await recent_closed_.add_link_advance_tail(m, appended.start_lsn, appended.end_lsn);
-    co_return appended;
+    if (dirties_page) co_await flush_list_.add(m, range.start_lsn);
+    co_await recent_closed_.add_link_advance_tail(m, range.start_lsn, range.end_lsn);
+    co_return range;
   }
 
   /// Until the log is in the file up to `lsn`, and flushed when `flush`. False when the run was stopped
   /// first.
   Task<bool> write_up_to(M& m, Lsn lsn, bool flush) {
-    typename M::Word& reached =
-        flush && config_.mistake != Mistake::durable_before_fsync ? flushed_ : written_;
+    typename M::Word& reached = Rules::awaited(flush, written_, flushed_);
     Lsn seen_lsn = co_await m.load(reached);
     if (seen_lsn >= lsn) co_return true;
     if (!config_.writer_threads) {
@@ -173,6 +154,7 @@ class Log80 {
   /// A block of the mini-transaction's private log (dyn_buf): copied and reported by itself.
   static constexpr std::size_t kPieceBytes = 512;
   static constexpr std::uint64_t kStepsBeforeYield = 1024;
+  using Links = LinkBuffer<M, Rules>;
   using Events = std::vector<std::unique_ptr<sync::Event<M>>>;
 
   Sn buffer_sn() const { return ring_.size() / kBlockBytes * kDataBytes; }
@@ -193,24 +175,55 @@ class Log80 {
     co_await m.store(buf_limit_sn_, sn_of(written) + buffer_sn() - 2 * kBlockBytes);
   }
 
-  void write(M& m, Lsn lsn, std::span<const std::byte> bytes) {
-    for (std::size_t done = 0; done < bytes.size();) {
+  void check_fits(std::size_t bytes) const {
+    if (bytes + 2 * kBlockBytes <= buffer_sn() && bytes * 2 <= recent_closed_.capacity()) return;
+    refuse("a mini-transaction has " + std::to_string(bytes) +
+           " bytes: make buffer_bytes and recent_closed_slots larger");
+  }
+
+  struct Piece {
+    Lsn start_lsn;
+    Lsn end_lsn;
+    std::span<const std::byte> bytes;
+  };
+  static Piece piece_at(const Appended& range, std::span<const std::byte> group, std::size_t at) {
+    const Sn start_sn = sn_of(range.start_lsn) + at;
+    const auto bytes = group.subspan(at, std::min(group.size() - at, kPieceBytes));
+    return {lsn_of(start_sn), lsn_of(start_sn + bytes.size()), bytes};
+  }
+
+  /// log_buffer_write: around headers and trailers, into the ring. Behind its last piece the block of a group's end knows
+  /// where the next group begins.
+  void copy(M& m, const Piece& piece, const Appended& range) {
+    Lsn lsn = piece.start_lsn;
+    for (std::size_t done = 0; done < piece.bytes.size();) {
       const std::size_t room = kBlockBytes - kTrailerBytes - offset_in_block(lsn);
-      const std::size_t piece = std::min(bytes.size() - done, room);
-      m.copy(&ring_[static_cast<std::size_t>(lsn % ring_.size())], &bytes[done], piece);
-      done += piece;
-      lsn += piece;
-      if (piece == room) {
+      const std::size_t size = std::min(piece.bytes.size() - done, room);
+      Rules::copy(m, &ring_[static_cast<std::size_t>(lsn % ring_.size())], &piece.bytes[done], size);
+      done += size;
+      lsn += size;
+      if (size == room) {
         lsn += kTrailerBytes + kHeaderBytes;
         first_group(block_of(lsn)).store(0, std::memory_order_relaxed);
       }
     }
+    if (lsn == range.end_lsn && Rules::begins_in_block(range.start_lsn, lsn)) {
+      first_group(block_of(lsn)).store(big_endian(offset_in_block(lsn)), std::memory_order_relaxed);
+    }
+  }
+
+  /// log_buffer_write_completed: false when the run is stopped first.
+  Task<bool> report(M& m, Lsn start, Lsn end) {
+    const bool has_slot = co_await wait_for_slot(m, recent_written_, start, recent_written_wait_);
+    if (!has_slot) co_return false;
+    co_await recent_written_.add_link_advance_tail(m, start, end);
+    co_await Rules::behind_a_link([&] { return tell_who_awaits_ready(m); });
+    co_return true;
   }
 
   /// Waits for a slot; false when the run is stopped first.
-  Task<bool> has_space(M& m, LinkBuffer<M>& links, Lsn start, machine::Site site) {
-    if (config_.mistake == Mistake::window_ignored) co_return true;
-    bool has_slot = co_await links.has_space(m, start);
+  Task<bool> wait_for_slot(M& m, Links& links, Lsn start, machine::Site site) {
+    bool has_slot = co_await Rules::has_space(m, links, start);
     if (has_slot) co_return true;
     const std::uint64_t from = m.now();
     while (!has_slot) {
@@ -220,15 +233,6 @@ class Log80 {
       has_slot = co_await links.has_space(m, start);
     }
     m.waited(site, {m.now() - from, 0, 1});
-    co_return true;
-  }
-
-  /// log_buffer_write_completed.
-  Task<bool> completed(M& m, Lsn start, Lsn end) {
-    const bool has_slot = co_await has_space(m, recent_written_, start, recent_written_wait_);
-    if (!has_slot) co_return false;
-    co_await recent_written_.add_link_advance_tail(m, start, end);
-    if (config_.mistake != Mistake::closer_not_told) co_await tell_who_awaits_ready(m);
     co_return true;
   }
 
@@ -303,72 +307,77 @@ class Log80 {
     co_return true;
   }
 
-  /// One write: whole blocks straight from the ring, or else the incomplete block from its own buffer. False
-  /// when nothing is ready.
+  /// One write of what is ready. False when nothing is.
   Task<bool> write_step(M& m) {
     const Lsn from = co_await m.load(written_);
     co_await recent_written_.advance(m, from + config_.write_max_bytes);
     if (!config_.writer_threads) co_await tell_who_awaits_ready(m);
-    Lsn ready = co_await recent_written_.tail(m);
-    if (config_.mistake == Mistake::write_past_gap) {
-      const Sn reserved = co_await m.load(sn_);
-      ready = lsn_of(reserved);
-    }
+    const Lsn ready = co_await Rules::ready(m, recent_written_, sn_);
     if (ready <= from) co_return false;
-    const std::size_t at = static_cast<std::size_t>(block_of(from) % ring_.size());
-    const std::uint64_t offset = file_offset(block_of(from), config_.capacity_bytes);
-    const std::size_t whole =
-        std::min(static_cast<std::size_t>(block_of(ready) - block_of(from)), ring_.size() - at);
-    Lsn to = ready;
-    if (whole > 0) {
-      to = block_of(from) + whole + kHeaderBytes;
-      m.charge(config_.seal_ns * whole / kBlockBytes);
-      if (config_.seals_blocks) {
-        for (std::size_t i = 0; i < whole; i += kBlockBytes) {
-          seal(Block(&ring_[at + i], kBlockBytes), block_of(from) + i, kBlockBytes, 0);
-        }
-      }
-      co_await m.pwrite(file_, offset, std::span<const std::byte>(&ring_[at], whole));
-      written_ahead_ = std::max(written_ahead_, offset + whole);
-    } else {
-      std::size_t size = kBlockBytes;
-      const std::uint64_t unit = config_.write_ahead_bytes;
-      if (unit > 0 && offset + kBlockBytes > written_ahead_) {
-        written_ahead_ = (offset + kBlockBytes + unit - 1) / unit * unit;
-        size = static_cast<std::size_t>(written_ahead_ - offset);
-      }
-      // Mini-transactions write behind `ready` in the same block, so its data is copied first.
-      std::memset(write_ahead_.data(), 0, size);
-      m.copy(&write_ahead_[kHeaderBytes], &ring_[at + kHeaderBytes], offset_in_block(ready) - kHeaderBytes);
-      const std::uint16_t group = first_group(block_of(from)).load(std::memory_order_relaxed);
-      std::memcpy(&write_ahead_[6], &group, 2);
-      m.charge(config_.seal_ns);
-      if (config_.seals_blocks) {
-        seal(Block(write_ahead_.data(), kBlockBytes), block_of(from), offset_in_block(ready), 0);
-      }
-      co_await m.pwrite(file_, offset, std::span<const std::byte>(write_ahead_.data(), size));
-    }
-    co_await m.store(written_, to);
-    co_await set_limit(m, to);
+    const Write next =
+        block_of(ready) > block_of(from) ? whole_blocks(m, from, ready) : incomplete_block(m, from, ready);
+    co_await m.pwrite(file_, next.offset, next.bytes);
+    co_await m.store(written_, next.end_lsn);
+    co_await set_limit(m, next.end_lsn);
     if (config_.writer_threads) {
       co_await flusher_event_.set(m);
-      co_await tell(m, from, to, write_events_, write_notifier_event_);
+      co_await tell(m, from, next.end_lsn, write_events_, write_notifier_event_);
     }
     co_return true;
   }
 
+  struct Write {
+    Lsn end_lsn;
+    std::uint64_t offset;
+    std::span<const std::byte> bytes;
+  };
+  /// Straight from the ring, up to its end at most.
+  Write whole_blocks(M& m, Lsn from, Lsn ready) {
+    const auto at = static_cast<std::size_t>(block_of(from) % ring_.size());
+    const std::size_t size =
+        std::min(static_cast<std::size_t>(block_of(ready) - block_of(from)), ring_.size() - at);
+    m.charge(config_.seal_ns * size / kBlockBytes);
+    if (config_.seals_blocks) {
+      for (std::size_t i = 0; i < size; i += kBlockBytes) {
+        seal(Block(&ring_[at + i], kBlockBytes), block_of(from) + i, kBlockBytes, 0);
+      }
+    }
+    const std::uint64_t offset = file_offset(block_of(from), config_.capacity_bytes);
+    written_ahead_ = std::max(written_ahead_, offset + size);
+    return {block_of(from) + size + kHeaderBytes, offset, {&ring_[at], size}};
+  }
+  /// From a buffer of its own, since mini-transactions write behind `ready` in the same block: its data is copied before
+  /// it is sealed. Zeroes follow up to the write-ahead unit, the first time it is written.
+  Write incomplete_block(M& m, Lsn from, Lsn ready) {
+    const auto at = static_cast<std::size_t>(block_of(from) % ring_.size());
+    const std::uint64_t offset = file_offset(block_of(from), config_.capacity_bytes);
+    std::size_t size = kBlockBytes;
+    const std::uint64_t unit = config_.write_ahead_bytes;
+    if (unit > 0 && offset + kBlockBytes > written_ahead_) {
+      written_ahead_ = (offset + kBlockBytes + unit - 1) / unit * unit;
+      size = static_cast<std::size_t>(written_ahead_ - offset);
+    }
+    std::memset(write_ahead_.data(), 0, size);
+    m.copy(&write_ahead_[kHeaderBytes], &ring_[at + kHeaderBytes], offset_in_block(ready) - kHeaderBytes);
+    const std::uint16_t group = first_group(block_of(from)).load(std::memory_order_relaxed);
+    std::memcpy(&write_ahead_[6], &group, 2);
+    m.charge(config_.seal_ns);
+    if (config_.seals_blocks) {
+      seal(Block(write_ahead_.data(), kBlockBytes), block_of(from), offset_in_block(ready), 0);
+    }
+    return {ready, offset, {write_ahead_.data(), size}};
+  }
+
   Task<> flush(M& m) {
     const Lsn from = co_await m.load(flushed_);
-    Lsn target = co_await m.load(written_);
-    if (target <= from) co_return;
+    const Lsn written_before = co_await m.load(written_);
+    if (written_before <= from) co_return;
     const std::uint64_t start = m.now();
     co_await m.fsync(file_);
-    if (config_.mistake == Mistake::flushed_read_after_fsync) {
-      target = co_await m.load(written_);
-    }
-    co_await m.store(flushed_, target);
+    const Lsn flushed = co_await Rules::made_durable(m, written_before, written_);
+    co_await m.store(flushed_, flushed);
     co_await gate_.flush_took(m, m.now() - start);
-    if (config_.writer_threads) co_await tell(m, from, target, flush_events_, flush_notifier_event_);
+    if (config_.writer_threads) co_await tell(m, from, flushed, flush_events_, flush_notifier_event_);
   }
 
   /// Sets the one event of the range, or wakes the notifier when it is in several blocks.
@@ -458,8 +467,8 @@ class Log80 {
   std::vector<std::byte> ring_;
   std::vector<std::byte> write_ahead_;  // under writer_mutex
   std::uint64_t written_ahead_ = 0;     // under writer_mutex
-  LinkBuffer<M> recent_written_;
-  LinkBuffer<M> recent_closed_;
+  Links recent_written_;
+  Links recent_closed_;
   FlushList<M> flush_list_;
   CpuGate<M> gate_;
   sync::Latch<M> writer_mutex_;

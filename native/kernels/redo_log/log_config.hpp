@@ -4,10 +4,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <vector>
 
-#include "common/require.hpp"
+#include "common/described.hpp"
 #include "machine/concept.hpp"
 #include "redo_log/block.hpp"
 #include "sync/latch.hpp"
@@ -17,70 +16,93 @@ namespace engineroom::redo_log {
 using machine::Machine;
 using machine::Task;
 
-/// Mistakes that a log of one's own easily makes. The tests plant them, one at a time, and must find each.
-enum class Mistake {
-  none,
-  // any version
-  durable_before_fsync,  // a commit returns when the log is written, not when it is flushed
-  first_group_not_set,   // recovery that starts at a checkpoint finds no group boundary
-  // 5.6 and 5.7
-  copy_outside_mutex,      // the place is reserved under the mutex, the bytes come later
-  last_block_left_behind,  // switching halves forgets the incomplete block
-  followers_fsync_too,     // nobody waits for the running fsync: no group, though nothing is lost
-  // 8.0
-  write_past_gap,            // the writer takes everything that is reserved
-  link_before_copy,          // recent_written is told before the bytes are there
-  window_ignored,            // no wait for a slot of recent_written
-  claim_unchecked,           // a link of a later round is taken for this one's
-  flushed_read_after_fsync,  // flushed_to_disk_lsn becomes what is written when the fsync ends
-  closer_not_told,           // who closes a gap does not wake who waits for it
-};
-
 struct LogConfig {
-  std::size_t buffer_bytes = std::size_t{16} << 20;       // innodb_log_buffer_size, a multiple of 512
-  std::uint64_t capacity_bytes = std::uint64_t{1} << 40;  // of the file; a run must not go round it
-  std::size_t write_ahead_bytes = 8192;                   // innodb_log_write_ahead_size; 0 in 5.6
-  /// Whether blocks are sealed for recovery; figures that count need not.
-  bool seals_blocks = true;
+  std::size_t buffer_bytes = std::size_t{16} << 20;
+  std::uint64_t capacity_bytes = std::uint64_t{1} << 40;
+  std::size_t write_ahead_bytes = 8192;
+  bool seals_blocks = false;
 
   // What the instructions take that are not shared words and not copies: on real threads what they take
   // there.
-  std::uint64_t seal_ns = 60;        // the checksum of a block
-  std::uint64_t reserve_ns = 10;     // sizes, conversions, headers, under the mutex in 5.x
-  std::uint64_t flush_list_ns = 30;  // adding a page to the flush list
+  std::uint64_t seal_ns = 60;
+  std::uint64_t reserve_ns = 10;
+  std::uint64_t flush_list_ns = 30;
   sync::SpinParams latch_spin{};
 
   // 8.0
-  bool writer_threads = true;  // innodb_log_writer_threads
-  bool has_cpu_gate = true;    // off: log threads and users always spin
+  bool writer_threads = true;  // innodb_log_writer_threads; the design says so, not an option
+  bool has_cpu_gate = true;
   std::uint64_t recent_written_slots = std::uint64_t{1} << 20;
   std::uint64_t recent_closed_slots = std::uint64_t{2} << 20;
   std::uint64_t events = 2048;
-  std::uint64_t write_max_bytes = 4096;            // innodb_log_write_max_size
-  std::uint64_t user_spin_rounds = 25'000;         // innodb_log_wait_for_write_spin_delay and ..._flush_...
-  std::uint64_t log_thread_spin_rounds = 250'000;  // innodb_log_writer_spin_delay and ..._flusher_...
+  std::uint64_t write_max_bytes = 4096;
+  std::uint64_t user_spin_rounds = 25'000;
+  std::uint64_t log_thread_spin_rounds = 250'000;
   std::uint64_t user_timeout_ns = 1'000'000;
-  std::uint64_t log_thread_timeout_ns = 10'000;  // doubled every four waits in a row
+  std::uint64_t log_thread_timeout_ns = 10'000;
   std::uint64_t longest_timeout_ns = 100'000'000;
   std::uint64_t cpu_sample_ns = 100'000'000;
-  std::uint64_t cpu_abs_lwm_percent = 80;     // innodb_log_spin_cpu_abs_lwm, of one core
-  std::uint64_t cpu_pct_hwm_percent = 50;     // innodb_log_spin_cpu_pct_hwm, of the machine
-  std::uint64_t flush_spin_hwm_ns = 400'000;  // innodb_log_wait_for_flush_spin_hwm
-  std::uint64_t frequent_ns = 1'000'000;      // log threads spin when requests come faster than this
-
-  Mistake mistake = Mistake::none;
+  std::uint64_t cpu_abs_lwm_percent = 80;
+  std::uint64_t cpu_pct_hwm_percent = 50;
+  std::uint64_t flush_spin_hwm_ns = 400'000;
+  std::uint64_t frequent_ns = 1'000'000;
 };
-
-inline void check(const LogConfig& config) {
-  if (config.buffer_bytes % kBlockBytes != 0 || config.buffer_bytes < 16 * kBlockBytes) {
-    refuse("buffer_bytes is " + std::to_string(config.buffer_bytes) +
-           ": pass a multiple of 512 from 8192 on");
-  }
-  for (const std::uint64_t slots : {config.recent_written_slots, config.recent_closed_slots, config.events}) {
-    if (slots == 0 || (slots & (slots - 1)) != 0) {
-      refuse("slots and events are " + std::to_string(slots) + ": pass a power of two");
-    }
-  }
+constexpr auto described(options::Of<LogConfig>) {
+  using C = LogConfig;
+  using Spin = sync::SpinParams;
+  return options::list<C>(
+      "a redo log",
+      {
+          options::option<&C::buffer_bytes>("buffer_bytes",
+                                            {.least = 16 * kBlockBytes, .multiple_of = kBlockBytes},
+                                            "innodb_log_buffer_size"),
+          options::option<&C::capacity_bytes>("capacity_bytes",
+                                              {.least = kBlockBytes, .multiple_of = kBlockBytes},
+                                              "of the file; a run must not go round it"),
+          options::option<&C::write_ahead_bytes>("write_ahead_bytes", {.multiple_of = kBlockBytes},
+                                                 "innodb_log_write_ahead_size; 5.6 has none"),
+          options::option<&C::seals_blocks>(
+              "seals_blocks", "whether blocks are sealed for recovery; figures that count need not"),
+          options::option<&C::seal_ns>("seal_ns", "the checksum of a block"),
+          options::option<&C::reserve_ns>("reserve_ns",
+                                          "sizes, conversions, headers, under the mutex in 5.x"),
+          options::option<&C::flush_list_ns>("flush_list_ns", "adding a page to the flush list"),
+          options::option<&C::latch_spin, &Spin::rounds>("spin_rounds",
+                                                         "looks at a latch before a thread sleeps"),
+          options::option<&C::latch_spin, &Spin::wait_delay>("spin_wait_delay", "innodb_spin_wait_delay"),
+          options::option<&C::latch_spin, &Spin::draws>(
+              "spin_draws", "whether the pauses between two looks are drawn, as InnoDB's are"),
+          options::option<&C::has_cpu_gate>("cpu_gate", "off: log threads and users always spin"),
+          options::option<&C::recent_written_slots>("recent_written_slots",
+                                                    {.least = 1, .is_power_of_two = true},
+                                                    "of the link buffer that finds gaps"),
+          options::option<&C::recent_closed_slots>(
+              "recent_closed_slots", {.least = 1, .is_power_of_two = true},
+              "of the link buffer that bounds the disorder of the flush list"),
+          options::option<&C::events>("events", {.least = 1, .is_power_of_two = true},
+                                      "that sessions wait on, by the block of their LSN"),
+          options::option<&C::write_max_bytes>("write_max_bytes", {.least = 1}, "innodb_log_write_max_size"),
+          options::option<&C::user_spin_rounds>(
+              "user_spin_rounds",
+              "innodb_log_wait_for_write_spin_delay and innodb_log_wait_for_flush_spin_delay"),
+          options::option<&C::log_thread_spin_rounds>(
+              "log_thread_spin_rounds", "innodb_log_writer_spin_delay and innodb_log_flusher_spin_delay"),
+          options::option<&C::user_timeout_ns>(
+              "user_timeout_ns", "innodb_log_wait_for_write_timeout and innodb_log_wait_for_flush_timeout"),
+          options::option<&C::log_thread_timeout_ns>(
+              "log_thread_timeout_ns",
+              "innodb_log_writer_timeout and innodb_log_flusher_timeout; doubled every four waits in a row"),
+          options::option<&C::longest_timeout_ns>("longest_timeout_ns", "up to which it is doubled"),
+          options::option<&C::cpu_sample_ns>("cpu_sample_ns", {.least = 1},
+                                             "how often the CPU time of the process is sampled"),
+          options::option<&C::cpu_abs_lwm_percent>("cpu_abs_lwm_percent",
+                                                   "innodb_log_spin_cpu_abs_lwm, of one core"),
+          options::option<&C::cpu_pct_hwm_percent>("cpu_pct_hwm_percent",
+                                                   "innodb_log_spin_cpu_pct_hwm, of the machine"),
+          options::option<&C::flush_spin_hwm_ns>("flush_spin_hwm_ns", "innodb_log_wait_for_flush_spin_hwm"),
+          options::option<&C::frequent_ns>("frequent_ns",
+                                           "log threads spin when requests come faster than this"),
+      });
 }
 
 /// What a mini-transaction's commit gives back. Not done: the run was stopped first.

@@ -5,12 +5,17 @@ The redo log of 5.6, 5.7 and 8.0.
 import collections.abc
 import typing
 
+import engineroom._native
+
 __all__: list[str] = [
     "append",
     "call_ns",
     "commit_cost",
     "crash_runs",
+    "designs",
     "group_commit",
+    "load_options",
+    "log_options",
     "make_group",
     "mistakes",
     "recover",
@@ -36,28 +41,28 @@ def call_ns(*, appends: typing.SupportsInt | typing.SupportsIndex = 400) -> floa
     What a call of a task takes in 8.0's appends of 64 KiB on a real thread, with what it does to shared words, ns: the time of `appends` of them beyond that of their copies, over the calls.
     """
 
-def commit_cost(
-    design: str,
-    *,
-    threads: typing.SupportsInt | typing.SupportsIndex = 1,
-    commits_per_thread: typing.SupportsInt | typing.SupportsIndex,
-    mtr_bytes: typing.SupportsInt | typing.SupportsIndex = 100,
-    work_ns: typing.SupportsInt | typing.SupportsIndex = 0,
-) -> dict[typing.Any, typing.Any]:
+def commit_cost(design: str, **kwargs) -> dict[typing.Any, typing.Any]:
     """
-    Commits mini-transactions on real threads without a disk: 'mtr_5_7', 'mtr_8_0' or 'mtr_8_0_writer_threads_off'. `work_ns` is computed before each commit. Returns elapsed_ns of all, cpu_ns of the committing threads, both of the same work without commits (work_elapsed_ns, work_cpu_ns), and counts.
+    Commits mini-transactions on real threads without a disk, by the design of 5.7, 8.0 or 8.0 with its writer threads off. Returns elapsed_ns of all, cpu_ns of the committing threads, both of the same work without commits (work_elapsed_ns, work_cpu_ns), and counts.
+
+    threads: that commit at the same time; at least 1, default 1
+    commits_per_thread: how many mini-transactions each commits; at least 1, default 1
+    mtr_bytes: redo of a mini-transaction; 1 to 1048576, default 100
+    work_ns: computed before each commit: the mean, drawn evenly between half and one and a half times as much; default 0
     """
 
-def crash_runs(
-    *,
-    design: str,
-    mistake: str = "none",
-    seed: typing.SupportsInt | typing.SupportsIndex = 1,
-    runs: typing.SupportsInt | typing.SupportsIndex = 1,
-    crashes_per_run: typing.SupportsInt | typing.SupportsIndex = 20,
-) -> dict[typing.Any, typing.Any]:
+def crash_runs(*, design: str, mistake: str = "none", **kwargs) -> dict[typing.Any, typing.Any]:
     """
-    Crashes simulated runs at random events and recovers. Returns counts; lost_commits, wrong_groups, wrong_checkpoints, disorders and hangs are 0 in a log without a mistake.
+    Crashes simulated runs at random events and recovers. Returns counts; lost_commits, wrong_groups, wrong_checkpoints, disorders and hangs are 0 in a log without a mistake. Which `mistake` is possible depends on the design.
+
+    seed: of the first run; each has the next one; default 1
+    runs: how many servers run and crash; at least 1, default 1
+    crashes_per_run: about so many, at random events; at least 1, default 20
+    """
+
+def designs() -> list[str]:
+    """
+    The names of the designs.
     """
 
 def group_commit(
@@ -71,6 +76,16 @@ def group_commit(
     Clients that append to our own log and wait until it is durable, over a disk whose fsync takes `fsync_ns`.
     """
 
+def load_options() -> list[engineroom._native.Option]:
+    """
+    What a load consists of.
+    """
+
+def log_options() -> list[engineroom._native.Option]:
+    """
+    What can be set of a log.
+    """
+
 def make_group(
     client: typing.SupportsInt | typing.SupportsIndex,
     sequence: typing.SupportsInt | typing.SupportsIndex,
@@ -80,7 +95,7 @@ def make_group(
     A record group whose bytes follow from its arguments.
     """
 
-def mistakes() -> list[typing.Any]:
+def mistakes() -> list[str]:
     """
     The names of the mistakes that can be planted.
     """
@@ -93,8 +108,8 @@ def recover(file: bytes) -> typing.Any:
 def run_on_host(
     *,
     design: str,
-    load: dict[typing.Any, typing.Any],
-    log: dict[typing.Any, typing.Any] = {},
+    load: dict[str, typing.Any],
+    log: dict[str, typing.Any] = {},
     run_ns: typing.SupportsInt | typing.SupportsIndex,
     fsync_ns: typing.SupportsInt | typing.SupportsIndex = 100000,
     seed: typing.SupportsInt | typing.SupportsIndex = 1,
@@ -114,8 +129,8 @@ def simulate(
     *,
     design: str,
     parameters: dict[typing.Any, typing.Any],
-    load: dict[typing.Any, typing.Any],
-    log: dict[typing.Any, typing.Any] = {},
+    load: dict[str, typing.Any],
+    log: dict[str, typing.Any] = {},
     run_ns: typing.SupportsInt | typing.SupportsIndex,
     warmup_ns: typing.SupportsInt | typing.SupportsIndex = 0,
     seed: typing.SupportsInt | typing.SupportsIndex = 1,
@@ -125,13 +140,12 @@ def simulate(
     Clients against one design of the redo log, in virtual time.
 
     design: "5.6", "5.7", "8.0" or "8.0, writer threads off".
-    parameters: the machine's. load: clients, statements, away_ns, statement_ns, mtrs_per_statement, mtr_bytes, commit_mtrs,
-    flush_every, dirty_percent, transactions. log: buffer_bytes, cpu_gate and the like; what is left out has its default.
+    parameters: the machine's. load and log: see load_options() and log_options(); what is left out has its default.
     run_ns, warmup_ns: virtual time; the warm-up is not counted. With load["transactions"] the run goes on to their end and
     run_ns bounds it.
 
-    Returns a dict: transactions, mtrs, fsyncs, writes, written_bytes, cpu_ns and window_ns of the window, and what a run is
-    asked anyway.
+    Returns a dict: transactions, mtrs, fsyncs, writes, written_bytes, cpu_ns and window_ns of the window, log_waits, and what
+    a run is asked anyway.
     Raises ValueError for a bad argument, RuntimeError for a simulation that stalled.
     """
 

@@ -115,7 +115,7 @@ def _commit_cost(sitting: Sitting) -> list[Row]:
     rows = []
     for threads in (1, 2):
         time = "cpu_ns" if threads == 1 else "elapsed_ns"
-        with_work: dict[str, list[float]] = {"mtr_5_7": [], "mtr_8_0_writer_threads_off": []}
+        with_work: dict[str, list[float]] = {"5.7": [], "8.0, writer threads off": []}
         alone: list[float] = []
         each = COMMITS // threads
         for _ in range(REPEATS):

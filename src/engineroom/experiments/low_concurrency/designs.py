@@ -23,7 +23,7 @@ class Generation:
 
 
 GENERATIONS: Mapping[str, Generation] = {
-    "old": Generation("list_5_7", "v57", "none", "mtr_5_7"),
+    "old": Generation("list_5_7", "v57", "none", "5.7"),
     # Writer threads off: the default of 9.7 on a machine of few processors, as the servers here run it.
-    "new": Generation("deque_9_7", "v80", "inline_stream", "mtr_8_0_writer_threads_off"),
+    "new": Generation("deque_9_7", "v80", "inline_stream", "8.0, writer threads off"),
 }

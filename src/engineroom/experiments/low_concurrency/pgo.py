@@ -98,6 +98,10 @@ def _builds(folder: Path) -> dict[str, Path]:
     return made
 
 
+# The designs of the redo log, as the recordings name a commit's variants.
+_RECORDED = {"5.7": "mtr_5_7", "8.0": "mtr_8_0"}
+
+
 def pgo_kernel(*, repeats: int = 9) -> Run:
     """CPU nanoseconds an operation of each kernel, by build and workload; builds take turns."""
     rows = []
@@ -106,6 +110,7 @@ def pgo_kernel(*, repeats: int = 9) -> Run:
         for repeat, workload, build in in_turns(repeats, WORKLOADS, BUILDS, desc="profile-guided builds"):
             for line in _run([str(programs[build]), workload, str(_SCALE)], Path(scratch)).splitlines():
                 kernel, variant, cpu_ns, operations = line.split()
+                variant = _RECORDED.get(variant, variant)
                 rows.append(
                     {
                         "workload": workload,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from engineroom.experiments.redo_log.designs import COMMITS
+from engineroom.experiments.redo_log.designs import COMMITS, SERIES
 from engineroom.measuring.turns import in_turns
 from engineroom.runs import Run
 from engineroom.sitting import Sitting
@@ -54,7 +54,7 @@ def commit_cost_kernel(
         for repeat, load, n, series in in_turns(repeats, loads, threads, COMMITS, desc="num-deg-3"):
             each = commits // n
             seen = _native.redo_log.commit_cost(
-                series, threads=n, commits_per_thread=each, mtr_bytes=mtr_bytes, work_ns=load
+                SERIES[series].name, threads=n, commits_per_thread=each, mtr_bytes=mtr_bytes, work_ns=load
             )
             a_commit = {name: value / (each * n) for name, value in seen.items()}
             rows.append(

@@ -36,7 +36,7 @@ _COMPONENTS = (
     (re.compile(r"Log\d\dI\w*E(6append|11append_late)"), "log_reservation"),
     (re.compile(r"Log\d\dI\w*E11write_up_to"), "log_write_up_to"),
 )
-_CLIENT = re.compile(r"4LoadI\w*E6client")
+_CLIENT = re.compile(r"8SessionsI\w*E7session")
 _WORK = re.compile(r"HostMachine4work")
 
 
