@@ -114,14 +114,16 @@ TEST(Sessions, GiveTheSameTraceForTheSameSeed) {
 TEST(Sessions, ThatNeverCommitRunUntilTheyAreStopped) {
   SimMachine m(four_cores());
   RowEngine<SimMachine> engine(m, 1);
-  Config config{.clients = 2, .mix = {{.statements = {{.computing_ns = 1000, .rows = 0}}}}, .first_mix = {}};
+  Config config{.clients = 2,
+                .mix = {{.statements = {{.away_ns = 1000, .computing_ns = 1000, .rows = 0}}}},
+                .first_mix = {}};
   config.first_mix = config.mix;
   config.first_mix[0].never_commits = true;
   config.mix[0].statements[0].mtrs.count = 0;
   config.mix[0].commit.count = 0;
   Sessions<SimMachine, RowEngine<SimMachine>> sessions(m, engine, config);
   sessions.spawn(m);
-  m.run_for(1'000'000);
+  m.run_for(100'000'000);
   EXPECT_GT(sessions.counts().transactions, 100U);  // of the other one
   EXPECT_GT(sessions.counts().mtrs, 100U);          // of the first, whose changes alone are counted here
 }
