@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "arguments.hpp"
 #include "arrays.hpp"
 #include "machine/host_machine.hpp"
 #include "options.hpp"
@@ -124,8 +125,7 @@ double call_ns(std::int64_t appends) {
   return std::max(0.0, more.count()) / static_cast<double>(calls);
 }
 
-py::dict commit_cost(Design design, const py::kwargs& given) {
-  const auto work = options_from<CommitWork>(given);
+py::dict commit_cost(const CommitWork& work, Design design) {
   CommitCost cost;
   {
     const py::gil_scoped_release unlocked;
@@ -144,8 +144,7 @@ py::dict commit_cost(Design design, const py::kwargs& given) {
   return result;
 }
 
-py::dict crashes(Design design, Mistake mistake, const py::kwargs& given) {
-  const auto config = options_from<crash::Config>(given);
+py::dict crashes(const crash::Config& config, Design design, Mistake mistake) {
   CrashReport report;
   {
     const py::gil_scoped_release unlocked;
@@ -208,22 +207,18 @@ void bind_redo_log(py::module_& module) {
         "What a call of a task takes in 8.0's appends of 64 KiB on a real thread, with what it does to "
         "shared words, ns: the time of `appends` of them beyond that of their copies, over the calls.",
         py::kw_only(), py::arg("appends") = 400);
-  m.def("commit_cost", &commit_cost,
-        documented<CommitWork>("Commits mini-transactions on real threads without a disk, by the design of "
-                               "5.7, 8.0 or 8.0 with its "
-                               "writer threads off. Returns elapsed_ns of all, cpu_ns of the committing "
-                               "threads, both of the same work "
-                               "without commits (work_elapsed_ns, work_cpu_ns), and counts.")
-            .c_str(),
-        py::arg("design"));
-  m.def(
-      "crash_runs", &crashes,
-      documented<crash::Config>(
-          "Crashes simulated runs at random events and recovers. Returns counts; lost_commits, wrong_groups, "
-          "wrong_checkpoints, disorders and hangs are 0 in a log without a mistake. Which `mistake` is "
-          "possible "
-          "depends on the design.")
-          .c_str(),
+  def_with_options(
+      m, "commit_cost", &commit_cost,
+      "Commits mini-transactions on real threads without a disk, by the design of 5.7, 8.0 or 8.0 with its "
+      "writer threads off. Returns elapsed_ns of all, cpu_ns of the committing threads, both of the same "
+      "work "
+      "without commits (work_elapsed_ns, work_cpu_ns), and counts.",
+      py::arg("design"), py::kw_only());
+  def_with_options(
+      m, "crash_runs", &crashes,
+      "Crashes simulated runs at random events and recovers. Returns counts; lost_commits, wrong_groups, "
+      "wrong_checkpoints, disorders and hangs are 0 in a log without a mistake. Which `mistake` is possible "
+      "depends on the design.",
       py::kw_only(), py::arg("design"), py::arg("mistake") = Mistake::none);
   m.def(
       "append",

@@ -41,7 +41,14 @@ def call_ns(*, appends: typing.SupportsInt | typing.SupportsIndex = 400) -> floa
     What a call of a task takes in 8.0's appends of 64 KiB on a real thread, with what it does to shared words, ns: the time of `appends` of them beyond that of their copies, over the calls.
     """
 
-def commit_cost(design: str, **kwargs) -> dict[typing.Any, typing.Any]:
+def commit_cost(
+    design: str,
+    *,
+    threads: typing.SupportsIndex = 1,
+    commits_per_thread: typing.SupportsIndex = 1,
+    mtr_bytes: typing.SupportsIndex = 100,
+    work_ns: typing.SupportsIndex = 0,
+) -> dict[typing.Any, typing.Any]:
     """
     Commits mini-transactions on real threads without a disk, by the design of 5.7, 8.0 or 8.0 with its writer threads off. Returns elapsed_ns of all, cpu_ns of the committing threads, both of the same work without commits (work_elapsed_ns, work_cpu_ns), and counts.
 
@@ -51,7 +58,14 @@ def commit_cost(design: str, **kwargs) -> dict[typing.Any, typing.Any]:
     work_ns: computed before each commit: the mean, drawn evenly between half and one and a half times as much; default 0
     """
 
-def crash_runs(*, design: str, mistake: str = "none", **kwargs) -> dict[typing.Any, typing.Any]:
+def crash_runs(
+    *,
+    design: str,
+    mistake: str = "none",
+    seed: typing.SupportsIndex = 1,
+    runs: typing.SupportsIndex = 1,
+    crashes_per_run: typing.SupportsIndex = 20,
+) -> dict[typing.Any, typing.Any]:
     """
     Crashes simulated runs at random events and recovers. Returns counts; lost_commits, wrong_groups, wrong_checkpoints, disorders and hangs are 0 in a log without a mistake. Which `mistake` is possible depends on the design.
 
