@@ -10,6 +10,7 @@ from engineroom.facts import Range, redo_log
 from engineroom.facts.redo_log import (
     Commits,
     Crashes,
+    FirstChange,
     Live,
     Load,
     Published,
@@ -17,6 +18,7 @@ from engineroom.facts.redo_log import (
     Shares,
     Simulated,
     Throughput,
+    costs_said,
 )
 
 CLIENTS = (1, 3, 10, 50, 200)
@@ -275,6 +277,23 @@ def test_crashes_are_added_up_over_the_designs():
         {"crashes": 300, "commits": 5, "lost_commits": 2},
     ]
     assert Crashes.of(reports).texts() == {"crashes": "1,500", "commits": "15", "lost": "2"}
+
+
+def test_what_changed_between_two_recordings_is_told_from_their_provenance(made):
+    machine = {"sockets": 2, "cores_per_socket": 3, "threads_per_core": 4, "pause_ps": 67_000, "kept_ps": 1}
+    later = {**machine, "pause_ps": 47_000, "disk_ps": 9, "quantiles_ps": [1, 2000]}
+    rows = flushes(flushes=(2, 8, 3, 1.5, 0.75), old_redo=(1,) * 5)
+    columns = "concurrency series repeat flushes_per_transaction"
+    first, second = (
+        made("fig-7-06", "sim", columns, *rows, provenance={"machine": each}, recorded_at=at)
+        for each, at in ((machine, "2026-01-02T00:00:00"), (later, "2026-01-02T00:11:40"))
+    )
+    seen = FirstChange.of(first, second)
+    assert (seen.hardware_threads, seen.between_minutes, seen.unstated) == (24, 12, 2)
+    assert seen.costs == "`pause_ps` from 67,000 to 47,000"
+    assert seen.first_verdict == seen.second_verdict
+    assert " claims)" in seen.first_verdict
+    assert costs_said({"a": [1, 2000]}, {"a": [5]}) == "`a` from 1/2,000 to 5"
 
 
 def test_the_newest_recordings_have_all_facts_and_no_commit_is_lost():

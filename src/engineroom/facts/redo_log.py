@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -355,6 +357,52 @@ class Crashes(Facts):
 
 
 @dataclass(frozen=True, kw_only=True)
+class FirstChange(Facts):
+    """What changed between the first two recordings of the simulated fsyncs, and the verdict with it (fig-7-06, sim)."""
+
+    hardware_threads: int = fact()
+    between_minutes: int = fact()
+    costs: str = fact()
+    unstated: int = fact()
+    first_verdict: str = fact()
+    second_verdict: str = fact()
+
+    @classmethod
+    def of(cls, first: Run, second: Run) -> FirstChange:
+        machine, later = first.provenance["machine"], second.provenance["machine"]
+        times = [datetime.datetime.fromisoformat(str(run.recorded_at)) for run in (first, second)]
+        return cls(
+            hardware_threads=math.prod(
+                machine[name] for name in ("sockets", "cores_per_socket", "threads_per_core")
+            ),
+            between_minutes=round((times[1] - times[0]).total_seconds() / 60),
+            costs=costs_said(machine, later),
+            unstated=len(later.keys() - machine.keys()),
+            first_verdict=verdict_said(first),
+            second_verdict=verdict_said(second),
+        )
+
+
+def costs_said(machine: Mapping[str, Any], later: Mapping[str, Any]) -> str:
+    """The parameters that both recordings state and that differ: "`pause_ps` from 67,000 to 47,000"."""
+    return ", ".join(
+        f"`{name}` from {_plain(machine[name])} to {_plain(later[name])}"
+        for name in sorted(machine.keys() & later.keys())
+        if machine[name] != later[name]
+    )
+
+
+def _plain(value: int | list[int]) -> str:
+    return "/".join(f"{each:,}" for each in (value if isinstance(value, list) else [value]))
+
+
+def verdict_said(run: Run) -> str:
+    """A run's verdict and how many of its claims held: "partly (9 of 11 claims)"."""
+    judged = verdicts.judge(run)
+    return f"{judged.verdict} ({judged.claims_held} of {judged.claims_total} claims)"
+
+
+@dataclass(frozen=True, kw_only=True)
 class RedoLogFacts(Facts):
     """All that the page tells, by recording."""
 
@@ -367,6 +415,7 @@ class RedoLogFacts(Facts):
     commit: Commits
     crashed: Crashes
     published: Published
+    changed: FirstChange
 
 
 def facts() -> RedoLogFacts:
@@ -393,4 +442,5 @@ def facts() -> RedoLogFacts:
         commit=Commits.of(newest("num-deg-3", "kernel"), simulated=newest("num-deg-3", "sim")),
         crashed=Crashes.of(reports),
         published=Published.of(*(published.rows(figure) for figure in ("fig-7-02", "fig-7-04", "fig-7-06"))),
+        changed=FirstChange.of(*recorded("fig-7-06", "sim")[:2]),
     )
