@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -64,7 +65,7 @@ void agree(JoinType join, bool has_condition, int seed) {
   const Table probe_table(random, random() % 60, keys);
   const Relation build = build_table.relation();
   const Relation probe = probe_table.relation();
-  const ExtraCondition extra{has_condition, 20};
+  const ExtraCondition extra{.max_diff = has_condition ? std::optional<std::uint64_t>(20) : std::nullopt};
 
   const JoinResult expected = nested_loop_join(build, probe, {.join = join, .extra = extra});
   const std::vector<Pair> rows = sorted_pairs(expected);
@@ -180,7 +181,7 @@ TEST(Arguments, ThatDoNotFitAreRefused) {
   const Relation plain{.key = three};
   MemoryStorage storage;
   EXPECT_THROW(nested_loop_join({.key = three, .payload = two}, plain, {}), std::invalid_argument);
-  EXPECT_THROW(nested_loop_join(plain, plain, {.extra = {true, 1}}), std::invalid_argument);
+  EXPECT_THROW(nested_loop_join(plain, plain, {.extra = {.max_diff = 1}}), std::invalid_argument);
   EXPECT_THROW(index_nested_loop_join(plain, plain, {.entries_per_page = 1}), std::invalid_argument);
   EXPECT_THROW(block_nested_loop_join(plain, plain, {.join_buffer_bytes = 0}), std::invalid_argument);
   EXPECT_THROW(hybrid_hash_join(plain, plain, {.max_chunks = 3}, storage), std::invalid_argument);
