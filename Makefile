@@ -40,7 +40,7 @@ test: $(STAMPS)/test book  ## test everything: lint, types, native tests under s
 	@python -m engineroom.checks
 
 .PHONY: quick
-quick: $(STAMPS)/test  ## test what changes all the time, under 90 s: lint, types, formats and the quick Python tests
+quick: $(STAMPS)/test  ## test what changes all the time, in some minutes: lint, types, formats and the quick Python tests
 	@python -m engineroom.checks --quick
 
 .PHONY: bench
