@@ -19,9 +19,9 @@
 //   m.spawn("client", [&] { return client(m, shared); });
 //   m.run_for(1'000'000'000);
 //
-// Await into a variable, not inside the condition of an if or a while: gcc 12 lays out a coroutine wrongly
-// when its outermost block declares no variable and a condition in it awaits (the simulator's assertions find
-// it).
+// Await into a variable, not inside the condition of an if, a while, a for or a switch, nor inside a test's EXPECT, which
+// is an if: gcc 12 lays out a coroutine wrongly when its outermost block declares no variable and a condition in it awaits.
+// tests/test_native_source.py finds the place, and the simulator ends the process when such a frame waits.
 //
 // Shared state that another thread may look at without a latch is a Word (on a cache line of its own) or an
 // element of Words (eight to a line). Data under a latch, or owned by who reserved it, is ordinary memory;

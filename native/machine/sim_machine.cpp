@@ -249,7 +249,7 @@ void SimMachine::start_segment(Thread& t) {
 
 bool SimMachine::block(std::coroutine_handle<> self) {
   Thread& t = *core_.current;
-  t.resume_at = self;
+  t.resume_at = task_internal::suspended(self);
   if (advance()) return perform(t);
   start_segment(t);
   return true;

@@ -15,7 +15,6 @@
 // asked afterwards). Under them lie core (clock, threads, events) and thread.
 #pragma once
 
-#include <cassert>
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
@@ -283,8 +282,7 @@ class SimMachine {
   Time passed_into_segment(Thread& t);
   void start_segment(Thread& t);
   void suspend(std::coroutine_handle<> self) {
-    assert(!self.done());  // or the compiler laid out the frame wrongly
-    core_.current->resume_at = self;
+    core_.current->resume_at = task_internal::suspended(self);
     core_.current->action = Action::none;
     start_segment(*core_.current);
   }

@@ -9,6 +9,7 @@
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <new>
 #include <optional>
@@ -74,6 +75,21 @@ namespace task_internal {
 /// Calls of tasks by this thread, so that the simulated machine can charge for them. Beside the frames: a look at what is a
 /// thread's own costs a call of the loader.
 inline std::uint64_t& calls() { return FramePool::of_this_thread().calls; }
+
+/// The coroutine, which waits and so is not at its end. One that says it is has a frame that the compiler laid out wrongly
+/// (concept.hpp): nothing that it goes on to do would be right, whatever the build, so the process ends here.
+inline std::coroutine_handle<> suspended(std::coroutine_handle<> self) {
+  if (self.done()) [[unlikely]] {
+#if !defined(__wasm__)
+    std::fputs(
+        "engineroom: a coroutine that waits says it is done: its frame is laid out wrongly. Await into a "
+        "variable, not inside a condition (native/machine/concept.hpp).\n",
+        stderr);
+#endif
+    std::abort();
+  }
+  return self;
+}
 
 /// What the promises of all tasks share.
 struct PromiseBase {

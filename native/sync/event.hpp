@@ -6,7 +6,8 @@
 // Cost        a set that nobody waits for is two loads, and a compare-and-swap if it was not set
 //
 //   const auto seen = co_await event.reset(m);   // before the look at what is waited for
-//   if (!co_await is_it_so()) co_await event.wait(m, seen);
+//   const bool is_so = co_await is_it_so();
+//   if (!is_so) co_await event.wait(m, seen);
 #pragma once
 
 #include <cstdint>

@@ -184,7 +184,9 @@ void run_until_stop(M& m, std::uint64_t run_ns) {
     m.spawn("client", [&] { return client_until_stop(m, done, file); });
   }
   m.spawn("patient", [&]() -> Task<> {
-    EXPECT_FALSE(co_await never.wait(m, co_await never.reset(m)));
+    const std::uint64_t seen = co_await never.reset(m);
+    const bool is_signalled = co_await never.wait(m, seen);
+    EXPECT_FALSE(is_signalled);
     co_await m.add(done, 1);
   });
   m.run_for(run_ns);

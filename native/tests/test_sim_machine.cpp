@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <coroutine>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -802,7 +803,10 @@ std::vector<double> wake_ups(const SimConfig& config, std::uint64_t n) {
   std::vector<double> took_ns(n);
   m.spawn("sleeper", [&]() -> Task<> {
     for (std::uint64_t i = 0; i < n; ++i) {
-      while (co_await m.load(bell) == i) co_await m.park(bell, i, site);
+      for (std::uint64_t rings = i; rings == i;) {
+        rings = co_await m.load(bell);
+        if (rings == i) co_await m.park(bell, i, site);
+      }
       took_ns[i] = static_cast<double>(m.now_ps() - rung[i]) / 1'000;
     }
   });
@@ -1006,6 +1010,27 @@ TEST(RandomSchedules, WithoutTimeoutsAWaitThatOnlyATimeoutEndsIsAStall) {
   };
   EXPECT_NO_THROW(run(false));
   EXPECT_THROW(run(true), Stalled);
+}
+
+/// A coroutine that is at its end, kept.
+struct Ended {
+  struct promise_type {
+    Ended get_return_object() { return {std::coroutine_handle<promise_type>::from_promise(*this)}; }
+    std::suspend_never initial_suspend() const { return {}; }
+    std::suspend_always final_suspend() const noexcept { return {}; }
+    void return_void() const {}
+    void unhandled_exception() const {}
+  };
+  std::coroutine_handle<promise_type> self;
+};
+Ended ended() { co_return; }
+
+TEST(Frames, ThatSayTheyAreDoneThoughTheyWaitEndTheProcessInEveryBuild) {
+  SimMachine m(SimConfig{});
+  M::Word word;
+  const Ended coroutine = ended();
+  EXPECT_DEATH(m.load(word).await_suspend(coroutine.self), "laid out wrongly");
+  coroutine.self.destroy();
 }
 
 TEST(Arguments, ARefusalHoldsTheValueReceived) {
