@@ -287,6 +287,42 @@ TEST(RedoLog, RefusesWhatCannotFit) {
   EXPECT_THROW((Log80<SimMachine>(m, file, config)), std::invalid_argument);
 }
 
+/// Appends groups of one size and never waits for the disk, in a buffer of 8 KiB; whether all found room.
+template <typename Log>
+bool all_find_room(std::size_t group_bytes) {
+  SimMachine m(SimConfig{});
+  SimMachine::File file(m, "redo");
+  Log log(m, file, {.buffer_bytes = 8192, .write_ahead_bytes = 0, .writer_threads = false});
+  std::size_t found_room = 0;
+  m.spawn("client", [&]() -> Task<> {
+    const std::vector<std::byte> group(group_bytes);
+    for (int i = 0; i < 100; ++i) {
+      const Appended appended = co_await log.append(m, group, false);
+      if (appended.done) ++found_room;
+    }
+  });
+  m.run_for(1'000'000'000);
+  return found_room == 100;
+}
+
+TEST(RedoLog, AMiniTransactionIsRefusedOrFindsRoom) {
+  const auto check = [](auto find_room) {
+    std::size_t refused_from = 0;
+    for (std::size_t bytes = 1; refused_from == 0; bytes += 97) {
+      try {
+        EXPECT_TRUE(find_room(bytes)) << bytes;
+      } catch (const std::invalid_argument&) {
+        refused_from = bytes;
+      }
+    }
+    EXPECT_GT(refused_from, 2000U);
+    EXPECT_LT(refused_from, 8192U);
+  };
+  check(all_find_room<Log56<SimMachine>>);
+  check(all_find_room<Log57<SimMachine>>);
+  check(all_find_room<Log80<SimMachine>>);
+}
+
 TEST(CommitCost, AccountsForEveryByte) {
   for (const Design design : {Design::log_5_7, Design::log_8_0, Design::log_8_0_no_writer_threads}) {
     for (const std::size_t threads : {std::size_t{1}, std::size_t{4}}) {

@@ -118,8 +118,8 @@ class Log56 {
     if (flush) co_await m.fsync(file_);
     co_await mutex_.lock(m);
     if (flush) co_await m.store(flushed_, write_lsn);
-    // What is written is dropped when half of the buffer is behind it.
-    if (next_to_write_ > config_.buffer_bytes / 2) {
+    // What is written is dropped when a quarter of the buffer is behind it.
+    if (next_to_write_ > dropped_from()) {
       const std::size_t left = buffer_.free() - next_to_write_;
       std::memmove(buffer_.at(0), buffer_.at(next_to_write_), buffer_.blocks_end() - next_to_write_);
       m.charge(left / 32);
@@ -137,9 +137,11 @@ class Log56 {
   const LogCounters& counters() const { return counters_; }
 
  private:
+  /// Half of max_buf_free, which is half of the buffer.
+  std::size_t dropped_from() const { return config_.buffer_bytes / 4; }
   static constexpr std::size_t room_for(std::size_t bytes) { return bytes * 5 / 4 + 4 * kBlockBytes; }
   void check_fits(std::size_t bytes) const {
-    if (kBlockBytes + room_for(bytes) <= config_.buffer_bytes) return;
+    if (dropped_from() + kBlockBytes + room_for(bytes) <= config_.buffer_bytes) return;
     refuse("a mini-transaction has " + std::to_string(bytes) + " bytes: make buffer_bytes, now " +
            std::to_string(config_.buffer_bytes) + ", larger");
   }
