@@ -156,6 +156,7 @@ py::dict crashes(const crash::Config& config, Design design, Mistake mistake) {
   result["commits"] = report.commits;
   result["fsyncs"] = report.fsyncs;
   result["recovered_groups"] = report.recovered_groups;
+  result["log_waits"] = report.log_waits;
   result["lost_commits"] = report.lost_commits;
   result["wrong_groups"] = report.wrong_groups;
   result["wrong_checkpoints"] = report.wrong_checkpoints;

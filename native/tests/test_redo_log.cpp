@@ -38,6 +38,8 @@ TEST_P(EachDesign, LosesNoDurableCommitInAnyCrash) {
   EXPECT_GT(report.crashes, 2000U);
   EXPECT_GT(report.commits, 5000U);
   EXPECT_GT(report.recovered_groups, report.crashes);
+  // The log buffer was full, and went round: mistakes there would show.
+  EXPECT_GT(report.log_waits, 200U);
   // Groups of commits share fsyncs, or this run shows nothing of group commit.
   EXPECT_LT(report.fsyncs, report.commits);
 }
@@ -84,8 +86,11 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Planted{"DurableBeforeFsync", Mistake::durable_before_fsync, kAll, &CrashReport::lost_commits},
         Planted{"FirstGroupNotSet", Mistake::first_group_not_set, kAll, &CrashReport::wrong_checkpoints},
+        Planted{"EarlierGroupNotForgotten", Mistake::earlier_group_not_forgotten, kAll,
+                &CrashReport::wrong_checkpoints},
         Planted{"CopyOutsideMutex", Mistake::copy_outside_mutex, kOld, &CrashReport::lost_commits},
         Planted{"LastBlockLeftBehind", Mistake::last_block_left_behind, kOld, &CrashReport::lost_commits},
+        Planted{"RingFilledToTheBrim", Mistake::ring_filled_to_the_brim, kNew, &CrashReport::wrong_groups},
         Planted{"WritePastGap", Mistake::write_past_gap, kNew, &CrashReport::lost_commits},
         Planted{"LinkBeforeCopy", Mistake::link_before_copy, kNew, &CrashReport::wrong_groups},
         Planted{"WindowIgnored", Mistake::window_ignored, kNew, &CrashReport::disorders},
@@ -112,6 +117,39 @@ TEST(RedoLog57, WithoutTheWaitForTheRunningFsyncEachCommitMakesItsOwn) {
                                        {.seed = 1, .runs = 100, .crashes_per_run = 1});
   EXPECT_LT(2 * right.fsyncs, 3 * right.commits / 2) << right.fsyncs << " for " << right.commits;
   EXPECT_GT(wrong.fsyncs, 9 * wrong.commits / 10) << wrong.fsyncs << " for " << wrong.commits;
+}
+
+/// What a mini-transaction takes that comes while another thread writes the log to the file, for a millisecond.
+template <typename Log>
+std::uint64_t appended_beside_a_write_ns() {
+  SimConfig config;
+  config.timer_slack_ps = 0;
+  config.pwrite_ps = 1'000'000'000;
+  SimMachine m(config);
+  SimMachine::File file(m, "redo");
+  Log log(m, file, {.write_ahead_bytes = 0, .writer_threads = false});
+  std::uint64_t took_ns = 0;
+  const std::vector<std::byte> bytes(100);
+  m.spawn("writer", [&]() -> Task<> {
+    const Appended appended = co_await log.append(m, bytes, false);
+    co_await log.write_up_to(m, appended.end_lsn, false);
+  });
+  m.spawn("beside it", [&]() -> Task<> {
+    co_await m.sleep(300'000);
+    const std::uint64_t start = m.now();
+    co_await log.append(m, bytes, true);
+    took_ns = m.now() - start;
+  });
+  m.run();
+  EXPECT_GT(m.now(), 1'000'000U);
+  return took_ns;
+}
+
+TEST(RedoLog, WhileTheFileIsWrittenMiniTransactionsWaitIn56Alone) {
+  EXPECT_GT(appended_beside_a_write_ns<Log56<SimMachine>>(), 500'000U);
+  EXPECT_LT(appended_beside_a_write_ns<Log57<SimMachine>>(), 100'000U);
+  EXPECT_LT(appended_beside_a_write_ns<Log80<SimMachine>>(), 100'000U);
+  EXPECT_GT((appended_beside_a_write_ns<Log57<SimMachine, WrittenUnderMutex>>()), 500'000U);
 }
 
 TEST(LinkBuffer, TheTailWaitsForTheGapAndMayLagButNeverLeads) {

@@ -21,6 +21,7 @@ struct CrashReport {
   std::uint64_t commits = 0;  // reported durable
   std::uint64_t fsyncs = 0;
   std::uint64_t recovered_groups = 0;
+  std::uint64_t log_waits = 0;  // mini-transactions that found the log buffer full
   // What must be zero.
   std::uint64_t lost_commits = 0;       // crashes after which a durable commit is missing
   std::uint64_t wrong_groups = 0;       // crashes after which a group is not what its mini-transaction wrote

@@ -26,8 +26,9 @@ class LinearBuffer {
   std::size_t free() const { return free_; }
 
   /// A block begins here, empty: what lies behind its header is from an earlier one until it is written over.
+  template <typename Rules>
   void begin_block(std::size_t at) {
-    std::memset(&bytes_[at], 0, kHeaderBytes);
+    if (Rules::forgets_earlier_group()) std::memset(&bytes_[at], 0, kHeaderBytes);
     free_ = at + kHeaderBytes;
   }
   void set_first_group() {
@@ -43,7 +44,7 @@ class LinearBuffer {
       Rules::copy(m, &bytes_[free_], &group[done], piece);
       done += piece;
       free_ += piece;
-      if (piece == room) begin_block(free_ + kTrailerBytes);
+      if (piece == room) begin_block<Rules>(free_ + kTrailerBytes);
     }
     const Lsn end = lsn_of(sn_of(lsn) + group.size());
     if (Rules::begins_in_block(lsn, end)) set_first_group();

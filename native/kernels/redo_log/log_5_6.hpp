@@ -31,7 +31,7 @@ class Log56 {
         no_flush_(m, "log_no_flush_event"),
         flushed_(kStartLsn + kHeaderBytes) {
     options::check(config);
-    buffer_.begin_block(0);
+    buffer_.template begin_block<Rules>(0);
     buffer_.set_first_group();
   }
 

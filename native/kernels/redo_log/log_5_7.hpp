@@ -38,7 +38,7 @@ class Log57 {
         flushed_(kStartLsn + kHeaderBytes),
         pending_flushes_(0) {
     options::check(config);
-    halves_[0].begin_block(0);
+    halves_[0].template begin_block<Rules>(0);
     halves_[0].set_first_group();
   }
 
@@ -117,8 +117,9 @@ class Log57 {
     } else {
       LinearBuffer& full = halves_[half_];
       switch_halves(m);
-      co_await mutex_.unlock(m);
+      if (Rules::frees_mutex_to_write()) co_await mutex_.unlock(m);
       co_await write(m, full, written, write_lsn);
+      if (!Rules::frees_mutex_to_write()) co_await mutex_.unlock(m);
       co_await m.store(written_, write_lsn);
     }
     co_await write_mutex_.unlock(m);
@@ -145,7 +146,7 @@ class Log57 {
     LinearBuffer& from = halves_[half_];
     half_ = 1 - half_;
     LinearBuffer& to = halves_[half_];
-    to.begin_block(0);
+    to.template begin_block<Rules>(0);
     Rules::carry_over(m, to.at(0), from.at(from.blocks_end() - kBlockBytes));
     to.move_free(from.free() % kBlockBytes);
   }

@@ -44,7 +44,7 @@ class Log80 {
         closer_event_(m, "log_closer_event"),
         flush_over_(m, "log_old_flush_event"),
         sn_(kStartSn),
-        buf_limit_sn_(sn_of(kFirstLsn) + buffer_sn() - 2 * kBlockBytes),
+        buf_limit_sn_(sn_of(kFirstLsn) + buffer_sn() - Rules::ring_margin()),
         written_(kFirstLsn),
         flushed_(kFirstLsn),
         awaited_ready_(0),
@@ -90,7 +90,7 @@ class Log80 {
       if (m.stopping()) co_return Appended{};
       ++counters_.log_waits;
       // So much must be written that our last byte does not meet one that is not.
-      co_await write_up_to(m, lsn_of(end_sn + 2 * kBlockBytes - buffer_sn()), false);
+      co_await write_up_to(m, lsn_of(end_sn + Rules::ring_margin() - buffer_sn()), false);
     }
     if (late_ns > 0) co_await m.sleep(late_ns);
     for (std::size_t done = 0; done < group.size();) {
@@ -172,7 +172,7 @@ class Log80 {
   }
 
   Task<> set_limit(M& m, Lsn written) {
-    co_await m.store(buf_limit_sn_, sn_of(written) + buffer_sn() - 2 * kBlockBytes);
+    co_await m.store(buf_limit_sn_, sn_of(written) + buffer_sn() - Rules::ring_margin());
   }
 
   void check_fits(std::size_t bytes) const {
@@ -204,7 +204,7 @@ class Log80 {
       lsn += size;
       if (size == room) {
         lsn += kTrailerBytes + kHeaderBytes;
-        first_group(block_of(lsn)).store(0, std::memory_order_relaxed);
+        if (Rules::forgets_earlier_group()) first_group(block_of(lsn)).store(0, std::memory_order_relaxed);
       }
     }
     if (lsn == range.end_lsn && Rules::begins_in_block(range.start_lsn, lsn)) {

@@ -31,6 +31,12 @@ struct FirstGroupNotSet : Sound {
   static bool begins_in_block(Lsn, Lsn) { return false; }
 };
 
+/// A block that one group fills and that lies where an earlier one lay says that a group begins in it: recovery that
+/// starts at a checkpoint there reads from the middle of a group.
+struct EarlierGroupNotForgotten : Sound {
+  static constexpr bool forgets_earlier_group() { return false; }
+};
+
 /// The place is reserved, and the bytes come later.
 struct CopiedLater : Sound {
   template <machine::Machine M>
@@ -53,6 +59,16 @@ struct LastBlockLeftBehind : Sound {
 /// Nobody waits for the running fsync: no group, though nothing is lost.
 struct FollowersFsyncToo : Sound {
   static bool waits_for_fsync(bool, std::uint64_t) { return false; }
+};
+
+/// The mutex is held while the file is written, as in 5.6: nothing is lost but time.
+struct WrittenUnderMutex : Sound {
+  static constexpr bool frees_mutex_to_write() { return false; }
+};
+
+/// The ring is filled up to what is not written: into its block, which is written again.
+struct RingFilledToTheBrim : Sound {
+  static constexpr Sn ring_margin() { return 0; }
 };
 
 /// The writer takes everything that is reserved.
@@ -90,9 +106,12 @@ enum class Mistake : std::uint8_t {
   none,
   durable_before_fsync,
   first_group_not_set,
+  earlier_group_not_forgotten,
   copy_outside_mutex,
   last_block_left_behind,
   followers_fsync_too,
+  written_under_mutex,
+  ring_filled_to_the_brim,
   write_past_gap,
   link_before_copy,
   window_ignored,
@@ -102,20 +121,24 @@ enum class Mistake : std::uint8_t {
 };
 
 constexpr auto named(names::Of<Mistake>) {
-  return names::table<Mistake>("mistake", {
-                                              {"none", Mistake::none},
-                                              {"durable_before_fsync", Mistake::durable_before_fsync},
-                                              {"first_group_not_set", Mistake::first_group_not_set},
-                                              {"copy_outside_mutex", Mistake::copy_outside_mutex},
-                                              {"last_block_left_behind", Mistake::last_block_left_behind},
-                                              {"followers_fsync_too", Mistake::followers_fsync_too},
-                                              {"write_past_gap", Mistake::write_past_gap},
-                                              {"link_before_copy", Mistake::link_before_copy},
-                                              {"window_ignored", Mistake::window_ignored},
-                                              {"claim_unchecked", Mistake::claim_unchecked},
-                                              {"flushed_read_after_fsync", Mistake::flushed_read_after_fsync},
-                                              {"closer_not_told", Mistake::closer_not_told},
-                                          });
+  return names::table<Mistake>("mistake",
+                               {
+                                   {"none", Mistake::none},
+                                   {"durable_before_fsync", Mistake::durable_before_fsync},
+                                   {"first_group_not_set", Mistake::first_group_not_set},
+                                   {"earlier_group_not_forgotten", Mistake::earlier_group_not_forgotten},
+                                   {"copy_outside_mutex", Mistake::copy_outside_mutex},
+                                   {"last_block_left_behind", Mistake::last_block_left_behind},
+                                   {"followers_fsync_too", Mistake::followers_fsync_too},
+                                   {"written_under_mutex", Mistake::written_under_mutex},
+                                   {"ring_filled_to_the_brim", Mistake::ring_filled_to_the_brim},
+                                   {"write_past_gap", Mistake::write_past_gap},
+                                   {"link_before_copy", Mistake::link_before_copy},
+                                   {"window_ignored", Mistake::window_ignored},
+                                   {"claim_unchecked", Mistake::claim_unchecked},
+                                   {"flushed_read_after_fsync", Mistake::flushed_read_after_fsync},
+                                   {"closer_not_told", Mistake::closer_not_told},
+                               });
 }
 
 template <Mistake a_mistake, typename Broken>
@@ -134,18 +157,23 @@ struct Mistakes {
 
 using MistakesOf56 = Mistakes<Planted<Mistake::none, Sound>,                               //
                               Planted<Mistake::durable_before_fsync, DurableBeforeFsync>,  //
-                              Planted<Mistake::first_group_not_set, FirstGroupNotSet>,     //
-                              Planted<Mistake::copy_outside_mutex, CopiedLater>,           //
+                              Planted<Mistake::first_group_not_set, FirstGroupNotSet>,
+                              Planted<Mistake::earlier_group_not_forgotten, EarlierGroupNotForgotten>,  //
+                              Planted<Mistake::copy_outside_mutex, CopiedLater>,                        //
                               Planted<Mistake::last_block_left_behind, LastBlockLeftBehind>>;
-using MistakesOf57 = Mistakes<Planted<Mistake::none, Sound>,                                  //
-                              Planted<Mistake::durable_before_fsync, DurableBeforeFsync>,     //
-                              Planted<Mistake::first_group_not_set, FirstGroupNotSet>,        //
-                              Planted<Mistake::copy_outside_mutex, CopiedLater>,              //
-                              Planted<Mistake::last_block_left_behind, LastBlockLeftBehind>,  //
-                              Planted<Mistake::followers_fsync_too, FollowersFsyncToo>>;
-using MistakesOf80 = Mistakes<Planted<Mistake::none, Sound>,                                      //
-                              Planted<Mistake::durable_before_fsync, DurableBeforeFsync>,         //
-                              Planted<Mistake::first_group_not_set, FirstGroupNotSet>,            //
+using MistakesOf57 = Mistakes<Planted<Mistake::none, Sound>,                               //
+                              Planted<Mistake::durable_before_fsync, DurableBeforeFsync>,  //
+                              Planted<Mistake::first_group_not_set, FirstGroupNotSet>,
+                              Planted<Mistake::earlier_group_not_forgotten, EarlierGroupNotForgotten>,  //
+                              Planted<Mistake::copy_outside_mutex, CopiedLater>,                        //
+                              Planted<Mistake::last_block_left_behind, LastBlockLeftBehind>,            //
+                              Planted<Mistake::followers_fsync_too, FollowersFsyncToo>,
+                              Planted<Mistake::written_under_mutex, WrittenUnderMutex>>;
+using MistakesOf80 = Mistakes<Planted<Mistake::none, Sound>,                               //
+                              Planted<Mistake::durable_before_fsync, DurableBeforeFsync>,  //
+                              Planted<Mistake::first_group_not_set, FirstGroupNotSet>,
+                              Planted<Mistake::earlier_group_not_forgotten, EarlierGroupNotForgotten>,  //
+                              Planted<Mistake::ring_filled_to_the_brim, RingFilledToTheBrim>,
                               Planted<Mistake::write_past_gap, WritePastGap>,                     //
                               Planted<Mistake::link_before_copy, CopiedLater>,                    //
                               Planted<Mistake::window_ignored, WindowIgnored>,                    //

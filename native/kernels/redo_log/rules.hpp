@@ -37,6 +37,8 @@ struct Sound {
   static void copy(M& m, std::byte* to, const std::byte* from, std::size_t bytes) {
     m.copy(to, from, bytes);
   }
+  /// A block that is entered has no group of its own yet: what its place in the buffer says is an earlier block's.
+  static constexpr bool forgets_earlier_group() { return true; }
 
   // 5.6 and 5.7
   /// The incomplete block goes on where the next bytes will lie.
@@ -49,7 +51,14 @@ struct Sound {
     return flush && pending_flushes > 0;
   }
 
+  // 5.7
+  /// While one half is written, mini-transactions go on in the other.
+  static constexpr bool frees_mutex_to_write() { return true; }
+
   // 8.0
+  /// So far the end of the log stays behind what is not written, one round of the ring later: that begins in a block
+  /// whose start is written once more, and who fills a block enters the next one.
+  static constexpr Sn ring_margin() { return 2 * kBlockBytes; }
   /// The writer goes up to the first gap, not to the end of what is reserved.
   template <machine::Machine M, typename Links>
   static auto ready(M& m, Links& recent_written, typename M::Word&) {
