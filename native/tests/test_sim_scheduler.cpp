@@ -1,0 +1,329 @@
+// Where the simulated machine lets threads run, whom it wakes, and what it takes them for: the nearest first, in their order.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "machine/random.hpp"
+#include "machine/sim_machine.hpp"
+
+namespace engineroom::machine {
+namespace {
+
+using M = SimMachine;
+
+constexpr std::uint64_t kUs = 1000;
+
+SimConfig exact(std::uint32_t sockets, std::uint32_t cores_per_socket, std::uint32_t threads_per_core = 1) {
+  SimConfig config;
+  config.sockets = sockets;
+  config.cores_per_socket = cores_per_socket;
+  config.threads_per_core = threads_per_core;
+  config.smt_permille = 1000;
+  config.wake.quantiles_ps = {0};
+  config.switch_ps = 0;
+  config.timer_slack_ps = 0;
+  config.trace_intervals = 10'000;
+  return config;
+}
+
+/// The CPU on which a thread began to run at this time, or -1.
+std::int32_t cpu_at(const M& m, std::uint32_t thread, std::uint64_t ns) {
+  for (const Interval& each : m.trace()) {
+    const bool is_then = each.start_ps <= ns * 1000 && ns * 1000 < each.end_ps;
+    if (each.thread == thread && each.core >= 0 && is_then) return each.core;
+  }
+  return -1;
+}
+
+/// Threads 0 to n - 1 begin on the CPUs 0 to n - 1. Those in `sleepers` sleep until 50 us; all CPUs are busy then until 800 us,
+/// but the CPU `free` is until 100 us.
+struct Queued {
+  Queued(const SimConfig& config, const std::vector<std::uint32_t>& sleepers, std::uint32_t free)
+      : m(config) {
+    const std::uint32_t n = config.cpus();
+    for (std::uint32_t cpu = 0; cpu < n; ++cpu) {
+      const bool sleeps = std::ranges::find(sleepers, cpu) != sleepers.end();
+      m.spawn("first", [this, sleeps]() -> Task<> {
+        if (!sleeps) co_return;
+        co_await m.sleep(50 * kUs);
+        m.work(20 * kUs);
+        co_await m.yield();
+      });
+    }
+    m.run_on(10 * kUs);
+    for (std::uint32_t cpu = 0; cpu < n; ++cpu) {
+      m.spawn("busy", [this, cpu, free]() -> Task<> {
+        m.work((cpu == free ? 90 : 790) * kUs);
+        co_await m.yield();
+      });
+    }
+    m.run();
+  }
+  M m;
+};
+
+TEST(Places, ACpuThatHasNothingToDoTakesAThreadThatWaitsForAnother) {
+  for (std::uint32_t queued = 0; queued < 6; ++queued) {
+    for (std::uint32_t free = 0; free < 6; ++free) {
+      if (queued == free) continue;
+      Queued run(exact(3, 2), {queued}, free);
+      EXPECT_EQ(cpu_at(run.m, queued, 110 * kUs), static_cast<std::int32_t>(free)) << queued << " " << free;
+    }
+  }
+}
+
+TEST(Places, OfTwoThatWaitItTakesThatOfTheNearestCpu) {
+  for (std::uint32_t one = 0; one < 6; ++one) {
+    for (std::uint32_t two = one + 1; two < 6; ++two) {
+      for (std::uint32_t free = 0; free < 6; ++free) {
+        if (free == one || free == two) continue;
+        const auto shares_socket = [&](std::uint32_t cpu) { return cpu / 3 == free / 3; };
+        if (shares_socket(one) == shares_socket(two)) continue;
+        Queued run(exact(2, 3), {one, two}, free);
+        const std::uint32_t near = shares_socket(one) ? one : two;
+        EXPECT_EQ(cpu_at(run.m, near, 110 * kUs), static_cast<std::int32_t>(free))
+            << one << " " << two << " " << free;
+      }
+    }
+  }
+}
+
+TEST(Places, AThreadWakesWhereItRanIfThatIsIdle) {
+  M m(exact(2, 4));
+  for (int i = 0; i < 8; ++i) {
+    m.spawn("thread", [&]() -> Task<> {
+      for (int n = 0; n < 3; ++n) {
+        m.work(5 * kUs);
+        co_await m.sleep(20 * kUs);
+      }
+    });
+  }
+  m.run();
+  std::map<std::uint32_t, std::set<std::int32_t>> cores;
+  for (const Interval& each : m.trace()) {
+    if (each.core >= 0) cores[each.thread].insert(each.core);
+  }
+  ASSERT_EQ(cores.size(), 8U);
+  for (const auto& [thread, of_thread] : cores) {
+    EXPECT_EQ(of_thread, (std::set<std::int32_t>{static_cast<std::int32_t>(thread)}));
+  }
+}
+
+/// Thread 0 runs on CPU 0, sleeps, and wakes at 50 us when the CPUs in `busy` are; where it runs then.
+std::int32_t woken_on(const SimConfig& config, const std::set<std::uint32_t>& busy) {
+  M m(config);
+  m.spawn("sleeper", [&]() -> Task<> {
+    co_await m.sleep(50 * kUs);
+    m.work(20 * kUs);
+    co_await m.yield();
+  });
+  for (std::uint32_t cpu = 1; cpu < config.cpus(); ++cpu) {
+    m.spawn("ends", []() -> Task<> { co_return; });
+  }
+  m.run_on(10 * kUs);
+  for (std::uint32_t cpu = 0; cpu < config.cpus(); ++cpu) {
+    m.spawn("other", [&m, works = busy.contains(cpu)]() -> Task<> {
+      if (works) m.work(500 * kUs);
+      co_await m.yield();
+    });
+  }
+  m.run();
+  return cpu_at(m, 0, 60 * kUs);
+}
+
+TEST(Places, AThreadWhoseCpuIsBusyWakesOnTheNearestIdleOne) {
+  EXPECT_EQ(woken_on(exact(2, 3), {}), 0);
+  EXPECT_EQ(woken_on(exact(2, 3), {0}), 1);
+  EXPECT_EQ(woken_on(exact(2, 3), {0, 1}), 2);
+  EXPECT_EQ(woken_on(exact(2, 3), {0, 1, 2}), 3);
+  EXPECT_EQ(woken_on(exact(2, 3), {0, 1, 2, 3}), 4);
+  EXPECT_EQ(woken_on(exact(2, 3), {0, 1, 2, 3, 4}), 5);
+}
+
+/// The rule, plainly: where it ran if that core is idle; in its socket, and then in the next ones, an idle core; in the same
+/// order any idle CPU, of its own socket where it ran.
+std::int32_t nearest(const SimConfig& config, std::uint32_t before, const std::set<std::uint32_t>& busy) {
+  const std::uint32_t per_core = config.threads_per_core;
+  const std::uint32_t per_socket = config.cores_per_socket * per_core;
+  const auto is_idle = [&](std::uint32_t cpu) { return !busy.contains(cpu); };
+  const auto core_is_idle = [&](std::uint32_t cpu) {
+    const std::uint32_t first = cpu - cpu % per_core;
+    return std::ranges::none_of(
+        busy, [&](std::uint32_t other) { return first <= other && other < first + per_core; });
+  };
+  if (core_is_idle(before)) return static_cast<std::int32_t>(before);
+  for (std::uint32_t turn = 0; turn < config.sockets; ++turn) {
+    const std::uint32_t from = (before / per_socket + turn) % config.sockets * per_socket;
+    std::vector<std::uint32_t> idle;
+    for (std::uint32_t cpu = from; cpu < from + per_socket; ++cpu) {
+      if (is_idle(cpu)) idle.push_back(cpu);
+    }
+    const auto whole = std::ranges::find_if(idle, core_is_idle);
+    if (whole != idle.end()) return static_cast<std::int32_t>(*whole);
+    if (turn == 0 && is_idle(before)) return static_cast<std::int32_t>(before);
+    if (!idle.empty()) return static_cast<std::int32_t>(idle[0]);
+  }
+  return -1;
+}
+
+TEST(Places, AThreadWakesOnAnIdleCoreRatherThanBesideABusySibling) {
+  std::map<std::int32_t, int> found;
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    SimConfig config = exact(3, 2, 2);
+    config.seed = seed;
+    Random random(seed);
+    M m(config);
+    for (std::uint32_t cpu = 0; cpu < config.cpus(); ++cpu) {
+      const bool sleeps = cpu == 5;
+      m.spawn("first", [&m, sleeps]() -> Task<> {
+        if (!sleeps) co_return;
+        m.work(1 * kUs);
+        co_await m.sleep(49 * kUs);
+        m.work(20 * kUs);
+        co_await m.yield();
+      });
+    }
+    m.run_on(10 * kUs);
+    const std::uint64_t others = random.below(16);
+    for (std::uint64_t i = 0; i < others; ++i) {
+      m.spawn("other", [&m, ns = random.below(2) * 500 * kUs]() -> Task<> {
+        m.work(ns);
+        co_await m.yield();
+      });
+    }
+    m.run();
+    std::uint32_t before = 0;
+    std::set<std::uint32_t> busy;
+    for (const Interval& each : m.trace()) {
+      if (each.core < 0) continue;
+      const auto core = static_cast<std::uint32_t>(each.core);
+      if (each.thread == 5 && each.start_ps < 50'000'000) before = core;
+      if (each.thread != 5 && each.start_ps < 50'000'000 && each.end_ps > 50'000'000) busy.insert(core);
+    }
+    const std::int32_t expected = nearest(config, before, busy);
+    if (expected < 0) continue;
+    ASSERT_EQ(cpu_at(m, 5, 60 * kUs), expected) << seed;
+    ++found[expected];
+  }
+  EXPECT_GT(found.size(), 5U);
+}
+
+TEST(Parks, EndInTheirOrderAndAsManyAsAreAskedFor) {
+  M m(exact(1, 6));
+  M::Words words(2);  // on one line
+  const Site site = m.site("word");
+  std::vector<int> woken;
+  for (int i = 0; i < 5; ++i) {
+    m.spawn("parked", [&, i]() -> Task<> {
+      co_await m.sleep(10 * kUs * static_cast<std::uint64_t>(i + 1));
+      const ParkResult result = co_await m.park(words[i == 2 ? 1 : 0], 0, site);
+      EXPECT_EQ(result, ParkResult::woken);
+      woken.push_back(i);
+    });
+  }
+  std::vector<std::uint64_t> counts;
+  m.spawn("waker", [&]() -> Task<> {
+    for (const std::uint64_t n : {0U, 1U, 2U, 5U}) {
+      co_await m.sleep(200 * kUs);
+      counts.push_back(co_await m.unpark(words[0], n));
+    }
+    counts.push_back(co_await m.unpark(words[1], kAllWaiters));
+    counts.push_back(co_await m.unpark(words[1], kAllWaiters));
+  });
+  m.run();
+  EXPECT_EQ(counts, (std::vector<std::uint64_t>{0, 1, 2, 1, 1, 0}));
+  EXPECT_EQ(woken, (std::vector<int>{0, 1, 3, 4, 2}));
+}
+
+TEST(Parks, OfWhichOneInTheMiddleGaveUpKeepTheirOrder) {
+  for (int gives_up = 0; gives_up < 4; ++gives_up) {
+    M m(exact(1, 6));
+    M::Word word;
+    const Site site = m.site("word");
+    std::vector<int> woken;
+    std::vector<int> expected;
+    for (int i = 0; i < 4; ++i) {
+      if (i != gives_up) expected.push_back(i);
+      m.spawn("parked", [&, i]() -> Task<> {
+        co_await m.sleep(10 * kUs * static_cast<std::uint64_t>(i + 1));
+        const ParkResult result = co_await m.park(word, 0, site, i == gives_up ? 100 * kUs : kForEver);
+        EXPECT_EQ(result, i == gives_up ? ParkResult::timed_out : ParkResult::woken);
+        if (i != gives_up) woken.push_back(i);
+      });
+    }
+    m.spawn("waker", [&]() -> Task<> {
+      for (int i = 0; i < 4; ++i) {
+        co_await m.sleep(200 * kUs);
+        const std::uint64_t n = co_await m.unpark(word, 1);
+        EXPECT_EQ(n, i < 3 ? 1U : 0U);
+      }
+    });
+    m.run();
+    EXPECT_EQ(woken, expected) << gives_up;
+  }
+}
+
+TEST(Trace, IntervalsOnACpuAreWhatThreadsRanThere) {
+  SimConfig config = exact(1, 2);
+  config.slice_ps = 100'000'000;
+  M m(config);
+  M::Word word;
+  std::vector<Time> ended;
+  for (int i = 0; i < 5; ++i) {
+    m.spawn("thread", [&]() -> Task<> {
+      for (int n = 0; n < 5; ++n) {
+        m.work(70 * kUs);
+        co_await m.add(word, 1);
+        co_await m.yield();
+        if (n == 2) co_await m.sleep(30 * kUs);
+      }
+    });
+  }
+  m.run();
+  std::map<std::int32_t, std::vector<std::pair<std::uint64_t, std::uint64_t>>> on_core;
+  std::uint64_t ran_ps = 0;
+  for (const Interval& each : m.trace()) {
+    EXPECT_LT(each.start_ps, each.end_ps);
+    if (each.core < 0) continue;
+    on_core[each.core].emplace_back(each.start_ps, each.end_ps);
+    ran_ps += each.end_ps - each.start_ps;
+  }
+  // One at a time on each CPU, and in all as long as threads computed.
+  for (auto& [core, intervals] : on_core) {
+    std::ranges::sort(intervals);
+    for (std::size_t i = 1; i < intervals.size(); ++i) EXPECT_GE(intervals[i].first, intervals[i - 1].second);
+  }
+  std::uint64_t charged_ps = 0;
+  for (const Activity& node : m.activities().nodes()) {
+    charged_ps +=
+        node.ps[static_cast<std::size_t>(State::work)] + node.ps[static_cast<std::size_t>(State::memory)];
+  }
+  EXPECT_EQ(ran_ps, charged_ps);
+}
+
+TEST(Trace, ItsHashTellsWhichThreadDidWhat) {
+  const auto hash = [](std::uint32_t who, std::uint64_t value, std::uint64_t at_ns) {
+    M m(exact(1, 3));
+    M::Word word;
+    for (std::uint32_t i = 0; i < 3; ++i) {
+      m.spawn("thread", [&, i]() -> Task<> {
+        m.work(at_ns);
+        if (i == who) co_await m.store(word, value);
+      });
+    }
+    m.run();
+    return m.trace_hash();
+  };
+  const std::set<std::uint64_t> all{hash(0, 1, 500), hash(1, 1, 500), hash(2, 1, 500), hash(0, 2, 500),
+                                    hash(0, 1, 501)};
+  EXPECT_EQ(all.size(), 5U);
+  EXPECT_EQ(hash(1, 1, 500), hash(1, 1, 500));
+}
+
+}  // namespace
+}  // namespace engineroom::machine
