@@ -10,6 +10,7 @@
 
 #include "arrays.hpp"
 #include "machine/host_machine.hpp"
+#include "machine_binding.hpp"
 #include "options.hpp"
 #include "sim_binding.hpp"
 #include "validation/closed_loop.hpp"
@@ -360,6 +361,7 @@ void bind_machine(py::module_& module) {
       "How long something else ran, each time, while two CPUs (or the only one) computed for `run_ns`, "
       "and the computing time between two, ns. 0 where nothing interrupted.",
       py::kw_only(), py::arg("run_ns"));
+  bind_crowd(m);
 }
 
 }  // namespace engineroom::bindings

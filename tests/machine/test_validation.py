@@ -13,7 +13,7 @@ from engineroom.machine import validation
 def test_the_machine_agrees_with_every_formula():
     with ProcessPoolExecutor(2) as executor:
         rows = validation.validate(executor=executor)
-    assert len(rows) == 22
+    assert len(rows) == 33
     assert rows[~rows["holds"]]["case"].tolist() == []
 
 
@@ -23,6 +23,11 @@ def test_the_formulas_of_the_small_cases_by_hand():
     assert validation.repairman(1, 1, 3.0, 1.0) == pytest.approx(1 / 4)
     assert validation.mva(1, 3.0, [1.0, 2.0]) == (pytest.approx(1 / 6), pytest.approx(3.0))
     assert validation.repairman(2, 1, 1e-9, 1.0) == pytest.approx(1.0)
+    # One thread never finds its lock taken. Two that try again at once are two clients of one server.
+    assert validation.retrials(1, 3.0, 1.0, 9.0) == pytest.approx(1 / 4)
+    assert validation.retrials(2, 3.0, 1.0, 1e-9) == pytest.approx(validation.repairman(2, 1, 3.0, 1.0))
+    # Two that never compute outside: one holds, the other tries again; the lock is free until either does.
+    assert validation.retrials(2, 1e-9, 1.0, 5.0) == pytest.approx(1.0)
 
 
 def test_a_validation_that_is_wrong_does_not_hold():

@@ -16,6 +16,8 @@ __all__: list[str] = [
     "closed_loop",
     "closed_loop_on_host",
     "copy_beside_write",
+    "crowd",
+    "crowd_on_host",
     "interruptions",
     "line_transfer",
     "open_loop",
@@ -92,6 +94,86 @@ def closed_loop_on_host(
 def copy_beside_write() -> tuple[float, float]:
     """
     How long one CPU takes to copy 64 KiB into one half of a log buffer, and another to write as much of the other half to a file in memory, ns each. Raises RuntimeError on one CPU.
+    """
+
+def crowd(
+    *,
+    parameters: dict[typing.Any, typing.Any],
+    run_ns: typing.SupportsInt | typing.SupportsIndex,
+    warmup_ns: typing.SupportsInt | typing.SupportsIndex = 0,
+    seed: typing.SupportsInt | typing.SupportsIndex = 1,
+    operation: str = "add",
+    threads: typing.SupportsIndex = 1,
+    hold_ns: typing.SupportsIndex = 0,
+    outside_ns: typing.SupportsIndex = 0,
+    exponential: bool = False,
+    words: typing.SupportsIndex = 1,
+    data_lines: typing.SupportsIndex = 0,
+    on_one_line: bool = False,
+    pauses: typing.SupportsIndex = 1,
+    yields: bool = False,
+    attempt_ns: typing.SupportsIndex = 0,
+    backoff_most_ns: typing.SupportsIndex = 0,
+    cpus: collections.abc.Sequence[typing.SupportsIndex] | None = None,
+) -> dict[typing.Any, typing.Any]:
+    """
+    Threads that change one word, or take one lock, again and again, in virtual time.
+
+    parameters: the machine's, by their names in SimConfig; what is left out has its default.
+    run_ns, warmup_ns: virtual time; turns that end in the warm-up are not counted.
+
+    Returns a dict: turns (one entry a thread), window_ns, intrusions (threads that came in while another was under the lock) and
+    what a run is asked anyway. Raises ValueError for a bad argument.
+
+    operation: what a turn is: an atomic operation, or a lock taken and given back; 'add', 'swap', 'compare_and_swap', 'turns', 'blind_turns', 'test_and_set', 'test_and_test_and_set', 'ticket', 'mcs' or 'futex', default 'add'
+    threads: threads that take turns without end; 1 to 4096, default 1
+    hold_ns: computing under the lock; default 0
+    outside_ns: computing between two turns; default 0
+    exponential: whether these times are drawn, and that between two attempts; default False
+    words: so many words, for atomic operations: thread i changes word i modulo this; 1 to 4096, default 1
+    data_lines: lines that are written under the lock; 0 to 4096, default 0
+    on_one_line: whether both words of a ticket lock lie on one line; default False
+    pauses: PAUSE instructions between two looks; default 1
+    yields: whether a look in vain gives the processor away instead; default False
+    attempt_ns: computing between two attempts that write; default 0
+    backoff_most_ns: up to here that time doubles, and a random part of it is taken; 0: it is constant; default 0
+    cpus: where each thread runs; none: from the first CPU on; default None
+    """
+
+def crowd_on_host(
+    *,
+    run_ns: typing.SupportsInt | typing.SupportsIndex,
+    seed: typing.SupportsInt | typing.SupportsIndex = 1,
+    operation: str = "add",
+    threads: typing.SupportsIndex = 1,
+    hold_ns: typing.SupportsIndex = 0,
+    outside_ns: typing.SupportsIndex = 0,
+    exponential: bool = False,
+    words: typing.SupportsIndex = 1,
+    data_lines: typing.SupportsIndex = 0,
+    on_one_line: bool = False,
+    pauses: typing.SupportsIndex = 1,
+    yields: bool = False,
+    attempt_ns: typing.SupportsIndex = 0,
+    backoff_most_ns: typing.SupportsIndex = 0,
+    cpus: collections.abc.Sequence[typing.SupportsIndex] | None = None,
+) -> dict[typing.Any, typing.Any]:
+    """
+    The same on real threads, from the first moment; where they run is the system's choice.
+
+    operation: what a turn is: an atomic operation, or a lock taken and given back; 'add', 'swap', 'compare_and_swap', 'turns', 'blind_turns', 'test_and_set', 'test_and_test_and_set', 'ticket', 'mcs' or 'futex', default 'add'
+    threads: threads that take turns without end; 1 to 4096, default 1
+    hold_ns: computing under the lock; default 0
+    outside_ns: computing between two turns; default 0
+    exponential: whether these times are drawn, and that between two attempts; default False
+    words: so many words, for atomic operations: thread i changes word i modulo this; 1 to 4096, default 1
+    data_lines: lines that are written under the lock; 0 to 4096, default 0
+    on_one_line: whether both words of a ticket lock lie on one line; default False
+    pauses: PAUSE instructions between two looks; default 1
+    yields: whether a look in vain gives the processor away instead; default False
+    attempt_ns: computing between two attempts that write; default 0
+    backoff_most_ns: up to here that time doubles, and a random part of it is taken; 0: it is constant; default 0
+    cpus: where each thread runs; none: from the first CPU on; default None
     """
 
 def interruptions(

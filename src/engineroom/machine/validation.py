@@ -14,12 +14,23 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from engineroom import provenance
 from engineroom.runs import Run
 
-__all__ = ["CASES", "FAMILIES", "Case", "as_run", "erlang_c", "mva", "repairman", "validate"]
+__all__ = [
+    "CASES",
+    "FAMILIES",
+    "Case",
+    "as_run",
+    "erlang_c",
+    "mva",
+    "repairman",
+    "retrials",
+    "validate",
+]
 
 # What the names of cases begin with.
 FAMILIES = (
@@ -31,6 +42,10 @@ FAMILIES = (
     "Little's law",
     "latch at no cost",
     "commits an fsync",
+    "one line",
+    "split line",
+    "test-and-set lock",
+    "convoy at a mutex",
 )
 
 REPLICATIONS = 20
@@ -110,10 +125,50 @@ def mva(n: int, think: float, demands: Sequence[float]) -> tuple[float, float]:
     return throughput, response
 
 
+def retrials(n: int, outside: float, hold: float, between: float) -> float:
+    """Turns over time of n threads at a lock which those that find it taken try again after a drawn time of mean `between`.
+
+    All times are exponential. The states are whether the lock is held and how many try again: a retrial queue of finite source.
+    """
+    states = [(held, trying) for held in (0, 1) for trying in range(n - held + 1)]
+    at = {state: i for i, state in enumerate(states)}
+    rates = np.zeros((len(states), len(states)))
+    for held, trying in states:
+        computing = n - held - trying
+        if held:
+            ways = {(0, trying): 1 / hold, (1, trying + 1): computing / outside}
+        else:
+            ways = {(1, trying): computing / outside, (1, trying - 1): trying / between}
+        for to, rate in ways.items():
+            if rate > 0:
+                rates[at[held, trying], at[to]] += rate
+    balance = (rates - np.diag(rates.sum(axis=1))).T
+    balance[-1] = 1.0  # the probabilities add up to one
+    p = np.linalg.solve(balance, np.eye(len(states))[-1])
+    return float(sum(p[at[state]] for state in states if state[0]) / hold)
+
+
 def _closed(seed: int, parameters: dict[str, int], **arguments: Any) -> dict[str, Any]:
     from engineroom._native import machine
 
     return machine.closed_loop(parameters=FREE | parameters, seed=seed, spin_rounds=0, **arguments)
+
+
+def _crowd(seed: int, parameters: dict[str, int], arguments: dict[str, Any]) -> float:
+    """Turns of all threads over time."""
+    from engineroom._native import machine
+
+    run = machine.crowd(parameters=FREE | parameters, seed=seed, **arguments)
+    return float(run["turns"].sum() / run["window_ns"])
+
+
+def _parked(seed: int, parameters: dict[str, int], arguments: dict[str, Any]) -> float:
+    """How many threads are parked, mean over time."""
+    from engineroom._native import machine
+
+    run = machine.crowd(parameters=FREE | parameters, seed=seed, **arguments)
+    parked_ps = sum(ps for _, state, ps in run["activities"] if state == "parked")
+    return float(parked_ps / (1000 * run["window_ns"]))
 
 
 def _sojourn(seed: int, cores: int, interval_ns: int, work_ns: int, jobs: int) -> float:
@@ -258,6 +313,78 @@ def _cases() -> list[Case]:
                 _batch,
                 (round(fsync / per_fsync), fsync, 20_000),
             )
+        )
+    return cases + _locks() + _lines()
+
+
+def _lines() -> list[Case]:
+    """A line serves one after the other: so many turns as transfers and operations fit into the time."""
+    transfer_ns, rmw_ns, window_ns = 50, 7, 57_000
+    one_socket = {"cores_per_socket": 64, "same_socket_ps": transfer_ns * 1000, "rmw_ps": rmw_ns * 1000}
+    sockets = {
+        "sockets": 64,
+        "cores_per_socket": 1,
+        "other_socket_ps": transfer_ns * 1000,
+        "rmw_ps": rmw_ns * 1000,
+    }
+    cases = []
+    for name, machine, n in (
+        ("one socket", one_socket, 2),
+        ("one socket", one_socket, 64),
+        ("a socket each", sockets, 64),
+    ):
+        arguments = {"operation": "add", "threads": n, "run_ns": window_ns, "warmup_ns": window_ns}
+        theory = (window_ns // (transfer_ns + rmw_ns)) / window_ns
+        cases.append(Case(f"one line, {n} threads, {name}: throughput", theory, _crowd, (machine, arguments)))
+    for k in (2, 8, 32):
+        arguments = {
+            "operation": "add",
+            "threads": 64,
+            "words": k,
+            "run_ns": window_ns,
+            "warmup_ns": window_ns,
+        }
+        theory = k * (window_ns // (transfer_ns + rmw_ns)) / window_ns
+        cases.append(
+            Case(f"split line, {k} ways, 64 threads: throughput", theory, _crowd, (one_socket, arguments))
+        )
+    return cases
+
+
+def _locks() -> list[Case]:
+    """Locks at no cost but time: who finds a test-and-set lock taken tries again, who finds a mutex taken parks."""
+    cores = {"cores_per_socket": 64}
+    cases = []
+    for n, outside, between in ((4, 4_000, 500), (16, 10_000, 2_000), (64, 50_000, 2_000)):
+        hold = 1_000
+        arguments = {
+            "operation": "test_and_set",
+            "threads": n,
+            "hold_ns": hold,
+            "outside_ns": outside,
+            "attempt_ns": between,
+            "exponential": True,
+            "data_lines": 1,
+            "run_ns": 100 * MS,
+            "warmup_ns": 1 * MS,
+        }
+        theory = retrials(n, outside, hold, between)
+        cases.append(Case(f"test-and-set lock, {n} spinners: throughput", theory, _crowd, (cores, arguments)))
+    for n, outside in ((4, 2_000), (32, 10_000)):
+        hold = 1_000
+        arguments = {
+            "operation": "futex",
+            "threads": n,
+            "hold_ns": hold,
+            "outside_ns": outside,
+            "exponential": True,
+            "data_lines": 1,
+            "run_ns": 200 * MS,
+        }
+        throughput = repairman(n, 1, outside, hold)
+        parked = n - throughput * (outside + hold)
+        cases.append(
+            Case(f"convoy at a mutex, {n} threads: threads parked", parked, _parked, (cores, arguments))
         )
     return cases
 
