@@ -43,6 +43,10 @@ test: $(STAMPS)/test book  ## test everything: lint, types, native tests under s
 quick: $(STAMPS)/test  ## test what changes all the time, in some minutes: lint, types, formats and the quick Python tests
 	@python -m engineroom.checks --quick
 
+.PHONY: mutants
+mutants: $(STAMPS)/test  ## put small mistakes into the native code and tell which no test sees; RECORD=1 keeps it
+	@python -m engineroom.mutation $(if $(RECORD),--record)
+
 .PHONY: bench
 bench: $(STAMPS)/bench  ## measure what the chapters promise about speed, as ratios, into _build/bench; RECORD=1 keeps it
 	@python -m engineroom.bench $(if $(RECORD),--record)
