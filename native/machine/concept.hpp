@@ -45,7 +45,7 @@
 
 namespace engineroom::machine {
 
-/// What spin_until waits for, as data, so that a simulated spin costs no event.
+/// What spin_until waits for, as data, so that a simulated look in vain costs no event.
 struct Until {
   enum class Is : std::uint8_t { equal, not_equal, at_least, below, clear } is;
   std::uint64_t operand;
@@ -73,11 +73,12 @@ constexpr Until below(std::uint64_t value) { return {Until::Is::below, value}; }
 constexpr Until bits_clear(std::uint64_t mask) { return {Until::Is::clear, mask}; }
 
 /// How long a spin may take: so many looks at the word, with `pauses` PAUSE instructions after each that
-/// fails.
+/// fails, or so many times a number that is drawn from 0 to `draws_up_to` after each.
 struct Spin {
   static constexpr std::uint64_t kForEver = UINT64_MAX;
   std::uint64_t rounds = kForEver;
   std::uint64_t pauses = 1;
+  std::uint64_t draws_up_to = 0;  // 0: nothing is drawn
 };
 struct SpinResult {
   bool holds;            // the predicate, at the last look

@@ -438,7 +438,8 @@ HostMachine::Done<SpinResult> HostMachine::spin_until(Ref ref, Until until, Spin
     if (result.holds || result.rounds == spin.rounds) break;
     if ((result.rounds & 63) == 63 && stopping()) break;
     ++result.rounds;
-    for (std::uint64_t i = 0; i < spin.pauses; ++i) pause();
+    const std::uint64_t times = spin.draws_up_to > 0 ? random() % (spin.draws_up_to + 1) : 1;
+    for (std::uint64_t i = 0; i < times * spin.pauses; ++i) pause();
   }
   return {result};
 }

@@ -147,9 +147,7 @@ class SimMachine {
     Thread& t = prepared(Action::spin);
     t.ref = ref;
     t.until = until;
-    t.rounds_left = spin.rounds;
-    t.round_ps = core_.config.load_ps + static_cast<Time>(spin.pauses) * core_.config.pause_ps;
-    if (t.round_ps == 0) t.round_ps = 1;
+    t.spin = spin;
     t.spin_result = {};
     return {*this};
   }
@@ -261,19 +259,20 @@ class SimMachine {
     core_.note(Kind::load, *ref.value);
     return *ref.value;
   }
+  void take(Line& line) {
+    core_.charge_memory(lines_.write(line, core_.current->cpu, core_.now));
+    if (line.watchers != sim::kNone) spins_.lose_copies(line);
+  }
   std::uint64_t write(Ref ref, std::uint64_t value, Kind kind) {
-    core_.charge_memory(lines_.write(*ref.line, core_.current->cpu, core_.now));
+    take(*ref.line);
     core_.charge_work(core_.config.await_ps);
     core_.note(kind, value);
-    const std::uint64_t before = *ref.value;
-    *ref.value = value;
-    if (ref.line->watchers != sim::kNone) spins_.tell(ref);
-    return before;
+    return std::exchange(*ref.value, value);
   }
   std::uint64_t compare_and_swap(Ref ref, std::uint64_t expected, std::uint64_t value) {
     if (*ref.value == expected) return write(ref, value, Kind::cas);
     // A failed compare-and-swap takes the line all the same.
-    core_.charge_memory(lines_.write(*ref.line, core_.current->cpu, core_.now));
+    take(*ref.line);
     core_.note(Kind::cas, *ref.value);
     return *ref.value;
   }

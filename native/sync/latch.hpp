@@ -25,11 +25,12 @@ namespace engineroom::sync {
 /// innodb_sync_spin_loops, innodb_spin_wait_delay and innodb_spin_wait_pause_multiplier.
 struct SpinParams {
   std::uint64_t rounds = 30;
-  std::uint64_t wait_delay = 6;  // between two looks a random number from 0 to this, here its mean
+  std::uint64_t wait_delay = 6;  // between two looks a number drawn from 0 to this, times the multiplier
   std::uint64_t pause_multiplier = 50;
-  bool draws = false;  // the random number itself; a look is an event then
 
-  std::uint64_t pauses() const { return wait_delay * pause_multiplier / 2; }
+  machine::Spin looks(std::uint64_t at_most) const {
+    return {at_most, wait_delay > 0 ? pause_multiplier : 0, wait_delay};
+  }
 };
 /// Straight to sleep.
 constexpr SpinParams kNoSpin{.rounds = 0, .wait_delay = 0, .pause_multiplier = 0};
@@ -118,16 +119,10 @@ class Latch {
     std::uint64_t parks = 0;
     for (bool is_mine = false; !is_mine;) {
       for (std::uint64_t left = spin_.rounds; left > 0 && !is_mine;) {
-        const machine::Spin looks =
-            spin_.draws ? machine::Spin{1, m.random() % (spin_.wait_delay + 1) * spin_.pause_multiplier}
-                        : machine::Spin{left, spin_.pauses()};
-        const machine::SpinResult spun = co_await m.spin_until(words_[kLock], machine::equals(0), looks);
+        const machine::SpinResult spun =
+            co_await m.spin_until(words_[kLock], machine::equals(0), spin_.looks(left));
         rounds += spun.rounds;
-        if (!spun.holds) {
-          if (!spin_.draws || m.stopping()) break;
-          --left;
-          continue;
-        }
+        if (!spun.holds) break;
         left -= spun.rounds < left ? spun.rounds : left;
         seen = 0;
         is_mine = co_await m.cas(words_[kLock], seen, 1);

@@ -71,7 +71,7 @@ class RwLatch {
     std::uint64_t parks = 0;
     for (;;) {
       const machine::SpinResult spun =
-          co_await m.spin_until(words_[kTaken], machine::below(limit), {spin_.rounds, spin_.pauses()});
+          co_await m.spin_until(words_[kTaken], machine::below(limit), spin_.looks(spin_.rounds));
       rounds += spun.rounds;
       if (!spun.holds) co_await m.yield();
       is_mine = co_await try_take(m, amount, limit);
@@ -96,7 +96,7 @@ class RwLatch {
     std::uint64_t parks = 0;
     for (;;) {
       const machine::SpinResult spun =
-          co_await m.spin_until(words_[kTaken], machine::equals(kX), {spin_.rounds, spin_.pauses()});
+          co_await m.spin_until(words_[kTaken], machine::equals(kX), spin_.looks(spin_.rounds));
       rounds += spun.rounds;
       if (spun.holds) break;
       const std::uint64_t signal_count = co_await writer_event_.reset(m);

@@ -70,8 +70,6 @@ constexpr auto described(options::Of<LogConfig>) {
           options::option<&C::latch_spin, &Spin::rounds>("spin_rounds",
                                                          "looks at a latch before a thread sleeps"),
           options::option<&C::latch_spin, &Spin::wait_delay>("spin_wait_delay", "innodb_spin_wait_delay"),
-          options::option<&C::latch_spin, &Spin::draws>(
-              "spin_draws", "whether the pauses between two looks are drawn, as InnoDB's are"),
           options::option<&C::has_cpu_gate>("cpu_gate", "off: log threads and users always spin"),
           options::option<&C::recent_written_slots>("recent_written_slots",
                                                     {.least = 1, .is_power_of_two = true},

@@ -1,6 +1,7 @@
 // Cache lines: who has one, what it costs to read and to write it, and who waits for a change of it.
 //
-// Models      one owner and any number of sharers; a request waits until the line is free, then for its way
+// Models      any number of copies, one after a write; a request waits until the line is free, then for its way: from the
+//             nearest copy to a reader, and to a writer from the farthest, which has to be given up
 // Leaves out  capacity: a line stays where it was used
 // Cost        a few comparisons an access, no event of its own
 #pragma once
@@ -21,8 +22,7 @@ constexpr std::int32_t kNone = -1;
 struct Line {
   CpuSet sharers;
   Time free_at = 0;
-  std::int32_t owner = kNone;         // the CPU that wrote last
-  std::int32_t watchers = kNone;      // threads that spin on it (spins.hpp)
+  std::int32_t watchers = kNone;      // threads that spin on it and have a copy (spins.hpp)
   std::int32_t first_parked = kNone;  // threads that sleep on it (parked.hpp)
   std::int32_t last_parked = kNone;
 };
@@ -68,16 +68,14 @@ class CacheLines {
     return line.sharers.has(cpu) ? config_.load_ps : fetch(line, cpu, now);
   }
   Time write(Line& line, std::uint32_t cpu, Time now) const {
-    const bool is_alone = line.owner == static_cast<std::int32_t>(cpu) && line.sharers.only(cpu);
-    return is_alone ? config_.rmw_ps : fetch_alone(line, cpu, now);
+    return line.sharers.only(cpu) ? config_.rmw_ps : fetch_alone(line, cpu, now);
   }
-  /// Who looked at it anew, in vain, has a copy again and kept the others from it meanwhile.
-  void read_aside(Line& line, std::uint32_t cpu, Time now) const;
 
  private:
   Time fetch(Line& line, std::uint32_t cpu, Time now) const;
   Time fetch_alone(Line& line, std::uint32_t cpu, Time now) const;
-  Time distance(std::uint32_t from, std::uint32_t to) const;
+  Time from_nearest(const Line& line, std::uint32_t cpu) const;
+  Time from_farthest(const Line& line, std::uint32_t cpu) const;
 
   const SimConfig& config_;
   const Topology& topology_;

@@ -13,7 +13,7 @@ Time Scheduler::slowed_by_sibling(std::uint32_t cpu, Time piece) const {
 }
 
 void Scheduler::compute_longer(Thread& t, Time ps) {
-  if (t.phase == Phase::spinning) return;  // it looks later: Spins::tell
+  if (t.phase == Phase::spinning) return;  // it looks later: Spins::on_event
   core_.seen.charge(t, State::work, ps);
   if (t.phase == Phase::running && t.segment_end > core_.now) {
     t.left += ps;

@@ -1,29 +1,75 @@
 #include "machine/sim/spins.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace engineroom::machine::sim {
 
 bool Spins::begin(Thread& t) {
-  core_.charge_memory(lines_.read(*t.ref.line, t.cpu, core_.now));
   core_.note(begins(Action::spin), *t.ref.value);
-  if (t.until.holds(*t.ref.value)) {
-    t.spin_result.holds = true;
+  t.segment_start = core_.now;
+  return look(t);
+}
+
+/// False: the thread need not look again.
+bool Spins::look(Thread& t) {
+  const Time takes = lines_.read(*t.ref.line, t.cpu, core_.now);
+  t.spin_result.holds = t.until.holds(*t.ref.value);
+  if (t.spin_result.holds || t.spin.rounds == 0 || core_.stopping) {
+    t.phase = Phase::running;
+    core_.charge_memory(takes);
     return false;
   }
-  if (t.rounds_left == 0 || core_.stopping) return false;
   t.phase = Phase::spinning;
-  t.spin_start = core_.now;
-  t.segment_start = core_.now;
+  t.next_look = core_.now + takes + round(t.random, t.spin);
   watch(t);
   return true;
 }
 
-/// The thread looks at the word until its rounds are used up.
+/// From the end of one look to the end of the next: the pauses, and a load from the thread's own cache.
+Time Spins::round(Random& random, const Spin& spin) const {
+  const std::uint64_t times = spin.draws_up_to > 0 ? random.below(spin.draws_up_to + 1) : 1;
+  return std::max<Time>(
+      1, core_.config.load_ps + static_cast<Time>(times * spin.pauses) * core_.config.pause_ps);
+}
+
+/// When the rounds are used up if nobody takes the line before.
+Time Spins::last_look(const Thread& t) const {
+  if (t.spin.draws_up_to > 0 && t.spin.rounds != Spin::kForEver) {
+    Random ahead = t.random;
+    Time at = t.next_look;
+    for (std::uint64_t i = 1; i < t.spin.rounds; ++i) at += round(ahead, t.spin);
+    return at;
+  }
+  Random unused;
+  const Time each = t.spin.draws_up_to > 0 ? 1 : round(unused, t.spin);
+  const auto most = static_cast<std::uint64_t>((kNever / 4) / each);
+  return t.spin.rounds > most ? kNever : t.next_look + static_cast<Time>(t.spin.rounds - 1) * each;
+}
+
+/// The thread has made all looks up to this time, none of which found anything new.
+void Spins::pass_rounds(Thread& t, Time before) const {
+  if (t.next_look >= before || t.spin.rounds == 0) return;
+  const auto pass = [&t](std::uint64_t n) {
+    t.spin_result.rounds += n;
+    if (t.spin.rounds != Spin::kForEver) t.spin.rounds -= n;
+  };
+  if (t.spin.draws_up_to > 0) {
+    for (; t.next_look < before && t.spin.rounds > 0; pass(1)) t.next_look += round(t.random, t.spin);
+    return;
+  }
+  Random unused;
+  const Time each = round(unused, t.spin);
+  const auto n =
+      std::min(static_cast<std::uint64_t>((before - t.next_look + each - 1) / each), t.spin.rounds);
+  t.next_look += static_cast<Time>(n) * each;
+  pass(n);
+}
+
+/// The thread has a copy of the line, and nothing to find in it until somebody takes it away.
 void Spins::watch(Thread& t) {
-  const auto most = static_cast<std::uint64_t>((kNever / 4) / t.round_ps);
-  t.segment_end =
-      t.rounds_left > most ? kNever : t.spin_start + static_cast<Time>(t.rounds_left) * t.round_ps;
+  t.is_watching = true;
+  t.segment_end = last_look(t);
   t.next_watcher = t.ref.line->watchers;
   t.previous_watcher = kNone;
   if (t.next_watcher != kNone) {
@@ -33,29 +79,22 @@ void Spins::watch(Thread& t) {
   scheduler_.arm_segment(t);
 }
 
-void Spins::stop_watching(const Thread& t) {
+void Spins::stop_watching(Thread& t) {
+  if (!t.is_watching) return;
+  t.is_watching = false;
   (t.previous_watcher == kNone ? t.ref.line->watchers : core_.thread(t.previous_watcher).next_watcher) =
       t.next_watcher;
   if (t.next_watcher != kNone) core_.thread(t.next_watcher).previous_watcher = t.previous_watcher;
 }
 
-void Spins::tell(const Ref& ref) {
-  for (std::int32_t i = ref.line->watchers; i != kNone;) {
+void Spins::lose_copies(Line& line) {
+  for (std::int32_t i = std::exchange(line.watchers, kNone); i != kNone;) {
     Thread& t = core_.thread(i);
     i = t.next_watcher;
-    if (t.ref.value == ref.value && t.until.holds(*ref.value)) {
-      // It sees the change when it looks the next time.
-      const Time rounds = (core_.now - t.spin_start + t.round_ps - 1) / t.round_ps;
-      const Time looks =
-          std::max(t.spin_start + std::max<Time>(rounds, 1) * t.round_ps, timers_.interrupted_until(t.cpu));
-      if (looks < t.segment_end) {
-        t.segment_end = std::max(looks, t.segment_start);
-        scheduler_.arm_segment(t);
-      }
-    } else {
-      // Its look brings the line back to it, in vain, and keeps the others from it.
-      lines_.read_aside(*ref.line, t.cpu, core_.now);
-    }
+    t.is_watching = false;
+    pass_rounds(t, core_.now);
+    t.segment_end = std::max({t.next_look, t.segment_start, timers_.interrupted_until(t.cpu)});
+    scheduler_.arm_segment(t);
   }
 }
 
@@ -64,35 +103,44 @@ void Spins::hurry(Thread& t) {
   scheduler_.arm_segment(t);
 }
 
-void Spins::charge(Thread& t) {
-  const Time spun = core_.now - t.segment_start;
+void Spins::charge_until(Thread& t, Time at) {
+  const Time spun = at - t.segment_start;
   if (spun <= 0) return;
   scheduler_.charge_spin(t, spun);
   core_.seen.charge(t, State::spin, spun);
-  core_.seen.keep_interval(t, State::spin, t.segment_start, core_.now, static_cast<std::int32_t>(t.cpu));
-  t.segment_start = core_.now;
+  core_.seen.keep_interval(t, State::spin, t.segment_start, at, static_cast<std::int32_t>(t.cpu));
+  t.segment_start = at;
 }
 
 bool Spins::on_event(Thread& t) {
-  Time late = 0;
+  const bool looks = core_.now >= t.segment_end;
+  Time resumes = timers_.interrupted_until(t.cpu);
   if (interruptions_.happen()) {
-    late = interruptions_.added_to(t.cpu, std::max<Time>(0, core_.now - t.segment_start), false);
+    const Time passed = std::max<Time>(0, core_.now - t.segment_start);
+    resumes = std::max(resumes, core_.now + interruptions_.added_to(t.cpu, passed, false));
   }
   charge(t);
-  const bool is_over = core_.now >= t.segment_end;
-  const auto rounds = static_cast<std::uint64_t>((core_.now - t.spin_start) / t.round_ps);
-  if (!is_over && !scheduler_.has_waiting(t.cpu)) {
+  if (looks && resumes > core_.now && !core_.stopping) {
+    // Something else has the CPU when the thread would look: it looks behind that.
+    charge_until(t, resumes);
+    t.segment_end = resumes;
+    scheduler_.arm_segment(t);
+    return false;
+  }
+  if (!looks && !scheduler_.has_waiting(t.cpu)) {
     scheduler_.arm_segment(t);  // who waited for the CPU has gone elsewhere
     return false;
   }
+  const bool had_copy = t.is_watching;
   stop_watching(t);
-  t.spin_result.rounds += std::min(rounds, t.rounds_left);
-  if (t.rounds_left != Spin::kForEver) t.rounds_left -= std::min(rounds, t.rounds_left);
-  t.phase = Phase::running;
-  if (is_over) {
-    t.pending += late;
-    return !begin(t);
+  if (looks) {
+    // The rounds before this look, and the one that ends with it.
+    pass_rounds(t, (had_copy ? core_.now : std::min(core_.now, t.next_look)) + 1);
+    core_.note(Turn::noticed, *t.ref.value);
+    return !look(t);
   }
+  pass_rounds(t, core_.now);
+  t.phase = Phase::running;
   t.action = Action::spin;
   core_.note(Turn::preempted, 0);
   scheduler_.preempt(t);

@@ -1,9 +1,10 @@
-// Threads that look at a word until it changes: a simulated spin costs no event a round.
+// Threads that look at a word until it changes: a look that finds the line as it was costs no event.
 //
-// Models      looks at regular times, each a read of the line; a write that changes nothing for the thread is seen, too,
-//             and brings the line back to it
-// Leaves out  what the looks of many threads cost one another between two writes
-// Cost        two events a spin; a write goes through all who spin on its line
+// Models      looks with pauses between them, drawn or of one length. A look takes the line, in its queue, when somebody has
+//             taken the line since the look before; every other one is a load from the thread's own cache.
+// Leaves out  that a processor may fetch the line ahead of the look
+// Cost        an event for each look that takes the line, two for the spin; who takes the line from others that spin on
+//             it computes when each of them looks next
 #pragma once
 
 #include <cstdint>
@@ -24,18 +25,23 @@ class Spins {
 
   /// The thread's first look, and the first one of each stay on a CPU. False: it need not look again, and goes on.
   bool begin(Thread& t);
-  /// The event of a thread that spins: a change is seen, the rounds are used up, or the slice is over. True: it goes on.
+  /// The event of a thread that spins: a look, or its slice is over. True: it goes on.
   bool on_event(Thread& t);
-  /// The word was written.
-  void tell(const Ref& ref);
+  /// Whose copy of the line was taken away: each looks at it anew when it looks next.
+  void lose_copies(Line& line);
   /// The run is being stopped: the thread looks once more.
   void hurry(Thread& t);
   /// Its time up to now.
-  void charge(Thread& t);
+  void charge(Thread& t) { charge_until(t, core_.now); }
 
  private:
+  void charge_until(Thread& t, Time at);
+  bool look(Thread& t);
+  Time round(Random& random, const Spin& spin) const;
+  Time last_look(const Thread& t) const;
+  void pass_rounds(Thread& t, Time before) const;
   void watch(Thread& t);
-  void stop_watching(const Thread& t);
+  void stop_watching(Thread& t);
 
   Core& core_;
   const CacheLines& lines_;

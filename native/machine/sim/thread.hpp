@@ -50,9 +50,9 @@ struct Thread {
   Site site;
   Ref ref{};
   Until until{};
-  Time round_ps = 0;
-  std::uint64_t rounds_left = 0;
-  Time spin_start = 0;
+  Spin spin{};               // its rounds: those that are left
+  Time next_look = 0;        // at the word it spins on
+  bool is_watching = false;  // it has a copy of the line, and each look finds it unchanged
   SpinResult spin_result{};
   std::uint64_t operand = 0;
   std::uint64_t operand2 = 0;
