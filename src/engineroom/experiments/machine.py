@@ -127,10 +127,8 @@ def _point(load: str, design: str, clients: int, seen: Mapping[str, Any], ns: in
 
 
 def _log(design: str) -> dict[str, int]:
-    """The latch draws its pauses as InnoDB's does: at equal intervals it would keep step with whoever holds it for equal times."""
-    # Small link buffers: clearing those of the server takes longer than a run.
-    slots = {"recent_written_slots": 1 << 17, "recent_closed_slots": 1 << 18} if design == "8.0" else {}
-    return {"spin_draws": 1, **slots}
+    """Small link buffers: clearing those of the server takes longer than a run."""
+    return {"recent_written_slots": 1 << 17, "recent_closed_slots": 1 << 18} if design == "8.0" else {}
 
 
 def _real(load: str, design: str, clients: int, *, run_ms: int, seed: int) -> dict[str, Any]:
