@@ -397,26 +397,24 @@ struct Held {
   std::uint64_t waited_until_ns = 0;
 };
 
+constexpr sync::SpinParams kSpin{.rounds = 30, .wait_delay = 6, .pause_multiplier = 50};
+
 TEST(Waits, OfALatchThatIsHeldForLongAreOneParkBehindAllRoundsOfSpinning) {
-  for (const bool draws : {false, true}) {
-    Held run({.rounds = 30, .wait_delay = 6, .pause_multiplier = 50, .draws = draws}, 1'000 * kUs);
-    EXPECT_EQ(run.waits().ns.count(), 1U);
-    EXPECT_EQ(run.waits().spin_rounds, 30U);
-    EXPECT_EQ(run.waits().parks, 1U);
-    EXPECT_NEAR(middle(run.waits(), 500), 1'000.0 * kUs, 60.0 * kUs);
-    EXPECT_NEAR(static_cast<double>(run.waited_until_ns), 1'000.0 * kUs, 20.0 * kUs);
-  }
+  Held run(kSpin, 1'000 * kUs);
+  EXPECT_EQ(run.waits().ns.count(), 1U);
+  EXPECT_EQ(run.waits().spin_rounds, 30U);
+  EXPECT_EQ(run.waits().parks, 1U);
+  EXPECT_NEAR(middle(run.waits(), 500), 1'000.0 * kUs, 60.0 * kUs);
+  EXPECT_NEAR(static_cast<double>(run.waited_until_ns), 1'000.0 * kUs, 20.0 * kUs);
 }
 
 TEST(Waits, OfALatchThatIsHeldForShortAreSomeRoundsOfSpinning) {
-  for (const bool draws : {false, true}) {
-    Held run({.rounds = 30, .wait_delay = 6, .pause_multiplier = 50, .draws = draws}, 20 * kUs);
-    EXPECT_EQ(run.waits().ns.count(), 1U);
-    EXPECT_EQ(run.waits().parks, 0U);
-    // A round is 150 pauses of 20 ns on average.
-    EXPECT_GE(run.waits().spin_rounds, draws ? 3U : 6U);
-    EXPECT_LE(run.waits().spin_rounds, draws ? 15U : 7U);
-  }
+  Held run(kSpin, 20 * kUs);
+  EXPECT_EQ(run.waits().ns.count(), 1U);
+  EXPECT_EQ(run.waits().parks, 0U);
+  // A round is from 0 to 300 pauses of 20 ns.
+  EXPECT_GE(run.waits().spin_rounds, 3U);
+  EXPECT_LE(run.waits().spin_rounds, 15U);
 }
 
 TEST(Waits, OfALatchThatIsFreeAreNone) {
@@ -493,7 +491,7 @@ TEST(Waits, OfARwLatchAreOneParkBehindAllRoundsOfSpinningForEachKind) {
   enum class Kind { s, sx, x };
   const auto wait = [](Kind holds, Kind wants) {
     M m(no_slack());
-    sync::RwLatch<M> latch(m, "latch", {.rounds = 30, .wait_delay = 6, .pause_multiplier = 50});
+    sync::RwLatch<M> latch(m, "latch", kSpin);
     M::Word clock{};
     std::uint64_t until_ns = 0;
     const auto take = [&](Kind kind) {
