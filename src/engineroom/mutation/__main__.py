@@ -62,7 +62,7 @@ def known_mutants(root: Path, mutants: Sequence[Mutant]) -> dict[str, Known]:
 
 
 @click.command()
-@click.option("--share", default=0.12, show_default=True, help="Of all mutants of each file; 1 for all.")
+@click.option("--share", default=0.1, show_default=True, help="Of all mutants of each file; 1 for all.")
 @click.option("--seed", default=1, show_default=True, help="Another draws other mutants.")
 @click.option("--file", "part", default="", help="Only files whose path contains this.")
 @click.option(
