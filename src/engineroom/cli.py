@@ -24,6 +24,7 @@ COMMANDS = {
         "Enumerate join orders and explain a statement's.",
     ),
     "compare": ("engineroom.compare.cli", "compare", "Your own statement on several server versions."),
+    "binlog": ("engineroom.binlog_files.cli", "binlog", "Where a binary log's bytes go, and its rows."),
     "record": ("engineroom.recording", "record", "Measure again and keep the runs."),
 }
 

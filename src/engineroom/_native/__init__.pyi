@@ -4,10 +4,11 @@ The kernels of the book, compiled. One submodule a chapter.
 
 import typing
 
-from . import filesort, hash_join, join_order, low_concurrency, machine, redo_log
+from . import binlog, filesort, hash_join, join_order, low_concurrency, machine, redo_log
 
 __all__: list[str] = [
     "Option",
+    "binlog",
     "filesort",
     "hash_join",
     "join_order",

@@ -1,0 +1,422 @@
+#include "binlog/reader.hpp"
+
+#include <charconv>
+#include <utility>
+
+#include "common/require.hpp"
+
+namespace engineroom::binlog {
+
+namespace {
+
+constexpr std::uint16_t kInUse = 1;
+constexpr std::size_t kMostColumns = 4096;  // of a table of the server
+// A table map is forgotten when its statement ends; what is kept longer saves parsing, not correctness.
+constexpr std::size_t kMostTables = 4096;
+
+/// "5.6.24-log" as 50624.
+std::uint32_t version_number(std::string_view text) {
+  std::uint32_t number = 0;
+  for (int i = 0; i < 3; ++i) {
+    std::uint32_t part = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), part);
+    if (error != std::errc{} || part > 99) return 0;
+    number = number * 100 + part;
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    if (text.starts_with('.')) text.remove_prefix(1);
+  }
+  return number;
+}
+
+Event header(Span bytes, std::uint64_t position) {
+  Event event;
+  event.timestamp = static_cast<std::uint32_t>(load_little(bytes.data(), 4));
+  event.type = bytes[4];
+  event.server_id = static_cast<std::uint32_t>(load_little(bytes.data() + 5, 4));
+  event.bytes = load_little(bytes.data() + 9, 4);
+  event.flags = static_cast<std::uint16_t>(load_little(bytes.data() + 17, 2));
+  event.position = position;
+  return event;
+}
+
+std::uint64_t next_position(Span bytes) { return load_little(bytes.data() + 13, 4); }
+
+/// Events that follow each other without magic, positions or checksums: the inside of a compressed transaction.
+class Inside {
+ public:
+  Inside(std::uint64_t position, const Reader::Take& take) : position_(position), take_(take) {}
+
+  void feed(Span bytes, std::uint64_t left) {
+    if (rest_.size() > 0) {
+      rest_.put(bytes);
+      rest_.drop(take_events(rest_.span(), left));
+    } else {
+      rest_.put(bytes.subspan(take_events(bytes, left)));
+    }
+  }
+  void end() const {
+    if (rest_.size() > 0) damaged(position_, "a compressed transaction ends inside an event");
+  }
+
+ private:
+  std::size_t take_events(Span bytes, std::uint64_t left) {
+    std::size_t done = 0;
+    while (bytes.size() - done >= kHeaderBytes) {
+      const Span rest = bytes.subspan(done);
+      Event event = header(rest, position_);
+      if (event.bytes < kHeaderBytes || event.bytes > rest.size() + left)
+        damaged(position_, "an event in a compressed transaction says that it has " +
+                               std::to_string(event.bytes) + " bytes; " + std::to_string(rest.size() + left) +
+                               " are left of it");
+      if (event.type == static_cast<std::uint8_t>(EventType::transaction_payload))
+        damaged(position_, "a compressed transaction has a compressed transaction inside");
+      if (event.bytes > rest.size()) break;
+      event.is_inner = true;
+      event.all = rest.first(static_cast<std::size_t>(event.bytes));
+      event.body = event.all.subspan(kHeaderBytes);
+      take_(event);
+      done += event.all.size();
+    }
+    return done;
+  }
+
+  std::uint64_t position_;
+  const Reader::Take& take_;
+  Buffer rest_;
+};
+
+std::string name_of(Cursor& cursor, const char* what) {
+  const Span text = cursor.take(cursor.little(1, what), what);
+  cursor.take(1, what);
+  return {reinterpret_cast<const char*>(text.data()), text.size()};
+}
+
+enum Metadata : std::uint64_t {
+  kSigns = 1,
+  kDefaultCollation = 2,
+  kCollationOfEach = 3,
+  kNames = 4,
+  kKey = 8,
+  kKeyWithPrefixes = 9,
+};
+
+/// What follows the columns since 8.0. A field that is not known is skipped, one that does not fit is damage.
+void read_optional_metadata(Cursor& cursor, MappedTable& table) {
+  std::vector<std::size_t> numbers;
+  std::vector<std::size_t> texts;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    if (is_number(table.columns[i].type)) numbers.push_back(i);
+    if (has_collation(table.columns[i].type)) texts.push_back(i);
+  }
+  const auto text_column = [&](std::uint64_t nth) -> Column& {
+    if (nth >= texts.size())
+      damaged(cursor.event(), "a table map gives more collations than the table has texts");
+    return table.columns[texts[nth]];
+  };
+  while (!cursor.at_end()) {
+    const std::uint64_t type = cursor.little(1, "optional metadata");
+    Cursor field(cursor.take(cursor.packed("optional metadata"), "optional metadata"), cursor.event());
+    const auto number = [&] { return field.packed("optional metadata"); };
+    if (type == kSigns) {
+      const Span signs = field.take(field.left(), "the signs of columns");
+      for (std::size_t k = 0; k < numbers.size() && k / 8 < signs.size(); ++k) {
+        Column& column = table.columns[numbers[k]];
+        column.is_unsigned = column.type == Type::year || (signs[k / 8] & 0x80 >> k % 8) != 0;
+      }
+    } else if (type == kDefaultCollation) {
+      const std::uint64_t common = number();
+      for (const std::size_t i : texts) table.columns[i].collation = static_cast<std::uint16_t>(common);
+      while (!field.at_end()) {
+        Column& column = text_column(number());
+        column.collation = static_cast<std::uint16_t>(number());
+      }
+    } else if (type == kCollationOfEach) {
+      for (std::size_t nth = 0; !field.at_end(); ++nth)
+        text_column(nth).collation = static_cast<std::uint16_t>(number());
+    } else if (type == kNames) {
+      while (!field.at_end()) {
+        const Span text = field.take(number(), "a column's name");
+        table.names.emplace_back(reinterpret_cast<const char*>(text.data()), text.size());
+      }
+      if (table.names.size() != table.columns.size())
+        damaged(cursor.event(), "a table map gives " + std::to_string(table.names.size()) + " names to " +
+                                    std::to_string(table.columns.size()) + " columns");
+    } else if (type == kKey || type == kKeyWithPrefixes) {
+      while (!field.at_end()) {
+        const std::uint64_t i = number();
+        if (type == kKeyWithPrefixes) number();
+        if (i >= table.columns.size()) damaged(cursor.event(), "a table's key has a column that it lacks");
+        table.key.push_back(static_cast<std::size_t>(i));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Reader::Reader(std::uint64_t file_bytes, Take take, Inflate inflate)
+    : file_bytes_(file_bytes), take_(std::move(take)), inflate_(std::move(inflate)) {}
+
+void Reader::feed(Span bytes) {
+  fed_ += bytes.size();
+  if (rest_.size() > 0) {
+    rest_.put(bytes);
+    rest_.drop(take_events(rest_.span()));
+  } else {
+    rest_.put(bytes.subspan(take_events(bytes)));
+  }
+}
+
+std::size_t Reader::take_events(Span bytes) {
+  std::size_t done = 0;
+  if (position_ == 0) {
+    if (bytes.size() < kMagic.size()) return 0;
+    if (!std::equal(kMagic.begin(), kMagic.end(), bytes.begin())) {
+      if (bytes[0] == 0xFD && std::equal(kMagic.begin() + 1, kMagic.end(), bytes.begin() + 1))
+        damaged(0,
+                "the file is encrypted; read it through its server with mysqlbinlog "
+                "--read-from-remote-server --raw");
+      damaged(0, "the file does not begin as a binary log does");
+    }
+    done = kMagic.size();
+    position_ = kFirstEvent;
+  }
+  while (bytes.size() - done >= kHeaderBytes) {
+    const Span rest = bytes.subspan(done);
+    Event event = header(rest, position_);
+    const std::uint64_t least = kHeaderBytes + (format_.has_checksums ? kChecksumBytes : 0);
+    if (event.bytes < least)
+      damaged(position_, "an event says that it has " + std::to_string(event.bytes) +
+                             " bytes; the shortest has " + std::to_string(least));
+    const std::uint64_t left = file_bytes_ > position_ ? file_bytes_ - position_ : 0;
+    if (event.bytes > left && !format_.is_in_use)
+      damaged(position_, "an event says that it has " + std::to_string(event.bytes) +
+                             " bytes; the file has " + std::to_string(left) + " more");
+    const auto next =
+        static_cast<std::uint32_t>(position_ + event.bytes);  // files above 4 GiB count on from 0
+    if (next_position(rest) != next)
+      damaged(position_, "an event of " + std::to_string(event.bytes) +
+                             " bytes says that the next is at position " +
+                             std::to_string(next_position(rest)) + " instead of " + std::to_string(next) +
+                             ", as in a relay log or a damaged file");
+    if (event.bytes > rest.size()) break;
+    event.all = rest.first(static_cast<std::size_t>(event.bytes));
+    file_event(event);
+    done += event.all.size();
+    position_ += event.all.size();
+  }
+  return done;
+}
+
+void Reader::file_event(Event event) {
+  const bool is_format = event.kind() == EventType::format_description;
+  if (!has_format_ && !is_format)
+    damaged(position_,
+            "the first event is of type " + std::to_string(event.type) + "; it must describe the format");
+  event.body = event.all.subspan(kHeaderBytes);
+  if (is_format) describe_format(event);
+  event.has_checksum = is_format ? version_number(format_.server_version) >= 50601 : format_.has_checksums;
+  if (event.has_checksum) {
+    // The format's own sum is taken without the flag that says that the file is in use.
+    const Span summed = event.all.first(event.all.size() - kChecksumBytes);
+    std::uint32_t sum = 0;
+    if (is_format && (event.flags & kInUse) != 0) {
+      std::array<std::uint8_t, kHeaderBytes> closed;
+      std::copy_n(summed.begin(), kHeaderBytes, closed.begin());
+      closed[17] = static_cast<std::uint8_t>(closed[17] & ~kInUse);
+      sum = crc32(summed.subspan(kHeaderBytes), crc32(closed));
+    } else {
+      sum = crc32(summed);
+    }
+    // A format that announces no checksums has one all the same, in most versions; nothing promises it.
+    const bool counts = !is_format || format_.has_checksums;
+    if (counts && sum != load_little(event.all.data() + summed.size(), kChecksumBytes))
+      damaged(position_,
+              "the checksum of an event of " + std::to_string(event.bytes) + " bytes does not fit its bytes");
+    event.all = summed;
+    event.body = summed.subspan(kHeaderBytes);
+  }
+  take_(event);
+  if (event.kind() == EventType::transaction_payload) payload(event);
+}
+
+void Reader::describe_format(const Event& event) {
+  Cursor cursor(event.body, position_);
+  const char* const what = "the format description";
+  const std::uint64_t version = cursor.little(2, what);
+  if (version != 4)
+    damaged(position_,
+            "the file has format " + std::to_string(version) + "; servers since 5.0 write format 4");
+  const Span text = cursor.take(50, what);
+  const auto* const zero = static_cast<const std::uint8_t*>(std::memchr(text.data(), 0, text.size()));
+  format_.server_version.assign(reinterpret_cast<const char*>(text.data()),
+                                zero == nullptr ? text.size() : static_cast<std::size_t>(zero - text.data()));
+  cursor.take(4, what);
+  const std::uint64_t header_bytes = cursor.little(1, what);
+  if (header_bytes != kHeaderBytes)
+    damaged(position_, "its events have headers of " + std::to_string(header_bytes) + " bytes instead of 19");
+  format_.is_in_use = (event.flags & kInUse) != 0;
+  format_.has_checksums = false;
+  if (version_number(format_.server_version) >= 50601) {
+    if (cursor.left() < 1 + kChecksumBytes) damaged(position_, "the format description is too short");
+    const std::uint8_t algorithm = event.body[event.body.size() - kChecksumBytes - 1];
+    if (algorithm > 1)
+      damaged(position_, "its events have checksums of an unknown kind, " + std::to_string(algorithm));
+    format_.has_checksums = algorithm == 1;
+  }
+  has_format_ = true;
+}
+
+void Reader::payload(const Event& event) {
+  Cursor cursor(event.body, position_);
+  const char* const what = "a compressed transaction's header";
+  std::optional<std::uint64_t> size;
+  std::optional<std::uint64_t> uncompressed;
+  std::uint64_t compression = 255;
+  while (const std::uint64_t field = cursor.packed(what)) {
+    Cursor value(cursor.take(cursor.packed(what), what), position_);
+    if (field == 1) size = value.packed(what);
+    if (field == 2) compression = value.packed(what);
+    if (field == 3) uncompressed = value.packed(what);
+  }
+  if (!size || *size != cursor.left())
+    damaged(position_, "a compressed transaction says that it has " + (size ? std::to_string(*size) : "no") +
+                           " bytes; there are " + std::to_string(cursor.left()));
+  const Span compressed = cursor.take(*size, what);
+  Inside inside(position_, take_);
+  if (compression == 255) {
+    inside.feed(compressed, 0);
+    return inside.end();
+  }
+  if (compression != 0)
+    damaged(position_,
+            "a transaction is compressed by method " + std::to_string(compression) + "; 0 is zstd");
+  if (!uncompressed) damaged(position_, "a compressed transaction does not say how long it is");
+  std::uint64_t left = *uncompressed;
+  inflate_(compressed, [&](Span bytes) {
+    if (bytes.size() > left)
+      damaged(position_, "a compressed transaction is longer than the " + std::to_string(*uncompressed) +
+                             " bytes that it says");
+    left -= bytes.size();
+    inside.feed(bytes, left);
+  });
+  if (left > 0)
+    damaged(position_, "a compressed transaction is " + std::to_string(left) + " bytes shorter than it says");
+  inside.end();
+}
+
+void Reader::end() {
+  if (fed_ == 0) damaged(0, "the file is empty");
+  if (rest_.size() == 0 && has_format_) return;
+  if (format_.is_in_use) return;
+  damaged(position_, "the file ends inside an event, with " + std::to_string(rest_.size()) + " bytes of it");
+}
+
+bool is_rows_event(std::uint8_t type) {
+  switch (static_cast<EventType>(type)) {
+    case EventType::write_rows_v1:
+    case EventType::update_rows_v1:
+    case EventType::delete_rows_v1:
+    case EventType::write_rows:
+    case EventType::update_rows:
+    case EventType::delete_rows:
+    case EventType::partial_update_rows:
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::uint64_t table_id_of(const Event& event) {
+  return Cursor(event.body, event.position).little(6, "the number of a table");
+}
+
+MappedTable read_table_map(const Event& event) {
+  Cursor cursor(event.body, event.position);
+  MappedTable table;
+  table.id = cursor.little(6, "a table map");
+  cursor.take(2, "a table map");
+  table.database = name_of(cursor, "the name of a database");
+  table.name = name_of(cursor, "the name of a table");
+  const std::uint64_t n = cursor.packed("the columns of a table");
+  if (n > kMostColumns)
+    damaged(event.position, "a table has " + std::to_string(n) + " columns; a server has at most " +
+                                std::to_string(kMostColumns));
+  const Span types = cursor.take(n, "the columns of a table");
+  Cursor metadata(cursor.take(cursor.packed("the metadata of columns"), "the metadata of columns"),
+                  event.position);
+  for (const std::uint8_t type : types) table.columns.push_back(take_column(type, metadata));
+  const Span nullable = cursor.take(bitmap_bytes(n), "the bitmap of columns that may be NULL");
+  for (std::size_t i = 0; i < n; ++i) table.columns[i].is_nullable = bit(nullable, i);
+  read_optional_metadata(cursor, table);
+  return table;
+}
+
+RowsEvent read_rows_event(const Event& event, const MappedTable& table) {
+  Cursor cursor(event.body, event.position);
+  RowsEvent rows;
+  const auto type = static_cast<EventType>(event.type);
+  const bool is_old = type == EventType::write_rows_v1 || type == EventType::update_rows_v1 ||
+                      type == EventType::delete_rows_v1;
+  rows.is_partial = type == EventType::partial_update_rows;
+  rows.change = type == EventType::write_rows || type == EventType::write_rows_v1     ? RowChange::insert
+                : type == EventType::delete_rows || type == EventType::delete_rows_v1 ? RowChange::remove
+                                                                                      : RowChange::update;
+  cursor.take(6, "a rows event");
+  rows.flags = static_cast<std::uint16_t>(cursor.little(2, "a rows event"));
+  rows.ends_statement = (rows.flags & kEndOfStatement) != 0;
+  if (!is_old) {
+    const std::uint64_t extra = cursor.little(2, "a rows event");
+    if (extra < 2)
+      damaged(event.position,
+              "a rows event's extra data has " + std::to_string(extra) + " bytes; 2 is least");
+    cursor.take(extra - 2, "a rows event's extra data");
+  }
+  const std::uint64_t n = cursor.packed("the columns of a rows event");
+  if (n != table.columns.size())
+    damaged(event.position, "a rows event has " + std::to_string(n) + " columns; its table " +
+                                table.database + "." + table.name + " has " +
+                                std::to_string(table.columns.size()));
+  rows.bitmaps_at = kHeaderBytes + cursor.offset();
+  const auto bitmap = [&] {
+    const Span bits = cursor.take(bitmap_bytes(n), "the columns of an image");
+    return Columns({bits.begin(), bits.end()}, n);
+  };
+  if (rows.change != RowChange::insert) rows.before = bitmap();
+  if (rows.change != RowChange::remove) rows.after = bitmap();
+  rows.rows = cursor.take(cursor.left(), "rows");
+  return rows;
+}
+
+Span read_json_diffs(Cursor& cursor, const RowsEvent& rows, const MappedTable& table) {
+  if (!rows.is_partial) return {};
+  if ((cursor.packed("a partial image's options") & 1) == 0) return {};
+  std::size_t n = 0;
+  for (const Column& column : table.columns) n += column.type == Type::json ? 1 : 0;
+  return cursor.take(bitmap_bytes(n), "the columns with JSON diffs");
+}
+
+const MappedTable& Tables::map(const Event& event) {
+  const std::uint64_t id = table_id_of(event);
+  if (const auto known = known_.find(id);
+      known != known_.end() &&
+      std::equal(known->second.body.begin(), known->second.body.end(), event.body.begin(), event.body.end()))
+    return *known->second.table;
+  if (known_.size() >= kMostTables) known_.clear();
+  Known& known = known_[id];
+  known.table = std::make_unique<MappedTable>(read_table_map(event));
+  known.table->serial = ++maps_;
+  known.body.assign(event.body.begin(), event.body.end());
+  return *known.table;
+}
+
+const MappedTable& Tables::of(const Event& rows_event) const {
+  const std::uint64_t id = table_id_of(rows_event);
+  const auto known = known_.find(id);
+  if (known == known_.end())
+    damaged(rows_event.position,
+            "a rows event is about table " + std::to_string(id) + ", which no table map described");
+  return *known->second.table;
+}
+
+}  // namespace engineroom::binlog
