@@ -4,21 +4,11 @@
 
 namespace engineroom::machine::sim {
 
-bool Timers::is_next(const Thread& t) const {
-  const Time left = of_cpu_[t.timer_cpu].left;
-  if (left >= core_.now && left < t.timer_end) return false;
-  for (const auto& other : core_.threads) {
-    if (other->timer_cpu == t.timer_cpu && other->timer_end < t.timer_end) return false;
-  }
-  return true;
-}
-
 void Timers::set(std::uint64_t ns) {
   Thread& t = *core_.current;
   t.timer_set = core_.now_here();
   if (core_.config.timer_ps == 0) return;
-  t.timer_cpu = t.cpu;
-  t.timer_end = goes_off(t, ns);
+  begin(t, goes_off(t, ns));
   if (!is_next(t)) return;
   const bool is_drawn = core_.config.set_timer.quantiles_ps.size() > 1;
   core_.charge_work(is_drawn ? core_.config.set_timer.draw(core_.random) : core_.config.timer_ps);

@@ -4,12 +4,13 @@
 //             its own CPU can take it from there: a thread that is woken before its timer goes off, and runs elsewhere,
 //             leaves it there.
 // Leaves out  other timers of the system than these threads'
-// Cost        setting one looks at all threads
+// Cost        one sift through the timers of its CPU to set one, and one to end it
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "machine/event_queue.hpp"
 #include "machine/sim/core.hpp"
 #include "machine/sim/scheduler.hpp"
 
@@ -25,12 +26,13 @@ class Timers {
   /// When that one goes off: it runs while its thread still goes to sleep, which does not when that takes too long.
   Time goes_off(const Thread& t, std::uint64_t ns) const;
   /// The timer of a disk that is one: it was set when the fsync began.
-  void set_for_disk(Thread& t, Time at) {
-    t.timer_cpu = t.cpu;
-    t.timer_end = at;
-  }
+  void set_for_disk(Thread& t, Time at) { begin(t, at); }
   /// The thread does not go to sleep after all.
-  void forget(Thread& t) { t.timer_end = kNever; }
+  void forget(Thread& t) {
+    if (t.timer_end == kNever) return;
+    of_cpu_[t.timer_cpu].running.remove(t.id);
+    t.timer_end = kNever;
+  }
   /// The thread is awake, and goes to this CPU.
   void end(Thread& t, std::uint32_t goes_to);
 
@@ -46,11 +48,21 @@ class Timers {
 
  private:
   struct OfCpu {
+    EventQueue running;
     Time interrupted_until = 0;
     Time left = kNever;  // the earliest that its thread left behind
   };
 
-  bool is_next(const Thread& t) const;
+  void begin(Thread& t, Time end) {
+    t.timer_cpu = t.cpu;
+    t.timer_end = end;
+    of_cpu_[t.timer_cpu].running.set(t.id, end);
+  }
+  bool is_next(const Thread& t) const {
+    const OfCpu& timers = of_cpu_[t.timer_cpu];
+    const bool is_behind_left = core_.now <= timers.left && timers.left < t.timer_end;
+    return !is_behind_left && timers.running.next_at() == t.timer_end;
+  }
   void interrupt(std::uint32_t cpu, bool kicks);
 
   Core& core_;
