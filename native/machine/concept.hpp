@@ -13,7 +13,7 @@
 //       co_await shared.latch.lock(m);        // sync/latch.hpp
 //       co_await m.add(shared.counter, 1);    // one shared word
 //       co_await shared.latch.unlock(m);
-//       co_await m.sleep(200'000);
+//       co_await m.wait_for_client(200'000);  // away for so long
 //     }
 //   }
 //   m.spawn("client", [&] { return client(m, shared); });
@@ -27,9 +27,13 @@
 // element of Words (eight to a line). Data under a latch, or owned by who reserved it, is ordinary memory;
 // its copying is charged by copy().
 //
-// The end of a run: stop() makes stopping() true; from then on sleep and spin_until return at once, and so
-// does a park without Patience::through_stop. A loop around one of them must look at stopping(). Threads are
-// expected to end; SimMachine reports those that cannot.
+// A thread that waits for time to pass sleeps: the system sets a timer, which costs, and goes off late by its
+// slack. A session whose client is away waits for a message instead, which the network delivers: no timer, no
+// slack (wait_for_client).
+//
+// The end of a run: stop() makes stopping() true; from then on sleep, wait_for_client and spin_until return at
+// once, and so does a park without Patience::through_stop. A loop around one of them must look at stopping().
+// Threads are expected to end; SimMachine reports those that cannot.
 #pragma once
 
 #include <bit>
@@ -135,6 +139,7 @@ concept Machine = requires(M m, typename M::Ref word, typename M::File& file, st
   { m.park(word, n, site, kForEver, Patience::until_stop) } -> AwaitsTo<ParkResult>;
   { m.unpark(word, n) } -> AwaitsTo<std::uint64_t>;  // wakes up to n that are parked on the word; how many
   { m.sleep(n) } -> Awaitable;                       // ns
+  { m.wait_for_client(n) } -> Awaitable;             // ns until its next message comes
   { m.yield() } -> Awaitable;
   { m.pwrite(file, n, bytes) } -> Awaitable;  // offset, bytes
   { m.fsync(file) } -> Awaitable;

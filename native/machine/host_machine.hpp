@@ -163,6 +163,9 @@ class HostMachine {
                         Patience patience = Patience::until_stop);
   Done<std::uint64_t> unpark(Ref ref, std::uint64_t n) { return {wake_parked(*ref.word, n)}; }
   DoneVoid sleep(std::uint64_t ns);
+  /// A sleep: clients that send messages would be threads of this machine, and take the processors from what is measured.
+  /// Its timer has no slack, as every timer of these threads (start); what setting it costs is in SimConfig::client_is_timer.
+  DoneVoid wait_for_client(std::uint64_t ns) { return sleep(ns); }
   DoneVoid yield() { return std::this_thread::yield(), DoneVoid{}; }
   DoneVoid pwrite(File& file, std::uint64_t offset, std::span<const std::byte> bytes) {
     return file.write(offset, bytes), DoneVoid{};

@@ -18,6 +18,10 @@ namespace engineroom::machine {
 using Time = std::int64_t;
 constexpr Time kNever = INT64_MAX;
 constexpr Time kPerNs = 1000;
+/// So many ns, at most about 26 days: sums of it do not overflow.
+constexpr Time time_of(std::uint64_t ns) {
+  return static_cast<Time>(ns < INT64_MAX / 4096 ? ns : INT64_MAX / 4096) * kPerNs;
+}
 
 /// A time drawn anew for each request.
 struct Distribution {
@@ -102,6 +106,8 @@ struct SimConfig {
   std::uint32_t disk_queue_depth = 1;
   bool disk_is_timer = false;
 
+  bool client_is_timer = false;
+
   std::uint64_t seed = 1;  // no option: whoever runs the machine gives it
   bool random_schedule = false;
   bool no_timeouts = false;
@@ -180,6 +186,8 @@ constexpr auto described(options::Of<SimConfig>) {
           option<&C::disk_queue_depth>("disk_queue_depth", {.least = 1},
                                        "fsyncs that the disk works on at the same time"),
           option<&C::disk_is_timer>("disk_is_timer", "whether the disk is emulated: an fsync is a sleep"),
+          option<&C::client_is_timer>("client_is_timer",
+                                      "whether clients are emulated: waiting for one is a sleep"),
           option<&C::random_schedule>("random_schedule",
                                       "whether costs and scheduling vary wildly by seed and threads wake "
                                       "for no reason: to find what a kernel forgot"),

@@ -329,6 +329,8 @@ bool SimMachine::perform(Thread& t) {
       return false;
     case Action::fsync:
       return perform_fsync(t);
+    case Action::wait_for_client:
+      return perform_wait_for_client(t);
     case Action::end:
       end(t);
       return true;
@@ -348,6 +350,14 @@ bool SimMachine::perform_sleep(Thread& t) {
   }
   scheduler_.leave(t, Phase::sleeping);
   core_.arm(t, until);
+  return true;
+}
+
+/// The message comes by the network, at its time, and wakes the thread as any other would.
+bool SimMachine::perform_wait_for_client(Thread& t) {
+  if (core_.stopping) return false;
+  scheduler_.leave(t, Phase::sleeping);
+  core_.arm(t, core_.now + time_of(t.operand));
   return true;
 }
 

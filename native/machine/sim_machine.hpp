@@ -122,6 +122,7 @@ class SimMachine {
   Op<Kind::cas> cas(Ref ref, std::uint64_t& seen, std::uint64_t value) { return {*this, ref, value, &seen}; }
   std::uint64_t peek(Ref ref) const { return *ref.value; }
 
+
   void work(std::uint64_t ns) { core_.charge_work(static_cast<Time>(ns) * kPerNs); }
   void work_ps(Time ps) { core_.charge_work(ps); }
   void charge(std::uint64_t ns) { work(ns); }
@@ -173,6 +174,11 @@ class SimMachine {
   Block<void> sleep(std::uint64_t ns) {
     prepared(Action::sleep).operand = ns;
     timers_.set(ns);
+    return {*this};
+  }
+  Block<void> wait_for_client(std::uint64_t ns) {
+    if (core_.config.client_is_timer) return sleep(ns);
+    prepared(Action::wait_for_client).operand = ns;
     return {*this};
   }
   Block<void> yield() {
@@ -296,6 +302,7 @@ class SimMachine {
   bool perform_park(Thread& t);
   void perform_unpark(Thread& t);
   bool perform_sleep(Thread& t);
+  bool perform_wait_for_client(Thread& t);
   bool perform_fsync(Thread& t);
   bool unpark_one(Thread& t, ParkResult result, Time delay);
   bool wake(Thread& t, Time delay);

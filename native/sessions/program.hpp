@@ -16,7 +16,7 @@ struct MiniTransactions {
 
 /// Times are means of exponential distributions.
 struct Statement {
-  std::uint64_t away_ns = 0;       // before it: the client and the network, asleep
+  std::uint64_t away_ns = 0;       // before it: the client and the network
   std::uint64_t computing_ns = 0;  // what no part of the engine stands for
   std::uint32_t rows = 1;          // that it reads or changes
   MiniTransactions mtrs{};

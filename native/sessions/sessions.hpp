@@ -72,7 +72,9 @@ class Sessions {
         const bool is_commit = s == program.statements.size();
         if (!is_commit) {
           const Statement& statement = program.statements[s];
-          if (statement.away_ns > 0) co_await m.sleep(machine::exponential(m.random(), statement.away_ns));
+          if (statement.away_ns > 0) {
+            co_await m.wait_for_client(machine::exponential(m.random(), statement.away_ns));
+          }
           machine::Scope<M> doing(m, statement_);
           m.work(machine::exponential(m.random(), statement.computing_ns));
           const bool is_done = co_await engine_.statement(m, trx, statement);

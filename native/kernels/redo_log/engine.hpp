@@ -115,8 +115,7 @@ constexpr auto described(options::Of<LoadConfig>) {
       {
           options::option<&C::clients>("clients", {.least = 1}, "sessions, each in a closed loop"),
           options::option<&C::statements>("statements", "of a transaction"),
-          options::option<&C::away_ns>("away_ns",
-                                       "between two statements: the client and the network, asleep"),
+          options::option<&C::away_ns>("away_ns", "between two statements: the client and the network"),
           options::option<&C::statement_ns>("statement_ns", "computing, for each statement"),
           options::option<&C::mtrs_per_statement>("mtrs_per_statement", "mini-transactions"),
           options::option<&C::mtr_bytes>("mtr_bytes", {.least = 1}, "redo of a mini-transaction"),

@@ -19,7 +19,19 @@ class SimFile;
 
 namespace sim {
 
-enum class Action : std::uint8_t { none, start, spin, park, unpark, sleep, yield, pwrite, fsync, end };
+enum class Action : std::uint8_t {
+  none,
+  start,
+  spin,
+  park,
+  unpark,
+  sleep,
+  yield,
+  pwrite,
+  fsync,
+  end,
+  wait_for_client,
+};
 enum class Phase : std::uint8_t { runnable, running, spinning, parked, sleeping, io, ended };
 
 struct Thread {

@@ -1,7 +1,5 @@
 #include "machine/sim/timers.hpp"
 
-#include <algorithm>
-
 namespace engineroom::machine::sim {
 
 void Timers::set(std::uint64_t ns) {
@@ -15,8 +13,7 @@ void Timers::set(std::uint64_t ns) {
 }
 
 Time Timers::goes_off(const Thread& t, std::uint64_t ns) const {
-  const Time after = static_cast<Time>(std::min<std::uint64_t>(ns, INT64_MAX / 4096)) * kPerNs;
-  return (core_.config.timer_ps == 0 ? core_.now : t.timer_set) + after + core_.config.timer_slack_ps;
+  return (core_.config.timer_ps == 0 ? core_.now : t.timer_set) + time_of(ns) + core_.config.timer_slack_ps;
 }
 
 void Timers::end(Thread& t, std::uint32_t goes_to) {

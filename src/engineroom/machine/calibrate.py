@@ -165,12 +165,14 @@ def line_move(primitives_ns: Mapping[str, float], transfer_ns: float) -> float:
 
 
 def emulated_disk(ns: Mapping[str, float]) -> dict[str, int]:
-    """The parameters of a log and its disk that real threads emulate in memory, from the primitives' times in ns.
+    """The parameters of a log and its disk that real threads emulate in memory, and of clients that they emulate by sleeping,
+    from the primitives' times in ns.
 
     What lies there is larger than a cache, and one thread writes what another one has just copied.
     """
     per_kib = max(0.0, (ns["emulated_write_64_kib_beside_a_copy"] - ns["emulated_write_512"]) / 63.5)
     return {
+        "client_is_timer": 1,
         "disk_is_timer": 1,
         "disk_ps_per_kib": 0,
         "pwrite_ps": round(1000 * max(0.0, ns["emulated_write_512"] - per_kib / 2)),
