@@ -25,7 +25,8 @@
 //
 // Shared state that another thread may look at without a latch is a Word (on a cache line of its own) or an
 // element of Words (eight to a line). Data under a latch, or owned by who reserved it, is ordinary memory;
-// its copying is charged by copy().
+// its copying is charged by copy(). Where that data lies costs time, too: a page or an index root that several
+// threads use has Lines, and each use of it is a touch().
 //
 // A thread that waits for time to pass sleeps: the system sets a timer, which costs, and goes off late by its
 // slack. A session whose client is away waits for a message instead, which the network delivers: no timer, no
@@ -94,6 +95,9 @@ struct Site {
   std::uint32_t id = 0;
 };
 
+/// What a thread does with a line of data.
+enum class Access : std::uint8_t { read, write };
+
 enum class ParkResult : std::uint8_t { woken, changed, timed_out, stopping };
 enum class Patience : std::uint8_t { until_stop, through_stop };
 constexpr std::uint64_t kForEver = UINT64_MAX;
@@ -119,9 +123,10 @@ template <typename M>
 concept Machine = requires(M m, typename M::Ref word, typename M::File& file, std::uint64_t n,
                            std::uint64_t& seen, void* to, const void* from, std::span<const std::byte> bytes,
                            std::string_view name, Site site, std::function<Task<>()> body, Until until,
-                           Spin spin) {
+                           Spin spin, typename M::Lines& lines, std::size_t at, Access access) {
   typename M::Word;   // one shared word on a line of its own: Word(initial)
   typename M::Words;  // Words(n): n shared words, eight to a line, all 0; words[i] is a Ref
+  typename M::Lines;  // Lines(n): n cache lines of shared data
   requires std::convertible_to<typename M::Word&, typename M::Ref>;
 
   { m.load(word) } -> AwaitsTo<std::uint64_t>;
@@ -134,6 +139,8 @@ concept Machine = requires(M m, typename M::Ref word, typename M::File& file, st
   m.work(n);                         // ns of computing
   m.charge(n);                       // ns that the code beside it takes: real threads take them by running it
   m.copy(to, from, std::size_t{0});  // memcpy and its time
+  // Reads or writes so many lines from `at` on, one after the other: what their way here takes.
+  { m.touch(lines, at, std::size_t{1}, access) } -> Awaitable;
   { m.spin_until(word, until, spin) } -> AwaitsTo<SpinResult>;
   // As futex: sleeps if the word still holds `n`, until unpark, or the timeout in ns.
   { m.park(word, n, site, kForEver, Patience::until_stop) } -> AwaitsTo<ParkResult>;

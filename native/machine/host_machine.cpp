@@ -473,6 +473,14 @@ HostMachine::DoneVoid HostMachine::sleep(std::uint64_t ns) {
   return {};
 }
 
+HostMachine::DoneVoid HostMachine::touch(Lines& lines, std::size_t first, std::size_t count, Access access) {
+  for (Lines::Line& line : std::span(lines.lines_).subspan(first, count)) {
+    const std::uint64_t seen = line.first_word.load(std::memory_order_relaxed);
+    if (access == Access::write) line.first_word.store(seen + 1, std::memory_order_relaxed);
+  }
+  return {};
+}
+
 HostMachine::DoneVoid HostMachine::fsync(File& file) {
   const Timed timed(*this, State::io, file.site());
   file.sync(config_.fsync_ns);

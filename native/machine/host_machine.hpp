@@ -116,6 +116,21 @@ class HostMachine {
     std::vector<Line> lines_;
     std::size_t size_;
   };
+  class Lines {
+   public:
+    explicit Lines(std::size_t n) : lines_(n) {}
+    Lines(const Lines&) = delete;
+    Lines& operator=(const Lines&) = delete;
+    std::size_t size() const { return lines_.size(); }
+
+   private:
+    friend class HostMachine;
+    struct alignas(64) Line {
+      Atomic first_word = 0;  // stands for the line: whoever has it has all of it
+    };
+    static_assert(sizeof(Line) == 64);
+    std::vector<Line> lines_;
+  };
   using File = HostFile;
 
   explicit HostMachine(const HostConfig& config = {});
@@ -166,6 +181,7 @@ class HostMachine {
   /// A sleep: clients that send messages would be threads of this machine, and take the processors from what is measured.
   /// Its timer has no slack, as every timer of these threads (start); what setting it costs is in SimConfig::client_is_timer.
   DoneVoid wait_for_client(std::uint64_t ns) { return sleep(ns); }
+  DoneVoid touch(Lines& lines, std::size_t first, std::size_t count, Access access);
   DoneVoid yield() { return std::this_thread::yield(), DoneVoid{}; }
   DoneVoid pwrite(File& file, std::uint64_t offset, std::span<const std::byte> bytes) {
     return file.write(offset, bytes), DoneVoid{};

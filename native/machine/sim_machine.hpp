@@ -66,6 +66,7 @@ class SimMachine {
   using Ref = sim::Ref;
   using Word = sim::Word;
   using Words = sim::Words;
+  using Lines = sim::Lines;
   using File = SimFile;
 
   explicit SimMachine(const SimConfig& config);
@@ -89,7 +90,7 @@ class SimMachine {
   void set_poll(std::function<void(std::uint64_t now_ns)> poll) { poll_ = std::move(poll); }
 
   // What a kernel may call (concept.hpp).
-  enum class Kind : std::uint8_t { load, store, add, xchg, cas };
+  enum class Kind : std::uint8_t { load, store, add, xchg, cas, touch };
   template <Kind kind>
   struct Op {
     SimMachine& m;
@@ -122,6 +123,18 @@ class SimMachine {
   Op<Kind::cas> cas(Ref ref, std::uint64_t& seen, std::uint64_t value) { return {*this, ref, value, &seen}; }
   std::uint64_t peek(Ref ref) const { return *ref.value; }
 
+  struct Touch {
+    SimMachine& m;
+    std::span<Line> lines;
+    Access access;
+
+    bool await_ready() { return m.advance(); }
+    void await_suspend(std::coroutine_handle<> self) { m.suspend(self); }
+    void await_resume() { m.touch_all(lines, access); }
+  };
+  Touch touch(Lines& lines, std::size_t first, std::size_t count, Access access) {
+    return {*this, lines.some(first, count), access};
+  }
 
   void work(std::uint64_t ns) { core_.charge_work(static_cast<Time>(ns) * kPerNs); }
   void work_ps(Time ps) { core_.charge_work(ps); }
@@ -281,6 +294,16 @@ class SimMachine {
     take(*ref.line);
     core_.note(Kind::cas, *ref.value);
     return *ref.value;
+  }
+
+  void touch_all(std::span<Line> lines, Access access) {
+    Time takes = 0;
+    for (Line& line : lines) {
+      takes += access == Access::write ? lines_.write(line, core_.current->cpu, core_.now + takes)
+                                       : lines_.read(line, core_.current->cpu, core_.now + takes);
+    }
+    core_.charge_memory(takes);
+    core_.note(Kind::touch, lines.size() << 1 | static_cast<std::uint64_t>(access));
   }
 
   // A thread between two events.

@@ -1,8 +1,10 @@
-// Waiting for a client, which needs no timer.
+// Two operations of the machine: waiting for a client, which needs no timer, and touching data, which lies somewhere.
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "machine/host_machine.hpp"
 #include "machine/sim_machine.hpp"
@@ -110,6 +112,101 @@ TEST(WaitForClient, EndsWhenTheRunStopsInVirtualTime) {
 TEST(WaitForClient, EndsWhenTheRunStopsOnTheHost) {
   HostMachine m;
   stop_while_a_client_is_away(m);
+}
+
+/// Two sockets of one core, where only cache lines cost anything.
+SimConfig two_sockets() {
+  SimConfig config;
+  config.sockets = 2;
+  config.cores_per_socket = 1;
+  config.wake.quantiles_ps = {0};
+  config.switch_ps = 0;
+  return config;
+}
+
+/// The time of each of `n` touches by a thread that makes one every 20 us from `from_ns` on.
+Task<> touch_at_times(M& m, M::Lines& lines, Access access, std::uint64_t from_ns, int n,
+                      std::vector<Time>& took) {
+  m.work(from_ns);
+  for (int i = 0; i < n; ++i) {
+    co_await m.touch(lines, 0, 0, access);  // the work is over
+    const Time start = m.now_ps();
+    co_await m.touch(lines, 0, lines.size(), access);
+    took.push_back(m.now_ps() - start);
+    m.work(20'000);
+  }
+}
+
+/// The touches of one thread on each of two sockets, in turns, the first by the first.
+std::vector<std::vector<Time>> touches(const SimConfig& config, std::size_t n_lines, Access access, int n) {
+  SimMachine m(config);
+  M::Lines lines(n_lines);
+  std::vector<std::vector<Time>> took(2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    m.spawn("session", [&, i] { return touch_at_times(m, lines, access, 10'000 * i, n, took[i]); });
+  }
+  m.run();
+  return took;
+}
+
+TEST(Touch, WritingALineOfAPageInTurnsBringsItFromTheOtherSocketEachTime) {
+  const SimConfig config = two_sockets();
+  const auto took = touches(config, 1, Access::write, 5);
+  const Time moves = config.other_socket_ps + config.rmw_ps;
+  EXPECT_EQ(took[0], (std::vector<Time>{config.first_touch_ps + config.rmw_ps, moves, moves, moves, moves}));
+  EXPECT_EQ(took[1], (std::vector<Time>(5, moves)));
+}
+
+TEST(Touch, ReadingALineCostsItsWayOncePerCpu) {
+  const SimConfig config = two_sockets();
+  const auto took = touches(config, 1, Access::read, 5);
+  std::vector<Time> here(5, config.load_ps);
+  here[0] = config.first_touch_ps;
+  EXPECT_EQ(took[0], here);
+  here[0] = config.other_socket_ps + config.load_ps;
+  EXPECT_EQ(took[1], here);
+}
+
+TEST(Touch, CostsTheSumOfItsLinesAndIsMemoryTime) {
+  const SimConfig config = two_sockets();
+  const auto took = touches(config, 3, Access::write, 2);
+  EXPECT_EQ(took[1], (std::vector<Time>(2, 3 * (config.other_socket_ps + config.rmw_ps))));
+  SimMachine m(config);
+  M::Lines lines(7);
+  m.spawn("session", [&]() -> Task<> { co_await m.touch(lines, 2, 4, Access::write); });
+  m.run();
+  const auto spent = m.core_times()[0][Purpose::memory];
+  EXPECT_EQ(spent, static_cast<std::uint64_t>(4 * (config.first_touch_ps + config.rmw_ps)));
+}
+
+TEST(Touch, ManyWritersOfOneLineQueueForIt) {
+  SimConfig config = two_sockets();
+  config.sockets = 1;
+  config.cores_per_socket = 8;
+  SimMachine m(config);
+  M::Lines root(1);
+  for (int i = 0; i < 8; ++i) {
+    m.spawn("session", [&]() -> Task<> {
+      for (int k = 0; k < 1000; ++k) co_await m.touch(root, 0, 1, Access::write);
+    });
+  }
+  m.run();
+  const auto each = static_cast<double>(config.same_socket_ps + config.rmw_ps);
+  EXPECT_NEAR(static_cast<double>(m.now_ps()), 8000 * each, 0.01 * 8000 * each);
+}
+
+TEST(Touch, IsThereOnRealThreadsToo) {
+  HostMachine m;
+  HostMachine::Lines page(4);
+  for (int i = 0; i < 4; ++i) {
+    m.spawn("session", [&]() -> Task<> {
+      for (int k = 0; k < 1000; ++k) {
+        co_await m.touch(page, 0, 1, Access::write);
+        co_await m.touch(page, 1, 3, Access::read);
+      }
+    });
+  }
+  m.run();
 }
 
 }  // namespace

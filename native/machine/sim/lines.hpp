@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "machine/cpu_set.hpp"
@@ -56,6 +57,21 @@ class Words {
 
  private:
   std::vector<std::uint64_t> values_;
+  std::vector<Line> lines_;
+};
+
+/// Data that threads share besides words: a page, the root of an index. Only where it lies matters here.
+class Lines {
+ public:
+  explicit Lines(std::size_t n) : lines_(n) {}
+  Lines(const Lines&) = delete;
+  Lines& operator=(const Lines&) = delete;
+  std::span<Line> some(std::size_t first, std::size_t count) {
+    return std::span(lines_).subspan(first, count);
+  }
+  std::size_t size() const { return lines_.size(); }
+
+ private:
   std::vector<Line> lines_;
 };
 
