@@ -26,7 +26,7 @@ class Log56 {
         buffer_(config.buffer_bytes + 2 * kBlockBytes),
         mutex_(m, "log_sys_mutex", config.latch_spin),
         flush_order_(m, "log_flush_order_mutex", config.latch_spin),
-        flush_list_(m, config),
+        flush_lists_(m, config),
         reservation_(m.site("log_reservation")),
         no_flush_(m, "log_no_flush_event"),
         flushed_(kStartLsn + kHeaderBytes) {
@@ -65,7 +65,7 @@ class Log56 {
     co_await mutex_.unlock(m);
     m.leave();
     if (dirties_page) {
-      co_await flush_list_.add(m, appended.start_lsn);
+      co_await flush_lists_.add(m, appended.start_lsn);
       co_await flush_order_.unlock(m);
     }
     co_return appended;
@@ -133,7 +133,7 @@ class Log56 {
   }
 
   Lsn flushed_lsn(M& m) const { return m.peek(const_cast<typename M::Word&>(flushed_)); }
-  FlushList<M>& flush_list() { return flush_list_; }
+  FlushLists<M>& flush_lists() { return flush_lists_; }
   const LogCounters& counters() const { return counters_; }
 
  private:
@@ -151,7 +151,7 @@ class Log56 {
   LinearBuffer buffer_;
   sync::Latch<M> mutex_;
   sync::Latch<M> flush_order_;
-  FlushList<M> flush_list_;
+  FlushLists<M> flush_lists_;
   machine::Site reservation_;
   sync::Event<M> no_flush_;
   typename M::Word flushed_;

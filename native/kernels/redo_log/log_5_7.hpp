@@ -31,7 +31,7 @@ class Log57 {
         mutex_(m, "log_sys_mutex", config.latch_spin),
         write_mutex_(m, "log_sys_write_mutex", config.latch_spin),
         flush_order_(m, "log_flush_order_mutex", config.latch_spin),
-        flush_list_(m, config),
+        flush_lists_(m, config),
         reservation_(m.site("log_reservation")),
         flush_event_(m, "log_flush_event"),
         written_(kStartLsn + kHeaderBytes),
@@ -68,7 +68,7 @@ class Log57 {
     co_await mutex_.unlock(m);
     m.leave();
     if (dirties_page) {
-      co_await flush_list_.add(m, appended.start_lsn);
+      co_await flush_lists_.add(m, appended.start_lsn);
       co_await flush_order_.unlock(m);
     }
     co_return appended;
@@ -128,7 +128,7 @@ class Log57 {
   }
 
   Lsn flushed_lsn(M& m) const { return m.peek(const_cast<typename M::Word&>(flushed_)); }
-  FlushList<M>& flush_list() { return flush_list_; }
+  FlushLists<M>& flush_lists() { return flush_lists_; }
   const LogCounters& counters() const { return counters_; }
 
  private:
@@ -190,7 +190,7 @@ class Log57 {
   sync::Latch<M> mutex_;
   sync::Latch<M> write_mutex_;
   sync::Latch<M> flush_order_;
-  FlushList<M> flush_list_;
+  FlushLists<M> flush_lists_;
   machine::Site reservation_;
   sync::Event<M> flush_event_;
   typename M::Word written_;

@@ -32,7 +32,7 @@ class Log80 {
         write_ahead_(kBlockBytes + config.write_ahead_bytes),
         recent_written_(config.recent_written_slots, kFirstLsn),
         recent_closed_(config.recent_closed_slots, kFirstLsn),
-        flush_list_(m, config),
+        flush_lists_(m, config),
         gate_(m, config),
         writer_mutex_(m, "log_writer_mutex", config.latch_spin),
         flusher_mutex_(m, "log_flusher_mutex", config.latch_spin),
@@ -102,7 +102,7 @@ class Log80 {
     }
     const bool has_slot = co_await wait_for_slot(m, recent_closed_, range.start_lsn, recent_closed_wait_);
     if (!has_slot) co_return Appended{};
-    if (dirties_page) co_await flush_list_.add(m, range.start_lsn);
+    if (dirties_page) co_await flush_lists_.add(m, range.start_lsn);
     co_await recent_closed_.add_link_advance_tail(m, range.start_lsn, range.end_lsn);
     co_return range;
   }
@@ -146,7 +146,7 @@ class Log80 {
   /// For a test that takes away all timeouts: the writer is woken by looking from time to time, so somebody
   /// must.
   Task<> poke_writer(M& m) { co_await writer_event_.set(m); }
-  FlushList<M>& flush_list() { return flush_list_; }
+  FlushLists<M>& flush_lists() { return flush_lists_; }
   const LogCounters& counters() const { return counters_; }
 
  private:
@@ -469,7 +469,7 @@ class Log80 {
   std::uint64_t written_ahead_ = 0;     // under writer_mutex
   Links recent_written_;
   Links recent_closed_;
-  FlushList<M> flush_list_;
+  FlushLists<M> flush_lists_;
   CpuGate<M> gate_;
   sync::Latch<M> writer_mutex_;
   sync::Latch<M> flusher_mutex_;

@@ -1,13 +1,15 @@
-// What the three logs have in common: their parameters, what appending gives back, the flush list.
+// What the three logs have in common: their parameters, what appending gives back, the flush lists.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <vector>
 
 #include "common/described.hpp"
 #include "machine/concept.hpp"
+#include "machine/random.hpp"
 #include "redo_log/block.hpp"
 #include "sync/latch.hpp"
 
@@ -27,6 +29,7 @@ struct LogConfig {
   std::uint64_t seal_ns = 60;
   std::uint64_t reserve_ns = 10;
   std::uint64_t flush_list_ns = 30;
+  std::uint64_t buffer_pool_instances = 8;
   sync::SpinParams latch_spin{};
 
   // 8.0
@@ -67,6 +70,9 @@ constexpr auto described(options::Of<LogConfig>) {
           options::option<&C::reserve_ns>("reserve_ns",
                                           "sizes, conversions, headers, under the mutex in 5.x"),
           options::option<&C::flush_list_ns>("flush_list_ns", "adding a page to the flush list"),
+          options::option<&C::buffer_pool_instances>(
+              "buffer_pool_instances", {.least = 1, .most = 64},
+              "innodb_buffer_pool_instances, each with a flush list and its mutex"),
           options::option<&C::latch_spin, &Spin::rounds>("spin_rounds",
                                                          "looks at a latch before a thread sleeps"),
           options::option<&C::latch_spin, &Spin::wait_delay>("spin_wait_delay", "innodb_spin_wait_delay"),
@@ -115,31 +121,44 @@ struct LogCounters {
   std::atomic<std::uint64_t> log_waits = 0;  // no room in the buffer
 };
 
-/// The dirty pages in the order in which they were added, by the LSN of their first change.
+/// The flush list of each buffer pool instance: its dirty pages in the order in which they were added, by the LSN of their
+/// first change. A page hashes to its instance by the 64 pages that it is one of; here each instance is as likely.
 template <Machine M>
-class FlushList {
+class FlushLists {
  public:
-  FlushList(M& m, const LogConfig& config)
-      : latch_(m, "flush_list_mutex", config.latch_spin),
-        site_(m.site("flush_list")),
-        add_ns_(config.flush_list_ns) {}
+  FlushLists(M& m, const LogConfig& config) : site_(m.site("flush_list")), add_ns_(config.flush_list_ns) {
+    for (std::uint64_t i = 0; i < config.buffer_pool_instances; ++i) {
+      instances_.emplace_back(m, config.latch_spin);
+    }
+  }
 
+  /// The page that the running thread has made dirty.
   Task<> add(M& m, Lsn start_lsn) {
     machine::Scope<M> doing(m, site_);
-    co_await latch_.lock(m);
+    const std::size_t n = instances_.size();
+    Instance& instance = instances_[n == 1 ? 0 : machine::high_product(m.random(), n)];
+    co_await instance.latch.lock(m);
     m.charge(add_ns_);
-    if (keeps_) added_.push_back(start_lsn);
-    co_await latch_.unlock(m);
+    if (keeps_) instance.added.push_back(start_lsn);
+    co_await instance.latch.unlock(m);
   }
   void keep(bool keeps) { keeps_ = keeps; }
-  const std::vector<Lsn>& added() const { return added_; }
+  /// Calls each(what was added to one instance), for all of them; that of a run which keeps it.
+  void added(const auto& each) const {
+    for (const Instance& instance : instances_) each(instance.added);
+  }
 
  private:
-  sync::Latch<M> latch_;
+  struct Instance {
+    Instance(M& m, const sync::SpinParams& spin) : latch(m, "flush_list_mutex", spin) {}
+    sync::Latch<M> latch;
+    std::vector<Lsn> added;  // under the latch
+  };
+
+  std::deque<Instance> instances_;
   machine::Site site_;
   std::uint64_t add_ns_;
   bool keeps_ = false;
-  std::vector<Lsn> added_;
 };
 
 }  // namespace engineroom::redo_log
