@@ -31,14 +31,17 @@ class RedoEngine {
     Lsn end_lsn = 0;
   };
 
-  /// Each `flush_every`-th commit of a session waits for the disk; none when it is 0.
+  /// Each `flush_every`-th commit of a session waits for the disk; none when it is 0. Refuses mini-transactions for which
+  /// the log would never have room.
   RedoEngine(M& m, typename M::File& file, const LogConfig& config, std::size_t most_mtr_bytes,
              std::uint32_t flush_every)
       : log_(m, file, config),
         flush_every_(flush_every),
         group_(most_mtr_bytes),
         mtr_commit_(m.site("mtr_commit")),
-        write_up_to_(m.site("log_write_up_to")) {}
+        write_up_to_(m.site("log_write_up_to")) {
+    check_room<Log>(config, most_mtr_bytes);
+  }
 
   Log& log() { return log_; }
   void spawn_threads(M& m) { log_.spawn_threads(m); }

@@ -1,7 +1,8 @@
 // The redo log of 5.6: one mutex over everything, the write to the file included.
 //
 // Models      mtr_log_reserve_and_write, log_write_up_to, log_group_write_buf (5.6.41)
-// Leaves out  checkpoints, log groups, extending the buffer
+// Leaves out  checkpoints, log groups; extending the buffer (log_buffer_extend), so that a mini-transaction of half a
+//             buffer or more is refused
 // Cost        two mutex pairs a mini-transaction; who wants durability writes and flushes alone, the others
 //             wait
 #pragma once
@@ -39,7 +40,7 @@ class Log56 {
   void spawn_threads(M&) {}
 
   Task<Appended> append(M& m, std::span<const std::byte> group, bool dirties_page) {
-    check_fits(group.size());
+    check_room<Log56>(config_, group.size());
     m.enter(reservation_);
     // The margin to the oldest change that is not in its page, which always is wide enough here.
     co_await mutex_.lock(m);
@@ -51,7 +52,8 @@ class Log56 {
       const Lsn all = lsn_;
       co_await mutex_.unlock(m);
       m.leave();
-      co_await write_up_to(m, all, false);
+      // log_buffer_flush_to_disk: the room is free when the file is flushed, too.
+      co_await write_up_to(m, all, true);
       if (m.stopping()) co_return Appended{};
       m.enter(reservation_);
       co_await mutex_.lock(m);
@@ -118,8 +120,7 @@ class Log56 {
     if (flush) co_await m.fsync(file_);
     co_await mutex_.lock(m);
     if (flush) co_await m.store(flushed_, write_lsn);
-    // What is written is dropped when a quarter of the buffer is behind it.
-    if (next_to_write_ > dropped_from()) {
+    if (next_to_write_ > max_buf_free() / 2) {
       const std::size_t left = buffer_.free() - next_to_write_;
       std::memmove(buffer_.at(0), buffer_.at(next_to_write_), buffer_.blocks_end() - next_to_write_);
       m.charge(left / 32);
@@ -132,18 +133,26 @@ class Log56 {
     co_return true;
   }
 
+  static std::size_t least_buffer_bytes(const LogConfig&, std::size_t mtr_bytes) {
+    return whole_blocks(std::max(2 * mtr_bytes + 1, kBlockBytes + room_for(mtr_bytes)));
+  }
+  static std::uint64_t least_recent_closed_slots(std::size_t) { return 0; }
+
   Lsn flushed_lsn(M& m) const { return m.peek(const_cast<typename M::Word&>(flushed_)); }
   FlushLists<M>& flush_lists() { return flush_lists_; }
   const LogCounters& counters() const { return counters_; }
 
  private:
-  /// Half of max_buf_free, which is half of the buffer.
-  std::size_t dropped_from() const { return config_.buffer_bytes / 4; }
-  static constexpr std::size_t room_for(std::size_t bytes) { return bytes * 5 / 4 + 4 * kBlockBytes; }
-  void check_fits(std::size_t bytes) const {
-    if (dropped_from() + kBlockBytes + room_for(bytes) <= config_.buffer_bytes) return;
-    refuse("a mini-transaction has " + std::to_string(bytes) + " bytes: make buffer_bytes, now " +
-           std::to_string(config_.buffer_bytes) + ", larger");
+  static constexpr std::size_t kWriteMargin = 4 * kBlockBytes;  // LOG_BUF_WRITE_MARGIN
+  static constexpr std::size_t kFlushMargin =
+      kWriteMargin + 4 * (16U << 10);  // LOG_BUF_FLUSH_MARGIN: four pages
+
+  static constexpr std::size_t room_for(std::size_t bytes) { return bytes * 5 / 4 + kWriteMargin; }
+  /// What is written leaves the buffer when it ends behind half of this. A buffer so small that no server has it (they begin
+  /// at 256 KiB) is moved each time: what is written never keeps a mini-transaction from the room it needs.
+  std::size_t max_buf_free() const {
+    const std::size_t half = config_.buffer_bytes / 2;  // LOG_BUF_FLUSH_RATIO
+    return half > kFlushMargin ? half - kFlushMargin : 0;
   }
 
   LogConfig config_;

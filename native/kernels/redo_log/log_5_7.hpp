@@ -2,7 +2,8 @@
 //
 // Models      mtr_t::Command::execute, log_write_up_to, log_buffer_switch, log_write_flush_to_disk_low
 //             (5.7.32)
-// Leaves out  checkpoints, MLOG_FILE_NAME records, extending the buffer
+// Leaves out  checkpoints, MLOG_FILE_NAME records; extending the buffer (log_buffer_extend), so that a mini-transaction of
+//             more than half a buffer is refused
 // Cost        one mutex pair a mini-transaction; the write holds write_mutex alone, the fsync neither
 //
 // Order of the latches: write_mutex, mutex, flush_order. Who finds an fsync running waits for its end and
@@ -46,10 +47,10 @@ class Log57 {
   void spawn_threads(M&) {}
 
   Task<Appended> append(M& m, std::span<const std::byte> group, bool dirties_page) {
-    check_fits(group.size());
+    check_room<Log57>(config_, group.size());
     m.enter(reservation_);
     co_await mutex_.lock(m);
-    while (halves_[half_].free() + room_for(group.size()) > config_.buffer_bytes) {
+    while (halves_[half_].free() + room_for(config_, group.size()) > config_.buffer_bytes) {
       ++counters_.log_waits;
       const Lsn all = lsn_;
       co_await mutex_.unlock(m);
@@ -127,18 +128,18 @@ class Log57 {
     co_return true;
   }
 
+  static std::size_t least_buffer_bytes(const LogConfig& config, std::size_t mtr_bytes) {
+    return whole_blocks(std::max(2 * mtr_bytes, kBlockBytes + room_for(config, mtr_bytes)));
+  }
+  static std::uint64_t least_recent_closed_slots(std::size_t) { return 0; }
+
   Lsn flushed_lsn(M& m) const { return m.peek(const_cast<typename M::Word&>(flushed_)); }
   FlushLists<M>& flush_lists() { return flush_lists_; }
   const LogCounters& counters() const { return counters_; }
 
  private:
-  std::size_t room_for(std::size_t bytes) const {
-    return bytes * 5 / 4 + 4 * kBlockBytes + config_.write_ahead_bytes;
-  }
-  void check_fits(std::size_t bytes) const {
-    if (kBlockBytes + room_for(bytes) <= config_.buffer_bytes) return;
-    refuse("a mini-transaction has " + std::to_string(bytes) + " bytes: make buffer_bytes, now " +
-           std::to_string(config_.buffer_bytes) + ", larger");
+  static std::size_t room_for(const LogConfig& config, std::size_t bytes) {
+    return bytes * 5 / 4 + 4 * kBlockBytes + config.write_ahead_bytes;
   }
 
   /// log_buffer_switch: the incomplete block goes on at the start of the other half.

@@ -3,12 +3,14 @@
 //
 // Models      log_buffer_reserve, log_buffer_write, log_buffer_write_completed, log_writer, log_flusher,
 //             both notifiers, log_write_up_to, log_self_write_up_to (8.0.26 to 9.7.4)
-// Leaves out  resizing the buffer, checkpoints, the archiver, several files
+// Leaves out  resizing the buffer, so that a mini-transaction that is larger is refused; checkpoints, the archiver, several
+//             files
 // Cost        one addition and, for each piece of 512 bytes, a link; a commit with the log threads hops to
 //             the writer, to the flusher and back
 #pragma once
 
 #include <atomic>
+#include <bit>
 #include <memory>
 #include <string>
 #include <vector>
@@ -77,7 +79,7 @@ class Log80 {
   /// The same for a thread that is away for `late_ns` between its reservation and its copy.
   Task<Appended> append_late(M& m, std::span<const std::byte> group, std::uint64_t late_ns,
                              bool dirties_page = false) {
-    check_fits(group.size());
+    check_room<Log80>(config_, group.size());
     machine::Scope<M> doing(m, reservation_);
     // The order of the log is the order of these additions; all else happens at the same time.
     const Sn start_sn = co_await m.add(sn_, group.size());
@@ -137,6 +139,14 @@ class Log80 {
     }
   }
 
+  static std::size_t least_buffer_bytes(const LogConfig&, std::size_t mtr_bytes) {
+    const std::size_t blocks = (mtr_bytes + Sound::ring_margin() + kDataBytes - 1) / kDataBytes;
+    return blocks * kBlockBytes;
+  }
+  static std::uint64_t least_recent_closed_slots(std::size_t mtr_bytes) {
+    return std::bit_ceil(2 * mtr_bytes);
+  }
+
   Lsn flushed_lsn(M& m) const { return m.peek(const_cast<typename M::Word&>(flushed_)); }
   Lsn written_lsn(M& m) const { return m.peek(const_cast<typename M::Word&>(written_)); }
   Lsn ready_lsn(M& m) { return m.peek(recent_written_.tail_word()); }
@@ -173,12 +183,6 @@ class Log80 {
 
   Task<> set_limit(M& m, Lsn written) {
     co_await m.store(buf_limit_sn_, sn_of(written) + buffer_sn() - Rules::ring_margin());
-  }
-
-  void check_fits(std::size_t bytes) const {
-    if (bytes + 2 * kBlockBytes <= buffer_sn() && bytes * 2 <= recent_closed_.capacity()) return;
-    refuse("a mini-transaction has " + std::to_string(bytes) +
-           " bytes: make buffer_bytes and recent_closed_slots larger");
   }
 
   struct Piece {

@@ -78,8 +78,9 @@ constexpr auto described(options::Of<LogConfig>) {
           options::option<&C::latch_spin, &Spin::wait_delay>("spin_wait_delay", "innodb_spin_wait_delay"),
           options::option<&C::has_cpu_gate>("cpu_gate", "off: log threads and users always spin"),
           options::option<&C::recent_written_slots>("recent_written_slots",
-                                                    {.least = 1, .is_power_of_two = true},
-                                                    "of the link buffer that finds gaps"),
+                                                    {.least = 1024, .is_power_of_two = true},
+                                                    "of the link buffer that finds gaps; a piece of 512 "
+                                                    "bytes, headers between, is to fit in"),
           options::option<&C::recent_closed_slots>(
               "recent_closed_slots", {.least = 1, .is_power_of_two = true},
               "of the link buffer that bounds the disorder of the flush list"),
@@ -107,6 +108,23 @@ constexpr auto described(options::Of<LogConfig>) {
           options::option<&C::frequent_ns>("frequent_ns",
                                            "log threads spin when requests come faster than this"),
       });
+}
+
+/// Refuses mini-transactions of so many bytes for which a log of this kind would never have room.
+template <typename Log>
+void check_room(const LogConfig& config, std::size_t mtr_bytes) {
+  const auto too_small = [&](const char* option, std::uint64_t given, std::uint64_t least) {
+    refuse("a mini-transaction has " + std::to_string(mtr_bytes) + " bytes and " + option + " is " +
+           std::to_string(given) + ": make it at least " + std::to_string(least) +
+           ", or the mini-transaction smaller");
+  };
+  const std::size_t bytes = Log::least_buffer_bytes(config, mtr_bytes);
+  if (config.buffer_bytes < bytes) too_small("buffer_bytes", config.buffer_bytes, bytes);
+  const std::uint64_t slots = Log::least_recent_closed_slots(mtr_bytes);
+  if (config.recent_closed_slots < slots) too_small("recent_closed_slots", config.recent_closed_slots, slots);
+}
+constexpr std::size_t whole_blocks(std::size_t bytes) {
+  return (bytes + kBlockBytes - 1) / kBlockBytes * kBlockBytes;
 }
 
 /// What a mini-transaction's commit gives back. Not done: the run was stopped first.
