@@ -169,6 +169,7 @@ concept Machine = requires(M m, typename M::Ref word, typename M::File& file, st
   { m.advance() } -> std::same_as<bool>;
   { m.try_cas(word, n, n) } -> std::same_as<bool>;         // only after advance()
   { m.try_xchg(word, n) } -> std::same_as<std::uint64_t>;  // only after advance()
+  { m.try_add(word, n) } -> std::same_as<std::uint64_t>;   // only after advance()
   { m.try_load(word) } -> std::same_as<std::uint64_t>;     // only after advance()
 };
 

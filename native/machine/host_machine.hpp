@@ -213,6 +213,7 @@ class HostMachine {
     return ref.word->compare_exchange_strong(expected, value);
   }
   std::uint64_t try_xchg(Ref ref, std::uint64_t value) { return ref.word->exchange(value); }
+  std::uint64_t try_add(Ref ref, std::uint64_t value) { return ref.word->fetch_add(value); }
   std::uint64_t try_load(Ref ref) { return ref.word->load(); }
 
   // What a run is asked afterwards.

@@ -238,6 +238,7 @@ class SimMachine {
     return compare_and_swap(ref, expected, value) == expected;
   }
   std::uint64_t try_xchg(Ref ref, std::uint64_t value) { return write(ref, value, Kind::xchg); }
+  std::uint64_t try_add(Ref ref, std::uint64_t value) { return write(ref, *ref.value + value, Kind::add); }
   std::uint64_t try_load(Ref ref) { return read(ref); }
 
   // What a run is asked afterwards.

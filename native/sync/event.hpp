@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "machine/concept.hpp"
+#include "sync/wait_end.hpp"
 
 namespace engineroom::sync {
 
@@ -49,33 +50,23 @@ class Event {
     if (sleepers > 0) co_await m.unpark(words_[kState], machine::kAllWaiters);
   }
 
-  /// Until the event is set, or was set since the reset that gave `signal_count`. False when it gave up: at
-  /// the timeout, or because the run stops (unless it is to wait through_stop).
-  Task<bool> wait(M& m, std::uint64_t signal_count, std::uint64_t timeout_ns = machine::kForEver,
-                  Patience patience = Patience::until_stop) {
+  /// Until the event is set, or was set since the reset that gave `signal_count`; or it gives up, at the timeout or because
+  /// the run stops (unless it is to wait through_stop).
+  Task<WaitEnd> wait(M& m, std::uint64_t signal_count, std::uint64_t timeout_ns = machine::kForEver,
+                     Patience patience = Patience::until_stop) {
     const std::uint64_t start = m.now();
-    const Waited waited = co_await wait_uncounted(m, signal_count, timeout_ns, patience);
+    const Waited waited = co_await wait_from(m, signal_count, start, timeout_ns, patience);
     if (waited.parks > 0) m.waited(site_, {m.now() - start, 0, waited.parks});
-    co_return waited.is_signalled;
+    co_return waited.end;
   }
 
   struct Waited {
-    bool is_signalled;
-    std::uint64_t parks;
+    WaitEnd end = WaitEnd::signalled;
+    std::uint64_t parks = 0;
   };
-  /// The same for a latch, which counts its waits itself.
-  Task<Waited> wait_uncounted(M& m, std::uint64_t signal_count, std::uint64_t timeout_ns, Patience patience) {
-    Waited waited{false, 0};
-    for (bool is_last_look = false;;) {
-      const std::uint64_t state = co_await m.load(words_[kState]);
-      waited.is_signalled = (state & kSet) != 0 || (state >> 1) != signal_count;
-      if (waited.is_signalled || is_last_look) co_return waited;
-      co_await m.add(words_[kSleepers], 1);
-      const machine::ParkResult result = co_await m.park(words_[kState], state, site_, timeout_ns, patience);
-      co_await m.add(words_[kSleepers], ~std::uint64_t{0});
-      ++waited.parks;
-      is_last_look = result == machine::ParkResult::timed_out || result == machine::ParkResult::stopping;
-    }
+  /// The same for a latch, which counts its waits itself and waits until it is signalled, whatever happens.
+  Task<Waited> wait_uncounted(M& m, std::uint64_t signal_count) {
+    return wait_from(m, signal_count, 0, machine::kForEver, Patience::through_stop);
   }
 
   bool is_set(M& m) { return (m.peek(words_[kState]) & kSet) != 0; }
@@ -85,6 +76,26 @@ class Event {
   static constexpr std::size_t kState = 0;  // the signal count, and in the lowest bit whether it is set
   static constexpr std::size_t kSleepers = 1;
   static constexpr std::uint64_t kSet = 1;
+
+  Task<Waited> wait_from(M& m, std::uint64_t signal_count, std::uint64_t start_ns, std::uint64_t timeout_ns,
+                         Patience patience) {
+    Waited waited;
+    for (std::uint64_t left_ns = timeout_ns;;) {
+      const std::uint64_t state = co_await m.load(words_[kState]);
+      const bool is_signalled = (state & kSet) != 0 || (state >> 1) != signal_count;
+      if (is_signalled) waited.end = WaitEnd::signalled;
+      if (is_signalled || waited.end != WaitEnd::signalled) co_return waited;
+      if (waited.parks > 0 && timeout_ns != machine::kForEver) {  // it was woken for no reason
+        const std::uint64_t passed_ns = m.now() - start_ns;
+        left_ns = timeout_ns > passed_ns ? timeout_ns - passed_ns : 0;
+      }
+      co_await m.add(words_[kSleepers], 1);
+      const machine::ParkResult result = co_await m.park(words_[kState], state, site_, left_ns, patience);
+      co_await m.add(words_[kSleepers], ~std::uint64_t{0});
+      ++waited.parks;
+      waited.end = end_of(result);
+    }
+  }
 
   typename M::Words words_;
   Site site_;

@@ -15,10 +15,10 @@
 #include <coroutine>
 #include <cstdint>
 #include <string_view>
-#include <utility>
 
 #include "machine/concept.hpp"
 #include "sync/event.hpp"
+#include "sync/fast_path.hpp"
 
 namespace engineroom::sync {
 
@@ -57,55 +57,36 @@ class Latch {
   static constexpr std::size_t kWaiters = 1;
   static constexpr int kTriesBeforeSleep = 4;
 
-  /// Tries the fast path in place, and goes on in a coroutine when that does not do.
-  class Slow {
+  class Lock : public FastPath<Latch, M> {
    public:
-    Slow(Latch& latch, M& m) : latch_(latch), m_(m) {}
-    Slow(const Slow&) = delete;
-    Slow& operator=(const Slow&) = delete;
-    void await_resume() {
-      if (rest_) rest_.result();
-    }
-
-   protected:
-    bool goes_on_in(Task<> rest, std::coroutine_handle<> self) {
-      rest_ = std::move(rest);
-      rest_.start();
-      if (rest_.done()) return false;
-      rest_.set_caller(self);
-      return true;
-    }
-    Latch& latch_;
-    M& m_;
-    bool has_begun_ = false;
-
-   private:
-    Task<> rest_;
-  };
-  class Lock : public Slow {
-   public:
-    using Slow::Slow;
+    using FastPath<Latch, M>::FastPath;
     bool await_ready() {
       if (!this->m_.advance()) return false;
-      this->has_begun_ = true;
+      has_begun_ = true;
       return this->m_.try_cas(this->latch_.words_[kLock], 0, 1);
     }
     bool await_suspend(std::coroutine_handle<> self) {
-      return this->goes_on_in(this->latch_.lock_slowly(this->m_, this->has_begun_), self);
+      return this->goes_on_in(this->latch_.lock_slowly(this->m_, has_begun_), self);
     }
+
+   private:
+    bool has_begun_ = false;
   };
-  class Unlock : public Slow {
+  class Unlock : public FastPath<Latch, M> {
    public:
-    using Slow::Slow;
+    using FastPath<Latch, M>::FastPath;
     bool await_ready() {
       if (!this->m_.advance()) return false;
-      this->has_begun_ = true;
+      has_begun_ = true;
       this->m_.try_xchg(this->latch_.words_[kLock], 0);
       return this->m_.advance() && this->m_.try_load(this->latch_.words_[kWaiters]) == 0;
     }
     bool await_suspend(std::coroutine_handle<> self) {
-      return this->goes_on_in(this->latch_.unlock_slowly(this->m_, this->has_begun_), self);
+      return this->goes_on_in(this->latch_.unlock_slowly(this->m_, has_begun_), self);
     }
+
+   private:
+    bool has_begun_ = false;
   };
 
   Task<> lock_slowly(M& m, bool has_tried) {
@@ -138,7 +119,7 @@ class Latch {
       }
       if (is_mine) break;
       ++parks;
-      co_await event_.wait_uncounted(m, signal_count, machine::kForEver, Patience::through_stop);
+      co_await event_.wait_uncounted(m, signal_count);
     }
     m.waited(site(), {m.now() - start, rounds, parks});
   }

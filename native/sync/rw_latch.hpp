@@ -1,9 +1,10 @@
 // The read-write latch of InnoDB: shared (s), exclusive (x), and shared-exclusive (sx), which lets readers in
 // but no other writer.
 //
-// Models      rw_lock_t with its lock word (5.7 to 9.7)
+// Models      rw_lock_t with its lock word (5.7 to 9.7); try_s and try_x are its nowait calls, x_is_wanted is
+//             is_x_blocked_by_s
 // Leaves out  recursion, upgrades, the debug lists
-// Cost        one compare-and-swap to enter or leave when nobody is in the way
+// Cost        a load and a compare-and-swap to enter when nobody is in the way, an addition to leave; no coroutine then
 //
 // The word counts what is taken: InnoDB's lock_word is X minus it.
 //
@@ -15,11 +16,14 @@
 //   X + r                              a writer waits for r readers to leave; nobody else gets in
 #pragma once
 
+#include <coroutine>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
 #include "machine/concept.hpp"
 #include "sync/event.hpp"
+#include "sync/fast_path.hpp"
 #include "sync/latch.hpp"
 
 namespace engineroom::sync {
@@ -30,20 +34,22 @@ class RwLatch {
   RwLatch(M& m, std::string_view name, SpinParams spin = {})
       : words_(2), event_(m, name), writer_event_(m, name), spin_(spin) {}
 
-  Task<> s_lock(M& m) { return take(m, 1, kX); }
-  Task<> sx_lock(M& m) { return take(m, kHalf, kHalf); }
-  Task<> x_lock(M& m) {
-    co_await take(m, kX, kHalf);
-    co_await wait_for_readers(m);
-  }
+  /// `co_await latch.s_lock(m)`, and so on.
+  auto s_lock(M& m) { return Lock<1, kX>(*this, m); }
+  auto sx_lock(M& m) { return Lock<kHalf, kHalf>(*this, m); }
+  auto x_lock(M& m) { return Lock<kX, kHalf>(*this, m); }
+  auto s_unlock(M& m) { return UnlockS(*this, m); }
+  auto sx_unlock(M& m) { return Unlock<kHalf>(*this, m); }
+  auto x_unlock(M& m) { return Unlock<kX>(*this, m); }
 
-  Task<> s_unlock(M& m) {
-    const std::uint64_t before = co_await m.add(words_[kTaken], ~std::uint64_t{0});
-    // The last reader wakes the writer that has closed the door already.
-    if (before - 1 == kX) co_await writer_event_.set(m);
+  /// False when somebody is in the way: nobody is waited for.
+  Task<bool> try_s(M& m) { return try_take(m, 1, kX, {}); }
+  Task<bool> try_x(M& m) {
+    std::uint64_t seen = 0;
+    co_return co_await m.cas(words_[kTaken], seen, kX);
   }
-  Task<> sx_unlock(M& m) { return give_back(m, kHalf); }
-  Task<> x_unlock(M& m) { return give_back(m, kX); }
+  /// Whether a writer waits for readers to leave, as one of them asks that has more to do: `co_await`.
+  auto x_is_wanted(M& m) { return IsWanted{m.load(words_[kTaken])}; }
 
   Site site() const { return event_.site(); }
 
@@ -53,9 +59,88 @@ class RwLatch {
   static constexpr std::uint64_t kX = 0x20000000;
   static constexpr std::uint64_t kHalf = kX / 2;
 
-  /// Adds `amount` if less than `limit` is taken.
-  Task<bool> try_take(M& m, std::uint64_t amount, std::uint64_t limit) {
-    std::uint64_t seen = co_await m.load(words_[kTaken]);
+  /// What a fast path has seen in the word before it gave up; nothing when it had no look.
+  struct Look {
+    bool has_looked = false;
+    std::uint64_t taken = 0;
+  };
+
+  /// Adds `amount` if less than `limit` is taken, so that nobody is in the way.
+  template <std::uint64_t amount, std::uint64_t limit>
+  class Lock : public FastPath<RwLatch, M> {
+   public:
+    using FastPath<RwLatch, M>::FastPath;
+    bool await_ready() {
+      M& m = this->m_;
+      const auto word = this->latch_.words_[kTaken];
+      if (!m.advance()) return false;
+      look_ = {true, m.try_load(word)};
+      if (look_.taken >= limit || !m.advance()) return false;
+      is_taken_ = m.try_cas(word, look_.taken, look_.taken + amount);
+      if (!is_taken_) look_ = {};
+      return is_taken_ && !has_readers_to_wait_for();
+    }
+    bool await_suspend(std::coroutine_handle<> self) {
+      return is_taken_ ? this->goes_on_in(this->latch_.wait_for_readers(this->m_), self)
+                       : this->goes_on_in(this->latch_.take(this->m_, amount, limit, look_), self);
+    }
+
+   private:
+    bool has_readers_to_wait_for() const { return amount == kX && look_.taken > 0; }
+
+    Look look_;
+    bool is_taken_ = false;
+  };
+
+  class UnlockS : public FastPath<RwLatch, M> {
+   public:
+    using FastPath<RwLatch, M>::FastPath;
+    bool await_ready() {
+      if (!this->m_.advance()) return false;
+      has_left_ = true;
+      return !is_last(this->m_.try_add(this->latch_.words_[kTaken], ~std::uint64_t{0}));
+    }
+    bool await_suspend(std::coroutine_handle<> self) {
+      return this->goes_on_in(this->latch_.leave(this->m_, has_left_), self);
+    }
+
+   private:
+    bool has_left_ = false;
+  };
+
+  template <std::uint64_t amount>
+  class Unlock : public FastPath<RwLatch, M> {
+   public:
+    using FastPath<RwLatch, M>::FastPath;
+    bool await_ready() {
+      M& m = this->m_;
+      if (!m.advance()) return false;
+      has_given_back_ = true;
+      m.try_add(this->latch_.words_[kTaken], ~amount + 1);
+      return m.advance() && m.try_load(this->latch_.words_[kWaiters]) == 0;
+    }
+    bool await_suspend(std::coroutine_handle<> self) {
+      return this->goes_on_in(this->latch_.give_back(this->m_, amount, has_given_back_), self);
+    }
+
+   private:
+    bool has_given_back_ = false;
+  };
+
+  struct IsWanted {
+    decltype(std::declval<M&>().load(std::declval<typename M::Ref>())) load;
+
+    bool await_ready() { return load.await_ready(); }
+    void await_suspend(std::coroutine_handle<> self) { load.await_suspend(self); }
+    bool await_resume() { return load.await_resume() > kX; }
+  };
+
+  /// The last reader that a writer waits for, by what was taken before it left.
+  static bool is_last(std::uint64_t taken_before) { return taken_before - 1 == kX; }
+
+  Task<bool> try_take(M& m, std::uint64_t amount, std::uint64_t limit, Look look) {
+    std::uint64_t seen = look.taken;
+    if (!look.has_looked) seen = co_await m.load(words_[kTaken]);
     while (seen < limit) {
       const bool is_taken = co_await m.cas(words_[kTaken], seen, seen + amount);
       if (is_taken) co_return true;
@@ -63,9 +148,13 @@ class RwLatch {
     co_return false;
   }
 
-  Task<> take(M& m, std::uint64_t amount, std::uint64_t limit) {
-    bool is_mine = co_await try_take(m, amount, limit);
-    if (is_mine) co_return;
+  Task<> take(M& m, std::uint64_t amount, std::uint64_t limit, Look look) {
+    const bool is_free = co_await try_take(m, amount, limit, look);
+    if (!is_free) co_await wait_to_take(m, amount, limit);
+    if (amount == kX) co_await wait_for_readers(m);
+  }
+
+  Task<> wait_to_take(M& m, std::uint64_t amount, std::uint64_t limit) {
     const std::uint64_t start = m.now();
     std::uint64_t rounds = 0;
     std::uint64_t parks = 0;
@@ -74,16 +163,16 @@ class RwLatch {
           co_await m.spin_until(words_[kTaken], machine::below(limit), spin_.looks(spin_.rounds));
       rounds += spun.rounds;
       if (!spun.holds) co_await m.yield();
-      is_mine = co_await try_take(m, amount, limit);
+      bool is_mine = co_await try_take(m, amount, limit, {});
       if (is_mine) break;
       if (spun.holds) continue;
       const std::uint64_t signal_count = co_await event_.reset(m);
       co_await m.store(words_[kWaiters], 1);
       // Between the reset and the store the latch may have become free without anybody to tell.
-      is_mine = co_await try_take(m, amount, limit);
+      is_mine = co_await try_take(m, amount, limit, {});
       if (is_mine) break;
       ++parks;
-      co_await event_.wait_uncounted(m, signal_count, machine::kForEver, Patience::through_stop);
+      co_await event_.wait_uncounted(m, signal_count);
     }
     m.waited(site(), {m.now() - start, rounds, parks});
   }
@@ -103,13 +192,22 @@ class RwLatch {
       taken = co_await m.load(words_[kTaken]);
       if (taken == kX) break;
       ++parks;
-      co_await writer_event_.wait_uncounted(m, signal_count, machine::kForEver, Patience::through_stop);
+      co_await writer_event_.wait_uncounted(m, signal_count);
     }
     m.waited(site(), {m.now() - start, rounds, parks});
   }
 
-  Task<> give_back(M& m, std::uint64_t amount) {
-    co_await m.add(words_[kTaken], ~amount + 1);
+  /// The last reader wakes the writer that has closed the door already.
+  Task<> leave(M& m, bool has_left) {
+    if (!has_left) {
+      const std::uint64_t before = co_await m.add(words_[kTaken], ~std::uint64_t{0});
+      if (!is_last(before)) co_return;
+    }
+    co_await writer_event_.set(m);
+  }
+
+  Task<> give_back(M& m, std::uint64_t amount, bool has_given_back) {
+    if (!has_given_back) co_await m.add(words_[kTaken], ~amount + 1);
     const std::uint64_t waiters = co_await m.load(words_[kWaiters]);
     if (waiters == 0) co_return;
     co_await m.store(words_[kWaiters], 0);

@@ -186,8 +186,8 @@ void run_until_stop(M& m) {
   }
   m.spawn("patient", [&]() -> Task<> {
     const std::uint64_t seen = co_await never.reset(m);
-    const bool is_signalled = co_await never.wait(m, seen);
-    EXPECT_FALSE(is_signalled);
+    const sync::WaitEnd end = co_await never.wait(m, seen);
+    EXPECT_EQ(end, sync::WaitEnd::stopping);
     co_await m.add(done, 1);
   });
   m.run();

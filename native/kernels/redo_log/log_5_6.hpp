@@ -92,8 +92,8 @@ class Log56 {
       const bool covers = flush && current_flush_lsn_ >= lsn;
       const std::uint64_t seen = signal_count_;
       co_await mutex_.unlock(m);
-      const bool is_over = co_await no_flush_.wait(m, seen);
-      if (covers && is_over) co_return true;
+      const sync::WaitEnd end = co_await no_flush_.wait(m, seen);
+      if (covers && end == sync::WaitEnd::signalled) co_return true;
     }
     const bool has_something = written_lsn_ < lsn_;
     if (!flush && !has_something) {

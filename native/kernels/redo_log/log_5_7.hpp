@@ -93,8 +93,8 @@ class Log57 {
       const bool covers = current_flush_lsn_ >= lsn;
       const std::uint64_t seen = signal_count_;
       co_await write_mutex_.unlock(m);
-      const bool is_over = co_await flush_event_.wait(m, seen);
-      if (covers && is_over) co_return true;
+      const sync::WaitEnd end = co_await flush_event_.wait(m, seen);
+      if (covers && end == sync::WaitEnd::signalled) co_return true;
     }
     {
       machine::Scope<M> waits(m, reservation_);
