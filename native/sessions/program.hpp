@@ -14,6 +14,9 @@ struct MiniTransactions {
   std::uint32_t dirty_percent = 30;  // of them make a clean page dirty
 };
 
+/// What the sources measured went up to 3,000.
+constexpr std::uint32_t kMostSessions = 4096;
+
 /// Times are means of exponential distributions.
 struct Statement {
   std::uint64_t away_ns = 0;       // before it: the client and the network

@@ -116,7 +116,8 @@ constexpr auto described(options::Of<LoadConfig>) {
   return options::list<C>(
       "a load",
       {
-          options::option<&C::clients>("clients", {.least = 1}, "sessions, each in a closed loop"),
+          options::option<&C::clients>("clients", {.least = 1, .most = sessions::kMostSessions},
+                                       "sessions, each in a closed loop"),
           options::option<&C::statements>("statements", "of a transaction"),
           options::option<&C::away_ns>("away_ns", "between two statements: the client and the network"),
           options::option<&C::statement_ns>("statement_ns", "computing, for each statement"),

@@ -1,0 +1,63 @@
+// As many sessions as a kernel takes, on a machine of four sockets: all of them begin, commit and end.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+#include "machine/sim_machine.hpp"
+#include "redo_log/engine.hpp"
+
+namespace engineroom::redo_log {
+namespace {
+
+using machine::SimConfig;
+using machine::SimMachine;
+
+SimConfig four_sockets() {
+  SimConfig config;
+  config.sockets = 4;
+  config.cores_per_socket = 22;
+  config.threads_per_core = 2;
+  config.timer_ps = 1'000'000;
+  config.disk_fsync.quantiles_ps = {100'000'000};
+  return config;
+}
+
+LoadConfig load_of(std::uint32_t clients) {
+  return {
+      .clients = clients, .statements = 1, .away_ns = 1'000'000, .statement_ns = 5'000, .transactions = 1};
+}
+
+class ManySessions : public testing::TestWithParam<Design> {};
+
+TEST_P(ManySessions, AllCommitWhatTheyHaveTo) {
+  SimMachine m(four_sockets());
+  SimMachine::File file(m, "redo", machine::Bytes::counted);
+  with_load(GetParam(), m, file, {}, load_of(sessions::kMostSessions), [&](auto& made) {
+    made.sessions.spawn(m);
+    EXPECT_GE(m.live_threads(), sessions::kMostSessions);
+    m.run();
+    EXPECT_EQ(made.sessions.counts().transactions, sessions::kMostSessions);
+    EXPECT_EQ(made.sessions.counts().latency_ns.count(), sessions::kMostSessions);
+    EXPECT_EQ(m.live_threads(), 0U);
+  });
+}
+
+std::string name_of_test(const testing::TestParamInfo<Design>& info) {
+  return info.param == Design::log_5_7 ? "Log57" : "Log80";
+}
+INSTANTIATE_TEST_SUITE_P(RedoLog, ManySessions, testing::Values(Design::log_5_7, Design::log_8_0),
+                         name_of_test);
+
+TEST(Sessions, MoreThanAKernelTakesAreRefusedByTheirNumber) {
+  try {
+    options::check(load_of(sessions::kMostSessions + 1));
+    FAIL() << "one session too many";
+  } catch (const std::invalid_argument& refusal) {
+    EXPECT_NE(std::string(refusal.what()).find("4097"), std::string::npos) << refusal.what();
+  }
+}
+
+}  // namespace
+}  // namespace engineroom::redo_log
