@@ -164,6 +164,11 @@ def _svg(
         drawing = Figure(figsize=(width_in, width_in * ratio), layout="constrained")
         FigureCanvasSVG(drawing)
         picture(table, drawing.add_subplot())
+        # Places are found once and kept: saving would draw everything a first time, invisibly, only to find them.
+        layout = drawing.get_layout_engine()
+        assert layout is not None
+        layout.execute(drawing)
+        drawing.set_layout_engine("none")
         out = io.StringIO()
         drawing.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
     svg = out.getvalue()
@@ -183,6 +188,9 @@ def _svg(
 
 def _own_ids(svg: str, *, prefix: str) -> str:
     """Prefix every id and every reference to one: a page has many drawings, and ids are the page's."""
-    for name in set(re.findall(r' id="([^"]+)"', svg)):
-        svg = re.sub(rf'( id="|#){re.escape(name)}(?=["\)])', rf"\g<1>{prefix}{name}", svg)
-    return svg
+    names = set(re.findall(r' id="([^"]+)"', svg))
+    return re.sub(
+        r'( id="|#)([^"\)]+)(?=["\)])',
+        lambda found: found[1] + (prefix if found[2] in names else "") + found[2],
+        svg,
+    )
