@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from engineroom import paths
-from engineroom.pytest_times import CHAPTER_BUDGET_S, Cost, table, write
+from engineroom.pytest_times import CHAPTER_BUDGET_S, Cost, Progress, read_seconds, table, write
 
 TESTS = """
 import os, time
@@ -59,6 +59,7 @@ def test_workers_share_the_tests_and_tell_what_they_cost(tmp_path: Path):
             "loadfile",
             "--no-loadscope-reorder",
             "--times",
+            "--progress",
         ],
         cwd=tmp_path,
         env={**os.environ, "ENGINEROOM_ROOT": str(tmp_path)},
@@ -113,3 +114,25 @@ def test_every_test_is_written_the_slowest_first(tmp_path: Path):
     write({"a": Cost(1, 0.5), "b": Cost(2, 0.25)}, tmp_path / "_build/times.csv")
     text = (tmp_path / "_build/times.csv").read_text()
     assert text.splitlines() == ["test,seconds,cpu_seconds", "b,2.000,0.250", "a,1.000,0.500"]
+
+
+def test_progress_is_the_share_of_the_seconds_that_tests_took_the_last_time(tmp_path: Path):
+    write({"slow": Cost(6, 1), "quick": Cost(2, 1), "gone": Cost(1, 1)}, tmp_path / "times.csv")
+    progress = Progress(read_seconds(tmp_path / "times.csv"))
+    progress.found(["slow", "quick", "new"])
+    progress.started("slow", 10.0)
+    progress.started("quick", 11.0)
+    assert progress.line(15.0) == "0% of the work, 0 of 3 tests; for 5 s: slow"
+    progress.ended("slow")
+    assert progress.line(20.0) == "55% of the work, 1 of 3 tests; for 9 s: quick"  # a new one is taken as 3 s
+    progress.ended("quick")
+    progress.ended("new")
+    assert progress.line(21.0) == "100% of the work, 3 of 3 tests"
+
+
+def test_without_an_earlier_run_all_tests_count_alike(tmp_path: Path):
+    progress = Progress(read_seconds(tmp_path / "none.csv"))
+    assert progress.line(1.0) == "0% of the work, 0 of 0 tests"
+    progress.found(["a", "b"])
+    progress.ended("a")
+    assert progress.line(1.0) == "50% of the work, 1 of 2 tests"

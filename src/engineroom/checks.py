@@ -81,6 +81,8 @@ _PYTEST = (
     *(sys.executable, "-m", "pytest", "-q"),
     *("--numprocesses", "logical", "--maxprocesses", "4"),
     *("--dist", "loadfile", "--no-loadscope-reorder"),
+    # The share of tests that are done says little: slow ones come first.
+    *("--progress", "-o", "console_output_style=classic"),
 )
 _WITH_THREADS = "Fast|OnTheHost|OnRealThreads|CommitCost"  # suites whose kernels run on several threads
 
