@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import fcntl
+import functools
 import os
+import shutil
 import signal
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
@@ -11,6 +13,7 @@ from typing import BinaryIO
 import pytest
 
 from engineroom import paths
+from engineroom.servers.providers import container
 
 
 def pytest_configure() -> None:
@@ -57,6 +60,26 @@ def only_containers() -> Iterator[None]:
     """No other file's containers are about: tests look for what theirs have left."""
     with _held("containers", fcntl.LOCK_EX):
         yield
+
+
+@pytest.fixture(scope="module")
+def spilled_to_memory() -> Iterator[None]:
+    """Files that kernels write and unlink at once lie in memory, where there is room: a journal would cost more than the joins."""
+    memory = Path("/dev/shm")
+    with pytest.MonkeyPatch.context() as patch:
+        if os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > 2**30:
+            patch.setenv("TMPDIR", str(memory))
+        yield
+
+
+# Asked once: an engine that is started or an image that is pulled while the tests run is not what they are about.
+_said_by_an_engine = functools.cache(container._output)
+
+
+@pytest.fixture
+def engines_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests that list servers again and again: what a container engine says of itself and its images is remembered."""
+    monkeypatch.setattr(container, "_output", _said_by_an_engine)
 
 
 @pytest.fixture

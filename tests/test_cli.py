@@ -239,7 +239,7 @@ def little_memory() -> Iterator[None]:
     resource.setrlimit(resource.RLIMIT_AS, before)
 
 
-@pytest.mark.usefixtures("little_memory")
+@pytest.mark.usefixtures("little_memory", "engines_asked_once")
 @pytest.mark.parametrize("part", range(PARTS))
 def test_no_command_ends_in_a_traceback(part: int, somewhere: Path, monkeypatch: pytest.MonkeyPatch):
     files = somewhere / "files" / str(part)

@@ -17,6 +17,7 @@ import engineroom._native
 from engineroom import freshness, paths, servers
 from engineroom.freshness import Records
 
+pytestmark = pytest.mark.usefixtures("engines_asked_once")
 NATIVE = "src/engineroom/_native.so"
 # As a page's kernel does, but with the copy's modules: an editable installation names the real ones.
 EXECUTED = """

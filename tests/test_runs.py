@@ -161,9 +161,10 @@ def test_every_recorded_csv_is_described_and_valid(folder: Path) -> None:
 
 
 def test_every_recording_can_be_read_and_holds_nothing_private() -> None:
-    for meta in (paths.data() / "recorded").glob("*/*.*.*.json"):
-        figure, method, _ = meta.stem.split(".")
+    metas = list((paths.data() / "recorded").glob("*/*.*.*.json"))
+    for figure, method in {tuple(meta.stem.split(".")[:2]) for meta in metas}:
         assert runs.recorded(figure, method)
+    for meta in metas:
         text = meta.read_text()
         assert "/home/" not in text
         assert "/tmp/" not in text

@@ -132,6 +132,7 @@ def appends():
     return recorded, mine[mine["clients"] > 1]
 
 
+@pytest.mark.slow
 def test_the_recorded_simulation_is_simulated_again_to_the_last_transaction(appends):
     recorded, rows = appends
     again = experiment.simulated_again(recorded, rows)
@@ -139,6 +140,7 @@ def test_the_recorded_simulation_is_simulated_again_to_the_last_transaction(appe
         assert list(again[what]) == pytest.approx(list(rows[what]), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_without_interruptions_fewer_simulated_transactions_wait_for_a_tick(appends):
     """A sign test over the runs of which one does, with or without interruptions."""
     recorded, rows = appends

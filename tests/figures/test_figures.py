@@ -29,8 +29,9 @@ IDS = sorted(
 )
 
 
+@functools.cache
 def _run(figure: str) -> runs.Run:
-    """The newest recorded run of a figure; figures derived from another's run name it."""
+    """The newest recorded run of a figure, read once; figures derived from another's run name it."""
     from engineroom.experiments import hash_join
 
     derived = {"own-hash-join-three-changes": "fig-7-22"}
@@ -103,9 +104,8 @@ def test_every_measured_series_is_drawn_with_its_label_or_said_to_be_left_out(fi
         ours = ours.query(picture.where) if picture.where else ours
         missing = set(ours["series"]) - set(labels)
         assert [name for name in missing if not name.startswith(NOT_DRAWN.get(figure, ()))] == []
-        text = " ".join(
-            "".join(node.itertext()) for node in ET.fromstring(figures.show(figure, run).wide).iter()
-        )
+        drawing = _drawn(figure) if run.method == _run(figure).method else figures.show(figure, run)
+        text = " ".join("".join(node.itertext()) for node in ET.fromstring(drawing.wide).iter())
         undrawn = {
             labels[series] for series in set(ours["series"]) & set(labels) if labels[series] not in text
         }

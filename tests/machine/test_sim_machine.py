@@ -10,6 +10,7 @@ import pytest
 
 from engineroom import chapters, paths
 
+pytestmark = pytest.mark.slow  # the machine is compiled for them
 # clients, sockets, cores a socket, work, hold, fsyncs, microseconds, seed, random schedule
 RUNS = (
     (2, 1, 2, 100, 100, 0, 2000, 1, 0),
@@ -58,7 +59,6 @@ def test_the_reference_runs_did_something(reference):
     assert len({line.split()[0] for line in reference}) == len(RUNS)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("compiler", "level"),
     [("g++", "-O1"), ("g++", "-O3"), ("clang++-19", "-O2")],
