@@ -49,6 +49,13 @@ TEST(CpuSets, AreSets) {
   }
 }
 
+TEST(CpuSets, OfAllCpusHaveEach) {
+  CpuSet set;
+  for (std::uint32_t cpu = 0; cpu < CpuSet::kMost; ++cpu) set.add(cpu);
+  for (std::uint32_t cpu = 0; cpu < CpuSet::kMost; ++cpu) EXPECT_EQ(set.first_in(cpu, CpuSet::kMost), cpu);
+  EXPECT_EQ(set.first_in(CpuSet::kMost, CpuSet::kMost), CpuSet::kMost);
+}
+
 TEST(EventQueues, GiveTheEarliestAndOfTwoAtOneTimeThatOfTheEarlierRequest) {
   Random random(11);
   EventQueue queue;

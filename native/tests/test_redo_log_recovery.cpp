@@ -68,6 +68,19 @@ TEST(RedoBlock, TheChecksumIsCastagnolis) {
   EXPECT_EQ(crc32c(zeroes), 0x8A9136AAU);
 }
 
+TEST(RedoBlock, TheChecksumOfAnyNumberOfBytesIsThatOfOneBitAfterTheOther) {
+  std::mt19937_64 random(1);
+  Bytes bytes;
+  for (std::size_t size = 0; size < 70; ++size, bytes.push_back(static_cast<std::byte>(random()))) {
+    std::uint32_t crc = ~0U;
+    for (const std::byte byte : bytes) {
+      crc ^= static_cast<std::uint32_t>(byte);
+      for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ ((crc & 1) != 0 ? 0x82F63B78U : 0U);
+    }
+    EXPECT_EQ(crc32c(bytes), ~crc) << size;
+  }
+}
+
 TEST(RedoBlock, AnyFlippedBitIsSeen) {
   std::array<std::byte, kBlockBytes> block{};
   seal(block, kStartLsn, 100, 3);

@@ -120,6 +120,24 @@ TEST(RedoLogSpins, LogThreadsSpinWhenRequestsComeOftenAndSomebodyComputes) {
   EXPECT_EQ(let({.request_ns = 65 * kMs}).log_threads, 0U);
 }
 
+TEST(RedoLogSpins, RequestsThatComeAtTheSameTimeAreFrequent) {
+  SimConfig config = machine_of(4);
+  config.load_ps = config.rmw_ps = config.first_touch_ps = config.same_core_ps = 0;
+  SimMachine m(config);
+  CpuGate<SimMachine> gate(m, LogConfig{});
+  keep_busy(m, 100);
+  m.spawn("sampler", [&] { return gate.sample(m); });
+  std::uint64_t rounds = 0;
+  m.spawn("who asks", [&]() -> Task<> {
+    co_await m.sleep(110 * kMs);
+    for (int i = 0; i < 1000; ++i) co_await gate.requested(m);
+    rounds = co_await gate.log_thread_rounds(m);
+    m.stop();
+  });
+  m.run();
+  EXPECT_EQ(rounds, 250'000U);
+}
+
 TEST(RedoLogSpins, WithoutTheGateAllSpin) {
   const Let all = let({.busy_percent = 0, .flush_ns = {10 * kMs}, .has_cpu_gate = false});
   EXPECT_EQ(all.users_for_write, 25'000U);

@@ -417,6 +417,44 @@ TEST(Waits, OfALatchThatIsHeldForShortAreSomeRoundsOfSpinning) {
   EXPECT_LE(run.waits().spin_rounds, 15U);
 }
 
+/// On one CPU a thread gives way while it holds a latch; another spins in vain, and gives way too. Its parks.
+template <typename L>
+std::uint64_t parks_beside_a_holder_that_waits_for_the_cpu() {
+  SimConfig config = no_slack();
+  config.cores_per_socket = 1;
+  M m(config);
+  L latch(m, "latch", kSpin);
+  const auto lock = [&] {
+    if constexpr (requires { latch.x_lock(m); }) {
+      return latch.x_lock(m);
+    } else {
+      return latch.lock(m);
+    }
+  };
+  const auto unlock = [&] {
+    if constexpr (requires { latch.x_unlock(m); }) {
+      return latch.x_unlock(m);
+    } else {
+      return latch.unlock(m);
+    }
+  };
+  for (int i = 0; i < 2; ++i) {
+    m.spawn("thread", [&]() -> Task<> {
+      co_await lock();
+      co_await m.yield();
+      co_await unlock();
+    });
+  }
+  m.run();
+  EXPECT_EQ(waits_on(m, latch.site()).ns.count(), 1U);
+  return waits_on(m, latch.site()).parks;
+}
+
+TEST(Waits, GiveTheCpuToTheHolderBeforeTheySleep) {
+  EXPECT_EQ(parks_beside_a_holder_that_waits_for_the_cpu<sync::Latch<M>>(), 0U);
+  EXPECT_EQ(parks_beside_a_holder_that_waits_for_the_cpu<sync::RwLatch<M>>(), 0U);
+}
+
 TEST(Waits, OfALatchThatIsFreeAreNone) {
   M m(SimConfig{});
   sync::Latch<M> latch(m, "latch");
@@ -465,20 +503,21 @@ TEST(Waits, LeaveALatchAsCheapAsItWas) {
 TEST(Waits, OfAnEventAreItsParks) {
   M m(no_slack());
   sync::Event<M> event(m, "event");
-  std::vector<bool> signalled;
+  std::vector<sync::WaitEnd> ends;
   m.spawn("waits", [&]() -> Task<> {
     std::uint64_t seen = co_await event.reset(m);
-    signalled.push_back(co_await event.wait(m, seen));
-    signalled.push_back(co_await event.wait(m, seen));  // it is set: no wait
+    ends.push_back(co_await event.wait(m, seen));
+    ends.push_back(co_await event.wait(m, seen));  // it is set: no wait
     seen = co_await event.reset(m);
-    signalled.push_back(co_await event.wait(m, seen, 200 * kUs));  // nobody sets it
+    ends.push_back(co_await event.wait(m, seen, 200 * kUs));  // nobody sets it
   });
   m.spawn("sets", [&]() -> Task<> {
     co_await m.sleep(300 * kUs);
     co_await event.set(m);
   });
   m.run();
-  EXPECT_EQ(signalled, (std::vector<bool>{true, true, false}));
+  using End = sync::WaitEnd;
+  EXPECT_EQ(ends, (std::vector<End>{End::signalled, End::signalled, End::timed_out}));
   const WaitStats& waits = waits_on(m, event.site());
   EXPECT_EQ(waits.ns.count(), 2U);
   EXPECT_EQ(waits.parks, 2U);
@@ -494,11 +533,23 @@ TEST(Waits, OfARwLatchAreOneParkBehindAllRoundsOfSpinningForEachKind) {
     sync::RwLatch<M> latch(m, "latch", kSpin);
     M::Word clock{};
     std::uint64_t until_ns = 0;
-    const auto take = [&](Kind kind) {
-      return kind == Kind::s ? latch.s_lock(m) : kind == Kind::sx ? latch.sx_lock(m) : latch.x_lock(m);
+    const auto take = [&](Kind kind) -> Task<> {
+      if (kind == Kind::s) {
+        co_await latch.s_lock(m);
+      } else if (kind == Kind::sx) {
+        co_await latch.sx_lock(m);
+      } else {
+        co_await latch.x_lock(m);
+      }
     };
-    const auto give = [&](Kind kind) {
-      return kind == Kind::s ? latch.s_unlock(m) : kind == Kind::sx ? latch.sx_unlock(m) : latch.x_unlock(m);
+    const auto give = [&](Kind kind) -> Task<> {
+      if (kind == Kind::s) {
+        co_await latch.s_unlock(m);
+      } else if (kind == Kind::sx) {
+        co_await latch.sx_unlock(m);
+      } else {
+        co_await latch.x_unlock(m);
+      }
     };
     m.spawn("holder", [&]() -> Task<> {
       co_await take(holds);
