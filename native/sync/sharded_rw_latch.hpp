@@ -30,7 +30,9 @@ class ShardedRwLatch {
     for (std::size_t i = 0; i < parts; ++i) parts_.emplace_back(m, name, spin);
   }
 
-  std::size_t draw_part(M& m) const { return machine::high_product(m.random(), parts_.size()); }
+  std::size_t draw_part(M& m) const {
+    return static_cast<std::size_t>(machine::high_product(m.random(), parts_.size()));
+  }
   auto s_lock(M& m, std::size_t part) { return parts_[part].s_lock(m); }
   auto s_unlock(M& m, std::size_t part) { return parts_[part].s_unlock(m); }
   /// Whether a writer waits for a reader of this part.

@@ -140,8 +140,8 @@ class Log80 {
   }
 
   static std::size_t least_buffer_bytes(const LogConfig&, std::size_t mtr_bytes) {
-    const std::size_t blocks = (mtr_bytes + Sound::ring_margin() + kDataBytes - 1) / kDataBytes;
-    return blocks * kBlockBytes;
+    const std::size_t sn = mtr_bytes + static_cast<std::size_t>(Sound::ring_margin());
+    return (sn + kDataBytes - 1) / kDataBytes * kBlockBytes;
   }
   static std::uint64_t least_recent_closed_slots(std::size_t mtr_bytes) {
     return std::bit_ceil(2 * mtr_bytes);

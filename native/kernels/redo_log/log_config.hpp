@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <memory>
 #include <vector>
 
 #include "common/described.hpp"
@@ -146,15 +146,14 @@ class FlushLists {
  public:
   FlushLists(M& m, const LogConfig& config) : site_(m.site("flush_list")), add_ns_(config.flush_list_ns) {
     for (std::uint64_t i = 0; i < config.buffer_pool_instances; ++i) {
-      instances_.emplace_back(m, config.latch_spin);
+      instances_.push_back(std::make_unique<Instance>(m, config.latch_spin));
     }
   }
 
   /// The page that the running thread has made dirty.
   Task<> add(M& m, Lsn start_lsn) {
     machine::Scope<M> doing(m, site_);
-    const std::size_t n = instances_.size();
-    Instance& instance = instances_[n == 1 ? 0 : machine::high_product(m.random(), n)];
+    Instance& instance = *instances_[instances_.size() == 1 ? 0 : drawn(m)];
     co_await instance.latch.lock(m);
     m.charge(add_ns_);
     if (keeps_) instance.added.push_back(start_lsn);
@@ -163,7 +162,7 @@ class FlushLists {
   void keep(bool keeps) { keeps_ = keeps; }
   /// Calls each(what was added to one instance), for all of them; that of a run which keeps it.
   void added(const auto& each) const {
-    for (const Instance& instance : instances_) each(instance.added);
+    for (const auto& instance : instances_) each(instance->added);
   }
 
  private:
@@ -173,7 +172,11 @@ class FlushLists {
     std::vector<Lsn> added;  // under the latch
   };
 
-  std::deque<Instance> instances_;
+  std::size_t drawn(M& m) const {
+    return static_cast<std::size_t>(machine::high_product(m.random(), instances_.size()));
+  }
+
+  std::vector<std::unique_ptr<Instance>> instances_;
   machine::Site site_;
   std::uint64_t add_ns_;
   bool keeps_ = false;
