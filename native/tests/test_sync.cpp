@@ -594,14 +594,22 @@ TEST(PthreadCondition, ASignalWakesOneOfThoseThatSleep) {
   EXPECT_EQ(woken, 3U);
 }
 
-/// How waits of 1 ms, of a second that is signalled, and of for ever end in a run that is stopped after 20 ms.
+constexpr std::uint64_t kAnHourNs = 3'600'000'000'000;
+
+/// How waits of 1 ms, of an hour that is signalled, and of an hour end in a run that is stopped when the first two are over.
 template <Machine M, typename WaitOn>
 std::vector<WaitEnd> ends_of_waits(M& m, const WaitOn& wait_on) {
   std::vector<WaitEnd> ends(3);
-  m.spawn("short", [&]() -> Task<> { ends[0] = co_await wait_on(0, 1'000'000); });
-  m.spawn("signalled", [&]() -> Task<> { ends[1] = co_await wait_on(1, 1'000'000'000); });
-  m.spawn("patient", [&]() -> Task<> { ends[2] = co_await wait_on(2, 1'000'000'000); });
-  m.run_for(20'000'000);
+  typename M::Word over;
+  const auto wait = [&](int which, std::uint64_t timeout_ns) -> Task<> {
+    ends[static_cast<std::size_t>(which)] = co_await wait_on(which, timeout_ns);
+    const std::uint64_t before = co_await m.add(over, 1);
+    if (before == 1) m.stop();
+  };
+  m.spawn("short", [&] { return wait(0, 1'000'000); });
+  m.spawn("signalled", [&] { return wait(1, kAnHourNs); });
+  m.spawn("patient", [&] { return wait(2, kAnHourNs); });
+  m.run();
   return ends;
 }
 
@@ -627,8 +635,10 @@ void conditions_tell_how_a_wait_ended(M& m) {
   PthreadCondition<M> never(m, "never");
   PthreadCondition<M> soon(m, "soon");
   m.spawn("signaller", [&]() -> Task<> {
-    co_await m.sleep(3'000'000);
-    co_await soon.signal(m);
+    while (!m.stopping()) {  // a signal that comes before the wait is none
+      co_await m.sleep(3'000'000);
+      co_await soon.signal(m);
+    }
   });
   const auto wait_on = [&](int which, std::uint64_t timeout_ns) -> Task<WaitEnd> {
     co_await mutex.lock(m);
