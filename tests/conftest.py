@@ -5,7 +5,8 @@ import functools
 import os
 import shutil
 import signal
-from collections.abc import Generator, Iterator
+import sys
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -80,6 +81,18 @@ _said_by_an_engine = functools.cache(container._output)
 def engines_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """For tests that list servers again and again: what a container engine says of itself and its images is remembered."""
     monkeypatch.setattr(container, "_output", _said_by_an_engine)
+
+
+@pytest.fixture(scope="session")
+def compiled_once() -> Callable[..., str]:
+    """A function to what CMake is to compile a copy with, by which folders of the copy stand for which real ones."""
+    script = Path(__file__).with_name("compiled_once.py")
+
+    def launcher(places: Mapping[Path, Path]) -> str:
+        pairs = [f"{copy}={real}" for copy, real in places.items()]
+        return ";".join([sys.executable, "-I", str(script), *pairs, "--"])
+
+    return launcher
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -46,7 +46,9 @@ print(server.provider, version, _native.hash_join.nested_loop.__name__)
 
 
 @pytest.fixture(scope="module")
-def binder(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
+def binder(
+    tmp_path_factory: pytest.TempPathFactory, compiled_once: Callable[..., str]
+) -> tuple[Path, dict[str, str]]:
     """The copy of the repository after postBuild, and the environment of its shell."""
     room = tmp_path_factory.mktemp("binder")
     repository, prefix, home = room / "repository", room / "env", room / "home"
@@ -59,6 +61,7 @@ def binder(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, st
         "HOME": str(home),
         "LANG": "C.UTF-8",
         "ENGINEROOM_PROVIDER": "on_path",
+        "CMAKE_CXX_COMPILER_LAUNCHER": compiled_once({repository: paths.root(), prefix: Path(sys.prefix)}),
         **{name: value for name, value in os.environ.items() if name.startswith("PIP_")},
         "PIP_CACHE_DIR": subprocess.run(
             [sys.executable, "-m", "pip", "cache", "dir"], capture_output=True, text=True, check=True

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pybind11
@@ -233,7 +234,7 @@ def test_the_declaration_and_the_rooms_agree(scratch):
 
 
 @pytest.fixture(scope="module")
-def built(scratch: Path) -> Path:
+def built(scratch: Path, compiled_once: Callable[..., str]) -> Path:
     """The scratch copy with its native module, made of the new chapter alone: of no other chapter does it need anything."""
     kept = {"module.cpp", "submodules.hpp.in", "options.cpp", "options.hpp"}
     for path in [*(scratch / "native/bindings").iterdir(), *(scratch / "native/tests").iterdir()]:
@@ -250,9 +251,11 @@ def built(scratch: Path) -> Path:
     build = scratch / "_build" / "native"
     # fmt: off
     run(scratch, "cmake", "-S", ".", "-B", str(build), "-DCMAKE_BUILD_TYPE=Release", "-DENGINEROOM_PYTHON=ON", "-DENGINEROOM_TESTS=ON",
-        f"-DPython_EXECUTABLE={sys.executable}", f"-Dpybind11_DIR={pybind11.get_cmake_dir()}")
+        f"-DPython_EXECUTABLE={sys.executable}", f"-Dpybind11_DIR={pybind11.get_cmake_dir()}",
+        f"-DCMAKE_CXX_COMPILER_LAUNCHER={compiled_once({scratch: ROOT})}",
+        "-G", "Ninja" if shutil.which("ninja") else "Unix Makefiles")
     # fmt: on
-    run(scratch, "cmake", "--build", str(build), "--parallel", "2")
+    run(scratch, "cmake", "--build", str(build), "--parallel", "2", "--target", "all", "engineroom_tests")
     (module,) = build.glob("_native.*.so")
     shutil.copy(module, scratch / "src/engineroom")
     return scratch

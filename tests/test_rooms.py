@@ -104,6 +104,7 @@ OF_THE_WHOLE = {
     "tests/test_imports.py": "who may import whom",
     "tests/test_includes.py": "who may include whom",
     "tests/test_binder.py": ".binder/",
+    "tests/test_compiled_once.py": "tests/compiled_once.py",
     "tests/figures/test_kinds.py": "the kinds of plot, each drawn of made rows",
     "tests/book/test_browser.py": "the built pages, in a browser",
     "tests/book/test_pages.py": "the built pages",
