@@ -1,5 +1,6 @@
 // engineroom._native.binlog: row events written and read.
 #include <pybind11/functional.h>
+#include <pybind11/typing.h>
 
 #include <cmath>
 #include <deque>
@@ -196,6 +197,29 @@ std::unique_ptr<Statement> make_statement(const KeyedTable& of, bl::RowChange ch
   return made;
 }
 
+/// Each transaction's events as a server hands them to zstd, behind each other, and the bytes of each.
+py::typing::Tuple<py::bytes, py::array_t<std::uint64_t>> payloads(
+    const std::vector<std::vector<const Statement*>>& transactions) {
+  bl::Buffer out;
+  std::vector<std::uint64_t> sizes;
+  {
+    const py::gil_scoped_release unlocked;
+    bl::Writer writer(out, 0, false);
+    std::uint64_t xid = 0;
+    for (const auto& statements : transactions) {
+      const std::size_t begin = out.size();
+      writer.begin({});
+      for (const Statement* one : statements) {
+        writer.table_map(one->table);
+        writer.rows(one->table, one->change, one->images, one->rows, one->flags, one->partitions);
+      }
+      writer.xid(++xid);
+      sizes.push_back(out.size() - begin);
+    }
+  }
+  return py::make_tuple(bytes_of(out.span()), to_array(std::move(sizes)));
+}
+
 std::array<std::uint8_t, 16> uuid_of(const py::bytes& given) {
   const bl::Span bytes = span_of(given);
   if (bytes.size() != 16) throw py::value_error("a UUID has 16 bytes, got " + std::to_string(bytes.size()));
@@ -235,11 +259,17 @@ bl::Session session_of(std::uint32_t thread_id, std::string database, std::uint3
           .tables_for_update = tables_for_update};
 }
 
-/// Calls Python's inflate(bytes), which gives pieces of bytes.
+/// Calls Python's inflate(bytes), which gives pieces of bytes and raises ValueError where it cannot.
 bl::Inflate inflate_by(py::function inflate) {
   return [inflate = std::move(inflate)](bl::Span compressed, const std::function<void(bl::Span)>& take) {
     const py::gil_scoped_acquire locked;
-    for (const py::handle piece : inflate(bytes_of(compressed))) take(span_of(piece.cast<py::bytes>()));
+    try {
+      for (const py::handle piece : inflate(bytes_of(compressed))) take(span_of(piece.cast<py::bytes>()));
+    } catch (const py::error_already_set& error) {
+      if (!error.matches(PyExc_ValueError)) throw;
+      return std::string(py::str(error.value()));
+    }
+    return std::string();
   };
 }
 
@@ -383,7 +413,7 @@ py::dict table_dict(const bl::TableSizes& of) {
 
 constexpr const char* kSizesDoc = R"(Where the bytes of a file go; fed piece by piece.
 
-inflate: gives the pieces of a zstd frame. keys: columns of primary keys by "database.table", from 0. take: called with the
+inflate: gives the pieces of a zstd frame, and raises ValueError where it cannot. keys: columns of primary keys by "database.table", from 0. take: called with the
 transactions that the server would compress, some at a time: full, their bytes behind each other; full_sizes, of each; minimal and
 minimal_sizes, the same with minimal row images; events, of each; gtids, the bytes of its GTID event without the transaction's packed
 length (0 where it has none). Raises Damaged.)";
@@ -410,7 +440,7 @@ position: of the next event in its file; 0 for events of a payload, which have n
 
 constexpr const char* kReaderDoc = R"(The events of a file that is fed piece by piece.
 
-inflate: gives the pieces of a zstd frame. feed() returns a tuple per event: position, type, flags, timestamp, server id, bytes in
+inflate: gives the pieces of a zstd frame, and raises ValueError where it cannot. feed() returns a tuple per event: position, type, flags, timestamp, server id, bytes in
 the file, whether it was inside a compressed transaction, body. Raises Damaged.)";
 
 }  // namespace
@@ -590,6 +620,10 @@ void bind_binlog(py::module_& module) {
             return all;
           },
           "A dict per table: rows, events and bytes by change, bytes by column.");
+  m.def("payloads", &payloads,
+        "The events of transactions, each a list of statements, as a server compresses them: all bytes, and "
+        "how many each has.",
+        py::arg("transactions"));
   m.def(
       "json_binary", [](const py::object& document) { return py::bytes(bl::json_binary(json_of(document))); },
       "A document as a JSON column stores it.", py::arg("document"));

@@ -6,7 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ import pytest
 import zstandard
 from click.testing import CliRunner
 
-from engineroom import binlog_files, cli, servers
+from engineroom import binlog_files, cli
 from engineroom._native import binlog
 from engineroom.binlog_files.sizes import parse_key
 from engineroom.errors import EngineRoomError
@@ -270,26 +270,15 @@ def logged(server: Server, folder: Path, name: str, first: int, settings: Mappin
     server.execute(*(f"SET GLOBAL {key} = {value}" for key, value in settings.items()), "FLUSH LOGS")
     run_load(server, first)
     log = server.query("SHOW BINARY LOGS")[-1][0]
-    server.execute("FLUSH LOGS")
+    server.execute("FLUSH LOGS", *(f"SET GLOBAL {key} = DEFAULT" for key in settings))
     return Path(shutil.copy(Path(server.variables()["datadir"]) / log, folder / name))
-
-
-@pytest.fixture(scope="module", params=["5.6", "5.7", "8.0", "9.7"])
-def server(request: pytest.FixtureRequest) -> Iterator[Server]:
-    old = {"binlog_format": "ROW"} if request.param in ("5.6", "5.7") else {}
-    if reason := servers.why_not_now(request.param):
-        pytest.skip(reason)
-    with servers.start(
-        request.param, options={"log_bin": "binlog", "server_id": 7, "sync_binlog": 0, **old}
-    ) as server:
-        server.execute("CREATE DATABASE shop", DEFINITION)
-        yield server
 
 
 @pytest.mark.live
 def test_what_is_told_of_other_settings_is_what_the_server_then_writes(
     server: Server, tmp_path: Path
 ) -> None:
+    server.execute("CREATE DATABASE shop", DEFINITION)
     full = logged(server, tmp_path, "full", 1000, {"binlog_row_image": "FULL"})
     found = binlog_files.sizes(full, levels=(3, 10))
     assert found.file_bytes == found.uncompressed_bytes == full.stat().st_size

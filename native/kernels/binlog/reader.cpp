@@ -44,7 +44,8 @@ std::uint64_t next_position(Span bytes) { return load_little(bytes.data() + 13, 
 /// Events that follow each other without magic, positions or checksums: the inside of a compressed transaction.
 class Inside {
  public:
-  Inside(std::uint64_t position, const Reader::Take& take) : position_(position), take_(take) {}
+  Inside(const Event& payload, const Reader::Take& take)
+      : position_(payload.position), version_(payload.server_version), take_(take) {}
 
   void feed(Span bytes, std::uint64_t left) {
     if (rest_.size() > 0) {
@@ -72,6 +73,7 @@ class Inside {
         damaged(position_, "a compressed transaction has a compressed transaction inside");
       if (event.bytes > rest.size()) break;
       event.is_inner = true;
+      event.server_version = version_;
       event.all = rest.first(static_cast<std::size_t>(event.bytes));
       event.body = event.all.subspan(kHeaderBytes);
       take_(event);
@@ -81,6 +83,7 @@ class Inside {
   }
 
   std::uint64_t position_;
+  std::uint32_t version_;
   const Reader::Take& take_;
   Buffer rest_;
 };
@@ -100,12 +103,28 @@ enum Metadata : std::uint64_t {
   kKeyWithPrefixes = 9,
 };
 
+/// The columns that have a bit in the signs, in order. A YEAR has one on 9.7.4, which is 1 as for every number without a sign,
+/// and has none on 8.0.15; between the two its own bit tells.
+std::vector<std::size_t> signed_columns(const MappedTable& table, Span signs, std::uint32_t server_version) {
+  std::vector<std::size_t> with_years;
+  std::vector<std::size_t> without;
+  bool years_have_bits = server_version > 80015;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const Type type = table.columns[i].type;
+    if (!is_number(type)) continue;
+    const std::size_t nth = with_years.size();
+    const bool is_set = nth / 8 < signs.size() && (signs[nth / 8] & 0x80 >> nth % 8) != 0;
+    if (type == Type::year && !is_set) years_have_bits = false;
+    if (type != Type::year) without.push_back(i);
+    with_years.push_back(i);
+  }
+  return years_have_bits ? with_years : without;
+}
+
 /// What follows the columns since 8.0. A field that is not known is skipped, one that does not fit is damage.
-void read_optional_metadata(Cursor& cursor, MappedTable& table) {
-  std::vector<std::size_t> numbers;
+void read_optional_metadata(Cursor& cursor, MappedTable& table, std::uint32_t server_version) {
   std::vector<std::size_t> texts;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    if (is_number(table.columns[i].type)) numbers.push_back(i);
     if (has_collation(table.columns[i].type)) texts.push_back(i);
   }
   const auto text_column = [&](std::uint64_t nth) -> Column& {
@@ -119,6 +138,7 @@ void read_optional_metadata(Cursor& cursor, MappedTable& table) {
     const auto number = [&] { return field.packed("optional metadata"); };
     if (type == kSigns) {
       const Span signs = field.take(field.left(), "the signs of columns");
+      const std::vector<std::size_t> numbers = signed_columns(table, signs, server_version);
       for (std::size_t k = 0; k < numbers.size() && k / 8 < signs.size(); ++k) {
         Column& column = table.columns[numbers[k]];
         column.is_unsigned = column.type == Type::year || (signs[k / 8] & 0x80 >> k % 8) != 0;
@@ -215,7 +235,8 @@ void Reader::file_event(Event event) {
             "the first event is of type " + std::to_string(event.type) + "; it must describe the format");
   event.body = event.all.subspan(kHeaderBytes);
   if (is_format) describe_format(event);
-  event.has_checksum = is_format ? version_number(format_.server_version) >= 50601 : format_.has_checksums;
+  event.server_version = format_.version;
+  event.has_checksum = is_format ? format_.version >= 50601 : format_.has_checksums;
   if (event.has_checksum) {
     // The format's own sum is taken without the flag that says that the file is in use.
     const Span summed = event.all.first(event.all.size() - kChecksumBytes);
@@ -251,13 +272,14 @@ void Reader::describe_format(const Event& event) {
   const auto* const zero = static_cast<const std::uint8_t*>(std::memchr(text.data(), 0, text.size()));
   format_.server_version.assign(reinterpret_cast<const char*>(text.data()),
                                 zero == nullptr ? text.size() : static_cast<std::size_t>(zero - text.data()));
+  format_.version = version_number(format_.server_version);
   cursor.take(4, what);
   const std::uint64_t header_bytes = cursor.little(1, what);
   if (header_bytes != kHeaderBytes)
     damaged(position_, "its events have headers of " + std::to_string(header_bytes) + " bytes instead of 19");
   format_.is_in_use = (event.flags & kInUse) != 0;
   format_.has_checksums = false;
-  if (version_number(format_.server_version) >= 50601) {
+  if (format_.version >= 50601) {
     if (cursor.left() < 1 + kChecksumBytes) damaged(position_, "the format description is too short");
     const std::uint8_t algorithm = event.body[event.body.size() - kChecksumBytes - 1];
     if (algorithm > 1)
@@ -283,7 +305,7 @@ void Reader::payload(const Event& event) {
     damaged(position_, "a compressed transaction says that it has " + (size ? std::to_string(*size) : "no") +
                            " bytes; there are " + std::to_string(cursor.left()));
   const Span compressed = cursor.take(*size, what);
-  Inside inside(position_, take_);
+  Inside inside(event, take_);
   if (compression == 255) {
     inside.feed(compressed, 0);
     return inside.end();
@@ -293,13 +315,14 @@ void Reader::payload(const Event& event) {
             "a transaction is compressed by method " + std::to_string(compression) + "; 0 is zstd");
   if (!uncompressed) damaged(position_, "a compressed transaction does not say how long it is");
   std::uint64_t left = *uncompressed;
-  inflate_(compressed, [&](Span bytes) {
+  const std::string problem = inflate_(compressed, [&](Span bytes) {
     if (bytes.size() > left)
       damaged(position_, "a compressed transaction is longer than the " + std::to_string(*uncompressed) +
                              " bytes that it says");
     left -= bytes.size();
     inside.feed(bytes, left);
   });
+  if (!problem.empty()) damaged(position_, "a compressed transaction cannot be decompressed: " + problem);
   if (left > 0)
     damaged(position_, "a compressed transaction is " + std::to_string(left) + " bytes shorter than it says");
   inside.end();
@@ -348,7 +371,7 @@ MappedTable read_table_map(const Event& event) {
   for (const std::uint8_t type : types) table.columns.push_back(take_column(type, metadata));
   const Span nullable = cursor.take(bitmap_bytes(n), "the bitmap of columns that may be NULL");
   for (std::size_t i = 0; i < n; ++i) table.columns[i].is_nullable = bit(nullable, i);
-  read_optional_metadata(cursor, table);
+  read_optional_metadata(cursor, table, event.server_version);
   return table;
 }
 

@@ -30,8 +30,9 @@ struct Event {
   std::uint64_t bytes = 0;     // header and checksum included
   bool is_inner = false;       // out of a compressed transaction
   bool has_checksum = false;
-  Span all;   // header included, checksum not
-  Span body;  // behind the header
+  std::uint32_t server_version = 0;  // that wrote it, 80015 for 8.0.15; 0 if its text is none
+  Span all;                          // header included, checksum not
+  Span body;                         // behind the header
 
   EventType kind() const { return static_cast<EventType>(type); }
 };
@@ -39,12 +40,13 @@ struct Event {
 /// What the events of a file have in common, from its format description.
 struct Format {
   std::string server_version;
+  std::uint32_t version = 0;  // the same as a number
   bool has_checksums = false;
   bool is_in_use = false;  // the server has not closed the file
 };
 
-/// Hands the bytes of a compressed transaction over, in as many pieces as it likes.
-using Inflate = std::function<void(Span compressed, const std::function<void(Span)>& take)>;
+/// Hands the bytes of a compressed transaction over, in as many pieces as it likes. Returns what is wrong with them, or nothing.
+using Inflate = std::function<std::string(Span compressed, const std::function<void(Span)>& take)>;
 
 class Reader {
  public:

@@ -5,6 +5,9 @@ Events of the binary log: written as a server writes them, and read.
 import collections.abc
 import typing
 
+import numpy
+import numpy.typing
+
 __all__: list[str] = [
     "Damaged",
     "Reader",
@@ -16,6 +19,7 @@ __all__: list[str] = [
     "crc32",
     "json_binary",
     "json_text",
+    "payloads",
 ]
 
 class Damaged(ValueError):
@@ -186,7 +190,7 @@ class Reader:
     """
     The events of a file that is fed piece by piece.
 
-    inflate: gives the pieces of a zstd frame. feed() returns a tuple per event: position, type, flags, timestamp, server id, bytes in
+    inflate: gives the pieces of a zstd frame, and raises ValueError where it cannot. feed() returns a tuple per event: position, type, flags, timestamp, server id, bytes in
     the file, whether it was inside a compressed transaction, body. Raises Damaged.
     """
     def __init__(
@@ -237,7 +241,7 @@ class Sizes:
     """
     Where the bytes of a file go; fed piece by piece.
 
-    inflate: gives the pieces of a zstd frame. keys: columns of primary keys by "database.table", from 0. take: called with the
+    inflate: gives the pieces of a zstd frame, and raises ValueError where it cannot. keys: columns of primary keys by "database.table", from 0. take: called with the
     transactions that the server would compress, some at a time: full, their bytes behind each other; full_sizes, of each; minimal and
     minimal_sizes, the same with minimal row images; events, of each; gtids, the bytes of its GTID event without the transaction's packed
     length (0 where it has none). Raises Damaged.
@@ -323,4 +327,11 @@ def json_binary(document: typing.Any) -> bytes:
 def json_text(document: bytes) -> str:
     """
     The text of a stored document. Raises Damaged.
+    """
+
+def payloads(
+    transactions: collections.abc.Sequence[collections.abc.Sequence[Statement]],
+) -> tuple[bytes, numpy.typing.NDArray[numpy.uint64]]:
+    """
+    The events of transactions, each a list of statements, as a server compresses them: all bytes, and how many each has.
     """

@@ -18,11 +18,11 @@ PIECE_BYTES = 1 << 20
 
 
 def inflate(frame: bytes) -> Iterator[bytes]:
-    """The pieces of a compressed transaction, however long it is. Raises `Damaged` for bytes that are no frame."""
+    """The pieces of a compressed transaction, however long it is. Raises ValueError for bytes that are no frame."""
     try:
         yield from zstandard.ZstdDecompressor().read_to_iter(frame, write_size=PIECE_BYTES)
     except zstandard.ZstdError as error:
-        raise binlog.Damaged(f"a compressed transaction cannot be decompressed: {error}") from None
+        raise ValueError(str(error)) from None
 
 
 def size_of(file: Path) -> int:
