@@ -101,7 +101,8 @@ def _simulated(how: Any, executor: Executor | None, *, vary: bool) -> Run:
     from engineroom.simulating.variations import varied
 
     made: Run = how(executor=executor)
-    return varied(made, how, executor=executor) if vary else made
+    # One over many machines varies each of them itself.
+    return varied(made, how, executor=executor) if vary and "varied" not in made.tables else made
 
 
 def _unknown(unknown: Iterable[str], known: Iterable[str]) -> EngineRoomError:

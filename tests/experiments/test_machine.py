@@ -11,7 +11,7 @@ import pytest
 
 from engineroom import runs
 from engineroom.errors import EngineRoomError
-from engineroom.experiments import machine as experiment
+from engineroom.experiments.machine import real as experiment
 from engineroom.figures.machine import own_machine_real
 from engineroom.runs import Run
 

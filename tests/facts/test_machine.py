@@ -6,10 +6,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from engineroom.experiments import machine as experiment
+from engineroom.experiments.machine import real as experiment
 from engineroom.facts import machine
-from engineroom.facts.machine import Costs, Earlier, Errors, Formulas, Gate, Machines, Recordings, Repeats
-from engineroom.machine import presets, validation
+from engineroom.facts.machine import (
+    Costs,
+    Earlier,
+    Errors,
+    Formulas,
+    Gate,
+    Machines,
+    Recordings,
+    Repeats,
+    Studies,
+)
+from engineroom.machine import presets, studies, validation
 
 COLUMNS = "load design clients is_held_out commits_per_s fsyncs_per_commit processors_used latency_p99_us line_ns is_disturbed series repeat"
 DURING = {"load_before": 0.41, "steal_percent": 0.3}
@@ -275,6 +285,96 @@ def test_a_machine_that_lacks_a_parameter_has_a_dash():
     ]
     assert ":::{dropdown} The large (`large`)" in seen.sources
     assert "| `smt_permille` | 1.5 | cited | a paper |" in seen.sources
+
+
+def held_against(*points):
+    """Rows of the comparison with studies: study, lock, threads, ns a turn published and simulated."""
+    return [
+        (study, lock, threads, series, 0, ns)
+        for study, lock, threads, *both in points
+        for series, ns in zip(("published", "simulated"), both, strict=True)
+    ]
+
+
+@pytest.fixture
+def crowds(made):
+    points = held_against(
+        ("perfbook_448", "atomic increment", 1, 5.0, 50.0),
+        ("perfbook_448", "atomic increment", 2, 20.0, 40.0),  # half as fast
+        ("perfbook_448", "atomic increment", 224, 30.0, 120.0),
+        ("lockbench_48", "ticket", 2, 100.0, 90.0),
+        ("lockbench_48", "test-and-set", 2, 50.0, 100.0),
+    )
+    pairs = [
+        (where, how, published, simulated)
+        for where, how, published, simulated in (
+            ("sibling", "blind compare-and-swap", 7.0, 7.0),
+            ("socket of the same half", "blind compare-and-swap", 150.0, 150.0),
+            ("socket of the other half", "blind compare-and-swap", 330.0, 330.0),
+            ("sibling", "look, then increment", 20.0, 19.0),
+            ("socket of the same half", "look, then increment", 400.0, 300.0),
+        )
+    ]
+    varied = [
+        ("lockbench_48", "ticket", 2, "pause_ps", 0.5, 45.0),
+        ("lockbench_48", "ticket", 2, "wake_ps", 0.5, 90.0),
+    ]
+    return made(
+        "own-machine-crowds",
+        "sim",
+        "study lock threads series repeat ns_per_turn",
+        *points,
+        tables={
+            "pairs": pd.DataFrame(pairs, columns=["where", "how", "published_ns", "simulated_ns"]),
+            "varied": pd.DataFrame(
+                varied, columns=["study", "lock", "threads", "parameter", "factor", "ns_per_turn"]
+            ),
+        },
+    )
+
+
+def test_studies_are_told_by_what_misses_first(crowds):
+    chosen = [studies.study(name) for name in ("lockbench_48", "perfbook_448")]
+    seen = Studies.of(crowds, chosen)
+    assert seen.number == 2
+    assert seen.said == (
+        "3 of 4 points are off by more than 30 %, and the median is 50 % (goal 30). Of two locks that a study tells apart, the simulation "
+        "takes the wrong one for the faster in 1 of 1 cases; from one number of threads to the next it moves the wrong way in 0 of 1."
+    )
+    assert seen.by_lock == "atomic increment -62 %, test-and-set -50 %, ticket +11 %"
+    assert seen.farthest == (
+        "atomic increment with 224 threads in perfbook_448 (-75 %) and ticket with 2 threads in lockbench_48 (+11 %)"
+    )
+    assert (seen.atomic_threads, seen.atomic_published_ns, seen.atomic_simulated_ns) == (224, 30.0, 120.0)
+    assert seen.sockets_apart_ns == 150.0
+    assert seen.texts()["looks_off_percent"] == "-25 to -5 %"
+
+
+def test_the_lock_that_is_farthest_off_stands_first(crowds):
+    chosen = [studies.study(name) for name in ("lockbench_48", "perfbook_448")]
+    seen = Studies.of(crowds, chosen)
+    assert seen.table.rows.iloc[0].tolist() == [
+        "Atomic increments of one counter on 8 sockets",
+        "atomic increment",
+        "2 to 224",
+        "-62 %",
+        "-75 %",
+        "-50 %",
+        "1 of 1",
+    ]
+    assert seen.table.rows["lock"].tolist() == ["atomic increment", "test-and-set", "ticket"]
+    assert seen.sensitivity.rows.to_numpy().tolist() == [
+        ["pause", "0.5", "+100 %", "100 %"],
+        ["wake", "0.5", "+0 %", "0 %"],
+    ]
+
+
+def test_a_study_names_its_source_and_the_numbers_that_are_its_own():
+    text = machine.studies_folded([studies.study("lockbench_48")])
+    assert ":::{dropdown} Spin locks on 2 sockets of 12 cores (`lockbench_48`)" in text
+    assert "<https://github.com/apana03/lockbench>" in text
+    assert "| `cores_per_socket` | 12 | cited |" in text
+    assert "`wake_ps`" not in text, "a number of the preset"
 
 
 def test_cores_are_told_by_what_their_time_was_used_for():

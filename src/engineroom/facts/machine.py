@@ -14,18 +14,19 @@ from typing import Any
 import pandas as pd
 
 from engineroom import _native
-from engineroom.experiments import machine
+from engineroom.experiments.machine import crowds
+from engineroom.experiments.machine import real as machine
 from engineroom.facts import Facts, Range, Text, fact, span
 from engineroom.figures.machine import own_machine_flame
 from engineroom.figures.table import Table
-from engineroom.machine import presets, validation
+from engineroom.machine import presets, studies, validation
 from engineroom.machine.presets import middle_of
 from engineroom.runs import Run, newest, recorded
 from engineroom.simulating.loads import TPCC
 
 __all__ = ["MachineFacts", "crowd", "facts", "use_of_cores"]
 
-FIGURE = "own-machine-real"
+FIGURE, OF_STUDIES = "own-machine-real", "own-machine-crowds"
 # Recordings that the page tells of: the gate of load g, what the fit did to load f, and who paid for a wake-up.
 OF_THE_GATE, OF_THE_FIT, OF_WAKE_UPS = 10, 13, 14
 SHOWN_FIRST = 10
@@ -255,6 +256,128 @@ def crowds_table(run: Run, *, recordings: int) -> Table:
         f"shown {(run.recorded_at or '')[:10]}, scheduled {run.provenance['scheduling']}, load before {during['load_before']}, "
         f"steal {during['steal_percent']} %.",
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Studies(Facts):
+    """What others measured on many cores, and the same on the machines that they describe."""
+
+    number: int = fact()
+    said: str = fact()
+    by_lock: str = fact()
+    farthest: str = fact()
+    atomic_threads: int = fact()
+    atomic_published_ns: float = fact("{:.0f} ns")  # per increment, all threads together
+    atomic_simulated_ns: float = fact("{:.0f} ns")
+    sockets_apart_ns: float = fact("{:.0f} ns")  # the least that the same study measured between two sockets
+    looks_off_percent: Range = fact(span("{:+.0f}", "%"))  # two CPUs, an increment behind a look
+    table: Table
+    sensitivity: Table
+    sources: Text
+
+    @classmethod
+    def of(cls, run: Run, chosen: Sequence[studies.Study]) -> Studies:
+        points = crowds.off(run.table)
+        atomic = points[points["lock"] == "atomic increment"].nlargest(1, "threads").iloc[0]
+        looks = crowds.pairs_off(run.tables["pairs"])
+        pairs = run.tables["pairs"]
+        blind = pairs[(pairs["how"] == "blind compare-and-swap") & pairs["where"].str.contains("socket ")]
+        return cls(
+            number=int(points["study"].nunique()),
+            said=studies_said(points),
+            by_lock=by_lock_said(points),
+            farthest=farthest_said(points),
+            atomic_threads=int(atomic["threads"]),
+            atomic_published_ns=atomic["published"],
+            atomic_simulated_ns=atomic["simulated"],
+            sockets_apart_ns=blind["published_ns"].min(),
+            looks_off_percent=Range(looks["off_percent"].min(), looks["off_percent"].max()),
+            table=studies_table(points, chosen),
+            sensitivity=sensitivity_table(crowds.sensitivities(run.table, run.tables["varied"])),
+            sources=studies_folded(chosen),
+        )
+
+
+def studies_said(points: pd.DataFrame) -> str:
+    """How far the studies' points are off beside the goal, and how many steps and orders come out right; misses first."""
+    size = points["off_percent"].abs()
+    steps, orders = crowds.steps(points)["is_right"], crowds.orders(points)["is_right"]
+    return (
+        f"{(size > crowds.GOAL_PERCENT).sum()} of {len(points)} points are off by more than {crowds.GOAL_PERCENT:g} %, and the median is "
+        f"{size.median():.0f} % (goal {crowds.GOAL_PERCENT:g}). Of two locks that a study tells apart, the simulation takes the wrong one for "
+        f"the faster in {(~orders).sum()} of {len(orders)} cases; from one number of threads to the next it moves the wrong way in "
+        f"{(~steps).sum()} of {len(steps)}."
+    )
+
+
+def by_lock_said(points: pd.DataFrame) -> str:
+    """Each lock's median error with its sign, the farthest first."""
+    median = points.groupby("lock")["off_percent"].median().sort_values(key=abs, ascending=False)
+    return ", ".join(f"{lock} {off:+.0f} %" for lock, off in median.items())
+
+
+def farthest_said(points: pd.DataFrame) -> str:
+    """The point that is farthest too slow, and the one that is farthest too fast."""
+    in_order = points.sort_values("off_percent")
+    return " and ".join(
+        f"{each['lock']} with {each['threads']} threads in {each['study']} ({each['off_percent']:+.0f} %)"
+        for each in (in_order.iloc[0], in_order.iloc[-1])
+    )
+
+
+def studies_table(points: pd.DataFrame, chosen: Sequence[studies.Study]) -> Table:
+    """A row a study and lock, the farthest off first."""
+    steps = crowds.steps(points)
+    titles = {study.name: study.title for study in chosen}
+    rows = []
+    for (study, lock), mine in points.groupby(["study", "lock"], sort=False):
+        of_lock = steps[(steps["study"] == study) & (steps["lock"] == lock)]["is_right"]
+        off = mine["off_percent"]
+        rows.append(
+            {
+                "study": titles[str(study)],
+                "lock": lock,
+                "threads": f"{mine['threads'].min()} to {mine['threads'].max()}",
+                "off, median": f"{off.median():+.0f} %",
+                "least": f"{off.min():+.0f} %",
+                "most": f"{off.max():+.0f} %",
+                "steps right": f"{of_lock.sum()} of {len(of_lock)}",
+                "_size": off.abs().median(),
+            }
+        )
+    table = pd.DataFrame(rows).sort_values("_size", ascending=False, ignore_index=True).drop(columns="_size")
+    return Table(
+        table, "Simulated throughput against the published one, where more than one thread takes turns."
+    )
+
+
+def sensitivity_table(found: pd.DataFrame) -> Table:
+    """What half and one and a half of each number of the studies' machines changes, the most first."""
+    shown = {
+        "parameter": found["parameter"].map(_in_words),
+        "times": found["factor"].map("{:g}".format),
+        "throughput, median": found["median_percent"].map("{:+.0f} %".format),
+        "at most": found["most_percent"].map("{:.0f} %".format),
+    }
+    return Table(pd.DataFrame(shown), "What a changed number of the machine does to all of these points.")
+
+
+def studies_folded(chosen: Sequence[studies.Study]) -> Text:
+    """Each study, folded: what was read, how it loops, and which numbers of its machine are its own."""
+    head = "| parameter | value | how known | source |\n|---|---:|---|---|"
+    parts = []
+    for study in chosen:
+        rows = "\n".join(
+            f"| `{each.name}` | {parameter_said(each)} | {each.kind} | {each.source} |"
+            for each in study.machine.parameters
+            if each.name in study.own
+        )
+        source = study.source
+        parts.append(
+            f":::{{dropdown}} {study.title} (`{study.name}`)\n{source['who']}: {source['what']}, <{source['address']}>. Read: {source['read']}.\n\n"
+            f"{study.loop} All other numbers are those of `two_sockets_88`.\n\n{head}\n{rows}\n:::"
+        )
+    return Text("\n\n".join(parts))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -498,6 +621,7 @@ class MachineFacts(Facts):
     costs: Costs
     earlier: Earlier
     machines: Machines
+    studies: Studies
 
 
 def facts() -> MachineFacts:
@@ -523,4 +647,5 @@ def facts() -> MachineFacts:
         machines=Machines.of(
             [presets.preset(name) for name in ("laptop", "two_sockets_88", "four_sockets_176")]
         ),
+        studies=Studies.of(newest(OF_STUDIES, "sim"), [studies.study(name) for name in studies.names()]),
     )

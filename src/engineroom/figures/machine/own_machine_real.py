@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 from matplotlib.ticker import EngFormatter
 
-from engineroom.experiments.machine import errors
+from engineroom.experiments.machine.real import errors
 from engineroom.figures.style import BLUE, INK, VERMILION
 from engineroom.figures.wording import Words
 

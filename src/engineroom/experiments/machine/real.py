@@ -35,7 +35,6 @@ __all__ = [
     "GOALS",
     "HELD_OUT",
     "LOADS",
-    "RECORD",
     "errors",
     "real_against_simulated",
     "simulated_again",
@@ -391,8 +390,3 @@ def within_goals_again(run: Run, *, recordings: int = 2000, seed: int = 1) -> fl
         real, simulated = (drawn_medians(point[point["series"] == series]) for series in SERIES)
         most = np.maximum(most, 100 * np.abs(simulated / real - 1))
     return float((most <= [GOALS["most_percent"], GOALS["fsyncs_percent"]]).all(axis=1).mean())
-
-
-RECORD: dict[tuple[str, str], Callable[[], Run | list[Run]]] = {
-    ("own-machine-real", "host"): real_against_simulated,
-}

@@ -1,0 +1,16 @@
+"""The simulated machine held against real ones: against threads of the computer at hand, and against what others measured on many cores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from engineroom.experiments.machine.crowds import crowds_sim
+from engineroom.experiments.machine.real import real_against_simulated
+from engineroom.runs import Run
+
+__all__ = ["RECORD", "crowds_sim", "real_against_simulated"]
+
+RECORD: Mapping[tuple[str, str], Callable[..., Run | list[Run]]] = {
+    ("own-machine-real", "host"): real_against_simulated,
+    ("own-machine-crowds", "sim"): crowds_sim,
+}
