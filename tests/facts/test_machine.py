@@ -17,8 +17,10 @@ from engineroom.facts.machine import (
     Machines,
     Recordings,
     Repeats,
+    Sensitivity,
     Studies,
 )
+from engineroom.ledger import sensitivity
 from engineroom.machine import presets, studies, validation
 
 COLUMNS = "load design clients is_held_out commits_per_s fsyncs_per_commit processors_used latency_p99_us line_ns is_disturbed series repeat"
@@ -375,6 +377,35 @@ def test_a_study_names_its_source_and_the_numbers_that_are_its_own():
     assert "<https://github.com/apana03/lockbench>" in text
     assert "| `cores_per_socket` | 12 | cited |" in text
     assert "`wake_ps`" not in text, "a number of the preset"
+
+
+def test_numbers_that_move_a_figure_are_told_with_where_they_come_from():
+    columns = ["figure", "parameter", "factor", "claim", "moved_percent", "flips", "outcomes_changed"]
+    found = pd.DataFrame(
+        [
+            ("fig-7-06", sensitivity.SEED, 1, "peak", 300.0, False, 0),
+            ("fig-7-06", "wake_ps", 0.5, "peak", -38.0, True, 1),
+            ("fig-7-06", "wake_ps", 1.5, "peak", 6.0, False, 0),
+            ("fig-7-02", "pause_ps", 0.5, "ratio", 20.0, False, 0),
+            ("fig-7-02", "load_ps", 0.5, "ratio", -9.0, False, 0),
+        ],
+        columns=columns,
+    )
+    seen = Sensitivity.of(found, presets.preset("four_sockets_176"))
+    assert (seen.varied, seen.moving, seen.flips) == (3, 2, "fig-7-06 (`wake_ps`)")
+    assert seen.table.rows["number"].tolist() == ["wake", "pause"]
+    assert seen.table.rows.iloc[0].tolist()[1:4] == ["3 us", "-38 %", "fig-7-06, peak, times 0.5"]
+    assert seen.run.figure == "own-machine-sensitivity"
+    assert machine.figures_flipped(found.assign(flips=False)) == "none"
+
+
+def test_moves_of_the_studies_stand_beside_those_of_the_figures(crowds, monkeypatch):
+    monkeypatch.setattr(sensitivity, "varied_runs", list)
+    found = machine.all_moves(crowds)
+    assert set(found["figure"]) == {"own-machine-crowds"}
+    most = found.set_index("parameter")["moved_percent"]
+    assert most.to_dict() == {"pause_ps": 100.0, "wake_ps": 0.0}
+    assert not found["flips"].any()
 
 
 def test_cores_are_told_by_what_their_time_was_used_for():

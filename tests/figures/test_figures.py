@@ -16,9 +16,10 @@ from engineroom import _native, figures, paths, published, runs, side_by_side
 from engineroom.errors import EngineRoomError
 from engineroom.figures.curves import Curves
 from engineroom.figures.drawing import NARROW_IN, WIDE_IN, Drawing
-from engineroom.figures.machine import own_machine_flame
+from engineroom.figures.machine import own_machine_flame, own_machine_sensitivity
 from engineroom.figures.style import plain
 from engineroom.figures.wording import Words
+from engineroom.ledger import sensitivity
 from engineroom.machine import validation
 from engineroom.servers.catalogue import release
 
@@ -42,6 +43,9 @@ def _run(figure: str) -> runs.Run:
             parameters={}, clients=8, work_ns=5_000, hold_ns=500, latch=True, run_ns=1_000_000
         )
         return own_machine_flame.as_run(loop)
+    if figure == "own-machine-sensitivity":
+        found = sensitivity.sensitivity(sensitivity.varied_runs())
+        return own_machine_sensitivity.as_run(sensitivity.farthest(found))
     if figure == "own-hash-join-panel":
         return hash_join.panel(2000, 0.5, 65536)
     found = next(

@@ -17,8 +17,9 @@ from engineroom import _native
 from engineroom.experiments.machine import crowds
 from engineroom.experiments.machine import real as machine
 from engineroom.facts import Facts, Range, Text, fact, span
-from engineroom.figures.machine import own_machine_flame
+from engineroom.figures.machine import own_machine_flame, own_machine_sensitivity
 from engineroom.figures.table import Table
+from engineroom.ledger import sensitivity
 from engineroom.machine import presets, studies, validation
 from engineroom.machine.presets import middle_of
 from engineroom.runs import Run, newest, recorded
@@ -381,6 +382,64 @@ def studies_folded(chosen: Sequence[studies.Study]) -> Text:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Sensitivity(Facts):
+    """Which numbers of the machine move what the simulated figures are asked."""
+
+    varied: int = fact()
+    moving: int = fact()
+    flips: str = fact()
+    run: Run
+    table: Table
+
+    @classmethod
+    def of(cls, found: pd.DataFrame, machine: presets.Preset) -> Sensitivity:
+        of_machine = found[found["parameter"] != sensitivity.SEED]
+        most = of_machine.assign(size=of_machine["moved_percent"].abs()).sort_values("size", ascending=False)
+        moving = most[most["size"] > sensitivity.MOVES_PERCENT].drop_duplicates("parameter")
+        return cls(
+            varied=int(of_machine["parameter"].nunique()),
+            moving=len(moving),
+            flips=figures_flipped(of_machine),
+            run=own_machine_sensitivity.as_run(found),
+            table=moving_table(moving, machine),
+        )
+
+
+def figures_flipped(found: pd.DataFrame) -> str:
+    """The figures whose verdict flips, each with the numbers that flip it: "fig-7-06 (`wake_ps`)"."""
+    by_figure = found[found["flips"]].groupby("figure")["parameter"].unique()
+    said = [f"{figure} ({', '.join(f'`{name}`' for name in sorted(of))})" for figure, of in by_figure.items()]
+    return "; ".join(said) or "none"
+
+
+def moving_table(moving: pd.DataFrame, machine: presets.Preset) -> Table:
+    """Each number that moves a figure by more than the limit, with where it comes from."""
+    known = {each.name: each for each in machine.parameters}
+    rows = [
+        [
+            _in_words(each["parameter"]),
+            parameter_said(known[each["parameter"]]),
+            f"{each['moved_percent']:+.0f} %",
+            f"{each['figure']}, {each['claim']}, times {each['factor']:g}",
+            known[each["parameter"]].source,
+        ]
+        for each in moving.to_dict("records")
+    ]
+    return Table(
+        pd.DataFrame(rows, columns=["number", "value", "moves a ratio by up to", "of", "known from"]),
+        f"What moves a figure by more than {sensitivity.MOVES_PERCENT:g} % at half or one and a half of its value.",
+    )
+
+
+def all_moves(studies_run: Run) -> pd.DataFrame:
+    """The farthest move of each varied number in the figures of the sources and in the comparison with studies."""
+    of_studies = crowds.moves(studies_run.table, studies_run.tables["varied"], seed=sensitivity.SEED)
+    unasked = dict.fromkeys(("outcome", "usual_outcome", "verdict", "usual_verdict"), "")
+    asked = sensitivity.sensitivity(sensitivity.varied_runs())
+    return sensitivity.farthest(pd.concat([asked, of_studies.assign(figure=OF_STUDIES, **unasked)]))
+
+
+@dataclass(frozen=True, kw_only=True)
 class Gate(Facts):
     """One client of load g over the log of 8.0, at the threshold of the CPU gate."""
 
@@ -622,6 +681,7 @@ class MachineFacts(Facts):
     earlier: Earlier
     machines: Machines
     studies: Studies
+    sensitivity: Sensitivity
 
 
 def facts() -> MachineFacts:
@@ -629,6 +689,7 @@ def facts() -> MachineFacts:
     with ProcessPoolExecutor(2) as executor:
         checked = validation.validate(executor=executor)
     run, every = newest(FIGURE, "host"), recorded(FIGURE, "host")
+    of_studies = newest(OF_STUDIES, "sim")
     numbered = {each.n: each for each in every}
     usual_slices = [each for each in every if "100 ms" in each.provenance["scheduling"]]
     return MachineFacts(
@@ -647,5 +708,6 @@ def facts() -> MachineFacts:
         machines=Machines.of(
             [presets.preset(name) for name in ("laptop", "two_sockets_88", "four_sockets_176")]
         ),
-        studies=Studies.of(newest(OF_STUDIES, "sim"), [studies.study(name) for name in studies.names()]),
+        studies=Studies.of(of_studies, [studies.study(name) for name in studies.names()]),
+        sensitivity=Sensitivity.of(all_moves(of_studies), presets.preset("four_sockets_176")),
     )

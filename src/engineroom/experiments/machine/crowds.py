@@ -25,6 +25,7 @@ __all__ = [
     "GOAL_PERCENT",
     "MOVES_PERCENT",
     "crowds_sim",
+    "moves",
     "off",
     "orders",
     "pairs_off",
@@ -238,6 +239,19 @@ def pairs_off(pairs: pd.DataFrame) -> pd.DataFrame:
     return looks.assign(off_percent=100 * (looks["simulated_ns"] / looks["published_ns"] - 1)).reset_index(
         drop=True
     )
+
+
+def moves(table: pd.DataFrame, varied: pd.DataFrame, *, seed: str) -> pd.DataFrame:
+    """How far throughput moves at each point with each parameter and factor, and with other seeds, which are a parameter `seed`."""
+    points = ["study", "lock", "threads"]
+    simulated = table[table["series"] == "simulated"]
+    usual = simulated[simulated["repeat"] == 0].set_index(points)["ns_per_turn"].rename("usual_ns")
+    others = simulated[(simulated["repeat"] > 0) & (simulated["threads"] > 1)]
+    both = pd.concat([others.assign(parameter=seed, factor=others["repeat"]), varied]).join(usual, on=points)
+    claim = both["study"] + ", " + both["lock"] + ", " + both["threads"].astype(str)
+    return both.assign(claim=claim, moved_percent=100 * (both["usual_ns"] / both["ns_per_turn"] - 1))[
+        ["parameter", "factor", "claim", "moved_percent"]
+    ].reset_index(drop=True)
 
 
 def sensitivities(table: pd.DataFrame, varied: pd.DataFrame) -> pd.DataFrame:
