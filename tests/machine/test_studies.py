@@ -120,3 +120,10 @@ def test_an_unknown_study_is_answered_with_those_that_there_are():
     with pytest.raises(EngineRoomError, match="there is no study 'x'"):
         studies.study("x")
     assert paths.data() / "studies" == FOLDER
+
+
+@pytest.mark.parametrize("name", studies.names())
+def test_a_studys_cpus_are_no_estimate(name):
+    assert not {"sockets", "cores_per_socket", "threads_per_core"} & set(
+        studies.study(name).machine.uncertain()
+    )
