@@ -1,7 +1,7 @@
 // The locks that studies of synchronization compare, on any machine.
 //
 // Models      test-and-set with and without backoff, test-and-test-and-set, ticket, the queue of Mellor-Crummey and Scott,
-//             and the mutex of glibc over a futex
+//             and the mutex of the C library
 // Leaves out  locks that know sockets, and locks that change their mind about how to wait
 // Cost        an event per attempt or hand-over, and what the machine charges for a spin
 //
@@ -15,6 +15,7 @@
 
 #include "machine/concept.hpp"
 #include "machine/random.hpp"
+#include "sync/pthread.hpp"
 
 namespace engineroom::validation {
 
@@ -169,31 +170,20 @@ class McsLock {
   Waiting waiting_;
 };
 
-/// 0 is free, 1 held, 2 held while somebody sleeps or is about to.
+/// The C library's mutex: who finds it taken sleeps at once.
 template <Machine M>
 class FutexLock {
  public:
-  FutexLock(M& m, std::uint32_t, const Waiting&) : site_(m.site("mutex")) {}
+  FutexLock(M& m, std::uint32_t, const Waiting&) : mutex_(m, "mutex") {}
 
   Task<bool> acquire(M& m, std::uint32_t) {
-    std::uint64_t seen = 0;
-    const bool was_free = co_await m.cas(word_, seen, 1);
-    if (was_free) co_return true;
-    for (;;) {
-      const std::uint64_t before = co_await m.xchg(word_, 2);
-      if (before == 0) co_return true;
-      if (m.stopping()) co_return false;
-      co_await m.park(word_, 2, site_);
-    }
+    co_await mutex_.lock(m);
+    co_return true;
   }
-  Task<> release(M& m, std::uint32_t) {
-    const std::uint64_t before = co_await m.xchg(word_, 0);
-    if (before == 2) co_await m.unpark(word_, 1);
-  }
+  Task<> release(M& m, std::uint32_t) { co_await mutex_.unlock(m); }
 
  private:
-  typename M::Word word_;
-  machine::Site site_;
+  sync::PthreadMutex<M> mutex_;
 };
 
 }  // namespace engineroom::validation

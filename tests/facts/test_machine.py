@@ -375,7 +375,7 @@ def test_a_study_names_its_source_and_the_numbers_that_are_its_own():
     text = machine.studies_folded([studies.study("lockbench_48")])
     assert ":::{dropdown} Spin locks on 2 sockets of 12 cores (`lockbench_48`)" in text
     assert "<https://github.com/apana03/lockbench>" in text
-    assert "| `cores_per_socket` | 12 | cited |" in text
+    assert "| `cores_per_socket` | 12 | chosen |" in text
     assert "`wake_ps`" not in text, "a number of the preset"
 
 
@@ -394,7 +394,7 @@ def test_numbers_that_move_a_figure_are_told_with_where_they_come_from():
     seen = Sensitivity.of(found, presets.preset("four_sockets_176"))
     assert (seen.varied, seen.moving, seen.flips) == (3, 2, "fig-7-06 (`wake_ps`)")
     assert seen.table.rows["number"].tolist() == ["wake", "pause"]
-    assert seen.table.rows.iloc[0].tolist()[1:4] == ["3 us", "-38 %", "fig-7-06, peak, times 0.5"]
+    assert seen.table.rows.iloc[0].tolist()[1:3] == ["3 us", "fig-7-06 -38 % (times 0.5)"]
     assert seen.run.figure == "own-machine-sensitivity"
     assert machine.figures_flipped(found.assign(flips=False)) == "none"
 

@@ -85,3 +85,10 @@ def test_the_newest_runs_that_were_varied_are_found():
     found = sensitivity.varied_runs()
     assert found
     assert all("varied" in each.tables and each.method == "sim" for each in found)
+
+
+def test_rows_of_several_tables_may_share_their_index():
+    common = {"parameter": "p", "factor": 0.5, "claim": "c", "outcome": "", "usual_outcome": ""}
+    common |= {"verdict": "", "usual_verdict": ""}
+    one, other = (pd.DataFrame([{**common, "figure": name, "moved_percent": 1.0}]) for name in "ab")
+    assert len(sensitivity.farthest(pd.concat([one, other]))) == 2

@@ -394,11 +394,10 @@ class Sensitivity(Facts):
     @classmethod
     def of(cls, found: pd.DataFrame, machine: presets.Preset) -> Sensitivity:
         of_machine = found[found["parameter"] != sensitivity.SEED]
-        most = of_machine.assign(size=of_machine["moved_percent"].abs()).sort_values("size", ascending=False)
-        moving = most[most["size"] > sensitivity.MOVES_PERCENT].drop_duplicates("parameter")
+        moving = of_machine[of_machine["moved_percent"].abs() > sensitivity.MOVES_PERCENT]
         return cls(
             varied=int(of_machine["parameter"].nunique()),
-            moving=len(moving),
+            moving=int(moving["parameter"].nunique()),
             flips=figures_flipped(of_machine),
             run=own_machine_sensitivity.as_run(found),
             table=moving_table(moving, machine),
@@ -413,21 +412,22 @@ def figures_flipped(found: pd.DataFrame) -> str:
 
 
 def moving_table(moving: pd.DataFrame, machine: presets.Preset) -> Table:
-    """Each number that moves a figure by more than the limit, with where it comes from."""
+    """Each number that moves a figure by more than the limit: by how much at most, and where the number comes from."""
     known = {each.name: each for each in machine.parameters}
-    rows = [
-        [
-            _in_words(each["parameter"]),
-            parameter_said(known[each["parameter"]]),
-            f"{each['moved_percent']:+.0f} %",
-            f"{each['figure']}, {each['claim']}, times {each['factor']:g}",
-            known[each["parameter"]].source,
+    size = moving["moved_percent"].abs()
+    farthest = moving.assign(size=size).sort_values("size", ascending=False)
+    rows = []
+    for parameter, mine in farthest.groupby("parameter", sort=False):
+        first = mine.drop_duplicates("figure").sort_values("figure")
+        moves = [
+            f"{each['figure']} {each['moved_percent']:+.0f} % (times {each['factor']:g})"
+            for each in first.to_dict("records")
         ]
-        for each in moving.to_dict("records")
-    ]
+        number = known[str(parameter)]
+        rows.append([_in_words(number.name), parameter_said(number), "; ".join(moves), number.source])
     return Table(
-        pd.DataFrame(rows, columns=["number", "value", "moves a ratio by up to", "of", "known from"]),
-        f"What moves a figure by more than {sensitivity.MOVES_PERCENT:g} % at half or one and a half of its value.",
+        pd.DataFrame(rows, columns=["number", "value", "moves a ratio of", "known from"]),
+        f"What moves a figure by more than {sensitivity.MOVES_PERCENT:g} % at half or at one and a half of its value, the most first.",
     )
 
 

@@ -81,6 +81,7 @@ def _moved(before: Claim, after: Claim) -> float:
 
 def farthest(found: pd.DataFrame) -> pd.DataFrame:
     """One row a figure, varied number and factor: the largest move of a ratio, by its sign, and whether the verdict flips."""
+    found = found.reset_index(drop=True)
     known = found.assign(size=found["moved_percent"].abs().fillna(0))
     by = ["figure", "parameter", "factor"]
     most = known.loc[known.groupby(by, sort=False)["size"].idxmax(), [*by, "claim", "moved_percent"]]
