@@ -22,6 +22,7 @@ from engineroom.facts.machine import (
 )
 from engineroom.ledger import sensitivity
 from engineroom.machine import presets, studies, validation
+from engineroom.simulating.variations import SEED
 
 COLUMNS = "load design clients is_held_out commits_per_s fsyncs_per_commit processors_used latency_p99_us line_ns is_disturbed series repeat"
 DURING = {"load_before": 0.41, "steal_percent": 0.3}
@@ -383,7 +384,7 @@ def test_numbers_that_move_a_figure_are_told_with_where_they_come_from():
     columns = ["figure", "parameter", "factor", "claim", "moved_percent", "flips", "outcomes_changed"]
     found = pd.DataFrame(
         [
-            ("fig-7-06", sensitivity.SEED, 1, "peak", 300.0, False, 0),
+            ("fig-7-06", SEED, 1, "peak", 300.0, False, 0),
             ("fig-7-06", "wake_ps", 0.5, "peak", -38.0, True, 1),
             ("fig-7-06", "wake_ps", 1.5, "peak", 6.0, False, 0),
             ("fig-7-02", "pause_ps", 0.5, "ratio", 20.0, False, 0),

@@ -10,6 +10,7 @@ import pytest
 from engineroom import runs
 from engineroom.ledger import sensitivity
 from engineroom.runs import Run
+from engineroom.simulating.variations import SEED
 
 FIGURE = "fig-7-02"  # one effect: before over after
 
@@ -48,7 +49,7 @@ def run() -> Run:
 def test_a_ratio_moves_from_that_of_the_same_seed(run):
     found = sensitivity.sensitivity([run]).set_index(["parameter", "factor"])
     assert found["moved_percent"].round(6).to_dict() == {
-        (sensitivity.SEED, 1): 20.0,
+        (SEED, 1): 20.0,
         ("pause_ps", 0.5): 50.0,
         ("pause_ps", 1.5): -5.0,
         ("load_ps", 0.5): -95.0,

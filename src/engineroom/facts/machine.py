@@ -24,6 +24,7 @@ from engineroom.machine import presets, studies, validation
 from engineroom.machine.presets import middle_of
 from engineroom.runs import Run, newest, recorded
 from engineroom.simulating.loads import TPCC
+from engineroom.simulating.variations import MOVES_PERCENT, SEED
 
 __all__ = ["MachineFacts", "crowd", "facts", "use_of_cores"]
 
@@ -393,8 +394,8 @@ class Sensitivity(Facts):
 
     @classmethod
     def of(cls, found: pd.DataFrame, machine: presets.Preset) -> Sensitivity:
-        of_machine = found[found["parameter"] != sensitivity.SEED]
-        moving = of_machine[of_machine["moved_percent"].abs() > sensitivity.MOVES_PERCENT]
+        of_machine = found[found["parameter"] != SEED]
+        moving = of_machine[of_machine["moved_percent"].abs() > MOVES_PERCENT]
         return cls(
             varied=int(of_machine["parameter"].nunique()),
             moving=int(moving["parameter"].nunique()),
@@ -427,13 +428,13 @@ def moving_table(moving: pd.DataFrame, machine: presets.Preset) -> Table:
         rows.append([_in_words(number.name), parameter_said(number), "; ".join(moves), number.source])
     return Table(
         pd.DataFrame(rows, columns=["number", "value", "moves a ratio of", "known from"]),
-        f"What moves a figure by more than {sensitivity.MOVES_PERCENT:g} % at half or at one and a half of its value, the most first.",
+        f"What moves a figure by more than {MOVES_PERCENT:g} % at half or at one and a half of its value, the most first.",
     )
 
 
 def all_moves(studies_run: Run) -> pd.DataFrame:
     """The farthest move of each varied number in the figures of the sources and in the comparison with studies."""
-    of_studies = crowds.moves(studies_run.table, studies_run.tables["varied"], seed=sensitivity.SEED)
+    of_studies = crowds.moves(studies_run.table, studies_run.tables["varied"], seed=SEED)
     unasked = dict.fromkeys(("outcome", "usual_outcome", "verdict", "usual_verdict"), "")
     asked = sensitivity.sensitivity(sensitivity.varied_runs())
     return sensitivity.farthest(pd.concat([asked, of_studies.assign(figure=OF_STUDIES, **unasked)]))

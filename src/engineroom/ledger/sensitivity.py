@@ -10,11 +10,9 @@ import pandas as pd
 from engineroom.ledger.claims import figures
 from engineroom.ledger.verdicts import Claim, judge
 from engineroom.runs import Run, latest
+from engineroom.simulating.variations import SEED
 
-__all__ = ["MOVES_PERCENT", "SEED", "farthest", "sensitivity", "varied_runs"]
-
-SEED = "another seed"
-MOVES_PERCENT = 10.0  # a number that moves a ratio further needs a cited range
+__all__ = ["farthest", "sensitivity", "varied_runs"]
 
 COLUMNS = [
     "figure",

@@ -17,9 +17,13 @@ from engineroom.simulating.executors import HERE
 from engineroom.simulating.experiment import Experiment
 from engineroom.simulating.sweep import sweep
 
-__all__ = ["FACTORS", "varied"]
+__all__ = ["FACTORS", "MOVES_PERCENT", "SEED", "varied"]
 
 FACTORS = (0.5, 1.5)
+# What stands beside the varied numbers: the usual machine with other seeds.
+SEED = "another seed"
+# A number that moves what a figure is asked by more needs a cited range.
+MOVES_PERCENT = 10.0
 
 
 def varied(run: Run, how: Experiment, *, executor: Executor | None = None) -> Run:

@@ -10,8 +10,8 @@ from matplotlib.lines import Line2D
 from engineroom import provenance
 from engineroom.figures.style import BLUE, GREY, INK, VERMILION, is_narrow, plain
 from engineroom.figures.wording import Words
-from engineroom.ledger.sensitivity import MOVES_PERCENT, SEED
 from engineroom.runs import Run
+from engineroom.simulating.variations import MOVES_PERCENT, SEED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
