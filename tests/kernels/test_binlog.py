@@ -31,7 +31,7 @@ FIXED = [
     ("set('a','b','c')", 5, 5),
     ("year", 1999, 1999),
     ("char(5)", "ab   ", "ab"),
-    ("varchar(300)", 'quo"te\\\n', 'quo"te\\\n'),
+    ("varchar(300)", 'a "word"\\\n', 'a "word"\\\n'),
     ("varchar(5) character set latin1", b"\xe9", "é"),
     ("binary(4)", b"ab\0\0", "0x6162"),
     ("longblob", b"\0\xff", "0x00FF"),
