@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "machine/cpu_set.hpp"
@@ -13,7 +14,7 @@
 #include "machine/histogram.hpp"
 #include "machine/observed.hpp"
 #include "machine/random.hpp"
-#include "machine/sim_config.hpp"
+#include "machine/sim_machine.hpp"
 
 namespace engineroom::machine {
 namespace {
@@ -136,6 +137,33 @@ TEST(Histograms, HaveClassesThatMeet) {
   EXPECT_EQ(some.count(), 6U);
   none.add(some);
   EXPECT_EQ(none.counts(), some.counts());
+  Histogram zeroes;
+  zeroes.add(0);
+  zeroes.add(zeroes);
+  EXPECT_EQ(zeroes.counts()[0], 2U);
+}
+
+TEST(SimFiles, CountWritesAndKeepAnySectorOfThemUntilTheFsyncEnds) {
+  SimMachine m(SimConfig{});
+  SimFile file(m, "file");
+  const std::vector<std::byte> two(2 * SimFile::kSector, std::byte{1});
+  file.write(0, two);
+  file.end_fsync(file.start_fsync().position);
+  file.write(5 * SimFile::kSector, two);
+  EXPECT_EQ(file.writes(), 2U);
+  EXPECT_EQ(file.written_bytes(), 4 * SimFile::kSector);
+  EXPECT_EQ(file.fsyncs(), 1U);
+  std::map<std::pair<bool, bool>, int> left;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    std::vector<std::byte> bytes = file.after_crash(seed);
+    bytes.resize(7 * SimFile::kSector);
+    const auto has = [&](std::size_t sector) { return bytes[sector * SimFile::kSector] == std::byte{1}; };
+    EXPECT_TRUE(has(0) && has(1));
+    EXPECT_FALSE(has(2) || has(3) || has(4));
+    ++left[{has(5), has(6)}];
+  }
+  ASSERT_EQ(left.size(), 4U);
+  for (const auto& [which, times] : left) EXPECT_GT(times, 20);
 }
 
 TEST(Randoms, AreSplitMix64) {

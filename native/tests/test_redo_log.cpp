@@ -178,6 +178,21 @@ TEST(LinkBuffer, TheTailWaitsForTheGapAndMayLagButNeverLeads) {
   EXPECT_EQ(spaces, (std::vector<bool>{true, false}));
 }
 
+TEST(LinkBuffer, WhoFindsNoSpaceLooksForLinksThatFollowTheTail) {
+  SimMachine m(SimConfig{});
+  LinkBuffer<SimMachine> links(16, 100);
+  std::vector<bool> spaces;
+  m.spawn("thread", [&]() -> Task<> {
+    co_await links.add_link_advance_tail(m, 104, 115);
+    co_await links.add_link_advance_tail(m, 100, 104);  // the tail is here, and 115 follows
+    spaces.push_back(co_await links.has_space(m, 130));
+    spaces.push_back(co_await links.has_space(m, 131));
+  });
+  m.run();
+  EXPECT_EQ(spaces, (std::vector<bool>{true, false}));
+  EXPECT_EQ(m.peek(links.tail_word()), 115U);
+}
+
 /// Threads reserve short ranges and report them late; true when the tail never passed a range that is not
 /// reported.
 template <typename Rules>
@@ -257,6 +272,11 @@ TEST(RedoLog80, AThreadThatReservedAndStoppedHoldsUpTheOthersAtTheWindowNotBefor
   const Lsn first = kStartLsn + kHeaderBytes;
   EXPECT_LT(furthest, first + 4096);
   EXPECT_GE(furthest + 2 * 116, first + 4096);
+  // It waits by sleeping, and is counted once.
+  const machine::WaitStats& waits = m.waits().at(m.site("log_recent_written_wait").id);
+  EXPECT_EQ(waits.ns.count(), 1U);
+  EXPECT_EQ(waits.parks, 1U);
+  EXPECT_EQ(waits.spin_rounds, 0U);
 }
 
 /// On real threads: what is in the file afterwards is what was appended, in the order of the LSNs.
@@ -359,6 +379,30 @@ TEST(RedoLog, AMiniTransactionIsRefusedOrFindsRoom) {
   check(all_find_room<Log56<SimMachine>>);
   check(all_find_room<Log57<SimMachine>>);
   check(all_find_room<Log80<SimMachine>>);
+}
+
+/// How often a group of 1,000 bytes waits behind one of so many and another of 2,369, in a buffer of 8 KiB.
+template <typename Log>
+std::uint64_t waits_behind(std::size_t first_bytes) {
+  SimMachine m(SimConfig{});
+  SimMachine::File file(m, "redo");
+  Log log(m, file, {.buffer_bytes = 8192, .write_ahead_bytes = 0});
+  m.spawn("client", [&]() -> Task<> {
+    for (const std::size_t bytes : {first_bytes, std::size_t{2369}, std::size_t{1000}}) {
+      const std::vector<std::byte> group(bytes);
+      co_await log.append(m, group, false);
+    }
+  });
+  m.run();
+  return log.counters().log_waits;
+}
+
+TEST(RedoLog, AMiniTransactionOf56And57WaitsWhenFiveQuartersOfItAndFourBlocksAreNotFree) {
+  // 4,738 bytes end at byte 4,894 of the buffer; behind them are 5/4 of 1,000 and 4 * 512, to the byte.
+  EXPECT_EQ(waits_behind<Log56<SimMachine>>(2369), 0U);
+  EXPECT_EQ(waits_behind<Log56<SimMachine>>(2370), 1U);
+  EXPECT_EQ(waits_behind<Log57<SimMachine>>(2369), 0U);
+  EXPECT_EQ(waits_behind<Log57<SimMachine>>(2370), 1U);
 }
 
 TEST(CommitCost, AccountsForEveryByte) {

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <random>
+#include <set>
+#include <stdexcept>
 #include <string_view>
 #include <vector>
 
@@ -81,6 +83,33 @@ TEST(RedoBlock, TheChecksumOfAnyNumberOfBytesIsThatOfOneBitAfterTheOther) {
   }
 }
 
+TEST(RedoBlock, AHeaderGivesBackWhatWasSealed) {
+  Bytes bytes(kBlockBytes);
+  const Block block(bytes.data(), kBlockBytes);
+  set_first_group(block, 0x0123);
+  seal(block, 0x12345 * kBlockBytes, 0x01FE, 0x12345678);
+  const BlockHeader header = header_of(block);
+  EXPECT_EQ(header.number, 0x12346U);
+  EXPECT_EQ(header.data_bytes, 0x01FE);
+  EXPECT_EQ(header.first_group, 0x0123);
+  EXPECT_EQ(header.checkpoint, 0x12345678U);
+  EXPECT_TRUE(checksum_holds(block));
+}
+
+TEST(RedoGroup, OfAnotherClientOrNumberHasOtherBytes) {
+  std::set<Bytes> groups;
+  std::set<std::byte> values;
+  for (std::uint32_t client = 0; client < 10; ++client) {
+    for (std::uint64_t sequence = 0; sequence < 10; ++sequence) {
+      const Bytes group = make_group(client, sequence, 150);
+      groups.insert(group);
+      values.insert(group.begin() + kRecordHeaderBytes, group.end());
+    }
+  }
+  EXPECT_EQ(groups.size(), 100U);
+  EXPECT_EQ(values.size(), 256U);
+}
+
 TEST(RedoBlock, AnyFlippedBitIsSeen) {
   std::array<std::byte, kBlockBytes> block{};
   seal(block, kStartLsn, 100, 3);
@@ -102,6 +131,46 @@ TEST(RedoGroup, OneRecordIsMarkedAndSeveralEndWithAMark) {
   EXPECT_EQ(three.size(), 3 * kRecordHeaderBytes + 500 + 1);
   EXPECT_EQ(three.back(), kMultiRecordEnd);
   EXPECT_EQ(parse_group(three).records.size(), 3U);
+}
+
+TEST(RedoGroup, IsParsedIntoTheChangesItWasMadeOf) {
+  const Bytes first(3, std::byte{7});
+  const Bytes second(200, std::byte{9});
+  Mtr mtr;
+  mtr.write(0x01020304, 250, first);
+  mtr.write(5, 17, second);
+  const ParsedGroup group = parse_group(mtr.finish());
+  ASSERT_EQ(group.records.size(), 2U);
+  EXPECT_EQ(group.records[0].page, 0x01020304U);
+  EXPECT_EQ(group.records[0].offset, 250);
+  EXPECT_TRUE(std::ranges::equal(group.records[0].bytes, first));
+  EXPECT_EQ(group.records[1].page, 5U);
+  EXPECT_EQ(group.records[1].offset, 17);
+  EXPECT_TRUE(std::ranges::equal(group.records[1].bytes, second));
+  EXPECT_THROW(mtr.write(1, 254, first), std::invalid_argument);
+}
+
+TEST(Recovery, SaysWhyItStopped) {
+  std::mt19937_64 random(1);
+  const std::vector<Bytes> groups = some_groups(random, 40, 300);
+  const Lsn end = ends_of(groups).back();
+  const Bytes whole = write_file(groups, kCapacity);
+  const std::size_t second = kFileHeaderBytes + kBlockBytes;
+  const auto stop_of = [](const Bytes& file) { return recover(file)->stop; };
+  EXPECT_EQ(stop_of(whole), Stop::partial_block);
+  EXPECT_EQ(stop_of(Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(second) + 100)),
+            Stop::end_of_file);
+  Bytes flipped = whole;
+  flipped[second + 100] ^= std::byte{1};
+  EXPECT_EQ(stop_of(flipped), Stop::bad_checksum);
+  Bytes zeroed = whole;
+  std::fill_n(zeroed.begin() + static_cast<std::ptrdiff_t>(second), kBlockBytes, std::byte{0});
+  EXPECT_EQ(stop_of(zeroed), Stop::wrong_number);
+  Bytes no_record = whole;
+  no_record[kFileHeaderBytes + kHeaderBytes] = std::byte{0};
+  seal(Block(&no_record[kFileHeaderBytes], kBlockBytes), kStartLsn, kBlockBytes, 0);
+  EXPECT_EQ(stop_of(no_record), Stop::corrupt_record);
+  EXPECT_EQ(recover(whole)->end_lsn, end);
 }
 
 TEST(RedoGroup, EveryTrueBeginningOfAGroupIsIncomplete) {
@@ -208,7 +277,7 @@ TEST(Recovery, StartsAtTheCheckpointAlsoWhenTheFileWentRound) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     std::mt19937_64 random(seed);
     const std::uint64_t capacity = 64 * kBlockBytes;
-    const std::vector<Bytes> groups = some_groups(random, 400, 500);
+    const std::vector<Bytes> groups = some_groups(random, 400, 1000);  // some fill a block alone
     const std::vector<Lsn> ends = ends_of(groups);
     Bytes file = write_file(groups, capacity);
     // Any group end that the circle still holds may be the checkpoint.
@@ -227,6 +296,7 @@ TEST(Recovery, StartsAtTheCheckpointAlsoWhenTheFileWentRound) {
     const auto found = recover(file);
     ASSERT_TRUE(found);
     EXPECT_EQ(found->checkpoint.lsn, ends[from]);
+    EXPECT_EQ(found->checkpoint.number, seed % 2 == 0 ? 1U : 2U);
     EXPECT_EQ(found->end_lsn, ends.back()) << seed;
     // All groups from the checkpoint on are there; some before it may be.
     ASSERT_GE(found->groups.size(), groups.size() - 1 - from) << seed;

@@ -155,6 +155,22 @@ TEST(RedoLogSpins, WhoSleepsInVainSleepsTwiceAsLongAfterEveryFourth) {
   EXPECT_EQ(timeouts, (std::vector<std::uint64_t>{10, 10, 10, 10, 20, 20, 20, 20, 35, 35, 35, 35, 35, 35}));
 }
 
+TEST(RedoLogSpins, LogThreadsThatHaveNothingToDoTakeHardlyAnyCpuTime) {
+  SimMachine m(machine_of(4));
+  SimMachine::File file(m, "redo");
+  Log80<SimMachine> log(m, file, LogConfig{.recent_written_slots = 4096, .recent_closed_slots = 4096});
+  log.spawn_threads(m);
+  m.spawn("client", [&]() -> Task<> {
+    const std::vector<std::byte> bytes(100);
+    const Appended appended = co_await log.append(m, bytes, false);
+    co_await log.write_up_to(m, appended.end_lsn, true);
+    co_await m.sleep(500 * kMs);
+    m.stop();
+  });
+  m.run();
+  EXPECT_LT(m.cpu_ns(), 10 * kMs);
+}
+
 struct Waits {
   std::uint64_t commits;
   std::uint64_t sleeps;   // of sessions, until the log is flushed

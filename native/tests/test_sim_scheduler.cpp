@@ -177,9 +177,10 @@ TEST(Places, AThreadWakesOnAnIdleCoreRatherThanBesideABusySibling) {
     SimConfig config = exact(3, 2, 2);
     config.seed = seed;
     Random random(seed);
+    const auto sleeper = static_cast<std::uint32_t>(seed % config.cpus());
     M m(config);
     for (std::uint32_t cpu = 0; cpu < config.cpus(); ++cpu) {
-      const bool sleeps = cpu == 5;
+      const bool sleeps = cpu == sleeper;
       m.spawn("first", [&m, sleeps]() -> Task<> {
         if (!sleeps) co_return;
         m.work(1 * kUs);
@@ -202,12 +203,12 @@ TEST(Places, AThreadWakesOnAnIdleCoreRatherThanBesideABusySibling) {
     for (const Interval& each : m.trace()) {
       if (each.core < 0) continue;
       const auto core = static_cast<std::uint32_t>(each.core);
-      if (each.thread == 5 && each.start_ps < 50'000'000) before = core;
-      if (each.thread != 5 && each.start_ps < 50'000'000 && each.end_ps > 50'000'000) busy.insert(core);
+      if (each.thread == sleeper && each.start_ps < 50'000'000) before = core;
+      if (each.thread != sleeper && each.start_ps < 50'000'000 && each.end_ps > 50'000'000) busy.insert(core);
     }
     const std::int32_t expected = nearest(config, before, busy);
     if (expected < 0) continue;
-    ASSERT_EQ(cpu_at(m, 5, 60 * kUs), expected) << seed;
+    ASSERT_EQ(cpu_at(m, sleeper, 60 * kUs), expected) << seed;
     ++found[expected];
   }
   EXPECT_GT(found.size(), 5U);
@@ -266,6 +267,51 @@ TEST(Parks, OfWhichOneInTheMiddleGaveUpKeepTheirOrder) {
     m.run();
     EXPECT_EQ(woken, expected) << gives_up;
   }
+}
+
+TEST(Spins, InVainTakeALookAndAllTheirRounds) {
+  const SimConfig config = exact(1, 2);
+  for (const std::uint64_t rounds : {1U, 2U, 5U, 100U}) {
+    M m(config);
+    M::Word word;
+    m.spawn("spins", [&]() -> Task<> {
+      co_await m.load(word);
+      const Time start = m.now_ps();
+      const SpinResult spun = co_await m.spin_until(word, equals(1), {.rounds = rounds, .pauses = 10});
+      EXPECT_FALSE(spun.holds);
+      EXPECT_EQ(spun.rounds, rounds);
+      // But for the load of the look that ends it.
+      const Time expected =
+          config.load_ps + static_cast<Time>(rounds) * (config.load_ps + 10 * config.pause_ps);
+      EXPECT_GE(m.now_ps() - start, expected);
+      EXPECT_LE(m.now_ps() - start, expected + config.load_ps);
+    });
+    m.run();
+  }
+}
+
+TEST(Spins, ThatNeedNotLookAgainTakeWhatALoadDoes) {
+  const auto took = [](bool spins) {
+    M m(exact(2, 1));
+    M::Word word;
+    Time took_ps = 0;
+    m.spawn("writes", [&]() -> Task<> { co_await m.store(word, 1); });
+    m.spawn("looks", [&]() -> Task<> {
+      m.work(10 * kUs);
+      co_await m.yield();
+      const Time start = m.now_ps();
+      if (spins) {
+        co_await m.spin_until(word, equals(1), Spin{});
+      } else {
+        co_await m.load(word);
+      }
+      took_ps = m.now_ps() - start;
+    });
+    m.run();
+    return took_ps;
+  };
+  EXPECT_EQ(took(true), took(false));
+  EXPECT_GT(took(false), exact(2, 1).other_socket_ps);
 }
 
 TEST(Trace, IntervalsOnACpuAreWhatThreadsRanThere) {

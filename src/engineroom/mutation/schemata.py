@@ -92,7 +92,7 @@ def build(copy: Path) -> tuple[Path, set[int]]:
     """
     folder = copy.parent / "build"
     options = ["-DENGINEROOM_TESTS=ON", "-DENGINEROOM_PYTHON=OFF", "-DCMAKE_BUILD_TYPE=Release"]
-    flags = f"-O1 -UNDEBUG -w -Wno-narrowing -include {copy / 'native/mutants.hpp'}"
+    flags = f"-O1 -UNDEBUG -D_GLIBCXX_ASSERTIONS -w -Wno-narrowing -include {copy / 'native/mutants.hpp'}"
     generator = ["-G", "Ninja"] if shutil.which("ninja") else []
     subprocess.run(
         ["cmake", "-S", copy, "-B", folder, *generator, *options, f"-DCMAKE_CXX_FLAGS_RELEASE={flags}"],
