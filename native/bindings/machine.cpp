@@ -27,15 +27,14 @@ using validation::ClosedLoopConfig;
 using validation::OpenLoop;
 using validation::OpenLoopConfig;
 
-/// One row a core, one column a purpose: `after` less `before`, which may be empty.
-py::array_t<std::uint64_t> core_rows(const std::vector<CoreTime>& after,
-                                     const std::vector<CoreTime>& before) {
+/// One row per core, one column per purpose.
+py::array_t<std::uint64_t> core_rows(const std::vector<CoreTime>& cores) {
   py::array_t<std::uint64_t> rows(
-      {static_cast<py::ssize_t>(after.size()), static_cast<py::ssize_t>(kPurposes)});
-  for (std::size_t cpu = 0; cpu < after.size(); ++cpu) {
+      {static_cast<py::ssize_t>(cores.size()), static_cast<py::ssize_t>(kPurposes)});
+  for (std::size_t cpu = 0; cpu < cores.size(); ++cpu) {
     for (std::size_t purpose = 0; purpose < kPurposes; ++purpose) {
       rows.mutable_at(static_cast<py::ssize_t>(cpu), static_cast<py::ssize_t>(purpose)) =
-          after[cpu].ps[purpose] - (cpu < before.size() ? before[cpu].ps[purpose] : 0);
+          cores[cpu].ps[purpose];
     }
   }
   return rows;
@@ -123,24 +122,23 @@ py::dict closed_loop(const py::dict& parameters, std::int64_t clients, std::int6
   SimMachine m(sim_config(parameters, static_cast<std::uint64_t>(seed)));
   m.set_poll(stop_or_tell(progress));
   ClosedLoop<SimMachine> loop(m, config);
-  std::vector<CoreTime> before;
-  std::vector<CoreTime> after;
+  Totals before;
+  Totals after;
   std::vector<std::uint64_t> in_system;
   {
     const py::gil_scoped_release unlocked;
     validation::spawn_clients(m, loop);
     m.run_on(config.warmup_ns);
-    before = m.core_times();
+    before = m.totals();
     const std::uint64_t pieces = std::max<std::uint64_t>(1, n_samples);
     for (std::uint64_t i = 0; i < pieces; ++i) {
       m.run_on(window_ns * (i + 1) / pieces - window_ns * i / pieces);
       if (n_samples > 0) in_system.push_back(loop.in_system(m.now()));
     }
-    after = m.core_times();
+    after = m.totals();
   }
-  py::dict result = observed(m);
+  py::dict result = observed(m, after.since(before));
   add_turns(result, loop, window_ns);
-  result["core_ps"] = core_rows(after, before);
   result["in_system"] = to_array(std::move(in_system));
   return result;
 }
@@ -170,8 +168,8 @@ py::dict closed_loop_on_host(std::int64_t clients, std::int64_t think_ns, std::i
   add_turns(result, loop, window_ns);
   result["now_ns"] = window_ns + config.warmup_ns;
   result["waits"] = wait_rows(m.waits(), m.names());
-  result["activities"] = activity_rows(m.activities(), m.names());
-  result["core_ps"] = core_rows(m.core_times(), {});
+  result["activities"] = activity_rows(m.activities().nodes(), m.names());
+  result["core_ps"] = core_rows(m.core_times());
   std::vector<Interval> trace = m.trace();
   add_trace(result, m, std::move(trace));
   return result;
@@ -201,7 +199,7 @@ py::dict open_loop(const py::dict& parameters, std::int64_t jobs, std::int64_t f
     validation::spawn_jobs(m, loop);
     m.run();
   }
-  py::dict result = observed(m);
+  py::dict result = observed(m, m.totals());
   result["counted"] = loop.counted;
   result["sojourn_ns_total"] = loop.sojourn_ns;
   result["fsyncs"] = loop.file.fsyncs();
@@ -242,11 +240,10 @@ py::list wait_rows(const std::vector<WaitStats>& waits, const Names& names) {
   return rows;
 }
 
-py::list activity_rows(const Activities& activities, const Names& names) {
+py::list activity_rows(const std::vector<Activity>& nodes, const Names& names) {
   static constexpr const char* kStateNames[kStates] = {"work",   "memory", "spin",    "runnable",
                                                        "parked", "io",     "sleeping"};
   py::list rows;
-  const std::vector<Activity>& nodes = activities.nodes();
   for (std::size_t node = 1; node < nodes.size(); ++node) {
     py::list path;
     for (std::size_t at = node; at != 0; at = nodes[at].parent) path.insert(0, names[nodes[at].site]);
@@ -259,13 +256,14 @@ py::list activity_rows(const Activities& activities, const Names& names) {
   return rows;
 }
 
-py::dict observed(SimMachine& m) {
+py::dict observed(SimMachine& m, const Totals& counted) {
   py::dict result;
   result["events"] = m.events();
   result["trace_hash"] = m.trace_hash();
   result["now_ns"] = m.now();
-  result["waits"] = wait_rows(m.waits(), m.names());
-  result["activities"] = activity_rows(m.activities(), m.names());
+  result["waits"] = wait_rows(counted.waits, m.names());
+  result["activities"] = activity_rows(counted.activities, m.names());
+  result["core_ps"] = core_rows(counted.cores);
   std::vector<Interval> trace = m.trace();
   add_trace(result, m, std::move(trace));
   return result;

@@ -47,17 +47,20 @@ py::dict crowd(const CrowdConfig& config, const py::dict& parameters, std::int64
   m.set_poll(stop_or_tell(std::nullopt));
   Crowd<SimMachine> loop(config);
   std::vector<std::uint64_t> turns;
+  machine::Totals counted;
   {
     const py::gil_scoped_release unlocked;
     validation::run_crowd(m, loop, [&] {
       m.run_on(before_ns);
+      const machine::Totals totals_before = m.totals();
       const std::vector<std::uint64_t> before = turns_of(loop);
       m.run_on(window_ns);
+      counted = m.totals().since(totals_before);
       turns = turns_of(loop);
       for (std::size_t i = 0; i < turns.size(); ++i) turns[i] -= before[i];
     });
   }
-  py::dict result = observed(m);
+  py::dict result = observed(m, counted);
   result["turns"] = to_array(std::move(turns));
   result["window_ns"] = window_ns;
   result["intrusions"] = loop.intrusions;

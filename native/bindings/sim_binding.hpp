@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <vector>
 
 #include "machine/sim_machine.hpp"
 
@@ -22,10 +23,10 @@ machine::SimConfig sim_config(const py::dict& parameters, std::uint64_t seed);
 /// called with the time in ns. Make it while the GIL is held; it may be called without.
 std::function<void(std::uint64_t)> stop_or_tell(const std::optional<py::function>& progress);
 
-/// What a run is asked afterwards, as a dict: events, trace_hash, now_ns, waits, core_ps, activities,
-/// threads, trace.
-py::dict observed(machine::SimMachine& m);
+/// What a run is asked afterwards, as a dict: of the whole of it events, trace_hash, now_ns, threads, trace; of `counted`
+/// waits, activities and core_ps.
+py::dict observed(machine::SimMachine& m, const machine::Totals& counted);
 py::list wait_rows(const std::vector<machine::WaitStats>& waits, const machine::Names& names);
-py::list activity_rows(const machine::Activities& activities, const machine::Names& names);
+py::list activity_rows(const std::vector<machine::Activity>& nodes, const machine::Names& names);
 
 }  // namespace engineroom::bindings

@@ -31,6 +31,15 @@ class Histogram {
     total_ += other.total_;
   }
 
+  /// What was added since this one was `before`.
+  Histogram since(const Histogram& before) const {
+    Histogram later = *this;
+    for (std::size_t i = 0; i < before.counts_.size(); ++i) later.counts_[i] -= before.counts_[i];
+    later.count_ -= before.count_;
+    later.total_ -= before.total_;
+    return later;
+  }
+
   std::uint64_t count() const { return count_; }
   std::uint64_t total() const { return total_; }
   /// The middle of the class that holds the quantile `permille`; 0 when nothing was added.

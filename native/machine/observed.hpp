@@ -50,6 +50,30 @@ struct Interval {
   std::uint32_t site;
 };
 
+/// All of it, up to a moment.
+struct Totals {
+  std::vector<WaitStats> waits;      // by site; a count of 0 was never waited for
+  std::vector<Activity> activities;  // the nodes of the tree
+  std::vector<CoreTime> cores;
+
+  /// What there was from then on. Waits are counted where they end.
+  Totals since(const Totals& before) const {
+    Totals later = *this;
+    for (std::size_t i = 0; i < before.waits.size(); ++i) {
+      later.waits[i].spin_rounds -= before.waits[i].spin_rounds;
+      later.waits[i].parks -= before.waits[i].parks;
+      later.waits[i].ns = waits[i].ns.since(before.waits[i].ns);
+    }
+    for (std::size_t i = 0; i < before.activities.size(); ++i) {
+      for (std::size_t s = 0; s < kStates; ++s) later.activities[i].ps[s] -= before.activities[i].ps[s];
+    }
+    for (std::size_t i = 0; i < before.cores.size(); ++i) {
+      for (std::size_t p = 0; p < kPurposes; ++p) later.cores[i].ps[p] -= before.cores[i].ps[p];
+    }
+    return later;
+  }
+};
+
 /// Names given once, found by their number.
 class Names {
  public:

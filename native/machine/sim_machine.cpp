@@ -434,7 +434,7 @@ bool SimMachine::wake(Thread& t, Time delay) {
   if (was_woken) scheduler_.compute_longer(t, core_.config.woken_ps);
   if (t.phase != Phase::runnable) timers_.end(t, cpu);
   const auto passed = [&](State state) {
-    core_.seen.charge(t, state, core_.now - t.since);
+    core_.seen.charge_since(t, state, t.since, core_.now);
     core_.seen.keep_interval(t, state, t.since, core_.now, kNone);
   };
   switch (t.phase) {
@@ -468,6 +468,35 @@ std::uint64_t SimMachine::now() {
 
 std::uint64_t SimMachine::cpu_ns() const {
   return static_cast<std::uint64_t>(std::max<Time>(0, scheduler_.used(now_ps()))) / kPerNs;
+}
+
+Totals SimMachine::totals() {
+  const auto under_way = [this](const Thread& t, State state) {
+    core_.seen.charge_since(t, state, t.since, core_.now);
+  };
+  for (const auto& of_thread : core_.threads) {
+    switch (of_thread->phase) {
+      case Phase::parked:
+        under_way(*of_thread, State::parked);
+        break;
+      case Phase::sleeping:
+        under_way(*of_thread, State::sleeping);
+        break;
+      case Phase::io:
+        under_way(*of_thread, State::io);
+        break;
+      case Phase::runnable:
+        under_way(*of_thread, State::runnable);
+        break;
+      case Phase::running:
+      case Phase::spinning:
+      case Phase::ended:
+        break;
+    }
+  }
+  std::vector<CoreTime> cores = core_times();
+  core_.seen.charged_to(core_.now);
+  return {waits(), activities().nodes(), std::move(cores)};
 }
 
 std::vector<CoreTime> SimMachine::core_times() {

@@ -252,8 +252,11 @@ class SimMachine {
   const Activities& activities() const { return core_.seen.activities(); }
   const std::vector<Interval>& trace() const { return core_.seen.trace(); }
   std::uint64_t intervals_not_kept() const { return core_.seen.intervals_not_kept(); }
-  /// One entry a CPU, up to now.
+  /// One entry per CPU, up to now.
   std::vector<CoreTime> core_times();
+  /// Waits that have ended, and where time went up to now, what is under way included: two of these, before and after a
+  /// window, are what there was in it. What a thread has begun to compute counts as computed.
+  Totals totals();
   std::uint32_t thread_count() const { return static_cast<std::uint32_t>(core_.threads.size()); }
   std::string thread_name(std::uint32_t thread) const;
   /// "client 3 is parked on log_sys since 1.25 us; ...", at most twelve threads.

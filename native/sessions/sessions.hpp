@@ -58,6 +58,12 @@ class Sessions {
     for (const Counts& one : counts_) all.add(one);
     return all;
   }
+  std::uint64_t clients() const { return counts_.size(); }
+  std::uint64_t transactions() const {
+    std::uint64_t all = 0;
+    for (const Counts& one : counts_) all += one.transactions;
+    return all;
+  }
   bool ends_by_itself() const { return config_.transactions > 0; }
   /// When the last session had its last transaction; 0 until then.
   std::uint64_t ended_ns() const { return ended_ns_; }

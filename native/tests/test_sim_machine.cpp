@@ -310,6 +310,170 @@ TEST(RoundRobin, ThreadsOfOnePriorityGoToACpuThatIsOnItsWayOutOfIdleness) {
   for (const std::int32_t core : woken) EXPECT_EQ(core, 1 - core_of_waker);
 }
 
+/// Two sockets of one CPU each, on which nothing costs anything but cache lines and pauses.
+SimConfig two_far_cpus() {
+  SimConfig config = lines_only();
+  config.cores_per_socket = 1;
+  config.pause_ps = 1'000'000;
+  return config;
+}
+
+/// How many looks of a thread that pauses for 10 us take the line which another takes `writes` times, 1 us apart; by what
+/// its last write, 1 ms later, pays for the copy that the looks have brought there.
+std::uint64_t cost_of_next_write(bool looks_between) {
+  SimMachine m(two_far_cpus());
+  M::Word word;
+  std::uint64_t took = 0;
+  m.spawn("writer", [&]() -> Task<> {
+    for (int i = 0; i < 5; ++i) {
+      m.work(1'000);
+      co_await m.add(word, 1);
+    }
+    m.work(looks_between ? 20'000 : 1'000);
+    co_await m.load(word);
+    const Time from = m.now_ps();
+    co_await m.add(word, 1);
+    took = static_cast<std::uint64_t>(m.now_ps() - from);
+  });
+  m.spawn("spinner", [&]() -> Task<> { co_await m.spin_until(word, at_least(6), Spin{Spin::kForEver, 10}); });
+  m.run();
+  return took;
+}
+
+TEST(Spins, ALookTakesTheLineOnlyWhenItIsMade) {
+  const SimConfig config = two_far_cpus();
+  EXPECT_EQ(cost_of_next_write(false), static_cast<std::uint64_t>(config.rmw_ps));
+  EXPECT_EQ(cost_of_next_write(true), static_cast<std::uint64_t>(config.other_socket_ps + config.rmw_ps));
+}
+
+TEST(Spins, AFailedCompareAndSwapTakesTheCopiesToo) {
+  // The spinner's look behind it brings its copy back, which the next write pays for.
+  SimMachine m(two_far_cpus());
+  M::Word word{1};
+  std::vector<Time> took;
+  m.spawn("spinner", [&]() -> Task<> { co_await m.spin_until(word, at_least(2), Spin{Spin::kForEver, 10}); });
+  m.spawn("writer", [&]() -> Task<> {
+    for (int i = 0; i < 3; ++i) {
+      m.work(50'000);
+      co_await m.load(word);
+      const Time from = m.now_ps();
+      std::uint64_t seen = 7;
+      co_await m.cas(word, seen, 8);
+      took.push_back(m.now_ps() - from);
+    }
+    co_await m.store(word, 2);
+  });
+  m.run();
+  const SimConfig config = two_far_cpus();
+  EXPECT_EQ(took, std::vector<Time>(3, config.other_socket_ps + config.rmw_ps));
+}
+
+TEST(Spins, LooksAreCountedWhetherTheyTakeTheLineOrNot) {
+  for (const Spin spin : {Spin{20, 10}, Spin{20, 10, 6}}) {
+    for (const bool is_disturbed : {false, true}) {
+      SimMachine m(two_far_cpus());
+      M::Word word;
+      SpinResult seen{};
+      m.spawn("spinner", [&]() -> Task<> { seen = co_await m.spin_until(word, equals(99), spin); });
+      m.spawn("writer", [&]() -> Task<> {
+        for (int i = 0; is_disturbed && i < 40; ++i) {
+          m.work(7'000);
+          co_await m.add(word, 1);
+        }
+      });
+      m.run();
+      EXPECT_FALSE(seen.holds);
+      EXPECT_EQ(seen.rounds, 20U);
+    }
+  }
+}
+
+TEST(Spins, DrawnPausesLastWhatTheyAreDrawnToInTheMean) {
+  SimMachine m(two_far_cpus());
+  M::Word word;
+  m.spawn("spinner", [&]() -> Task<> { co_await m.spin_until(word, equals(1), Spin{10'000, 10, 6}); });
+  m.run();
+  // 30 us in the mean of 0 to 60 us in seven steps, standard deviation 20 us, of 10,000: four of them.
+  EXPECT_NEAR(static_cast<double>(m.now()) / 10'000, 30'000, 4 * 20'000.0 / 100);
+}
+
+/// Four sockets of 22 cores with two threads each, on which nothing costs anything but lines and pauses.
+SimConfig four_sockets() {
+  SimConfig config = lines_only();
+  config.sockets = 4;
+  config.cores_per_socket = 22;
+  config.threads_per_core = 2;
+  config.smt_permille = 1000;
+  config.load_ps = 1'600;
+  config.rmw_ps = 7'000;
+  config.same_socket_ps = 50'000;
+  config.other_socket_ps = 135'000;
+  config.pause_ps = 47'000;
+  return config;
+}
+
+TEST(Spins, WhoOnlyLooksTakesTheLineAsOftenAsItLooks) {
+  SimMachine m(four_sockets());
+  M::Word word;
+  std::uint64_t writes = 0;
+  m.spawn("writer", [&]() -> Task<> {
+    while (!m.stopping()) {
+      m.work(300);
+      co_await m.add(word, 1);
+      ++writes;
+    }
+  });
+  for (int i = 0; i < 127; ++i) {
+    m.spawn("spinner", [&]() -> Task<> {
+      co_await m.spin_until(word, equals(UINT64_MAX), sync::SpinParams{}.looks(Spin::kForEver));
+    });
+  }
+  m.run_on(1'000'000);
+  const std::uint64_t before = writes;
+  m.run_on(10'000'000);
+  const std::uint64_t per_ms = (writes - before) / 10;
+  // The line is here at best. At worst it comes from another socket each time, and 127 threads that look every
+  // 1.6 + 3 * 50 * 47 ns have it for 10 ns each time: (300 + 135 + 7) / (1 - 127 * 10 / 7,052) ns.
+  EXPECT_LE(per_ms, 1'000'000U / 307);
+  EXPECT_GE(per_ms, 1'000'000U / 540);
+}
+
+/// The latch of InnoDB under 128 clients, each with 20 us of work and 300 ns under it.
+std::uint64_t turns_per_ms(std::uint64_t rounds) {
+  SimMachine m(four_sockets());
+  sync::Latch<M> latch(m, "latch", {.rounds = rounds});
+  std::uint64_t turns = 0;
+  for (int i = 0; i < 128; ++i) {
+    m.spawn("client", [&]() -> Task<> {
+      while (!m.stopping()) {
+        m.work(exponential(m.random(), 20'000));
+        co_await latch.lock(m);
+        m.work(exponential(m.random(), 300));
+        co_await latch.unlock(m);
+        ++turns;
+      }
+    });
+  }
+  m.run_on(1'000'000);
+  const std::uint64_t before = turns;
+  m.run_on(5'000'000);
+  return (turns - before) / 5;
+}
+
+TEST(Spins, ACrowdOnALatchLiesBetweenBoundsFromFirstPrinciples) {
+  // At best a turn is the hold, and the line once to who takes the latch, from another socket in three of four cases:
+  // 300 + 0.75 * 135 + 0.25 * 50 + 2 * 7 ns. At worst all 127 others see the latch free before somebody takes it, and each
+  // has the line for a look and for one compare-and-swap in vain; behind that comes the release, and all the time others
+  // look: (300 + 127 * (10 + 142) + 142) / (1 - 0.18) ns.
+  const std::uint64_t for_ever = turns_per_ms(Spin::kForEver);
+  EXPECT_LE(for_ever, 1'000'000U / 428);
+  EXPECT_GE(for_ever, 1'000'000U / 24'080);
+  // Who sleeps after 30 rounds is out of the way, and here sleeping and waking take no time.
+  const std::uint64_t who_sleep = turns_per_ms(30);
+  EXPECT_LE(who_sleep, 1'000'000U / 428);
+  EXPECT_GT(who_sleep, for_ever);
+}
+
 /// How long a thread waits for a word that another sets for 3 us and clears for 0.3 us: how far apart ten such waits lie.
 std::uint64_t spread_of_waits(Spin spin) {
   SimConfig config;

@@ -105,6 +105,50 @@ TEST(Observed, EveryPicosecondOfAThreadIsInOneOfItsStates) {
   EXPECT_TRUE(std::ranges::all_of(nodes[0].ps, [](std::uint64_t ps) { return ps == 0; }));
 }
 
+TEST(Observed, TheDifferenceOfTwoTotalsIsWhatTheWindowHad) {
+  SimConfig config;
+  config.cores_per_socket = 1;
+  config.wake.quantiles_ps = {0};
+  config.switch_ps = 0;
+  config.timer_slack_ps = 0;
+  SimMachine m(config);
+  SimMachine::Word word;
+  const Site site = m.site("word");
+  m.spawn("sleeper", [&]() -> Task<> { co_await m.sleep(100'000'000); });
+  m.spawn("parker", [&]() -> Task<> { co_await m.park(word, 0, site); });
+  m.spawn("worker", [&]() -> Task<> {
+    while (!m.stopping()) {
+      m.work(1'000);
+      co_await m.load(word);
+      m.waited(site, {.ns = 5, .spin_rounds = 2, .parks = 1});
+    }
+  });
+  m.run_on(3'000'000);
+  const Totals before = m.totals();
+  const std::size_t waits_before = before.waits[site.id].ns.count();
+  m.run_on(7'000'000);
+  const Totals seen = m.totals().since(before);
+  // Who slept and who was parked all the time did so for the whole window, and in it alone.
+  std::uint64_t sleeping = 0;
+  std::uint64_t parked = 0;
+  std::uint64_t on_cpu = 0;
+  for (const Activity& node : seen.activities) {
+    sleeping += node.ps[static_cast<std::size_t>(State::sleeping)];
+    parked += node.ps[static_cast<std::size_t>(State::parked)];
+    on_cpu +=
+        node.ps[static_cast<std::size_t>(State::work)] + node.ps[static_cast<std::size_t>(State::memory)];
+  }
+  EXPECT_EQ(sleeping, 7'000'000'000U);
+  EXPECT_EQ(parked, 7'000'000'000U);
+  EXPECT_NEAR(static_cast<double>(on_cpu), 7e9, 2e6);  // what straddles an end is 1 us
+  EXPECT_EQ(seen.waits[site.id].ns.count(), m.waits()[site.id].ns.count() - waits_before);
+  EXPECT_EQ(seen.waits[site.id].spin_rounds, 2 * seen.waits[site.id].ns.count());
+  EXPECT_EQ(seen.waits[site.id].ns.total(), 5 * seen.waits[site.id].ns.count());
+  std::uint64_t of_cores = 0;
+  for (const std::uint64_t ps : seen.cores[0].ps) of_cores += ps;
+  EXPECT_NEAR(static_cast<double>(of_cores), 7e9, 2e6);
+}
+
 TEST(Observed, WhatAThreadDoesIsInWhatItsCallerDoes) {
   SimConfig config;
   config.trace_intervals = 100;

@@ -83,8 +83,6 @@ const std::uint64_t* run(std::uint32_t of_design, std::uint32_t clients, std::ui
               file.written_bytes() - before[2]};
     const Times times = core_times(m);
     for (std::size_t i = 0; i < times.size(); ++i) values[5 + i] = (times[i] - times_before[i]) / 1'000'000;
-    m.stop();
-    m.run();
   };
   // The log of 5.6 is no knob's value, and a page need not load it.
   if (design == redo_log::Design::log_5_7) {

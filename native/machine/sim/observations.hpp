@@ -1,6 +1,7 @@
 // What a simulated run is asked afterwards: the hash of its trace, waits by name, where time went, intervals.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -33,6 +34,12 @@ class Observations {
   void charge(const Thread& t, State state, Time ps) {
     activities_[t.activity].ps[static_cast<std::size_t>(state)] += static_cast<std::uint64_t>(ps);
   }
+  /// For being in a state since then; what was charged at the last look is not charged again.
+  void charge_since(const Thread& t, State state, Time since, Time until) {
+    if (const Time from = std::max(since, charged_to_); until > from) charge(t, state, until - from);
+  }
+  /// Whatever is under way has been charged up to now.
+  void charged_to(Time now) { charged_to_ = now; }
   /// `core` is -1 where the thread was on none.
   void keep_interval(const Thread& t, State state, Time start, Time end, std::int32_t core) {
     if (most_intervals_ > 0 && end > start) keep_in_trace(t, state, start, end, core);
@@ -55,6 +62,7 @@ class Observations {
   void keep_in_trace(const Thread& t, State state, Time start, Time end, std::int32_t core);
 
   std::uint64_t events_ = 0;
+  Time charged_to_ = 0;
   std::uint64_t hash_ = 0x243F6A8885A308D3U;
   Names names_;
   Activities activities_;

@@ -127,7 +127,7 @@ void Scheduler::run_on(Thread& t, std::uint32_t cpu_id, Time delay) {
   cpu.run_start = begin;
   cpu.is_awaking = delay > 0;
   cpu.slice_end = round_robin_.is_on() ? round_robin_.slice_end(t, begin) : fair_.slice_end(begin);
-  core_.seen.charge(t, State::runnable, begin - t.since);
+  core_.seen.charge_since(t, State::runnable, t.since, begin);
   core_.seen.keep_interval(t, State::runnable, t.since, core_.now, kNone);
   t.phase = Phase::running;
   t.since = begin;

@@ -33,18 +33,19 @@ Time Spins::round(Random& random, const Spin& spin) const {
       1, core_.config.load_ps + static_cast<Time>(times * spin.pauses) * core_.config.pause_ps);
 }
 
-/// When the rounds are used up if nobody takes the line before.
+/// When the rounds are used up if nobody takes the line before, or an earlier look behind many.
 Time Spins::last_look(const Thread& t) const {
-  if (t.spin.draws_up_to > 0 && t.spin.rounds != Spin::kForEver) {
-    Random ahead = t.random;
-    Time at = t.next_look;
-    for (std::uint64_t i = 1; i < t.spin.rounds; ++i) at += round(ahead, t.spin);
-    return at;
+  if (t.spin.draws_up_to == 0) {
+    Random unused;
+    const Time each = round(unused, t.spin);
+    const auto most = static_cast<std::uint64_t>((kNever / 4) / each);
+    return t.spin.rounds > most ? kNever : t.next_look + static_cast<Time>(t.spin.rounds - 1) * each;
   }
-  Random unused;
-  const Time each = t.spin.draws_up_to > 0 ? 1 : round(unused, t.spin);
-  const auto most = static_cast<std::uint64_t>((kNever / 4) / each);
-  return t.spin.rounds > most ? kNever : t.next_look + static_cast<Time>(t.spin.rounds - 1) * each;
+  constexpr std::uint64_t kDrawnAhead = 1024;
+  Random ahead = t.random;
+  Time at = t.next_look;
+  for (std::uint64_t i = 1; i < std::min(t.spin.rounds, kDrawnAhead); ++i) at += round(ahead, t.spin);
+  return at;
 }
 
 /// The thread has made all looks up to this time, none of which found anything new.

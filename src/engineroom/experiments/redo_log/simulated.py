@@ -15,7 +15,7 @@ from engineroom.experiments.redo_log.designs import BUILDS, COMMITS, FLUSHES, LO
 from engineroom.simulating.activities import Activity, percent, time_by
 from engineroom.simulating.experiment import Experiment, Given, Seen
 from engineroom.simulating.loads import SYSBENCH, TPCC
-from engineroom.simulating.settling import FIRST_WINDOW_MS, LONGEST_WINDOW_MS, WARMUP_MS, settled
+from engineroom.simulating.settling import FIRST_WINDOW_MS, LONGEST_WINDOW_MS, settled
 
 __all__ = [
     "COLUMNS",
@@ -76,8 +76,9 @@ COLUMNS = {
     "written_bytes": "bytes written to the log file in the same time",
     "latency_ms_p99": "99th percentile of a transaction's time, ms",
     "log_thread_spin_percent": "CPU time that the log threads spin, over the elapsed time",
-    "window_ms": "virtual time measured, doubled until long enough",
-    "halves_apart_percent": "throughput of the window's second half against its first",
+    "window_ms": "virtual time measured, longer until settled",
+    "half_width_percent": "half of the throughput's interval of 95 %, over it",
+    "is_settled": "1: that is at most 2 %, and each client has committed five times; 0: no ratio is to be quoted",
     "component": "what the clients do",
     "caller": "what a client does when it reserves or waits for the reservation",
     "build": "before or after: the log of 5.7 or of 8.0",
@@ -100,13 +101,19 @@ def _simulate(series: str, given: Given, *, clients: int, **window: Any) -> dict
 
 
 def _settled(series: str, given: Given, *, clients: int, **window: int) -> dict[str, Any]:
-    return settled(partial(_simulate, series, given, clients=clients), clients=clients, **window)
+    return settled(partial(_simulate, series, given, clients=clients), **window)
 
 
-def _flushes(point: Mapping[str, Any], given: Given, *, run_ms: int) -> dict[str, Any]:
-    seen = _simulate(
-        point["series"], given, clients=point["concurrency"], run_ns=run_ms * MS, warmup_ns=300 * MS
-    )
+def _window(seen: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "window_ms": seen["window_ms"],
+        "half_width_percent": seen["half_width_percent"],
+        "is_settled": int(seen["is_settled"]),
+    }
+
+
+def _flushes(point: Mapping[str, Any], given: Given, **window: int) -> dict[str, Any]:
+    seen = _settled(point["series"], given, clients=point["concurrency"], **window)
     spin_ps = sum(time_by(seen["activities"], _log_thread, states=("spin",)).values())
     return {
         "flushes_per_transaction": seen["fsyncs"] / max(1, seen["transactions"]),
@@ -114,7 +121,8 @@ def _flushes(point: Mapping[str, Any], given: Given, *, run_ms: int) -> dict[str
         "fsyncs": seen["fsyncs"],
         "written_bytes": seen["written_bytes"],
         "latency_ms_p99": seen["latency_ns_p99"] / MS,
-        "log_thread_spin_percent": 100 * spin_ps / 1000 / seen["now_ns"],
+        "log_thread_spin_percent": 100 * spin_ps / 1000 / seen["window_ns"],
+        **_window(seen),
     }
 
 
@@ -127,7 +135,7 @@ flushes_sim = Experiment(
     says="fsyncs of the redo log per transaction, and the same with the CPU gate of the log threads switched off",
     points={"concurrency": (1, 2, 3, 5, 10, 20, 50, 100, 200), "series": FLUSHES},
     measure=_flushes,
-    options={"run_ms": 500},
+    options=WINDOW,
     load=SYSBENCH,
     machine=MACHINE,
     columns=COLUMNS,
@@ -138,11 +146,10 @@ def _throughput(point: Mapping[str, Any], given: Given, **window: int) -> dict[s
     seen = _settled(point["series"], given, clients=point["concurrency"], **window)
     return {
         "tpmC": seen["transactions"] / seen["window_ms"] * 60_000,
-        "window_ms": seen["window_ms"],
-        "halves_apart_percent": seen["halves_apart_percent"],
         "transactions": seen["transactions"],
         "fsyncs": seen["fsyncs"],
         "latency_ms_p99": seen["latency_ns_p99"] / MS,
+        **_window(seen),
     }
 
 
@@ -158,15 +165,14 @@ throughput_sim = Experiment(
 )
 
 
-def _few_clients(point: Mapping[str, Any], given: Given, *, run_ms: int) -> dict[str, Any]:
-    seen = _simulate(
-        point["series"], given, clients=point["concurrency"], run_ns=run_ms * MS, warmup_ns=WARMUP_MS * MS
-    )
+def _few_clients(point: Mapping[str, Any], given: Given, **window: int) -> dict[str, Any]:
+    seen = _settled(point["series"], given, clients=point["concurrency"], **window)
     return {
-        "throughput": seen["transactions"] / run_ms * 1000,
+        "throughput": seen["transactions"] / seen["window_ms"] * 1000,
         "transactions": seen["transactions"],
         "fsyncs": seen["fsyncs"],
         "latency_ms_p99": seen["latency_ns_p99"] / MS,
+        **_window(seen),
     }
 
 
@@ -175,7 +181,7 @@ few_clients_sim = Experiment(
     says="the chapter's statement on fewer than 50 connections: the load of figure 7-1, over the log of 5.7 and of 8.0",
     points={"concurrency": (1, 2, 5, 10, 20, 40), "series": LOGS},
     measure=_few_clients,
-    options={"run_ms": 400},
+    options=WINDOW,
     load=TPCC,
     machine=MACHINE,
     columns=COLUMNS,
@@ -257,9 +263,9 @@ reservation_callers_sim = Experiment(
 )
 
 
-def _commit_cost(point: Mapping[str, Any], given: Given, *, run_ms: int) -> dict[str, Any]:
-    seen = _simulate(point["series"], given, clients=point["threads"], run_ns=run_ms * MS, warmup_ns=1 * MS)
-    return {"nanoseconds": run_ms * MS / max(1, seen["mtrs"])}
+def _commit_cost(point: Mapping[str, Any], given: Given, **window: int) -> dict[str, Any]:
+    seen = _settled(point["series"], given, clients=point["threads"], **window)
+    return {"nanoseconds": seen["window_ns"] / max(1, seen["mtrs"]), **_window(seen)}
 
 
 commit_cost_sim = Experiment(
@@ -267,7 +273,7 @@ commit_cost_sim = Experiment(
     says="the degradation article's statement where a reader has no such machine: threads that do nothing but commit",
     points={"threads": COMMIT_THREADS, "series": COMMITS},
     measure=_commit_cost,
-    options={"run_ms": 4},
+    options={"first_ms": 4, "longest_ms": 64, "warmup_ms": 1},
     load=ONLY_COMMITS,
     machine=MACHINE,
     columns=COLUMNS,
