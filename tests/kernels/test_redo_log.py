@@ -189,7 +189,7 @@ def test_a_commit_is_charged_what_it_adds_to_the_work_between_two() -> None:
 
 
 def test_the_log_threads_of_8_0_flush_more_often_when_clients_are_few() -> None:
-    run = redo_log.flushes_sim(concurrency=(1, 100), seeds=(1,), run_ms=200)
+    run = redo_log.flushes_sim(concurrency=(1, 100), seeds=(1,), first_ms=200, longest_ms=200)
     flushes = run.table.set_index(["series", "concurrency"])["flushes_per_transaction"]
     assert flushes["flushes", 1] > 2
     assert 0.9 < flushes["old_redo", 1] < 1.1
