@@ -5,6 +5,7 @@ import dataclasses
 import pandas as pd
 import pytest
 
+from engineroom.errors import EngineRoomError
 from engineroom.experiments.redo_log import live
 from engineroom.facts import Range, redo_log
 from engineroom.facts.redo_log import (
@@ -106,19 +107,31 @@ def test_what_a_crowd_waited_for_is_said_where_it_was_counted(on_servers):
     )
 
 
+THROUGHPUT = "concurrency series repeat tpmC window_ms is_settled"
+
+
 def test_the_gain_is_throughput_over_throughput(made):
     run = made(
         "fig-7-01",
         "sim",
-        "concurrency series repeat tpmC window_ms",
-        *((n, "before", 0, 100.0, 120) for n in (100, 250, 300)),
-        *((n, "after", 0, tpmc, window) for n, tpmc, window in ((100, 200.0, 120), (250, 800.0, 960), (300, 50.0, 240))),
-    )  # fmt: skip
+        THROUGHPUT,
+        *((n, "before", 0, 100.0, 120, int(n < 250)) for n in (50, 100, 250, 300)),
+        *((n, "after", 0, 2.0 * n, window, 1) for n, window in ((50, 120), (100, 120), (250, 960), (300, 240))),
+    )
     seen = Throughput.of(run, recordings=4)
-    assert seen.gain_ratio == {100: 2.0, 250: 8.0, 300: 0.5}
+    assert seen.gain_ratio == {50: 1.0, 100: 2.0}
     assert (seen.window_5_7_ms, seen.window_8_0_ms) == (Range(120, 120), Range(120, 960))
     assert seen.texts()["window_8_0_ms"] == "120 to 960 ms"
+    assert seen.not_settled == (
+        "In the longest window the log of 5.7 with 250 and 300 clients did not reach that, and no ratio is quoted there."
+    )
     assert seen.recordings == 4
+
+
+def test_no_ratio_is_told_of_a_point_that_is_not_settled(made):
+    rows = [(n, series, 0, 100.0, 120, int(n == 50)) for n in (50, 100) for series in ("before", "after")]
+    with pytest.raises(EngineRoomError, match=r"gain_ratio"):
+        Throughput.of(made("fig-7-01", "sim", THROUGHPUT, *rows), recordings=1)
 
 
 def test_a_load_is_told_by_the_time_of_a_mini_transaction_of_all_workers(made):

@@ -136,7 +136,8 @@ def crowd_said(per_txn: pd.Series[float], table: pd.DataFrame) -> str:
 class Throughput(Facts):
     """Short transactions when clients crowd, over the log of 8.0 and of 5.7 (fig-7-01, sim)."""
 
-    gain_ratio: Mapping[int, float] = fact("{:.2f}", keys=(100, 250, 300))
+    gain_ratio: Mapping[int, float] = fact("{:.2f}", keys=(50, 100))  # of points that are settled
+    not_settled: str = fact()
     window_5_7_ms: Range = fact(span("{:g}", "ms"))
     window_8_0_ms: Range = fact(span("{:g}", "ms"))
     recordings: int = fact()
@@ -145,11 +146,35 @@ class Throughput(Facts):
     def of(cls, run: Run, *, recordings: int) -> Throughput:
         tpmc = run.values("series", "concurrency", y="tpmC")
         return cls(
-            gain_ratio={n: tpmc["after", n] / tpmc["before", n] for n in (100, 250, 300)},
+            gain_ratio={n: _settled_ratio(run, tpmc, n) for n in (50, 100)},
+            not_settled=not_settled_said(run),
             window_5_7_ms=_window_ms(run, "before"),
             window_8_0_ms=_window_ms(run, "after"),
             recordings=recordings,
         )
+
+
+def _settled_ratio(run: Run, tpmc: pd.Series[float], clients: int) -> float:
+    """NaN, which no fact may be, where the throughput of one side is not known."""
+    of_these = run.table[run.table["concurrency"] == clients]
+    return tpmc["after", clients] / tpmc["before", clients] if of_these["is_settled"].all() else math.nan
+
+
+def not_settled_said(run: Run) -> str:
+    """Which points reached the longest window before that, as a sentence."""
+    table = run.table[run.table["is_settled"] == 0]
+    said = [
+        f"the log of {design} with {_and([f'{n:g}' for n in sorted(set(clients))])} clients"
+        for series, design in (("before", "5.7"), ("after", "8.0"))
+        if len(clients := table[table["series"] == series]["concurrency"])
+    ]
+    if not said:
+        return "All points reached that."
+    return f"In the longest window {_and(said)} did not reach that, and no ratio is quoted there."
+
+
+def _and(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def _window_ms(run: Run, series: str) -> Range:
