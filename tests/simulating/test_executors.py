@@ -20,7 +20,10 @@ from engineroom.simulating import executors
 from engineroom.simulating.executors import HERE, chosen, cluster, local_cluster, processes
 from engineroom.simulating.sweep import cross, sweep
 
-POINTS = [{"concurrency": (n,), "seeds": (seed,), "first_ms": 5, "longest_ms": 5} for n, seed in ((3, 1), (1, 1), (1, 2))]
+POINTS = [
+    {"concurrency": (n,), "seeds": (seed,), "first_ms": 5, "longest_ms": 5}
+    for n, seed in ((3, 1), (1, 1), (1, 2))
+]
 
 
 def listening() -> list[str]:
@@ -55,8 +58,10 @@ def test_a_cluster_and_a_pool_give_the_tables_that_are_made_here():
 def test_an_error_on_the_cluster_comes_back_and_a_cluster_of_nobody_is_refused():
     with pytest.raises(EngineRoomError, match="workers is 0"), local_cluster(0):
         pass
-    with local_cluster(1) as executor, pytest.raises(ValueError, match="clients must be at least 1, got -1"):
-        sweep(redo_log.flushes_sim, [{"concurrency": (-1,), "first_ms": 1, "longest_ms": 1}], executor=executor)
+    with local_cluster(1) as executor, pytest.raises(ValueError, match="clients must be 1 to 4096, got -1"):
+        sweep(
+            redo_log.flushes_sim, [{"concurrency": (-1,), "first_ms": 1, "longest_ms": 1}], executor=executor
+        )
 
 
 ENDS_SLOWLY = """

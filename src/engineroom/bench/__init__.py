@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import psutil
 
-from engineroom import paths, progress, provenance
+from engineroom import chapters, paths, progress, provenance
 from engineroom.errors import EngineRoomError
 
 if TYPE_CHECKING:
@@ -110,6 +110,12 @@ class Sitting:
 def words() -> list[str]:
     """The chapters that have a bench, by name."""
     return sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_"))
+
+
+def recorded_words() -> list[str]:
+    """Those whose sitting is recorded and shown: a chapter that is being written may have none yet."""
+    begun = {chapter.word for chapter in chapters.read().chapters if not chapter.is_written}
+    return [word for word in words() if word not in begun]
 
 
 def run(word: str, load_before: float) -> tuple[list[Row], dict[str, Any]]:

@@ -181,9 +181,9 @@ def headline() -> str:
     """The README's sentences: the ratios against other packages, worst and best, and how many goals were missed."""
     import pandas as pd
 
-    from engineroom.bench import QUIET_LOAD, words
+    from engineroom.bench import QUIET_LOAD, recorded_words
 
-    sittings = {word: newest(word) for word in words()}
+    sittings = {word: newest(word) for word in recorded_words()}
     every = pd.concat([run.table for run in sittings.values()])
     said = []
     if "hash_join" in sittings:
