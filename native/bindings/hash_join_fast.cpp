@@ -89,7 +89,7 @@ void bind_hash_join_fast(py::module_& m) {
             return reads.run(relation.key, relation.payload, prefetch);
           },
           py::arg("keys"), py::arg("values"), py::kw_only(), py::arg("prefetch"),
-          "Reads one line a key and returns a sum without meaning; `prefetch` asks for lines some reads "
+          "Reads one line per key and returns a sum without meaning; `prefetch` asks for lines some reads "
           "ahead.");
 }
 

@@ -101,7 +101,7 @@ constexpr const char* kClosedLoopDoc =
 parameters: the machine's, by their names in SimConfig; what is left out has its default.
 clients, think_ns, work_ns, hold_ns: how many, and the mean times of a turn: asleep, computing, computing under one latch.
 latch: whether the latch is taken, also when hold_ns is 0. spin_rounds: how long it spins before it sleeps.
-fsyncs, append_bytes: fsyncs a turn, and the bytes written before each.
+fsyncs, append_bytes: fsyncs per turn, and the bytes written before each.
 exponential: whether the times are drawn; else they are constant.
 run_ns, warmup_ns: virtual time; turns that end in the warm-up are not counted.
 samples: how often, evenly over the run after the warm-up, the clients in the system are counted.

@@ -32,7 +32,7 @@ constexpr const char* kCrowdDoc =
 parameters: the machine's, by their names in SimConfig; what is left out has its default.
 run_ns, warmup_ns: virtual time; turns that end in the warm-up are not counted.
 
-Returns a dict: turns (one entry a thread), window_ns, intrusions (threads that came in while another was under the lock) and
+Returns a dict: turns (one entry per thread), window_ns, intrusions (threads that came in while another was under the lock) and
 what a run is asked anyway. Raises ValueError for a bad argument.)";
 
 py::dict crowd(const CrowdConfig& config, const py::dict& parameters, std::int64_t run_ns,

@@ -12,7 +12,7 @@ namespace engineroom {
 /// Up to two pieces of memory, one after the other. Asking changes nothing but time.
 class ReadAhead {
  public:
-  /// A caller that takes a step so often asks for as many bytes as it works through, at 16 bytes a row.
+  /// A caller that takes a step so often asks for as many bytes as it works through, at 16 bytes per row.
   static constexpr std::size_t kRowsPerStep = 4;
 
   ReadAhead() = default;

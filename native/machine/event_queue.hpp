@@ -3,7 +3,7 @@
 //
 // Models      nothing: the heart of the simulation
 // Leaves out  nothing
-// Cost        four children a node, 16 bytes an event: three levels hold 85; moving a thread's event is one
+// Cost        four children per node, 16 bytes per event: three levels hold 85; moving a thread's event is one
 //             sift
 #pragma once
 

@@ -257,7 +257,7 @@ class HostMachine {
   std::atomic<bool> stopping_ = false;
   std::mutex guard_;
   std::vector<std::jthread> threads_;
-  std::deque<Parked> parked_;  // one a thread, under the guard
+  std::deque<Parked> parked_;  // one per thread, under the guard
   struct Waiting {
     std::string name;
     std::function<Task<>()> body;

@@ -2,7 +2,7 @@
 //
 // Models      think times, service times, the jitter of spin loops
 // Leaves out  floating point; an exponential is exact to about 3 in a million
-// Cost        a few ns a draw, no allocation
+// Cost        a few ns per draw, no allocation
 #pragma once
 
 #include <array>

@@ -3,7 +3,7 @@
 //
 // Models      machine repairman (think and work), closed network (work and fsync), a contended latch (hold)
 // Leaves out  everything that a database does
-// Cost        a few events a turn
+// Cost        a few events per turn
 #pragma once
 
 #include <cstdint>
@@ -57,7 +57,7 @@ struct ClosedLoop {
   std::vector<std::byte> bytes;
   typename M::Word nothing;
   std::vector<std::uint64_t> busy_since;
-  // One entry a client, so that real threads do not share them.
+  // One entry per client, so that real threads do not share them.
   std::vector<machine::Histogram> response_ns;
 };
 

@@ -3,7 +3,7 @@
 // Models      one atomic operation on one line; two threads that take turns on it; a lock of locks.hpp with computing and
 //             lines of data under it, and computing between
 // Leaves out  how a study's program counts and stops
-// Cost        a few events a turn and waiting thread
+// Cost        a few events per turn and waiting thread
 #pragma once
 
 #include <algorithm>
@@ -135,7 +135,7 @@ struct Crowd {
   CrowdConfig config;
   typename M::Words words;  // a line each
   typename M::Words data;
-  // One entry a thread, so that real threads do not share them.
+  // One entry per thread, so that real threads do not share them.
   struct alignas(64) Turns {
     std::uint64_t n = 0;
   };

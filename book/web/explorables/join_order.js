@@ -57,7 +57,7 @@ export default {
     return [
       ["Connected sets", count(result.sets)],
       ["Pairs", count(result.pairs)],
-      ["Reports, one a pair and join", count(result.calls)],
+      ["Reports, one per pair and join", count(result.calls)],
       ["DPsize looks at", `${count(result.dpsize)} candidates`],
       ["DPsub looks at", `${count(result.dpsub)} candidates`],
       ["Best plan", result.plan],

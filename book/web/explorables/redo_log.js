@@ -73,7 +73,7 @@ export default {
       more < 0.95 ? ` That is fewer than with the log of 5.7, which makes ${two(old.each)}.` :
       " That is as many as with the log of 5.7.";
     return `${count(inputs.clients)} ${inputs.clients === 1 ? "client" : "clients"}, ${count(inputs.cores)} cores, an fsync takes ` +
-      `${time(inputs.fsync_us)}: the log of ${inputs.design} makes ${two(chosen.each)} fsyncs a transaction.${compared}`;
+      `${time(inputs.fsync_us)}: the log of ${inputs.design} makes ${two(chosen.each)} fsyncs per transaction.${compared}`;
   },
 
   picture({ chosen, old, inputs }, width, id) {

@@ -1,10 +1,10 @@
 // Our own equi-join: what a hash join can do with the caches and the threads of one machine.
 //
-// Idea        a table of one cache line a bucket; when it is larger than the caches, both sides are first cut
+// Idea        a table of one cache line per bucket; when it is larger than the caches, both sides are first cut
 //             into partitions whose tables fit the second-level cache, and written out where memory ends
 // Models      nothing of MySQL; the yardstick beside the server's hybrid hash join (hybrid.hpp)
 // Leaves out  extra conditions, more than one level of partitions, keys other than 64-bit integers
-// Cost        16 bytes a row of both sides (partitioned) or 64 bytes a build row (one table); `make bench`
+// Cost        16 bytes per row of both sides (partitioned) or 64 bytes per build row (one table); `make bench`
 //             measures the time, beside other engines. Memory outside the bound: the two relations, the
 //             result, the places that bring its rows into order, and the system's page cache, in which rows
 //             that were written out are read in place: a first spill to a cold disk takes longer

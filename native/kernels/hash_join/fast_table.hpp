@@ -4,7 +4,7 @@
 //             an array sorted by bucket, read only for the look-ups that need it, later, in a loop of its own
 // Models      nothing of MySQL: the memory-conscious end of what its in-memory hash join could be
 // Leaves out  deletion, growth, and any defence against keys chosen to collide (the hash has no secret)
-// Cost        45 bytes a row at three rows for two buckets; about 1.6 % of the rows overflow. Rows of one
+// Cost        45 bytes per row at three rows for two buckets; about 1.6 % of the rows overflow. Rows of one
 //             key lie side by side in the overflow, so that a million duplicates cost a scan, and only to
 //             who asks for them
 //

@@ -30,7 +30,7 @@ struct Counters {
   std::uint64_t passes = 0;                // times a hash table or join buffer was filled and used
   std::uint64_t build_rows_in_memory = 0;  // stored before the first spill or refill
   std::uint64_t build_keys_in_memory = 0;  // different keys among them
-  std::uint64_t chunk_files = 0;           // two a pair
+  std::uint64_t chunk_files = 0;           // two per pair
   std::uint64_t rows_written = 0;          // to chunk files and to probe row saving files
   std::uint64_t rows_read = 0;             // back from them
   std::uint64_t bytes_written = 0;

@@ -19,7 +19,7 @@ class RandomReads {
   /// A table of `bytes`, rounded up to whole lines.
   explicit RandomReads(std::size_t bytes);
 
-  /// Reads eight bytes of one line a key and adds them to the values, which are as many as the keys.
+  /// Reads eight bytes of one line per key and adds them to the values, which are as many as the keys.
   std::uint64_t run(std::span<const std::int64_t> keys, std::span<const std::int64_t> values,
                     bool prefetch) const;
 

@@ -10,8 +10,8 @@ namespace engineroom::join_order {
 struct Counters {
   std::uint64_t connected_subgraphs = 0;  // sets of tables for which a plan is kept, single tables included
   std::uint64_t csg_cmp_pairs = 0;        // unordered pairs of such sets that an edge joins
-  std::uint64_t calls = 0;                // reports: one a pair and edge in `faithful`, one a pair elsewhere
-  std::uint64_t inner_tests = 0;          // candidates that the innermost loop looked at, useful or not
+  std::uint64_t calls = 0;        // reports: one per pair and edge in `faithful`, one per pair elsewhere
+  std::uint64_t inner_tests = 0;  // candidates that the innermost loop looked at, useful or not
 };
 
 /// A single node (right is 0, edge is -1), or a pair and one edge that joins it.

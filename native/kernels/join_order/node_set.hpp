@@ -33,7 +33,7 @@ constexpr bool overlap(NodeSet a, NodeSet b) { return (a & b) != 0; }
 constexpr std::size_t place_of(NodeSet set) { return static_cast<std::size_t>(set); }
 
 /// The set with node i as node n-1-i, for sets of the first n nodes; its own inverse. Never inlined: it is
-/// for what is done once a graph, and would take room in loops that are unrolled into themselves.
+/// for what is done once per graph, and would take room in loops that are unrolled into themselves.
 [[gnu::noinline]] constexpr NodeSet mirrored(NodeSet set, unsigned n) {
   constexpr NodeSet kEvery[] = {0x5555555555555555u, 0x3333333333333333u, 0x0F0F0F0F0F0F0F0Fu};
   for (unsigned i = 0; i < 3; ++i) {

@@ -3,7 +3,7 @@
 // Models      nothing of a server, which takes tables as they come
 // Leaves out  an order that would be best: of orders along the edges some plan a grid a quarter slower than
 //             others; chains, stars and cycles hardly differ
-// Cost        once a graph, a few operations a node and an edge
+// Cost        once per graph, a few operations per node and an edge
 #pragma once
 
 #include <array>

@@ -4,9 +4,9 @@
 //             search with search depth and pruning
 // Leaves out  access paths, orders and parameters: one plan is kept a set, where the server keeps a Pareto
 //             front
-// Cost        inside the fast enumerator, two entries of the table and a comparison a pair; what depends on
+// Cost        inside the fast enumerator, two entries of the table and a comparison per pair; what depends on
 //             a set alone is found once a set. Other algorithms, joins and cost functions look up three
-//             entries a pair
+//             entries per pair
 #pragma once
 
 #include <cstddef>

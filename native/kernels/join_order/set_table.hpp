@@ -2,7 +2,7 @@
 //
 // Models      the hash table of access paths by node set in MySQL's join optimizer
 // Leaves out  removal; the empty set is not a key
-// Cost        a multiplication and about one cache line a look-up; memory in proportion to the sets kept,
+// Cost        a multiplication and about one cache line per look-up; memory in proportion to the sets kept,
 //             not to 2^n
 #pragma once
 

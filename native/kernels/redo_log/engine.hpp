@@ -2,7 +2,7 @@
 //
 // Models      a transaction's way through the log: its mini-transactions, and at its end a durable commit
 // Leaves out  locks, pages, the binlog, purge: whatever else a transaction waits for
-// Cost        some ten events a mini-transaction
+// Cost        some ten events per mini-transaction
 #pragma once
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 // Models      any number of copies, one after a write; a request waits until the line is free, then for its way: from the
 //             nearest copy to a reader, and to a writer from the farthest, which has to be given up
 // Leaves out  capacity: a line stays where it was used
-// Cost        a few comparisons an access, no event of its own
+// Cost        a few comparisons per access, no event of its own
 #pragma once
 
 #include <cstddef>

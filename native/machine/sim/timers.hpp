@@ -1,6 +1,6 @@
 // Timers of sleeps and timed parks: what setting and ending them costs, and whom they interrupt.
 //
-// Models      one hardware timer a CPU. It costs nothing to set or end a timer while an earlier one of its CPU runs. Only
+// Models      one hardware timer per CPU. It costs nothing to set or end a timer while an earlier one of its CPU runs. Only
 //             its own CPU can take it from there: a thread that is woken before its timer goes off, and runs elsewhere,
 //             leaves it there.
 // Leaves out  other timers of the system than these threads'

@@ -84,7 +84,7 @@ class RandomReads:
     def __init__(self, table_bytes: typing.SupportsInt | typing.SupportsIndex) -> None: ...
     def run(self, keys: numpy.ndarray, values: numpy.ndarray, *, prefetch: bool) -> int:
         """
-        Reads one line a key and returns a sum without meaning; `prefetch` asks for lines some reads ahead.
+        Reads one line per key and returns a sum without meaning; `prefetch` asks for lines some reads ahead.
         """
 
 def block_nested_loop(

@@ -59,7 +59,7 @@ def closed_loop(
     parameters: the machine's, by their names in SimConfig; what is left out has its default.
     clients, think_ns, work_ns, hold_ns: how many, and the mean times of a turn: asleep, computing, computing under one latch.
     latch: whether the latch is taken, also when hold_ns is 0. spin_rounds: how long it spins before it sleeps.
-    fsyncs, append_bytes: fsyncs a turn, and the bytes written before each.
+    fsyncs, append_bytes: fsyncs per turn, and the bytes written before each.
     exponential: whether the times are drawn; else they are constant.
     run_ns, warmup_ns: virtual time; turns that end in the warm-up are not counted.
     samples: how often, evenly over the run after the warm-up, the clients in the system are counted.
@@ -122,7 +122,7 @@ def crowd(
     parameters: the machine's, by their names in SimConfig; what is left out has its default.
     run_ns, warmup_ns: virtual time; turns that end in the warm-up are not counted.
 
-    Returns a dict: turns (one entry a thread), window_ns, intrusions (threads that came in while another was under the lock) and
+    Returns a dict: turns (one entry per thread), window_ns, intrusions (threads that came in while another was under the lock) and
     what a run is asked anyway. Raises ValueError for a bad argument.
 
     operation: what a turn is: an atomic operation, or a lock taken and given back; 'add', 'swap', 'compare_and_swap', 'turns', 'blind_turns', 'test_and_set', 'test_and_test_and_set', 'ticket', 'mcs' or 'futex', default 'add'

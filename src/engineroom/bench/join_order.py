@@ -1,4 +1,4 @@
-"""Our enumerator's CPU time a pair, by shape of the query graph, and what costs add to it."""
+"""Our enumerator's CPU time per pair, by shape of the query graph, and what costs add to it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ HYPEREDGES = 30
 # Not all pairs are grown for it: right sides that grew as left sides before are read from the list of those, which the
 # enumeration alone does not keep: 1,311 of the 1,330 pairs of a chain of 20, 2,433 of the 3,610 of a cycle. Of a chain
 # numbered at random (NUMBERED_AT_RANDOM) it would be 28, so the planner numbers such tables along the joins first. At eight
-# tables, with 84 pairs, what is done once a graph weighs as much as the pairs.
+# tables, with 84 pairs, what is done once per graph weighs as much as the pairs.
 COSTS = 1.3
 NUMBERED_AT_RANDOM = (20, 1)  # tables and seed
 OTHERS = (("chain", 10), ("chain", 14), ("star", 10), ("star", 12), ("clique", 7), ("clique", 9))
@@ -103,7 +103,7 @@ def bench(sitting: Sitting) -> list[Row]:
         for name, n, m in flat
         for what, said in (("fast", "a pair"), ("plan", "with costs"))
     ]
-    sitting.notes["faithful, CPU ns a pair"] = {
+    sitting.notes["faithful, CPU ns per pair"] = {
         name: round(value, 2) for (name, what), value in ns.items() if what == "faithful"
     }
     sitting.notes["planning of others, ms"] = others()
@@ -250,7 +250,7 @@ def _postgresql() -> dict[str, float]:
             lines += [f"SET geqo = {geqo}", "SET join_collapse_limit = 20", "SET from_collapse_limit = 20"]
             asked = [(name, n) for name, n in OTHERS for _ in range(TRIES)]
             lines += [_explain_sql(*each).replace("EXPLAIN ", "EXPLAIN (SUMMARY) ") for each in asked]
-            # A server without connections: statements come one a line from its input.
+            # A server without connections: statements come one per line from its input.
             done = subprocess.run(
                 [postgres, "--single", "-D", data, "postgres"], check=True, input="\n".join(lines), **quiet
             )

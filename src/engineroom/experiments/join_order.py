@@ -57,7 +57,7 @@ REPORT_QUERY = (
 
 
 def trace_equality(*, most_pairs: int = 2000) -> Run:
-    """Compare our events with the optimizer trace of 9.7 on every query; one row a query and comparison."""
+    """Compare our events with the optimizer trace of 9.7 on every query; one row per query and comparison."""
     rows: list[dict[str, Any]] = []
     steps: list[dict[str, Any]] = []
     some = queries.queries()

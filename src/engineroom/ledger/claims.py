@@ -87,7 +87,7 @@ class Figure:
 def to_rows(
     figure: Figure, table: pd.DataFrame, *, x: str, y: str
 ) -> dict[str, dict[expressions.Key, float]]:
-    """A table of one row a series and x as `{series: {x: value}}`, x typed as the figure says; rows without a value dropped."""
+    """A table of one row per series and x as `{series: {x: value}}`, x typed as the figure says; rows without a value dropped."""
     rows: dict[str, dict[expressions.Key, float]] = {}
     for each_series, each_x, value in zip(table["series"], table[x], table[y], strict=True):
         if pd.isna(value):

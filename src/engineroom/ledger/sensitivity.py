@@ -34,7 +34,7 @@ def varied_runs() -> list[Run]:
 
 
 def sensitivity(runs: Iterable[Run]) -> pd.DataFrame:
-    """One row a figure, varied number, factor and claim: how far the ratio of an effect moves, and what becomes of the claim.
+    """One row per figure, varied number, factor and claim: how far the ratio of an effect moves, and what becomes of the claim.
 
     The varied machines were run by one seed, so they are compared with the same seed on the usual one. The rows of the parameter `SEED`
     have the run's other seeds, by their repeat. The truth of a shape does not move; its outcome may change.
@@ -78,7 +78,7 @@ def _moved(before: Claim, after: Claim) -> float:
 
 
 def farthest(found: pd.DataFrame) -> pd.DataFrame:
-    """One row a figure, varied number and factor: the largest move of a ratio, by its sign, and whether the verdict flips."""
+    """One row per figure, varied number and factor: the largest move of a ratio, by its sign, and whether the verdict flips."""
     found = found.reset_index(drop=True)
     known = found.assign(size=found["moved_percent"].abs().fillna(0))
     by = ["figure", "parameter", "factor"]

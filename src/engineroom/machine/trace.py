@@ -14,7 +14,7 @@ CORES, THREADS = 1, 2
 
 
 def chrome_trace(run: Mapping[str, Any]) -> dict[str, Any]:
-    """The run's intervals: one track a core with what ran there, one a thread with what it waited for.
+    """The run's intervals: one track per core with what ran there, one per thread with what it waited for.
 
     The run must have been made with the parameter `trace_intervals`.
     """

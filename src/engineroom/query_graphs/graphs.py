@@ -109,7 +109,7 @@ def as_json(graph: Graph) -> dict[str, Any]:
 
 
 def event_lines(found: Enumeration, *, one_line_a_pair: bool) -> Iterator[str]:
-    """The events as JSON: `["node", i]`, then `["pair", [left], [right], edge]`, or a list of edges for one line a pair."""
+    """The events as JSON: `["node", i]`, then `["pair", [left], [right], edge]`, or a list of edges for one line per pair."""
     texts: dict[int, str] = {}
 
     def text(nodes: int) -> str:

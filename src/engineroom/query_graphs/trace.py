@@ -1,6 +1,6 @@
 """What the optimizer trace of MySQL 9.7 says when the hypergraph optimizer plans a join.
 
-The trace is one array of lines a query block: the tree of joins, the hypergraph as Graphviz, then each node and each pair of
+The trace is one array of lines per query block: the tree of joins, the hypergraph as Graphviz, then each node and each pair of
 sets as the enumeration found them, with all plans that were proposed. Tables are named, not numbered: their numbers follow the
 order of the tables in the printed tree.
 """
@@ -131,7 +131,7 @@ def traced(connection: Any, *, most_pairs: int | None = None) -> Iterator[Any]:
 
 
 def read_trace(cursor: Any, sql: str) -> list[Planned]:
-    """EXPLAIN `sql` on a cursor of `traced` and return what was planned, one a query block with a join."""
+    """EXPLAIN `sql` on a cursor of `traced` and return what was planned, one per query block with a join."""
     cursor.execute(f"EXPLAIN FORMAT=TREE {sql}")
     cursor.fetchall()
     cursor.execute("SELECT trace, missing_bytes_beyond_max_mem_size FROM information_schema.optimizer_trace")

@@ -1,6 +1,6 @@
 """A disk whose fsync takes a given time: a library loaded into the server, which sleeps instead of calling the kernel.
 
-Real disks vary twenty-fold between sittings, so that counts of fsyncs a transaction would compare disks and not servers. A server
+Real disks vary twenty-fold between sittings, so that counts of fsyncs per transaction would compare disks and not servers. A server
 under it is not durable; it is private to the experiment and thrown away.
 """
 

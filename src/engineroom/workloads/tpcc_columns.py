@@ -28,13 +28,13 @@ __all__ = [
 
 _LAST_NAME_PARTS = ("BAR", "OUGHT", "ABLE", "PRI", "PRES", "ESE", "ANTI", "CALLY", "ATION", "EING")
 
-Bytes = npt.NDArray[np.uint8]  # a column of text: one row a value, NUL where the value is shorter
+Bytes = npt.NDArray[np.uint8]  # a column of text: one row per value, NUL where the value is shorter
 Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Column:
-    """One generated column: its text, one row of bytes a value, and how INSERT must write it."""
+    """One generated column: its text, one row of bytes per value, and how INSERT must write it."""
 
     text: Bytes
     quoted: bool = True

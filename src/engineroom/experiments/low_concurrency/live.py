@@ -222,7 +222,7 @@ def insert_live(
     rows_per_statement: Sequence[int] = (1_000, 10_000, 100_000),
     repeats: int = 3,
 ) -> Run:
-    """CPU time a row of multi-row INSERTs, into InnoDB and into a table that keeps nothing."""
+    """CPU time per row of multi-row INSERTs, into InnoDB and into a table that keeps nothing."""
     rows: list[dict[str, Any]] = []
     with LiveSitting(seed=0) as sitting, sitting.together(versions, options=SETTINGS) as sessions:
         for _, connection in sessions:

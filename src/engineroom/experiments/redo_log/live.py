@@ -1,4 +1,4 @@
-"""Figure 7-6 on live servers: redo fsyncs a transaction of SysBench read-write, at a steady fsync time, without a binlog.
+"""Figure 7-6 on live servers: redo fsyncs per transaction of SysBench read-write, at a steady fsync time, without a binlog.
 
 Table and isolation level are the source's: a million rows, READ COMMITTED. It does not say how rows are chosen; here all are
 equally likely. SysBench's own choice sends three accesses of four to one row in a hundred: on 20,000 rows most of 200 clients

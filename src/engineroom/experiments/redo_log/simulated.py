@@ -36,7 +36,7 @@ __all__ = [
 # The sources' machine, with a source for each number in data/machine.
 MACHINE = "four_sockets_176"
 
-# A load in large transactions: batches of 100 rows, two mini-transactions a row, 4 MB of redo a transaction.
+# A load in large transactions: batches of 100 rows, two mini-transactions per row, 4 MB of redo a transaction.
 LARGE_TRANSACTIONS: Mapping[str, int] = {
     "statements": 50,
     "away_ns": 50_000,

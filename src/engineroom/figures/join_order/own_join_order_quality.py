@@ -21,7 +21,7 @@ SAME = 1e-9  # sums in another order differ in the last digits
 
 
 def rows(run: Run) -> pd.DataFrame:
-    """One row a query, draw of its filters and search, ranked within its search."""
+    """One row per query, draw of its filters and search, ranked within its search."""
     table = run.table.copy()
     table["rank_percent"] = 100 * table.groupby("series")["cost_per_best"].rank(method="first", pct=True)
     return table.sort_values(["series", "rank_percent"]).reset_index(drop=True)

@@ -28,7 +28,7 @@ def as_run(found: pd.DataFrame) -> Run:
 
 
 def rows(run: Run) -> pd.DataFrame:
-    """One row a figure, varied number and factor, with the factor by which what is asked changes; the most first in each figure."""
+    """One row per figure, varied number and factor, with the factor by which what is asked changes; the most first in each figure."""
     table = run.table.assign(times=1 + run.table["moved_percent"] / 100)
     size = table.groupby(["figure", "parameter"])["moved_percent"].transform(lambda moved: moved.abs().max())
     in_order = table.assign(size=size).sort_values(
