@@ -214,10 +214,23 @@ def headline() -> str:
     dates = sorted({run.provenance["date"][:10] for run in sittings.values()})
     cores = next(iter(sittings.values())).provenance["cores"]
     text = (
-        f"In the recorded sitting of `make bench` ({' and '.join(dates)}, {cores} cores) "
-        f"{'; '.join(said)}. {_counted(every)} Each chapter's page shows them."
+        f"In the newest sitting of `make bench` ({' and '.join(dates)}, {cores} cores) "
+        f"{'; '.join(said)}. {_counted(every)} What holds depends on the sitting, and on what was improved between two. Goals held of those judged, "
+        f"in each sitting that is recorded: {_by_sitting(list(sittings))}. Each chapter's page shows the newest."
     )
     return textwrap.fill(text, width=140, break_on_hyphens=False, break_long_words=False)
+
+
+def _by_sitting(words: Sequence[str]) -> str:
+    return "; ".join(
+        f"`{word}` "
+        + ", ".join(
+            f"{int(run.table['holds'].fillna(False).sum())} of {int(run.table['holds'].notna().sum())}"
+            for run in runs.recorded(_figure(word), "kernel")
+            if run.withdrawn is None
+        )
+        for word in words
+    )
 
 
 def _title(package: str) -> str:
