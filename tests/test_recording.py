@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from engineroom import recording, runs
+from engineroom import ledger, recording, runs
 from engineroom.errors import EngineRoomError
 from engineroom.recording import recipes, record
 from engineroom.runs import Run
@@ -50,6 +50,8 @@ def given(empty_book, monkeypatch):
 
     known = {("redo_log", "num-deg-3", "sim"): simulated, ("redo_log", "num-deg-3", "kernel"): measured}
     monkeypatch.setattr(recording, "recipes", lambda: known)
+    also = {("redo_log", "num-deg-3", "kernel"): ("num-deg-4",)}
+    monkeypatch.setattr(recording, "made_together", lambda: also)
     monkeypatch.setenv("ENGINEROOM_JOBS", "1")
     return calls
 
@@ -63,13 +65,36 @@ def said(*arguments):
 
 
 def test_what_can_be_recorded_is_listed_and_nothing_is_done(given):
-    assert said("--list") == "num-deg-3 by sim (redo_log)\nnum-deg-3 by kernel (redo_log)\n"
+    assert said("--list") == "num-deg-3 by sim (redo_log)\nnum-deg-3, num-deg-4 by kernel (redo_log)\n"
     assert given == []
 
 
 def test_every_run_of_a_recipe_is_kept(given):
     assert "num-deg-3.kernel.1.csv, num-deg-4.kernel.1.csv" in said("redo_log", "--method", "kernel")
     assert given == [{}]
+
+
+def test_a_figure_that_is_made_with_another_is_recorded_by_its_own_name(given):
+    assert "num-deg-4.kernel.1.csv" in said("num-deg-4")
+    assert given == [{}]
+
+
+def test_nothing_is_kept_of_a_recipe_that_makes_other_figures_than_it_says(given, monkeypatch):
+    monkeypatch.setattr(recording, "made_together", dict)
+    with pytest.raises(EngineRoomError, match=r"made num-deg-3, num-deg-4, and nothing was kept"):
+        said("num-deg-3", "--method", "kernel")
+    assert given == [{}]
+    assert runs.latest("num-deg-3", "kernel") is None
+
+
+def test_every_judged_row_of_the_ledger_can_be_recorded_by_its_name():
+    names = {
+        (figure, method)
+        for (chapter, first, method) in recipes()
+        for figure in (first, *recording.made_together().get((chapter, first, method), ()))
+    }
+    judged = {(row.figure, row.method) for row in ledger.rows() if row.method is not None}
+    assert judged <= names
 
 
 def test_a_simulated_recipe_has_an_executor_and_only_that(given):
@@ -91,7 +116,7 @@ def test_estimates_of_the_machine_that_a_run_names_are_varied(given):
 @pytest.mark.parametrize(
     ("asked", "hint"),
     [
-        (["num-deg-33"], "did you mean num-deg-3?"),
+        (["num-deg-33"], "did you mean num-deg-3 or num-deg-4?"),
         (["redo-log", "num-deg-3"], "did you mean redo_log?"),
         (["zzz"], "`engineroom record --list` shows what there is"),
     ],

@@ -38,6 +38,17 @@ def recipes() -> dict[tuple[str, str, str], Recipe]:
     return found
 
 
+def made_together() -> dict[tuple[str, str, str], tuple[str, ...]]:
+    """(chapter, figure, method) of a recipe -> the other figures that it makes in the same sitting: each chapter's `MADE_TOGETHER`."""
+    found = {}
+    for chapter in (page.word for page in chapters.recorded()):
+        also: Mapping[tuple[str, str], tuple[str, ...]] = getattr(
+            importlib.import_module(f"engineroom.experiments.{chapter}"), "MADE_TOGETHER", {}
+        )
+        found.update({(chapter, *key): figures for key, figures in also.items()})
+    return found
+
+
 @click.command()
 @click.argument("figures", nargs=-1)
 @click.option("--all", "everything", is_flag=True, help="Record every figure of every chapter.")
@@ -67,19 +78,20 @@ def record(  # noqa: PLR0917 (click passes them by name)
     address: str | None,
 ) -> None:
     """Measure FIGURES (ids, or chapter words) again and keep the runs; nothing recorded is ever overwritten."""
-    known = recipes()
-    if unknown := [name for name in figures if not any(name in key[:2] for key in known)]:
-        raise _unknown(unknown, {name for key in known for name in key[:2]})
+    known, also = recipes(), made_together()
+    names = {key: {*key[:2], *also.get(key, ())} for key in known}
+    if unknown := sorted(set(figures) - set().union(*names.values())):
+        raise _unknown(unknown, set().union(*names.values()))
     chosen = {
         key: how
         for key, how in known.items()
-        if (everything or listing or set(figures) & set(key[:2])) and method in (None, key[2])
+        if (everything or listing or set(figures) & names[key]) and method in (None, key[2])
     }
     if not chosen:
         raise EngineRoomError("nothing was chosen", remedy="name figures or chapters, or pass --all")
     if listing:
-        for chapter, figure, by in chosen:
-            click.echo(f"{figure} by {by} ({chapter})")
+        for key in chosen:
+            click.echo(_said(key, also))
         return
     for doubt in _doubts():
         click.echo(f"{doubt}: a run recorded now should not go into the repository", err=True)
@@ -89,12 +101,24 @@ def record(  # noqa: PLR0917 (click passes them by name)
             from engineroom.simulating import executors
 
             executor = stack.enter_context(executors.chosen(address=address, jobs=jobs))
-        for (chapter, figure, by), how in chosen.items():
-            click.echo(f"{figure} by {by} ({chapter})", nl=False)
+        for key, how in chosen.items():
+            chapter, figure, by = key
+            click.echo(_said(key, also), nl=False)
             start = time.monotonic()
             made = how() if by != "sim" else _simulated(how, executor, vary=vary)
-            kept = [runs.save(run, chapter=chapter) for run in (made if isinstance(made, list) else [made])]
+            made = made if isinstance(made, list) else [made]
+            if {run.figure for run in made} != {figure, *also.get(key, ())}:
+                raise EngineRoomError(
+                    f"the recipe of {figure} made {', '.join(run.figure for run in made)}, and nothing was kept",
+                    remedy=f"MADE_TOGETHER in engineroom.experiments.{chapter} has to say what it makes",
+                )
+            kept = [runs.save(run, chapter=chapter) for run in made]
             click.echo(f": {time.monotonic() - start:.0f} s, {', '.join(path.name for path in kept)}")
+
+
+def _said(key: tuple[str, str, str], also: Mapping[tuple[str, str, str], tuple[str, ...]]) -> str:
+    chapter, figure, by = key
+    return f"{', '.join([figure, *also.get(key, ())])} by {by} ({chapter})"
 
 
 def _simulated(how: Any, executor: Executor | None, *, vary: bool) -> Run:

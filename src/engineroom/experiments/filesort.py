@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DESIGNS",
+    "MADE_TOGETHER",
     "QUERIES",
     "RECORD",
     "columns",
@@ -521,4 +522,9 @@ RECORD: Mapping[tuple[str, str], Callable[[], Run | list[Run]]] = {
     ("own-filesort-columns", "live"): columns,
     ("own-filesort-limits", "live"): limits,
     ("own-filesort-crossover", "kernel"): crossover,
+}
+MADE_TOGETHER = {
+    ("num-fs-1", "live"): ("num-fs-2", "num-fs-5"),
+    ("num-fs-3", "live"): ("num-fs-4",),
+    ("num-fs-1", "kernel"): ("num-fs-2",),
 }

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from engineroom.servers import Server
 
 __all__ = [
+    "MADE_TOGETHER",
     "QUERIES",
     "RECORD",
     "buffer_sweep",
@@ -711,3 +712,4 @@ RECORD: dict[tuple[str, str], Callable[[], Run | list[Run]]] = {
     ("own-hash-join-warehouses", "live"): warehouses_live,
     ("own-hash-join-why-not", "live"): why_not,
 }
+MADE_TOGETHER = {("fig-7-22", method): ("fig-7-23",) for method in ("live", "kernel")}

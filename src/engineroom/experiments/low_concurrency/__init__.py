@@ -18,7 +18,16 @@ from engineroom.progress import bar
 from engineroom.runs import Run
 from engineroom.sitting import Sitting
 
-__all__ = ["RECORD", "explained", "explained_live", "fatal_path", "lists", "record_offsets", "row_bytes"]
+__all__ = [
+    "MADE_TOGETHER",
+    "RECORD",
+    "explained",
+    "explained_live",
+    "fatal_path",
+    "lists",
+    "record_offsets",
+    "row_bytes",
+]
 
 
 def row_bytes(*, columns: Sequence[int] = (1, 2, 4, 5, 10, 20, 40, 64, 65, 80, 128, 192, 193)) -> Run:
@@ -308,4 +317,8 @@ RECORD: dict[tuple[str, str], Callable[[], Run | list[Run]]] = {
         columns=(1, 5, 20, 80), rows_per_statement=(1_000, 100_000), repeats=4
     ),
     ("own-low-concurrency-share", "live"): explained_live,
+}
+MADE_TOGETHER = {
+    ("fig-deg-2", "live"): ("fig-deg-1", "num-deg-2"),
+    ("own-low-concurrency-pgo", "kernel"): ("fig-deg-3", "fig-deg-4", "num-deg-2"),
 }

@@ -34,6 +34,7 @@ __all__ = [
     "LARGE_TRANSACTIONS",
     "LOAD_WORKERS",
     "MACHINE",
+    "MADE_TOGETHER",
     "RECORD",
     "SERIES",
     "SYSBENCH",
@@ -64,3 +65,4 @@ RECORD: Mapping[tuple[str, str], Callable[..., Run | list[Run]]] = {
     ("num-deg-3", "kernel"): commit_cost_kernel,
     ("num-deg-3", "sim"): commit_cost_sim,
 }
+MADE_TOGETHER = {("fig-7-04", "host"): ("fig-7-05",)}
