@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engineroom.facts import index, ledger
+from engineroom.ledger import Row
 
 SUMMARY = {
     "figures": 48,
@@ -22,7 +23,21 @@ SUMMARY = {
 def test_verdicts_are_those_of_the_ledger():
     told = index.Verdicts.of(SUMMARY).texts()
     assert told == {name: str(SUMMARY[name]) for name in told}
-    assert ledger.LedgerFacts.of(SUMMARY).texts() == {"figures": "48", "decided": "22"}
+
+
+def test_the_ledger_names_its_undecided_rows():
+    rows = [
+        Row("fig-7-22", "hash_join", "live", "undecided", 0, 1, None, None, None),
+        Row("fig-7-23", "hash_join", "live", "partly", 2, 4, None, None, None),
+        Row("num-fs-1", "filesort", "kernel", "undecided", 0, 1, None, None, None),
+    ]
+    told = ledger.LedgerFacts.of(SUMMARY, rows).texts()
+    assert told == {
+        "figures": "48",
+        "decided": "22",
+        "undecided_rows": "2 rows: fig-7-22 by live, num-fs-1 by kernel",
+    }
+    assert ledger.LedgerFacts.of(SUMMARY, rows[1:2]).undecided_rows == "no row"
 
 
 def test_the_first_question_is_about_the_most_rows_and_the_least_times(made):

@@ -8,8 +8,9 @@ import pandas as pd
 import pytest
 
 from engineroom.errors import EngineRoomError
+from engineroom.ledger import verdicts
 from engineroom.ledger.claims import figure
-from engineroom.ledger.verdicts import Judgement, direction_holds, judge, magnitude_holds
+from engineroom.ledger.verdicts import Claim, Judgement, direction_holds, judge, magnitude_holds
 from engineroom.runs import Run
 
 Values = Mapping[str, Mapping[float | str, float | Sequence[float]]]
@@ -90,7 +91,34 @@ def test_repeats_on_both_sides_of_a_boundary_leave_a_claim_undecided() -> None:
     )
     assert judged.repeats == 3
     assert outcomes(judged) == {"nested-loop-slowest shape": "undecided"}
-    assert (judged.verdict, judged.claims_held, judged.claims_total) == ("contradicted", 0, 1)
+    assert (judged.verdict, judged.claims_held, judged.claims_total) == ("undecided", 0, 1)
+
+
+def test_undecided_claims_save_a_figure_only_if_half_could_hold() -> None:
+    """Exactly half that hold, or could, is enough; one fewer is not. Of fig-7-23 all four claims are directions and shapes, or none is."""
+
+    def of(held: int, undecided: int, total: int) -> str:
+        outcomes = ["held"] * held + ["undecided"] * undecided + ["not held"] * (total - held - undecided)
+        return verdicts._verdict(
+            Claim(str(i), "shape", "", None, True, each) for i, each in enumerate(outcomes)
+        )
+
+    assert [of(n, 0, 4) for n in range(5)] == [
+        "contradicted",
+        "contradicted",
+        "partly",
+        "partly",
+        "reproduced",
+    ]
+    assert [of(1, n, 4) for n in range(4)] == ["contradicted", "undecided", "undecided", "undecided"]
+    assert [of(0, n, 4) for n in range(5)] == [
+        "contradicted",
+        "contradicted",
+        "undecided",
+        "undecided",
+        "undecided",
+    ]
+    assert (of(1, 0, 3), of(1, 1, 3), of(2, 1, 3)) == ("contradicted", "undecided", "partly")
 
 
 def test_a_magnitude_can_be_undecided_where_the_direction_is_not() -> None:
@@ -118,7 +146,7 @@ def test_repeats_are_paired_and_a_shorter_series_gives_its_own_in_turn() -> None
     together = {"index_nested_loop": {"9.7.4": [3.0, 6.0]}, "hash_join": {"9.7.4": [2.0, 5.0]}}
     assert judge(made_up("fig-7-22", together)).verdict == "reproduced"
     short = {"index_nested_loop": {"9.7.4": [3.0, 1.0]}, "hash_join": {"9.7.4": 2.0}}
-    assert judge(made_up("fig-7-22", short)).verdict == "contradicted"
+    assert judge(made_up("fig-7-22", short)).verdict == "undecided"
 
 
 def test_not_attributable_comes_from_the_experiment_and_keeps_the_count() -> None:

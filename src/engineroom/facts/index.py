@@ -20,6 +20,7 @@ class Verdicts(Facts):
     decided: int = fact()
     reproduced: int = fact()
     partly: int = fact()
+    undecided: int = fact()
     contradicted: int = fact()
     not_attributable: int = fact()
     open: int = fact()
@@ -31,6 +32,7 @@ class Verdicts(Facts):
             decided=summary["decided"],
             reproduced=summary["reproduced"],
             partly=summary["partly"],
+            undecided=summary["undecided"],
             contradicted=summary["contradicted"],
             not_attributable=summary["not_attributable"],
             open=summary["open"],

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from engineroom.facts import Facts, fact
-from engineroom.ledger import page
+from engineroom.ledger import Row, page, rows
 
 __all__ = ["LedgerFacts", "facts"]
 
@@ -17,12 +17,18 @@ class LedgerFacts(Facts):
 
     figures: int = fact()
     decided: int = fact()
+    undecided_rows: str = fact()
 
     @classmethod
-    def of(cls, summary: Mapping[str, int]) -> LedgerFacts:
-        return cls(figures=summary["figures"], decided=summary["decided"])
+    def of(cls, summary: Mapping[str, int], found: Iterable[Row]) -> LedgerFacts:
+        undecided = [f"{row.figure} by {row.method}" for row in found if row.verdict == "undecided"]
+        return cls(
+            figures=summary["figures"],
+            decided=summary["decided"],
+            undecided_rows=f"{len(undecided)} rows: {', '.join(undecided)}" if undecided else "no row",
+        )
 
 
 def facts() -> LedgerFacts:
     """From the ledger as it stands."""
-    return LedgerFacts.of(page.summary())
+    return LedgerFacts.of(page.summary(), rows())

@@ -16,7 +16,13 @@ from engineroom.ledger.verdicts import TOKENS, Judgement, judge
 
 __all__ = ["ledger"]
 
-_COLOURS = {"reproduced": "green", "partly": "yellow", "contradicted": "red", "not_attributable": "magenta"}
+_COLOURS = {
+    "reproduced": "green",
+    "partly": "yellow",
+    "undecided": "yellow",
+    "contradicted": "red",
+    "not_attributable": "magenta",
+}
 _method = click.option("--method", type=click.Choice(runs.METHODS), default="live", show_default=True)
 
 

@@ -17,7 +17,8 @@ count in the total and not as held. A missing claim that is marked optional is `
 
 **Verdict.** `not_attributable` if the experiment's own rule said so before the run; `context` if no claim counts;
 `reproduced` if all directions and shapes hold and at least half of the magnitudes; `partly` if at least half of the
-directions and shapes hold; `contradicted` otherwise. A figure without a run is `open`.
+directions and shapes hold; `undecided` if fewer hold, and at least half would if all the undecided ones did; `contradicted`
+otherwise. A figure without a run is `open`.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ __all__ = ["TOKENS", "Claim", "Judgement", "judge"]
 TOKENS = {
     "reproduced": "✓",
     "partly": "◐",
+    "undecided": "≈",
     "contradicted": "✗",
     "not_attributable": "?",
     "context": "·",
@@ -144,10 +146,14 @@ def _verdict(claims: Iterable[Claim]) -> str:
     if not counted:
         return "context"
     magnitudes = [claim.is_held for claim in counted if claim.part == "magnitude"]
-    others = [claim.is_held for claim in counted if claim.part != "magnitude"]
-    if all(others) and 2 * sum(magnitudes) >= len(magnitudes):
+    others = [claim for claim in counted if claim.part != "magnitude"]
+    held = sum(claim.is_held for claim in others)
+    could_hold = held + sum(claim.outcome == "undecided" for claim in others)
+    if held == len(others) and 2 * sum(magnitudes) >= len(magnitudes):
         return "reproduced"
-    return "partly" if 2 * sum(others) >= len(others) else "contradicted"
+    if 2 * held >= len(others):
+        return "partly"
+    return "undecided" if 2 * could_hold >= len(others) else "contradicted"
 
 
 def _ask_effect(effect: Effect, summary: expressions.Rows, repeats: list[expressions.Rows]) -> list[Claim]:
