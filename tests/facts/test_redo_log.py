@@ -10,6 +10,7 @@ from engineroom.facts import Range, redo_log
 from engineroom.facts.redo_log import (
     Commits,
     Crashes,
+    FewClients,
     FirstChange,
     Live,
     Load,
@@ -128,6 +129,22 @@ def test_the_gain_is_throughput_over_throughput(made):
         "In the longest window the log of 5.7 with 250 and 300 clients did not reach that, and no ratio is quoted there."
     )
     assert seen.recordings == 4
+
+
+def test_few_clients_are_told_by_the_range_of_ratios_and_where_seeds_agree(made):
+    run = made(
+        "num-ch7-1",
+        "sim",
+        "concurrency series repeat throughput",
+        *((n, "old_redo", repeat, 100.0) for n in (1, 40) for repeat in (0, 1, 2)),
+        *((1, "new_redo", repeat, value) for repeat, value in enumerate((99.0, 102.0, 101.0))),
+        *((40, "new_redo", repeat, value) for repeat, value in enumerate((98.0, 97.0, 98.5))),
+    )
+    assert FewClients.of(run).texts() == {
+        "clients": "1 to 40 clients",
+        "ratio": "0.98 to 1.01 times",
+        "sides": "On which side of 1 that lies the seeds agree at 1 of 2 numbers of clients.",
+    }
 
 
 def test_no_ratio_is_told_of_a_point_that_is_not_settled(made):

@@ -152,6 +152,28 @@ class Throughput(Facts):
         )
 
 
+@dataclass(frozen=True, kw_only=True)
+class FewClients(Facts):
+    """Throughput over the log of 8.0 against 5.7 where clients are few (num-ch7-1, sim)."""
+
+    clients: str = fact()
+    ratio: Range = fact(span("{:.2f}", "times"))
+    sides: str = fact()
+
+    @classmethod
+    def of(cls, run: Run) -> FewClients:
+        of_seed = run.table.pivot(index=["concurrency", "repeat"], columns="series", values="throughput")
+        ratios = (of_seed["new_redo"] / of_seed["old_redo"]).unstack("repeat")
+        middle = run.values("series", "concurrency", y="throughput")
+        ratio = middle["new_redo"] / middle["old_redo"]
+        agree = (ratios < 1).all(axis="columns") | (ratios > 1).all(axis="columns")
+        return cls(
+            clients=f"{ratio.index.min():g} to {ratio.index.max():g} clients",
+            ratio=Range(ratio.min(), ratio.max()),
+            sides=f"On which side of 1 that lies the seeds agree at {agree.sum()} of {len(agree)} numbers of clients.",
+        )
+
+
 def _settled_ratio(run: Run, tpmc: pd.Series[float], clients: int) -> float:
     """NaN, which no fact may be, where the throughput of one side is not known."""
     of_these = run.table[run.table["concurrency"] == clients]
@@ -432,6 +454,7 @@ class RedoLogFacts(Facts):
     simulated: Simulated
     live: Live
     throughput: Throughput
+    few: FewClients
     load: Load
     shares: Shares
     real: RealThreads
@@ -458,6 +481,7 @@ def facts() -> RedoLogFacts:
     return RedoLogFacts(
         simulated=Simulated.of(newest("fig-7-06", "sim")),
         live=Live.of(newest("fig-7-06", "live"), first=recorded("fig-7-06", "live")[0]),
+        few=FewClients.of(newest("num-ch7-1", "sim")),
         throughput=Throughput.of(newest("fig-7-01", "sim"), recordings=len(recorded("fig-7-01", "sim"))),
         load=Load.of(newest("fig-7-02", "sim")),
         shares=Shares.of(profile, callers=newest("fig-7-05", "sim")),
