@@ -87,7 +87,7 @@ def test_no_durable_commit_is_lost_in_a_crash(design: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("design", DESIGNS)
 def test_no_durable_commit_is_lost_in_ten_thousand_crashes(design: str) -> None:
-    report = log.crash_runs(design=design, seed=5000, runs=1000)
+    report = log.crash_runs(design=design, seed=5000, runs=1100)
     assert report["crashes"] >= 10_000
     assert report["commits"] > 20_000
     assert {name: report[name] for name in FAILURES} == dict.fromkeys(FAILURES, 0), report["first_failure"]
