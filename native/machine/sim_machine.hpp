@@ -84,7 +84,7 @@ class SimMachine {
   void run_for(std::uint64_t ns);
   /// For so much virtual time, and nothing is stopped. False when no thread is left. A stall is an error.
   bool run_on(std::uint64_t ns);
-  /// One event, for who wants to look in between. False when no thread is left.
+  /// One event, for anyone who wants to look in between. False when no thread is left.
   bool step();
   /// Called every 65536 events; ends the run by throwing.
   void set_poll(std::function<void(std::uint64_t now_ns)> poll) { poll_ = std::move(poll); }

@@ -69,7 +69,7 @@ def test_only_points_that_the_fit_has_not_seen_are_said_to_be_off(compared):
     seen = Errors.of(compared(*GOOD))
     assert seen.said.startswith(
         "On loads that the fit has not seen, throughput is 8 % off in the median (goal 10) and 10 % at most (goal 20); "
-        "fsyncs a commit 10 % at most (goal 15). 0 of 2 points miss the goal for throughput, 0 that for fsyncs."
+        "fsyncs per commit 10 % at most (goal 15). 0 of 2 points miss the goal for throughput, 0 that for fsyncs."
     )
     assert seen.beyond == "No point is beyond a goal."
     assert seen.worst_point == "load d, 5.7, 2 clients"

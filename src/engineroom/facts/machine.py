@@ -125,7 +125,7 @@ def errors_said(points: pd.DataFrame) -> str:
     return (
         f"On loads that the fit has not seen, throughput is {throughput.median():.0f} % off in the median "
         f"(goal {goals['median_percent']:g}) and {throughput.max():.0f} % at most (goal {goals['most_percent']:g}); "
-        f"fsyncs a commit {fsyncs.max():.0f} % at most (goal {goals['fsyncs_percent']:g}). "
+        f"fsyncs per commit {fsyncs.max():.0f} % at most (goal {goals['fsyncs_percent']:g}). "
         f"{(throughput > goals['most_percent']).sum()} of {len(points)} points miss the goal for throughput, "
         f"{(fsyncs > goals['fsyncs_percent']).sum()} that for fsyncs. The table is below."
     )
@@ -170,7 +170,7 @@ def points_table(errors: pd.DataFrame, caption: str) -> Table:
         "commits/s, real": errors["commits_per_s_real"].map("{:,.0f}".format),
         "simulated": errors["commits_per_s_simulated"].map("{:,.0f}".format),
         "off": errors["commits_per_s_off_percent"].map("{:+.0f} %".format),
-        "fsyncs a commit, real": errors["fsyncs_per_commit_real"].map("{:.2f}".format),
+        "fsyncs per commit, real": errors["fsyncs_per_commit_real"].map("{:.2f}".format),
         "its error": errors["fsyncs_per_commit_off_percent"].map("{:+.0f} %".format),
         "CPU time, off": errors["processors_used_off_percent"].map("{:+.0f} %".format),
     }
@@ -254,7 +254,7 @@ def crowds_table(run: Run, *, recordings: int) -> Table:
     during = run.provenance["during"]
     return Table(
         shown.map("{:,.0f}".format).reset_index(),
-        f"Larger crowds, load a: commits a second over the repeats. Recordings made: {recordings}; "
+        f"Larger crowds, load a: commits per second over the repeats. Recordings made: {recordings}; "
         f"shown {(run.recorded_at or '')[:10]}, scheduled {run.provenance['scheduling']}, load before {during['load_before']}, "
         f"steal {during['steal_percent']} %.",
     )
@@ -496,7 +496,7 @@ def recordings_table(points: Sequence[tuple[Run, pd.DataFrame]]) -> Table:
             "recording": run.n,
             "throughput off, median": f"{errors['throughput'].median():.1f} %",
             "at most": f"{errors['throughput'].max():.1f} %",
-            "fsyncs a commit off, at most": f"{errors['fsyncs'].max():.1f} %",
+            "fsyncs per commit off, at most": f"{errors['fsyncs'].max():.1f} %",
             "points that miss a goal": f"{errors['misses'].sum()} of {len(errors)}",
             "load before": run.provenance["during"]["load_before"],
             "stolen": f"{run.provenance['during']['steal_percent']} %",

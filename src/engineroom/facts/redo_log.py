@@ -190,7 +190,7 @@ def not_settled_said(run: Run) -> str:
     ]
     if not said:
         return "All points reached that."
-    return f"In the longest window {_and(said)} did not reach that, and no ratio is quoted there."
+    return f"In the longest window {_and(said)} did not reach that: the text quotes no ratio there, but the claims in the ledger are judged by what was reached."
 
 
 def _and(names: Sequence[str]) -> str:

@@ -48,14 +48,14 @@ _COMMIT = {"statements": 0, "mtrs_per_statement": 0, "commit_mtrs": 1, "dirty_pe
 US = 1000
 # Each load, and the time of its disk's fsync in us.
 LOADS: Mapping[str, tuple[str, Mapping[str, int], int]] = {
-    "a": ("one append of 300 bytes a commit", {**_COMMIT, "mtr_bytes": 300}, 100),
-    "b": ("ten appends of 100 bytes a commit", {**_COMMIT, "mtr_bytes": 100, "commit_mtrs": 10}, 100),
+    "a": ("one append of 300 bytes per commit", {**_COMMIT, "mtr_bytes": 300}, 100),
+    "b": ("ten appends of 100 bytes per commit", {**_COMMIT, "mtr_bytes": 100, "commit_mtrs": 10}, 100),
     "c": (
         "one append of 1 KiB a commit, 200 us away between commits",
         {**_COMMIT, "statements": 1, "away_ns": 200 * US, "mtr_bytes": 1024},
         100,
     ),
-    "d": ("twenty appends of 64 bytes a commit", {**_COMMIT, "mtr_bytes": 64, "commit_mtrs": 20}, 100),
+    "d": ("twenty appends of 64 bytes per commit", {**_COMMIT, "mtr_bytes": 64, "commit_mtrs": 20}, 100),
     "e": (
         "nine transactions that only append to one that commits",
         {**_COMMIT, "mtr_bytes": 300, "flush_every": 10},
