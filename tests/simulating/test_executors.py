@@ -26,33 +26,38 @@ POINTS = [
 ]
 
 
-def listening() -> list[str]:
-    """Addresses at which this process or a child of it listens."""
+def listening() -> set[tuple[str, int]]:
+    """Addresses and ports at which this process or a child of it listens; servers of earlier tests are among them."""
     me = psutil.Process()
-    return [
-        connection.laddr.ip
-        for process in (me, *me.children(recursive=True))
-        for connection in process.net_connections(kind="inet")
-        if connection.status == psutil.CONN_LISTEN
-    ]
+    found = set()
+    for process in (me, *me.children(recursive=True)):
+        with contextlib.suppress(psutil.NoSuchProcess):  # ended since it was listed
+            found |= {
+                (connection.laddr.ip, connection.laddr.port)
+                for connection in process.net_connections(kind="inet")
+                if connection.status == psutil.CONN_LISTEN
+            }
+    return found
 
 
 @pytest.mark.slow
 def test_a_cluster_and_a_pool_give_the_tables_that_are_made_here():
     here = sweep(redo_log.flushes_sim, POINTS, executor=HERE)
-    before = set(psutil.Process().children(recursive=True))
+    before, listening_before = set(psutil.Process().children(recursive=True)), listening()
     with processes(2) as pool:
         in_pool = sweep(redo_log.flushes_sim, POINTS, executor=pool)
     with local_cluster(2) as executor:
-        assert set(listening()) == {"127.0.0.1"}
+        opened = listening() - listening_before
+        assert {address for address, _ in opened} == {"127.0.0.1"}
         on_cluster = sweep(redo_log.flushes_sim, POINTS, executor=executor)
     for a, b, c in zip(here, in_pool, on_cluster, strict=True):
         pd.testing.assert_frame_equal(a.table, b.table, check_exact=True)
         pd.testing.assert_frame_equal(a.table, c.table, check_exact=True)
     assert not here[1].table.equals(here[2].table)
     left = [child for child in psutil.Process().children(recursive=True) if child not in before]
-    assert [child for child in left if "resource_tracker" not in " ".join(child.cmdline())] == []
-    assert listening() == []
+    ending = [child for child in left if "resource_tracker" not in command(child)]
+    assert psutil.wait_procs(ending, timeout=10)[1] == []
+    assert listening() & opened == set()
 
 
 def test_an_error_on_the_cluster_comes_back_and_a_cluster_of_nobody_is_refused():
