@@ -36,7 +36,7 @@ lab: $(STAMPS)/native  ## open the labs in JupyterLab, text notebooks as noteboo
 	@python -m engineroom.book lab
 
 .PHONY: test
-test: $(STAMPS)/test book  ## test everything: lint, types, native tests under sanitizers, servers, book, browser
+test: $(STAMPS)/test $(STAMPS)/servers  ## test everything: lint, types, native tests under sanitizers, servers, book, browser
 	@python -m engineroom.checks
 
 .PHONY: quick

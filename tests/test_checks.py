@@ -55,6 +55,8 @@ def test_the_quick_checks_compile_nothing_and_leave_out_what_starts_something():
     assert "not live and not container and not browser and not built and not slow" in tests
 
 
-def test_the_runner_of_tests_has_the_last_word():
+def test_the_book_is_built_for_the_tests_that_open_it_and_their_runner_has_the_last_word():
+    assert "engineroom.book" in checks.CHECKS[-2].commands[-1]
+    assert not checks.CHECKS[-2].runs_beside
     assert "pytest" in checks.CHECKS[-1].commands[-1]
     assert not checks.CHECKS[-1].runs_beside

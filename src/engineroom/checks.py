@@ -23,7 +23,7 @@ __all__ = ["CHECKS", "QUICK", "Check"]
 class Check:
     """A named list of commands; the first that fails ends the check. `needs` are tools of the system, not of the lock.
 
-    One that `runs_beside` the others compiles for minutes, most of them while the Python tests wait for servers and pages.
+    One that `runs_beside` the others compiles for minutes, on the processors that the book and the Python tests leave.
     """
 
     name: str
@@ -56,6 +56,7 @@ def _native(folder: str, *options: str, only: str = "") -> list[list[str]]:
             build,
             "--output-on-failure",
             "--no-tests=error",
+            *("--parallel", "2"),
             *(["-R", only] if only else []),
         ],
     ]
@@ -105,7 +106,8 @@ CHECKS = (
         needs=["cmake", "ctest"],
         runs_beside=True,
     ),
-    # Last: a runner's closing line is what a reader of the log looks for.
+    Check("book", [[sys.executable, "-m", "engineroom.book", "build"]]),
+    # Last: they open the book, and a runner's closing line is what a reader of the log looks for.
     Check("Python tests", [[*_PYTEST, "--times"]]),
 )
 QUICK = (
@@ -157,8 +159,8 @@ def _run(check: Check) -> bool:
 
 
 def _passes(command: Sequence[str]) -> bool:
-    """Run a command; its output is shown at once for pytest, else only when it fails."""
-    loud = "pytest" in command
+    """Run a command; its output is shown at once for the book and pytest, else only when it fails."""
+    loud = not {"pytest", "engineroom.book"}.isdisjoint(command)
     if command[0] in ("cmake", "ctest"):
         command = ["nice", *_without_random_addresses(command)]
     done = subprocess.run(command, capture_output=not loud, text=True, check=False)
