@@ -16,8 +16,9 @@ NATIVE := CMakeLists.txt pyproject.toml $(shell find native \( -name '*.[ch]pp' 
 # Progress bars where somebody watches a terminal, silence elsewhere.
 QUIET := --disable-pip-version-check $(if $(MAKE_TERMOUT),,-q)
 
-# A registry can fail for a moment: an install is tried three times before it is an error.
-retry = for attempt in 1 2 3; do $(1) && break || { [ $$attempt -lt 3 ] && sleep $$((attempt * 5)); }; done
+# The environment's own pip; a registry can fail for a moment. What runs long is exec'd, so that make's signals reach it.
+pip = PYTHONPATH=src exec $(PYTHON) -m engineroom.environment $(VENV) $(1)
+from_registry = $(call pip,3 install $(QUIET) --require-hashes -r $(1))
 
 .PHONY: help
 help:  ## list what can be made
@@ -25,7 +26,7 @@ help:  ## list what can be made
 
 .PHONY: book
 book: $(STAMPS)/servers  ## build the book, its labs executed, into _build/html
-	@python -m engineroom.book build
+	@exec python -m engineroom.book build
 
 .PHONY: serve
 serve: book  ## build the book and serve it on loopback
@@ -37,11 +38,11 @@ lab: $(STAMPS)/native  ## open the labs in JupyterLab, text notebooks as noteboo
 
 .PHONY: test
 test: $(STAMPS)/test $(STAMPS)/servers  ## test everything: lint, types, native tests under sanitizers, servers, book, browser
-	@python -m engineroom.checks
+	@exec python -m engineroom.checks
 
 .PHONY: quick
 quick: $(STAMPS)/test  ## test what changes all the time, in some minutes: lint, types, formats and the quick Python tests
-	@python -m engineroom.checks --quick
+	@exec python -m engineroom.checks --quick
 
 .PHONY: mutants
 mutants: $(STAMPS)/test  ## put small mistakes into the native code and tell which no test sees; RECORD=1 keeps it
@@ -70,13 +71,13 @@ wasm:  ## rebuild the WebAssembly kernels of the explorables (needs clang 19)
 
 .PHONY: lock
 lock: $(STAMPS)/book  ## write the lock files from pyproject.toml
-	@pip install -q uv
+	@python -m pip install -q uv
 	@uv pip compile -q --universal --python-version 3.11 --no-emit-index-url --generate-hashes --no-header pyproject.toml --all-extras -o requirements/test.txt
 	@uv pip compile -q --universal --python-version 3.11 --no-emit-index-url --generate-hashes --no-header pyproject.toml --extra book --extra lab --extra build --extra cluster -c requirements/test.txt -o requirements/book.txt
 
 .PHONY: clean
 clean:  ## remove what was built here; downloaded servers stay in the cache (engineroom server clean)
-	@rm -rf _build $(VENV) .pytest_cache .mypy_cache .ruff_cache
+	@rm -rf _build $(VENV) $(VENV).new .pytest_cache .mypy_cache .ruff_cache
 
 # Everything that the system lacks is reported at once, before anything is installed.
 $(STAMPS)/system: src/engineroom/system_check.py
@@ -89,24 +90,23 @@ $(STAMPS)/test-system: src/engineroom/system_check.py
 
 $(STAMPS)/book: $(STAMPS)/system requirements/book.txt
 	@echo "Python packages of the book (requirements/book.txt)"
-	@[ -x $(BIN)/python ] || $(PYTHON) -m venv $(VENV)
-	@$(call retry,pip install $(QUIET) --require-hashes -r requirements/book.txt)
+	@$(call from_registry,requirements/book.txt)
 	@python -c "import matplotlib.font_manager"  # lists the fonts once; a slow first time would be a warning in the book
 	@touch $@
 
 $(STAMPS)/native: $(STAMPS)/book $(NATIVE)
 	@echo "Native kernels (native/)"
-	@pip install --disable-pip-version-check -q --no-build-isolation --no-deps -e .
+	@$(call pip,1 install --disable-pip-version-check -q --no-build-isolation --no-deps -e .)
 	@touch $@
 
 $(STAMPS)/test: $(STAMPS)/test-system $(STAMPS)/native requirements/test.txt
 	@echo "Python packages of the tests (requirements/test.txt)"
-	@$(call retry,pip install $(QUIET) --require-hashes -r requirements/test.txt)
+	@$(call from_registry,requirements/test.txt)
 	@touch $@
 
 # Benchmarks and classes need the packages of the tests, not their browser.
 $(STAMPS)/bench: $(STAMPS)/native requirements/test.txt
-	@$(call retry,pip install $(QUIET) --require-hashes -r requirements/test.txt)
+	@$(call from_registry,requirements/test.txt)
 	@touch $@
 
 # Servers that this machine can have are fetched and initialised once. One that cannot be had now (exit code 3) costs itself alone:

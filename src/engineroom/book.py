@@ -16,7 +16,7 @@ from pathlib import Path
 
 import click
 
-from engineroom import paths
+from engineroom import children, paths
 from engineroom.errors import EngineRoomError
 from engineroom.progress import bar
 
@@ -43,9 +43,7 @@ def build() -> Path:
     ]
     said: list[str] = []
     with (
-        subprocess.Popen(
-            command, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-        ) as sphinx,
+        children.started(command, cwd=root, is_read=True) as sphinx,
         bar(total=100, bar_format="{desc} |{bar}| {elapsed}") as progress,
     ):
         assert sphinx.stdout is not None
@@ -168,4 +166,5 @@ def _main(what: str) -> None:
 
 
 if __name__ == "__main__":
-    _main()
+    with children.ending_with_us():
+        _main()

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import click
 
-from engineroom import paths, system_check
+from engineroom import children, paths, system_check
 
 __all__ = ["CHECKS", "QUICK", "Check"]
 
@@ -136,6 +136,7 @@ def _main(names: tuple[str, ...], quick: bool) -> None:
             passed = {check.name: _run(check) for check in chosen if not check.runs_beside}
             passed |= {name: result.result() for name, result in beside.items()}
         except BaseException:
+            children.end_all()
             executor.shutdown(cancel_futures=True)
             raise
     failed = [check.name for check in chosen if not passed[check.name]]
@@ -163,11 +164,12 @@ def _passes(command: Sequence[str]) -> bool:
     loud = not {"pytest", "engineroom.book"}.isdisjoint(command)
     if command[0] in ("cmake", "ctest"):
         command = ["nice", *_without_random_addresses(command)]
-    done = subprocess.run(command, capture_output=not loud, text=True, check=False)
+    done = children.run(command, is_read=not loud)
     if done.returncode and not loud:
-        click.echo(done.stdout + done.stderr)
+        click.echo(done.stdout)
     return done.returncode == 0
 
 
 if __name__ == "__main__":
-    _main()
+    with children.ending_with_us():
+        _main()
