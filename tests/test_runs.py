@@ -169,3 +169,55 @@ def test_every_recording_can_be_read_and_holds_nothing_private() -> None:
         assert "/home/" not in text
         assert "/tmp/" not in text
         assert str(paths.root()) not in text
+
+
+@pytest.mark.parametrize(
+    ("spoilt", "said"),
+    [
+        (b"", "is not JSON"),
+        (b"\xff", "is not UTF-8"),
+        (b"[]", "it is a list, not named values"),
+        (b'{"figure": "fig-7-22"}', "it has no method"),
+        ("type", 'tables[""][1].type is "date", not one of boolean, integer, number, string'),
+        ("method", "makes no run (method is"),
+        ("column", "makes no run"),
+    ],
+)
+def test_a_bad_recording_is_named_by_file_and_place_and_stops_nothing_but_itself(
+    empty_book: Path,  # noqa: ARG001
+    capsys: pytest.CaptureFixture[str],
+    spoilt: bytes | str,
+    said: str,
+) -> None:
+    good, bad = save(made_up(), chapter="hash_join"), save(made_up(), chapter="hash_join")
+    meta = bad.with_suffix(".json")
+    if isinstance(spoilt, bytes):
+        meta.write_bytes(spoilt)
+    else:
+        held = json.loads(meta.read_text())
+        if spoilt == "method":
+            held["method"] = "guessed"
+        elif spoilt == "type":
+            held["tables"][""][1]["type"] = "date"
+        else:
+            held["tables"][""][1]["name"] = "absent"
+        meta.write_text(json.dumps(held))
+    runs._tell.cache_clear()
+    assert [run.n for run in recorded("fig-7-22", "live")] == [1]
+    assert latest("fig-7-22", "live") is not None
+    message = capsys.readouterr().err
+    assert "data/recorded/hash_join/fig-7-22.live.2.json" in message
+    assert said in message
+    assert "What to do: " in message
+    # Nor does it stop the next one, which takes no number twice.
+    assert save(made_up(), chapter="hash_join").stem == "fig-7-22.live.3"
+    assert good.exists()
+
+
+def test_no_recording_of_ours_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    runs._tell.cache_clear()
+    stems = [path.stem for path in (paths.data() / "recorded").glob("*/*.*.*.json")]
+    named = {stem.rpartition(".")[0] for stem in stems}
+    found = [run for name in named for run in recorded(*name.split("."))]
+    assert len(found) == len(stems) > 100
+    assert capsys.readouterr().err == ""

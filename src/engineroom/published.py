@@ -2,16 +2,75 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, Literal, NotRequired, TypedDict
 
 import pandas as pd
 import yaml
 
-from engineroom import paths
+from engineroom import forms, paths
 from engineroom.errors import EngineRoomError
 
-__all__ = ["columns", "entries", "entry", "in_our_columns", "rows"]
+__all__ = ["Effect", "Shape", "columns", "entries", "entry", "in_our_columns", "rows"]
+
+
+class Columns(TypedDict):
+    """What a figure's rows are made of."""
+
+    x: str
+    x_type: Literal["number", "text"]
+    series: list[str]
+    optional_series: NotRequired[list[str]]
+    y: str
+
+
+@dataclass(frozen=True)
+class Effect:
+    """A ratio with a published value; it makes two claims, a direction and a magnitude."""
+
+    id: str
+    text: str
+    expr: str
+    published: float
+    optional: bool = False
+    published_rows: bool = True
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A sentence about the rows that holds or does not."""
+
+    id: str
+    text: str
+    expr: str
+    said_by_source: bool
+    optional: bool = False
+    published_rows: bool = True
+
+
+class Entry(TypedDict):
+    """A figure, table or statement of a source, as far as programs read it."""
+
+    id: str
+    source: str
+    source_figure: str | None
+    title: str
+    kind: Literal["chart", "screenshot", "table", "statement"]
+    chapter: str
+    also: NotRequired[list[str]]
+    context: NotRequired[bool]
+    columns: Columns | None
+    csv: str | None
+    detail: NotRequired[str]
+    effects: list[Effect]
+    shapes: list[Shape]
+
+
+class Catalogue(TypedDict):
+    """figures.yaml."""
+
+    figures: list[Entry]
 
 
 def entries() -> dict[str, dict[str, Any]]:
@@ -60,8 +119,11 @@ def in_our_columns(figure: str) -> pd.DataFrame:
 
 
 @cache
-def _catalogue() -> dict[str, Any]:
-    loaded: dict[str, Any] = yaml.safe_load(
-        (paths.data() / "published" / "figures.yaml").read_text(encoding="utf-8")
-    )
-    return loaded
+def _catalogue() -> Any:
+    path = paths.data() / "published" / "figures.yaml"
+    remedy = "mend data/published/figures.yaml; its head says what each key means"
+    try:
+        loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise EngineRoomError(f"figures.yaml cannot be read: {error}", remedy=remedy) from error
+    return forms.require(Catalogue, loaded, file="figures.yaml", remedy=remedy)

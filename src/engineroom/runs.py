@@ -8,23 +8,27 @@ marked with the reason. The folder's `datapackage.json` describes every column a
 from __future__ import annotations
 
 import datetime
+import functools
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NotRequired, TypedDict, TypeVar
 
 import pandas as pd
 from filelock import FileLock
 
-from engineroom import paths, provenance
+from engineroom import files, forms, paths, provenance
 from engineroom.chapters import METHODS
 from engineroom.errors import EngineRoomError
 from engineroom.summary import SUMMARIES, values
 
 __all__ = ["METHODS", "Run", "latest", "newest", "package", "recorded", "save", "withdraw"]
+
+T = TypeVar("T")
 
 _LARGEST_CSV_BYTES = 1_000_000
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
@@ -33,6 +37,27 @@ _DESCRIPTIONS = {
     "series": "which of the compared things the row measures",
     "repeat": "the repeat, from 0; repeats of one x and series measure the same thing again",
 }
+
+
+class Column(TypedDict):
+    """One column of a recorded table."""
+
+    name: str
+    type: Literal["boolean", "integer", "number", "string"]
+    description: NotRequired[str]
+
+
+class Recording(TypedDict):
+    """What the .json of a recorded run holds."""
+
+    figure: str
+    method: str
+    recorded_at: str
+    summary: str
+    not_attributable: str | None
+    withdrawn: str | None
+    provenance: dict[str, Any]
+    tables: dict[str, list[Column]]
 
 
 @dataclass(frozen=True)
@@ -127,13 +152,17 @@ def save(run: Run, *, chapter: str) -> Path:
 
 
 def recorded(figure: str, method: str) -> list[Run]:
-    """All recorded runs of a figure by a method, newest last; the withdrawn ones carry their reason."""
+    """All recorded runs of a figure by a method, newest last; the withdrawn ones carry their reason.
+
+    One that cannot be read is left out, and said on stderr: it stops nothing but itself.
+    """
     found = [
-        (meta.parent, int(meta.stem.rpartition(".")[2]))
+        (int(meta.stem.rpartition(".")[2]), meta)
         for meta in (paths.data() / "recorded").glob(f"*/{figure}.{method}.*.json")
-        if meta.with_suffix(".csv").exists()
+        if _is_complete(meta)
     ]
-    return [_read(folder, f"{figure}.{method}.{n}") for folder, n in sorted(found, key=lambda item: item[1])]
+    every = (_readable(_read, meta) for _, meta in sorted(found))
+    return [run for run in every if run is not None]
 
 
 def latest(figure: str, method: str) -> Run | None:
@@ -161,8 +190,7 @@ def withdraw(figure: str, method: str, n: int, *, reason: str) -> Path:
             f"there is no recorded run {n} of {figure[:100]!r} by {method}",
             remedy="look into data/recorded for figures and numbers",
         )
-    meta = json.loads(found[0].read_text(encoding="utf-8"))
-    _replace(found[0], _json_text({**meta, "withdrawn": reason}))
+    _replace(found[0], _json_text({**_recording(found[0]), "withdrawn": reason}))
     return found[0]
 
 
@@ -194,11 +222,40 @@ def package(chapter: str) -> dict[str, Any]:
     }
 
 
-def _metas(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def _metas(folder: Path) -> Iterator[tuple[str, Recording]]:
     """Stem and provenance of every complete run in `folder`, in a stable order."""
-    for meta in sorted(folder.glob("*.*.*.json"), key=lambda path: _sort_key(path.stem)):
-        if meta.with_suffix(".csv").exists():
-            yield meta.stem, json.loads(meta.read_text(encoding="utf-8"))
+    complete = filter(_is_complete, folder.glob("*.*.*.json"))
+    for path in sorted(complete, key=lambda path: _sort_key(path.stem)):
+        meta = _readable(_recording, path)
+        if meta is not None:
+            yield path.stem, meta
+
+
+def _is_complete(meta: Path) -> bool:
+    """Whether it is a run's, and the run is whole: the CSV comes last."""
+    return meta.stem.rpartition(".")[2].isdecimal() and meta.with_suffix(".csv").exists()
+
+
+def _recording(path: Path) -> Recording:
+    """What a run's .json holds; EngineRoomError names the file and the place that is wrong."""
+    remedy = "bring the recorded file back (`git checkout`): runs are added, never changed"
+    name = path.relative_to(paths.root()).as_posix()
+    held = files.read_json(path, "recorded run", remedy=remedy)
+    return forms.require(Recording, held, file=f"the recorded run {name}", remedy=remedy)
+
+
+def _readable(read: Callable[[Path], T], path: Path) -> T | None:
+    """What `read` makes of a recording, or None, having said why."""
+    try:
+        return read(path)
+    except EngineRoomError as error:
+        _tell(str(error))
+        return None
+
+
+@functools.cache  # once, however many ask for the run
+def _tell(problem: str) -> None:
+    print(f"left out: {problem}", file=sys.stderr)
 
 
 def _sort_key(stem: str) -> tuple[str, str, int]:
@@ -206,34 +263,41 @@ def _sort_key(stem: str) -> tuple[str, str, int]:
     return figure, method, int(n)
 
 
-def _read(folder: Path, stem: str) -> Run:
-    meta = json.loads((folder / f"{stem}.json").read_text(encoding="utf-8"))
-    tables = {
-        name: _read_csv(folder / f"{stem}{'.' if name else ''}{name}.csv", fields)
-        for name, fields in meta["tables"].items()
-    }
-    return Run(
-        figure=meta["figure"],
-        method=meta["method"],
-        table=tables.pop(""),
-        provenance=meta["provenance"],
-        tables=tables,
-        not_attributable=meta["not_attributable"],
-        summary=meta["summary"],
-        columns={
-            field["name"]: field["description"]
-            for fields in meta["tables"].values()
-            for field in fields
-            if "description" in field
-        },
-        origin="recorded",
-        recorded_at=meta["recorded_at"],
-        n=int(stem.rpartition(".")[2]),
-        withdrawn=meta["withdrawn"],
-    )
+def _read(path: Path) -> Run:
+    """The run whose .json is at `path`."""
+    meta = _recording(path)
+    try:
+        tables = {
+            name: _read_csv(path.with_name(f"{path.stem}{'.' if name else ''}{name}.csv"), fields)
+            for name, fields in meta["tables"].items()
+        }
+        return Run(
+            figure=meta["figure"],
+            method=meta["method"],
+            table=tables.pop(""),
+            provenance=meta["provenance"],
+            tables=tables,
+            not_attributable=meta["not_attributable"],
+            summary=meta["summary"],
+            columns={
+                field["name"]: field["description"]
+                for fields in meta["tables"].values()
+                for field in fields
+                if "description" in field
+            },
+            origin="recorded",
+            recorded_at=meta["recorded_at"],
+            n=int(path.stem.rpartition(".")[2]),
+            withdrawn=meta["withdrawn"],
+        )
+    except (OSError, ValueError, KeyError) as error:  # a table that is missing, or is another than described
+        raise EngineRoomError(
+            f"the recorded run {path.relative_to(paths.root()).as_posix()} makes no run ({error})",
+            remedy="bring the recorded files back (`git checkout`): runs are added, never changed",
+        ) from error
 
 
-def _read_csv(path: Path, fields: list[dict[str, str]]) -> pd.DataFrame:
+def _read_csv(path: Path, fields: list[Column]) -> pd.DataFrame:
     """Read with the written types, so that the server "5.7" stays a text."""
     table = pd.read_csv(
         path,

@@ -112,6 +112,36 @@ def test_an_expression_that_never_ends_is_stopped() -> None:
         evaluate('all(y["a"][50] > 0 for i in range(10000000))', Y)
 
 
+@pytest.mark.parametrize(
+    "expression",
+    [
+        '[y["a"][50]] * 10**9',
+        '"x" * 1000000000 == y',
+        '1000000000 * ["x"] == y',
+        "len(range(10000000000)) > y",
+        "0.5 in range(1000000000) or y",
+        "sorted(range(1000000000)) == y",
+        '"%1000000000d" % 5 == y',
+        "all([z] * 999999 for z in y)",
+        "[[[1] * 900 for i in range(900)] for j in y] * 900",
+        "y" + " + y" * 4000,
+        "(" * 300 + "y" + ")" * 300,
+        "y < " * 2000 + "y",
+        "y[" + "9" * 9_000 + "*" + "9" * 900 + "]",
+        'y["a"] + 1 > 0',
+        'y["a"][50] < "x"',
+        "y[0:2]",
+        "range(1.5) == y",
+        "y\0",
+    ],
+    ids=lambda expression: expression[:20],
+)
+def test_what_is_too_large_or_makes_no_sense_is_refused_at_once(expression: str) -> None:
+    """By an error that the ledger knows, before the memory is taken."""
+    with pytest.raises((ExpressionError, MissingRowsError)):
+        evaluate(expression, Y)
+
+
 numbers = st.floats(min_value=0.01, max_value=1e6, allow_nan=False)
 
 

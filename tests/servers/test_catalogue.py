@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
+from engineroom import paths
 from engineroom.errors import EngineRoomError
 from engineroom.servers import Server, catalogue
-from engineroom.servers.catalogue import features, release, resolve
+from engineroom.servers.catalogue import _document, features, release, resolve
 from engineroom.servers.server import Address
 
 
@@ -36,6 +38,32 @@ def test_an_unknown_version_is_refused_with_the_known_ones(version: str):
     with pytest.raises(EngineRoomError, match="unknown server version") as caught:
         resolve(version)
     assert "5.6, 5.7, 8.0, 8.4, 9.7" in caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("[settings]\n", "[settings\n", "cannot be read: .*line 6"),
+        ('image = "mysql:5.7"', "image = 57", r'servers\["5.7"\].image is 57, not a text'),
+        ('image = "mysql:5.7"', "", r'servers\["5.7"\] has no image'),
+        (
+            "download_megabytes = 18",
+            'download_megabytes = "18"',
+            r'unpack.download_megabytes is "18", not a whole',
+        ),
+        ("download_megabytes = 18", "download = 18", r"unpack has no download_megabytes"),
+        ('member = "', 'menber = "', 'unpack has "menber", which means nothing here'),
+    ],
+)
+def test_a_mistake_in_servers_toml_is_named_by_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str, said: str
+):
+    text = (paths.data() / "servers.toml").read_text(encoding="utf-8")
+    assert old in text
+    (tmp_path / "servers.toml").write_text(text.replace(old, new, 1), encoding="utf-8")
+    monkeypatch.setattr(paths, "data", lambda: tmp_path)
+    with pytest.raises(EngineRoomError, match=rf"^servers.toml.*{said}"):
+        _document.__wrapped__()
 
 
 def test_a_series_accepts_every_release_of_it_and_no_other():

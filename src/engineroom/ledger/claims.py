@@ -10,32 +10,9 @@ import pandas as pd
 from engineroom import published
 from engineroom.errors import EngineRoomError
 from engineroom.ledger import expressions
+from engineroom.published import Effect, Shape
 
 __all__ = ["Effect", "Figure", "Shape", "figure", "figures", "to_rows"]
-
-
-@dataclass(frozen=True)
-class Effect:
-    """A ratio with a published value; it makes two claims, a direction and a magnitude."""
-
-    id: str
-    text: str
-    expr: str
-    published: float
-    optional: bool = False
-    published_rows: bool = True
-
-
-@dataclass(frozen=True)
-class Shape:
-    """A sentence about the rows that holds or does not."""
-
-    id: str
-    text: str
-    expr: str
-    said_by_source: bool
-    optional: bool = False
-    published_rows: bool = True
 
 
 @dataclass(frozen=True)
@@ -127,7 +104,13 @@ def figures() -> dict[str, Figure]:
             shapes=tuple(Shape(**shape) for shape in entry["shapes"]),
         )
         for claim in found[entry["id"]].claims:
-            expressions.check(claim.expr)
+            try:
+                expressions.check(claim.expr)
+            except expressions.ExpressionError as error:
+                raise EngineRoomError(
+                    f"figures.yaml: the claim {claim.id} of {entry['id']}: {error.problem}",
+                    remedy=error.remedy,
+                ) from error
     return found
 
 

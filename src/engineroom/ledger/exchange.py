@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypedDict
 
 import pandas as pd
 
 import engineroom
-from engineroom import files, provenance, runs
+from engineroom import files, forms, provenance, runs
 from engineroom.errors import EngineRoomError, refuse_unwritable
 from engineroom.ledger.claims import figure
 from engineroom.ledger.verdicts import judge
@@ -21,6 +21,22 @@ from engineroom.ledger.verdicts import judge
 __all__ = ["dump", "export", "load"]
 
 _FORMAT = "engineroom-run-1"
+
+Table = dict[str, list[str | int | float | bool | None]]
+
+
+class Exported(TypedDict):
+    """What the file of an exported run holds."""
+
+    format: Literal["engineroom-run-1"]
+    figure: str
+    method: str
+    recorded_at: str | None
+    summary: str
+    not_attributable: str | None
+    provenance: dict[str, Any]
+    table: Table
+    tables: dict[str, Table]
 
 
 def dump(run: runs.Run) -> dict[str, Any]:
@@ -62,46 +78,38 @@ def export(figure_id: str, method: str, path: Path, *, n: int | None = None) -> 
 def load(path: Path) -> runs.Run:
     """Read an exported run."""
     remedy = "name a file that `engineroom ledger export` wrote"
-    held = files.read_json(path, "exported run", remedy=remedy)
-    if not isinstance(held, dict) or held.get("format") != _FORMAT:
-        raise EngineRoomError(f"{path.name} is not an exported run", remedy=remedy)
+    name = path.name if path.name.isprintable() else repr(path.name)
+    held = forms.require(
+        Exported,
+        files.read_json(path, "exported run", remedy=remedy),
+        file=f"{name} is not an exported run",
+        remedy=remedy,
+    )
+    subject = figure(held["figure"])
     try:
-        subject = figure(_typed(held, "figure", str))
         run = runs.Run(
             figure=subject.id,
-            method=_typed(held, "method", str),
+            method=held["method"],
             table=_table("table", held["table"]),
-            provenance=_typed(held, "provenance", dict),
-            tables={name: _table(name, table) for name, table in _typed(held, "tables", dict).items()},
-            not_attributable=_typed(held, "not_attributable", str, None),
-            summary=_typed(held, "summary", str),
+            provenance=held["provenance"],
+            tables={name: _table(name, table) for name, table in held["tables"].items()},
+            not_attributable=held["not_attributable"],
+            summary=held["summary"],
             origin="exported",
-            recorded_at=_typed(held, "recorded_at", str, None),
+            recorded_at=held["recorded_at"],
         )
         y = subject.y_column if subject.x is not None else None
         if y in run.table.columns and not pd.api.types.is_numeric_dtype(run.table[y]):
             raise ValueError(f"column {y} of its table holds no numbers")
-    except (KeyError, ValueError) as error:
-        what = f"it has no {error.args[0]!r}" if isinstance(error, KeyError) else str(error)
-        raise EngineRoomError(f"{path.name} is not a whole exported run: {what}", remedy=remedy) from error
+    except ValueError as error:
+        raise EngineRoomError(f"{name} is not a whole exported run: {error}", remedy=remedy) from error
     return run
 
 
-def _typed(held: dict[str, Any], name: str, *kinds: type | None) -> Any:
-    """A field of one of these kinds, None among them where it may be absent."""
-    value = held[name]
-    if not any(value is None if kind is None else isinstance(value, kind) for kind in kinds):
-        raise ValueError(f"{name} is {json.dumps(value)[:40]}")
-    return value
-
-
-def _table(name: str, columns: Any) -> pd.DataFrame:
+def _table(name: str, columns: Table) -> pd.DataFrame:
     """A table from lists of plain values, all of one length."""
-    is_table = isinstance(columns, dict) and all(isinstance(values, list) for values in columns.values())
-    if not is_table or len({len(values) for values in columns.values()}) > 1:
+    if len({len(values) for values in columns.values()}) > 1:
         raise ValueError(f"{name} is no table: columns of equal length are needed")
-    if any(isinstance(value, dict | list) for values in columns.values() for value in values):
-        raise ValueError(f"{name} holds more than plain values")
     return pd.DataFrame(columns)
 
 

@@ -15,12 +15,16 @@ import operator
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
+from engineroom.errors import EngineRoomError
+
 __all__ = ["ExpressionError", "MissingRowsError", "Rows", "check", "evaluate"]
 
 Key: TypeAlias = float | int | str
 Rows: TypeAlias = Mapping[str, Mapping[Key, float]]
 
+# What a claim may cost: a step is a node that is evaluated, or an item of a list, text or range that is made.
 _STEPS = 1_000_000
+_LONGEST = 10_000  # characters
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     function.__name__: function for function in (sorted, min, max, all, any, abs, len, range)
 }
@@ -49,8 +53,19 @@ _COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
 }
 
 
-class ExpressionError(ValueError):
-    """The expression uses something that a claim may not use."""
+_SIZED = (str, list, range)
+
+
+class ExpressionError(EngineRoomError):
+    """The expression uses something that a claim may not use, costs too much, or has no value on these rows."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(
+            problem, remedy="write the claim with y and what engineroom/ledger/expressions.py lists"
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.problem,)
 
 
 class MissingRowsError(Exception):
@@ -63,11 +78,13 @@ class _Series(dict[Key, float]):
 
 def check(expression: str) -> ast.expr:
     """Parse an expression and refuse what a claim may not use, or that never mentions `y`."""
+    if len(expression) > _LONGEST:
+        raise ExpressionError(f"longer than {_LONGEST} characters: {expression[:40]}…")
     try:
         tree = ast.parse(expression, mode="eval").body
-    except SyntaxError as error:
-        raise ExpressionError(f"not an expression: {expression}") from error
-    _check(tree, frozenset({"y"}))
+        _check(tree, frozenset({"y"}))
+    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:  # a NUL; nested too deep
+        raise ExpressionError(f"not an expression: {expression[:200]}") from error
     if not any(isinstance(node, ast.Name) and node.id == "y" for node in ast.walk(tree)):
         raise ExpressionError(f"never reads y: {expression}")
     return tree
@@ -77,7 +94,7 @@ def evaluate(expression: str, y: Rows) -> Any:
     """The value of `expression` on rows `y`.
 
     Raises `MissingRowsError` when the rows lack a series, an x or anything to take a maximum of, when it divides by zero,
-    and when the answer is true although no value was read.
+    and when the answer is true although no value was read; `ExpressionError` when it costs too much, or adds a text to a number.
     """
     tree = check(expression)
     evaluator = _Evaluator()
@@ -91,6 +108,8 @@ def evaluate(expression: str, y: Rows) -> Any:
         raise MissingRowsError("too few rows") from error
     except _EmptyError as error:
         raise MissingRowsError("no rows to take the smallest or largest of") from error
+    except (TypeError, ValueError, OverflowError, RecursionError, AttributeError) as error:
+        raise ExpressionError(f"cannot be computed ({error}): {expression[:200]}") from error
     if value is True and not evaluator.has_read:
         raise MissingRowsError("true only for want of rows")
     return value
@@ -146,10 +165,13 @@ class _Evaluator:
         self.has_read = False
         self._steps = 0
 
-    def value(self, node: ast.expr, names: Mapping[str, Any]) -> Any:
-        self._steps += 1
+    def _pay(self, steps: int) -> None:
+        self._steps += steps
         if self._steps > _STEPS:
             raise ExpressionError(f"more than {_STEPS} steps")
+
+    def value(self, node: ast.expr, names: Mapping[str, Any]) -> Any:
+        self._pay(1)
         match node:
             case ast.Constant(value=value):
                 return value
@@ -159,14 +181,16 @@ class _Evaluator:
                 return self._call(name, [self.value(argument, names) for argument in args])
             case ast.Subscript(value=container, slice=ast.Slice(lower=lower, upper=upper, step=step)):
                 bounds = [part and self.value(part, names) for part in (lower, upper, step)]
-                return self.value(container, names)[slice(*bounds)]
+                whole = self.value(container, names)
+                self._pay(len(whole))
+                return whole[slice(*bounds)]
             case ast.Subscript(value=container, slice=key):
                 held = self.value(container, names)
                 found = held[self.value(key, names)]
                 self.has_read |= isinstance(held, _Series)
                 return found
             case ast.BinOp(left=left, op=binary, right=right):
-                return _BINARY[type(binary)](self.value(left, names), self.value(right, names))
+                return self._combine(binary, self.value(left, names), self.value(right, names))
             case ast.UnaryOp(op=unary, operand=operand):
                 return _UNARY[type(unary)](self.value(operand, names))
             case ast.BoolOp(op=ast.And(), values=values):
@@ -189,7 +213,26 @@ class _Evaluator:
             arguments = [list(arguments[0])]
             if not arguments[0]:
                 raise _EmptyError
+        if name == "range":
+            made = range(*arguments)
+            self._pay(len(made))  # whoever gets it may walk through it
+            return made
+        self._pay(sum(len(part) for part in arguments if isinstance(part, _SIZED)))
         return _FUNCTIONS[name](*arguments)
+
+    def _combine(self, operation: ast.operator, left: Any, right: Any) -> Any:
+        """`left operation right`. What it makes is paid for before it is made."""
+        sizes = [len(part) for part in (left, right) if isinstance(part, _SIZED)]
+        if sizes and isinstance(operation, ast.Mod):
+            raise ExpressionError("a claim may not write into a text with %")
+        if sizes and isinstance(operation, ast.Mult):
+            times = [part for part in (left, right) if isinstance(part, int)]
+            self._pay(sizes[0] * max([0, *times]))
+        elif isinstance(operation, ast.Mult) and isinstance(left, int) and isinstance(right, int):
+            self._pay((left.bit_length() + right.bit_length()) // 64)
+        else:
+            self._pay(sum(sizes))
+        return _BINARY[type(operation)](left, right)
 
     def _compare(
         self, left: ast.expr, ops: list[ast.cmpop], rest: list[ast.expr], names: Mapping[str, Any]
@@ -197,6 +240,7 @@ class _Evaluator:
         low = self.value(left, names)
         for op, part in zip(ops, rest, strict=True):
             high = self.value(part, names)
+            self._pay(sum(len(each) for each in (low, high) if isinstance(each, _SIZED)))
             if not _COMPARE[type(op)](low, high):
                 return False
             low = high

@@ -7,9 +7,9 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
-from engineroom import paths
+from engineroom import forms, paths
 from engineroom.errors import EngineRoomError
 
 __all__ = [
@@ -114,10 +114,34 @@ def series_of(version: str) -> str:
     return ".".join(map(str, release(version)[:2]))
 
 
+class _Generation(TypedDict):
+    note: str
+    image: str
+    settings: NotRequired[dict[str, Setting]]
+    unpack: NotRequired[Unpack]
+
+
+class _Initialise(TypedDict):
+    options: list[str]
+
+
+class _Document(TypedDict):
+    settings: dict[str, Setting]
+    initialise: _Initialise
+    features: dict[str, str]
+    servers: dict[str, _Generation]
+
+
 @functools.cache
-def _document() -> dict[str, Any]:
-    with (paths.data() / "servers.toml").open("rb") as file:
-        return tomllib.load(file)
+def _document() -> Any:
+    """data/servers.toml, read once; EngineRoomError names the line or the place that is wrong."""
+    remedy = "mend data/servers.toml; `git diff` shows what changed in it"
+    try:
+        with (paths.data() / "servers.toml").open("rb") as file:
+            held = tomllib.load(file)
+    except (OSError, ValueError) as error:  # TOML's and UTF-8's are ValueErrors
+        raise EngineRoomError(f"servers.toml cannot be read: {error}", remedy=remedy) from error
+    return forms.require(_Document, held, file="servers.toml", remedy=remedy)
 
 
 @functools.cache
