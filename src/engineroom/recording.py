@@ -12,15 +12,13 @@ from typing import Any
 
 import click
 
-from engineroom import chapters, provenance, runs
+from engineroom import chapters, provenance, quiet, runs
 from engineroom.errors import EngineRoomError
 from engineroom.runs import Run
 
 __all__ = ["recipes", "record"]
 
 Recipe = Callable[..., Run | list[Run]]
-
-_QUIET_LOAD = 0.5
 
 
 def recipes() -> dict[tuple[str, str, str], Recipe]:
@@ -114,6 +112,8 @@ def record(  # noqa: PLR0917 (click passes them by name)
                 )
             kept = [runs.save(run, chapter=chapter) for run in made]
             click.echo(f": {time.monotonic() - start:.0f} s, {', '.join(path.name for path in kept)}")
+            for busy in dict.fromkeys(run.why_busy for run in made if run.why_busy is not None):
+                click.echo(f"kept, but it decides no verdict: {busy}", err=True)
 
 
 def _said(key: tuple[str, str, str], also: Mapping[tuple[str, str, str], tuple[str, ...]]) -> str:
@@ -144,6 +144,6 @@ def _doubts() -> list[str]:
     doubts = []
     if str(machine["revision"]).endswith("+changes"):
         doubts.append(f"the code has changes that are not committed ({machine['revision']})")
-    if machine["load"][0] > _QUIET_LOAD:
+    if machine["load"][0] > quiet.LOAD_OF_OTHERS:
         doubts.append(f"others use the machine (load {machine['load'][0]:.1f})")
     return doubts

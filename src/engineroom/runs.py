@@ -2,7 +2,8 @@
 
 A recorded run lies in `data/recorded/<chapter>/` as `<figure>.<method>.<n>.csv` with a `.json` of provenance beside it, and
 `<figure>.<method>.<n>.<name>.csv` for each further table. Runs are added, never overwritten; a withdrawn run stays,
-marked with the reason. The folder's `datapackage.json` describes every column and is written again on each save.
+marked with the reason. A run of a published figure carries the hash of its protocol (`engineroom.protocols`), and one that was made on a
+busy machine (`engineroom.quiet`) counts only where there is no other. The folder's `datapackage.json` describes every column and is written again on each save.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ from typing import Any, Literal, NotRequired, TypedDict, TypeVar
 import pandas as pd
 from filelock import FileLock
 
-from engineroom import files, forms, paths, provenance
+from engineroom import files, forms, paths, protocols, provenance, quiet
 from engineroom.chapters import METHODS
 from engineroom.errors import EngineRoomError
 from engineroom.summary import SUMMARIES, values
 
-__all__ = ["METHODS", "Run", "latest", "newest", "package", "recorded", "save", "withdraw"]
+__all__ = ["METHODS", "Run", "fill_protocols", "latest", "newest", "package", "recorded", "save", "withdraw"]
 
 T = TypeVar("T")
 
@@ -56,6 +57,7 @@ class Recording(TypedDict):
     summary: str
     not_attributable: str | None
     withdrawn: str | None
+    protocol: NotRequired[str | None]
     provenance: dict[str, Any]
     tables: dict[str, list[Column]]
 
@@ -82,6 +84,7 @@ class Run:
     recorded_at: str | None = None
     n: int | None = None
     withdrawn: str | None = None
+    protocol: str | None = None
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
@@ -95,6 +98,11 @@ class Run:
                 )
         if "series" not in self.table.columns:
             raise ValueError(f"the table of {self.figure} has no column 'series'")
+
+    @property
+    def why_busy(self) -> str | None:
+        """Why the machine was too busy for the run to decide a verdict, or None."""
+        return quiet.why_busy(self.method, self.provenance)
 
     def with_table(self, table: pd.DataFrame) -> Run:
         """The same run over other rows of it, or over rows made of them."""
@@ -124,6 +132,8 @@ def save(run: Run, *, chapter: str) -> Path:
                 f"the table {name or run.figure!r} is {len(text) / 1e6:.1f} MB as CSV, more than a recording may hold",
                 remedy="record fewer rows: summarise in the experiment, or sample",
             )
+    scrubbed = provenance.scrub(run.provenance)
+    protocol = _protocol(run, scrubbed)
     meta = _json_text(
         {
             "figure": run.figure,
@@ -132,7 +142,8 @@ def save(run: Run, *, chapter: str) -> Path:
             "summary": run.summary,
             "not_attributable": run.not_attributable,
             "withdrawn": None,
-            "provenance": provenance.scrub(run.provenance),
+            "protocol": protocol and protocols.hash_of(protocol),
+            "provenance": scrubbed,
             "tables": {
                 name: _fields(table, run.columns)
                 for name, table in {"": run.table, **dict(run.tables)}.items()
@@ -144,6 +155,8 @@ def save(run: Run, *, chapter: str) -> Path:
             int(path.stem.rpartition(".")[2]) for path in folder.glob(f"{run.figure}.{run.method}.*.json")
         ]
         stem = f"{run.figure}.{run.method}.{max(taken, default=0) + 1}"
+        if protocol is not None:
+            _keep(protocol, chapter)
         _replace(folder / f"{stem}.json", meta)
         for name, text in reversed(texts.items()):
             _replace(folder / f"{stem}{'.' if name else ''}{name}.csv", text)
@@ -166,12 +179,13 @@ def recorded(figure: str, method: str) -> list[Run]:
 
 
 def latest(figure: str, method: str) -> Run | None:
-    """The newest recorded run that is not withdrawn, or `None`."""
-    return next((run for run in reversed(recorded(figure, method)) if run.withdrawn is None), None)
+    """The newest recorded run that counts, or `None`: not withdrawn, and made on a quiet machine where there is such a one."""
+    kept = [run for run in reversed(recorded(figure, method)) if run.withdrawn is None]
+    return next((run for run in kept if run.why_busy is None), kept[0] if kept else None)
 
 
 def newest(figure: str, method: str) -> Run:
-    """The newest recorded run that is not withdrawn; raises EngineRoomError where there is none."""
+    """The newest recorded run that counts, as `latest`; raises EngineRoomError where there is none."""
     run = latest(figure, method)
     if run is None:
         raise EngineRoomError(
@@ -192,6 +206,44 @@ def withdraw(figure: str, method: str, n: int, *, reason: str) -> Path:
         )
     _replace(found[0], _json_text({**_recording(found[0]), "withdrawn": reason}))
     return found[0]
+
+
+def fill_protocols() -> list[Path]:
+    """Give the protocol to recordings that were kept by a program that knew none; return what was written."""
+    written = []
+    for path in sorted(filter(_is_complete, (paths.data() / "recorded").glob("*/*.*.*.json"))):
+        held = _recording(path)
+        if "protocol" in held:
+            continue
+        run = _read(path)
+        protocol = _protocol(run, run.provenance)
+        if protocol is not None:
+            _keep(protocol, path.parent.name)
+        named = {**held, "protocol": protocol and protocols.hash_of(protocol)}
+        last = ("provenance", "tables")
+        _replace(
+            path,
+            _json_text(
+                {
+                    key: named[key]
+                    for key in sorted(named, key=lambda key: last.index(key) if key in last else -1)
+                }
+            ),
+        )
+        written.append(path)
+    return written
+
+
+def _protocol(run: Run, scrubbed: Mapping[str, Any]) -> protocols.Content | None:
+    return protocols.content(
+        run.figure, run.method, table=run.table, summary=run.summary, provenance=scrubbed
+    )
+
+
+def _keep(protocol: protocols.Content, chapter: str) -> None:
+    path = protocols.path(protocol, chapter)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    _replace(path, _json_text(protocol))
 
 
 def package(chapter: str) -> dict[str, Any]:
@@ -289,6 +341,7 @@ def _read(path: Path) -> Run:
             recorded_at=meta["recorded_at"],
             n=int(path.stem.rpartition(".")[2]),
             withdrawn=meta["withdrawn"],
+            protocol=meta.get("protocol"),
         )
     except (OSError, ValueError, KeyError) as error:  # a table that is missing, or is another than described
         raise EngineRoomError(

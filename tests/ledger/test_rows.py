@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -9,7 +10,7 @@ from click.testing import CliRunner
 
 from engineroom import chapters, runs
 from engineroom.errors import EngineRoomError
-from engineroom.ledger import exchange, page
+from engineroom.ledger import exchange, history, page
 from engineroom.ledger.claims import figures
 from engineroom.ledger.cli import ledger
 from engineroom.ledger.rows import rows
@@ -18,6 +19,10 @@ from engineroom.runs import Run
 
 KEYS = {
     "fragile",
+    "protocols",
+    "reason",
+    "repeats",
+    "stability",
     "figure",
     "chapter",
     "method",
@@ -195,3 +200,57 @@ def test_the_page_shows_the_claims_of_figures_that_have_a_run(empty_book: Path) 
         in text
     )
     assert page.claims_markdown() == text
+
+
+def test_a_run_on_a_busy_machine_is_kept_and_decides_nothing(empty_book: Path) -> None:  # noqa: ARG001
+    quiet, busy = {"load_before": 0.3, "steal_percent": 0.0}, {"load_before": 4.9, "steal_percent": 0.4}
+    runs.save(replace(made_up(hash_s=9.0), provenance={"during": busy}), chapter="hash_join")
+    (row,) = (row for row in rows() if row.method is not None)
+    assert (row.verdict, row.stability) == ("not_attributable", None)
+    assert row.reason == "the machine was busy: load 4.9 before it, of at most 1.5"
+    runs.save(replace(made_up(hash_s=1.0), provenance={"during": quiet}), chapter="hash_join")
+    runs.save(replace(made_up(hash_s=9.0), provenance={"during": busy}), chapter="hash_join")
+    (row,) = (row for row in rows() if row.method is not None)
+    assert (row.verdict, row.reason) == ("reproduced", None)
+    (only,) = row.protocols
+    assert [(each["n"], each["verdict"]) for each in only["recordings"]] == [
+        (1, "contradicted"),
+        (2, "reproduced"),
+        (3, "contradicted"),
+    ]
+    assert [each["set_aside"] is None for each in only["recordings"]] == [False, True, False]
+
+
+def test_each_protocol_has_its_recordings_and_the_withdrawn_ones_keep_their_verdict(empty_book: Path) -> None:  # noqa: ARG001
+    runs.save(made_up(hash_s=9.0), chapter="hash_join")
+    runs.withdraw("fig-7-23", "live", 1, reason="the index was missing")
+    runs.save(replace(made_up(), summary="median"), chapter="hash_join")
+    runs.save(replace(made_up(), summary="median"), chapter="hash_join")
+    (row,) = (row for row in rows() if row.method is not None)
+    first, second = row.protocols
+    assert first["recordings"] == [
+        {"n": 1, "verdict": "contradicted", "set_aside": "withdrawn: the index was missing"}
+    ]
+    assert [each["n"] for each in second["recordings"]] == [2, 3]
+    assert [each.changes for each in history.recordings("fig-7-23", "live")] == [
+        (),
+        ("summary min to median",),
+        (),
+    ]
+    assert "changed with run 2: summary min to median" in ask("protocols", "fig-7-23")
+    with pytest.raises(EngineRoomError, match="engineroom record fig-7-22 --method live"):
+        ask("protocols", "fig-7-22")
+
+
+def test_export_never_takes_a_withdrawn_run_unless_it_is_asked_for_by_number(
+    empty_book: Path,  # noqa: ARG001
+    tmp_path: Path,
+) -> None:
+    for hash_s in (1.0, 9.0):
+        runs.save(made_up(hash_s=hash_s), chapter="hash_join")
+    runs.withdraw("fig-7-23", "live", 2, reason="test")
+    assert exchange.export("fig-7-23", "live", tmp_path / "x.json").n == 1
+    assert exchange.export("fig-7-23", "live", tmp_path / "x.json", n=2).n == 2
+    runs.withdraw("fig-7-23", "live", 1, reason="test")
+    with pytest.raises(EngineRoomError, match=r"no recorded run of fig-7-23 by live \(there are: 1, 2\)"):
+        exchange.export("fig-7-23", "live", tmp_path / "x.json")

@@ -229,7 +229,7 @@ def test_x_is_a_number_where_the_figure_says_so() -> None:
     ],
 )
 def test_direction(ours: float, published: float, holds: bool) -> None:
-    assert direction_holds(ours, published) is holds
+    assert bool(direction_holds(ours, published)) is holds
 
 
 @pytest.mark.parametrize(
@@ -249,7 +249,7 @@ def test_direction(ours: float, published: float, holds: bool) -> None:
     ],
 )
 def test_magnitude(ours: float, published: float, holds: bool) -> None:
-    assert magnitude_holds(ours, published) is holds
+    assert bool(magnitude_holds(ours, published)) is holds
 
 
 def test_a_run_without_the_columns_of_its_figure_is_refused() -> None:

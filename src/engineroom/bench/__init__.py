@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import psutil
 
-from engineroom import chapters, paths, progress, provenance
+from engineroom import chapters, paths, progress, provenance, quiet
 from engineroom.errors import EngineRoomError
 
 if TYPE_CHECKING:
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from engineroom.figures.table import Table
 
 __all__ = ["Row", "Sitting", "main", "planning", "row", "run", "shown", "table", "words"]
-
-QUIET_LOAD = 0.5
 
 
 @dataclass(frozen=True)
@@ -104,7 +102,7 @@ class Sitting:
     @property
     def is_quiet(self) -> bool:
         """Whether nobody used the machine when the sitting began."""
-        return self.load_before <= QUIET_LOAD
+        return self.load_before <= quiet.LOAD_OF_OTHERS
 
 
 def words() -> list[str]:
@@ -166,7 +164,7 @@ def header(word: str, seen: dict[str, Any]) -> str:
         f"load before {seen['load_before']}, steal {seen['steal_percent']} %"
         + (
             ""
-            if seen["load_before"] <= QUIET_LOAD
+            if seen["load_before"] <= quiet.LOAD_OF_OTHERS
             else "; others were using the machine: do not trust the wall times"
         )
     )

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from engineroom import paths, runs
+from engineroom import paths, quiet, runs
 from engineroom.errors import EngineRoomError
 from engineroom.figures.table import Table
 
@@ -181,7 +181,7 @@ def headline() -> str:
     """The README's sentences: the ratios against other packages, worst and best, and how many goals were missed."""
     import pandas as pd
 
-    from engineroom.bench import QUIET_LOAD, recorded_words
+    from engineroom.bench import recorded_words
 
     sittings = {word: newest(word) for word in recorded_words()}
     every = pd.concat([run.table for run in sittings.values()])
@@ -209,7 +209,7 @@ def headline() -> str:
             f"the join enumerator takes {alone.min():.1f} to {alone.max():.1f} ns of CPU time for a pair of table sets"
         )
     busy = [run.provenance["load_before"] for run in sittings.values()]
-    if max(busy) > QUIET_LOAD:
+    if max(busy) > quiet.LOAD_OF_OTHERS:
         said[-1] += f" (others used the machine meanwhile: load up to {max(busy):g} before a bench)"
     dates = sorted({run.provenance["date"][:10] for run in sittings.values()})
     cores = next(iter(sittings.values())).provenance["cores"]

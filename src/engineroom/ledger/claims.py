@@ -12,7 +12,7 @@ from engineroom.errors import EngineRoomError
 from engineroom.ledger import expressions
 from engineroom.published import Effect, Shape
 
-__all__ = ["Effect", "Figure", "Shape", "figure", "figures", "to_rows"]
+__all__ = ["Effect", "Figure", "Shape", "figure", "figures", "to_key", "to_rows"]
 
 
 @dataclass(frozen=True)
@@ -69,15 +69,21 @@ def to_rows(
     for each_series, each_x, value in zip(table["series"], table[x], table[y], strict=True):
         if pd.isna(value):
             continue
-        try:
-            key: expressions.Key = str(each_x) if figure.x_type == "text" else float(each_x)
-        except ValueError as error:
-            raise EngineRoomError(
-                f"{figure.id} takes numbers for {x}, and a row has {each_x!r}",
-                remedy=f"give {x} as a number, as figures.yaml says",
-            ) from error
-        rows.setdefault(str(each_series), {})[key] = float(value)
+        rows.setdefault(str(each_series), {})[to_key(figure, each_x)] = float(value)
     return rows
+
+
+def to_key(figure: Figure, x: object) -> expressions.Key:
+    """An x as the claims name it: a text or a number, as the figure says."""
+    if figure.x_type == "text":
+        return str(x)
+    try:
+        return float(x)  # type: ignore[arg-type]
+    except ValueError as error:
+        raise EngineRoomError(
+            f"{figure.id} takes numbers for {figure.x}, and a row has {x!r}",
+            remedy=f"give {figure.x} as a number, as figures.yaml says",
+        ) from error
 
 
 @functools.cache

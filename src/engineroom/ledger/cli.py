@@ -9,7 +9,8 @@ from pathlib import Path
 import click
 
 from engineroom import chapters, runs
-from engineroom.ledger import exchange
+from engineroom.errors import EngineRoomError
+from engineroom.ledger import exchange, history
 from engineroom.ledger.claims import figure
 from engineroom.ledger.rows import judgements, rows
 from engineroom.ledger.verdicts import TOKENS, Judgement, judge
@@ -112,6 +113,43 @@ def withdraw(figure_id: str, number: int, method: str, reason: str) -> None:
     """Mark recorded run NUMBER of FIGURE as withdrawn; its rows stay."""
     runs.withdraw(figure_id, method, number, reason=reason)
     click.echo(f"Run {number} of {figure_id} by {method} no longer counts: {reason}")
+
+
+@ledger.command()
+@click.argument("figure_id", metavar="FIGURE")
+@_method
+def protocols(figure_id: str, method: str) -> None:
+    """Show every recording of FIGURE, the protocol that it follows, what changed, and the verdict of its rows."""
+    found = history.recordings(figure(figure_id).id, method)
+    if not found:
+        raise EngineRoomError(
+            f"no run of {figure_id} by {method} is recorded",
+            remedy=f"engineroom record {figure_id} --method {method}",
+        )
+    _echo_table(
+        ("run", "recorded", "protocol", "verdict", "claims", "counts"),
+        [
+            (
+                str(each.n),
+                each.recorded_at[:10],
+                f"{each.number} ({each.protocol})",
+                f"{TOKENS[each.verdict]} {each.verdict}",
+                f"{each.claims_held}/{each.claims_total}",
+                each.set_aside or "yes",
+            )
+            for each in found
+        ],
+    )
+    for each in found:
+        for change in each.changes:
+            click.echo(f"changed with run {each.n}: {change}")
+
+
+@ledger.command()
+def fill() -> None:
+    """Give their protocol to recordings that an earlier version of this program kept."""
+    for path in runs.fill_protocols():
+        click.echo(path.stem)
 
 
 def _show_figure(figure_id: str) -> None:

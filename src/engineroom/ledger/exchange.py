@@ -50,6 +50,7 @@ def dump(run: runs.Run) -> dict[str, Any]:
         "recorded_at": run.recorded_at,
         "summary": run.summary,
         "not_attributable": run.not_attributable,
+        "protocol": run.protocol,
         "verdict": judged.verdict,
         "claims_held": judged.claims_held,
         "claims_total": judged.claims_total,

@@ -11,13 +11,24 @@ because there were no rows to contradict it is told apart from one that holds.
 from __future__ import annotations
 
 import ast
+import functools
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from engineroom.errors import EngineRoomError
 
-__all__ = ["ExpressionError", "MissingRowsError", "Rows", "check", "evaluate"]
+__all__ = [
+    "COMPARE",
+    "MISSING",
+    "Evaluator",
+    "ExpressionError",
+    "MissingRowsError",
+    "Rows",
+    "Series",
+    "check",
+    "evaluate",
+]
 
 Key: TypeAlias = float | int | str
 Rows: TypeAlias = Mapping[str, Mapping[Key, float]]
@@ -41,7 +52,7 @@ _UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {
     ast.USub: operator.neg,
     ast.Not: operator.not_,
 }
-_COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
+COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.Lt: operator.lt,
     ast.LtE: operator.le,
     ast.Gt: operator.gt,
@@ -72,10 +83,11 @@ class MissingRowsError(Exception):
     """The claim asks for rows that are not there: it is neither true nor false."""
 
 
-class _Series(dict[Key, float]):
+class Series(dict[Key, Any]):
     """The values of one series; a type of its own, so that the evaluator knows a value of `y` when it reads one."""
 
 
+@functools.cache
 def check(expression: str) -> ast.expr:
     """Parse an expression and refuse what a claim may not use, or that never mentions `y`."""
     if len(expression) > _LONGEST:
@@ -97,9 +109,9 @@ def evaluate(expression: str, y: Rows) -> Any:
     and when the answer is true although no value was read; `ExpressionError` when it costs too much, or adds a text to a number.
     """
     tree = check(expression)
-    evaluator = _Evaluator()
+    evaluator = Evaluator()
     try:
-        value = evaluator.value(tree, {"y": {series: _Series(values) for series, values in y.items()}})
+        value = evaluator.value(tree, {"y": {series: Series(values) for series, values in y.items()}})
     except KeyError as error:
         raise MissingRowsError(f"no row for {error.args[0]!r}") from error
     except ZeroDivisionError as error:
@@ -117,6 +129,10 @@ def evaluate(expression: str, y: Rows) -> Any:
 
 class _EmptyError(Exception):
     pass
+
+
+# By what an evaluation ends where rows are missing.
+MISSING = (KeyError, ZeroDivisionError, IndexError, _EmptyError)
 
 
 def _check(node: ast.AST, names: frozenset[str]) -> None:
@@ -139,7 +155,7 @@ def _check(node: ast.AST, names: frozenset[str]) -> None:
             parts = [operand]
         case ast.BoolOp(values=values):
             parts = list(values)
-        case ast.Compare(left=left, ops=ops, comparators=rest) if all(type(op) in _COMPARE for op in ops):
+        case ast.Compare(left=left, ops=ops, comparators=rest) if all(type(op) in COMPARE for op in ops):
             parts = [left, *rest]
         case ast.Tuple(elts=elts) | ast.List(elts=elts):
             parts = list(elts)
@@ -158,8 +174,8 @@ def _check(node: ast.AST, names: frozenset[str]) -> None:
         _check(part, names)
 
 
-class _Evaluator:
-    """Walks a checked tree; `has_read` says whether a value of `y` was read on the way."""
+class Evaluator:
+    """Walks a checked tree; `has_read` says whether a value of `y` was read on the way, which is a `Series`' own type to tell."""
 
     def __init__(self) -> None:
         self.has_read = False
@@ -187,7 +203,7 @@ class _Evaluator:
             case ast.Subscript(value=container, slice=key):
                 held = self.value(container, names)
                 found = held[self.value(key, names)]
-                self.has_read |= isinstance(held, _Series)
+                self.has_read |= isinstance(held, Series)
                 return found
             case ast.BinOp(left=left, op=binary, right=right):
                 return self._combine(binary, self.value(left, names), self.value(right, names))
@@ -241,7 +257,7 @@ class _Evaluator:
         for op, part in zip(ops, rest, strict=True):
             high = self.value(part, names)
             self._pay(sum(len(each) for each in (low, high) if isinstance(each, _SIZED)))
-            if not _COMPARE[type(op)](low, high):
+            if not COMPARE[type(op)](low, high):
                 return False
             low = high
         return True
@@ -256,5 +272,8 @@ class _Evaluator:
         assert isinstance(first.target, ast.Name)
         for item in self.value(first.iter, names):
             bound = {**names, first.target.id: item}
-            if all(self.value(condition, bound) for condition in first.ifs):
+            if all(self._is_true(self.value(condition, bound)) for condition in first.ifs):
                 yield from self._comprehend(elt, rest, bound)
+
+    def _is_true(self, condition: Any) -> bool:
+        return bool(condition)

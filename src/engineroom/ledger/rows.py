@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from engineroom import runs
+from engineroom.ledger import history
 from engineroom.ledger.claims import Figure, figures
-from engineroom.ledger.verdicts import Judgement, judge
+from engineroom.ledger.resampling import FRAGILE_BELOW
+from engineroom.ledger.verdicts import Judgement, judge, stability
 
 __all__ = ["Row", "judgements", "rows"]
 
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the ledger, in the words of its JSON."""
+    """One line of the ledger, in the words of its JSON.
+
+    `stability` is from 0 to 1, None where there is no verdict of a run; `protocols` has an entry for each that the figure has had, with its
+    recordings and the verdict of each; `fragile` the varied numbers of a simulated machine that change the verdict.
+    """
 
     figure: str
     chapter: str
@@ -25,6 +31,15 @@ class Row:
     origin: str | None
     recorded_at: str | None
     fragile: tuple[str, ...] | None = None
+    stability: float | None = None
+    protocols: list[dict[str, Any]] = field(default_factory=list)
+    repeats: int = 0
+    reason: str | None = None
+
+    @property
+    def is_fragile(self) -> bool:
+        """Whether too few resamples and variations of the run say the same."""
+        return self.stability is not None and self.stability < FRAGILE_BELOW
 
     def json(self) -> dict[str, Any]:
         """The row as a program reads it."""
@@ -58,6 +73,10 @@ def _rows_of(each: Figure) -> list[Row]:
             run.origin,
             run.recorded_at,
             judged.fragile,
+            stability(run, judged),
+            history.by_protocol(history.recordings(each.id, run.method)),
+            judged.repeats,
+            judged.reason,
         )
         for run, judged in judgements(each.id)
     ]

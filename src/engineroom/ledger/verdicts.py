@@ -15,10 +15,13 @@ run of one repeat has no spread.
 **Outcomes.** Only `held` counts for a figure. `not held`, `undecided` and `missing` (the rows lack what the claim asks for)
 count in the total and not as held. A missing claim that is marked optional is `left out`: it does not count at all.
 
-**Verdict.** `not_attributable` if the experiment's own rule said so before the run; `context` if no claim counts;
+**Verdict.** `not_attributable` if the experiment's own rule said so before the run, or the machine was busy (`engineroom.quiet`); `context` if no claim counts;
 `reproduced` if all directions and shapes hold and at least half of the magnitudes; `partly` if at least half of the
 directions and shapes hold; `undecided` if fewer hold, and at least half would if all the undecided ones did; `contradicted`
 otherwise. A figure without a run is `open`.
+
+**Stability.** The share of 2,000 resamples of the raw repeats (`engineroom.ledger.resampling`) that this whole rule gives the same verdict;
+of a simulated run with varied numbers, no more than the share of the variations that do. Below 0.8 the verdict is called fragile.
 """
 
 from __future__ import annotations
@@ -26,14 +29,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from engineroom import side_by_side
-from engineroom.ledger import expressions
-from engineroom.ledger.claims import Effect, Figure, Shape, figure, to_rows
+from engineroom.ledger import expressions, resampling
+from engineroom.ledger.claims import Effect, Figure, Shape, figure, to_key, to_rows
 from engineroom.runs import Run
 from engineroom.summary import each_repeat, summarise
 
-__all__ = ["TOKENS", "Claim", "Judgement", "judge"]
+__all__ = ["TOKENS", "Claim", "Judgement", "judge", "stability"]
 
 # Each verdict with the sign that stands beside it, so that colour is never the only channel.
 TOKENS = {
@@ -91,8 +98,12 @@ class Judgement:
         return sum(claim.counts for claim in self.claims)
 
 
-def judge(run: Run) -> Judgement:
-    """Ask every claim of the run's figure of its rows and pass the verdict (the rule is this module's docstring)."""
+def judge(run: Run, *, though_busy: bool = False) -> Judgement:
+    """Ask every claim of the run's figure of its rows and pass the verdict (the rule is this module's docstring).
+
+    `though_busy` asks what the rows say without regard to the machine they were measured on.
+    """
+    reason = run.not_attributable or (None if though_busy else run.why_busy)
     subject = figure(run.figure)
     summary, repeats = _rows(subject, run)
     claims: list[Claim] = []
@@ -102,39 +113,107 @@ def judge(run: Run) -> Judgement:
     return Judgement(
         figure=run.figure,
         method=run.method,
-        verdict="not_attributable" if run.not_attributable else _verdict(claims),
+        verdict="not_attributable" if reason else _verdict(claims),
         claims=tuple(claims),
         repeats=len(repeats),
-        reason=run.not_attributable,
-        fragile=_flips(run),
+        reason=reason,
+        fragile=None if reason else _flips(run),
     )
 
 
 def _flips(run: Run) -> tuple[str, ...] | None:
-    """The varied machines (table `varied`) on which the figure would get another verdict than by the run itself."""
-    if "varied" not in run.tables or run.not_attributable:
+    """The varied machines and loads (table `varied`) on which the figure would get another verdict.
+
+    They were simulated by the first seed alone, so they are held against what the same seeds give on the usual machine.
+    """
+    if "varied" not in run.tables:
         return None
-    alone = replace(run, tables={})
-    usual = judge(alone).verdict
-    by = run.tables["varied"].groupby(["parameter", "factor"], sort=False)
-    found = {key: judge(replace(alone, table=table)).verdict for key, table in by}
-    return tuple(
-        f"{name} x {factor:g}: {verdict}" for (name, factor), verdict in found.items() if verdict != usual
+    alone, varied = replace(run, tables={}), run.tables["varied"]
+    alike = run.table[run.table["repeat"].isin(varied["repeat"].unique())]
+    usual = judge(replace(alone, table=alike)).verdict
+    by = varied.groupby(["parameter", "factor"], sort=False)
+    found = [(key, judge(replace(alone, table=table)).verdict) for key, table in by]
+    return tuple(f"{name} x {factor:g}: {verdict}" for (name, factor), verdict in found if verdict != usual)
+
+
+def stability(run: Run, judged: Judgement) -> float | None:
+    """From 0 to 1: how often the run gives its verdict again (the module's docstring); None where it has none of its own."""
+    if judged.verdict in ("not_attributable", "context"):
+        return None
+    share = float(np.mean(_resampled(run, judged) == judged.verdict))
+    if judged.fragile is not None:
+        varied = run.tables["varied"].groupby(["parameter", "factor"]).ngroups
+        share = min(share, 1 - len(judged.fragile) / varied)
+    return round(share, 4)
+
+
+def _resampled(run: Run, judged: Judgement) -> NDArray[Any]:
+    """The verdict of each resample."""
+    subject = figure(run.figure)
+    if subject.x is None:
+        return np.array([judged.verdict])
+    x, y = subject.x, subject.y_column
+    cells = resampling.draw(
+        side_by_side.measured(run, "series", x, y=y),
+        "series",
+        x,
+        y=y,
+        how=run.summary,
+        name=f"{run.figure}.{run.method}",
     )
+    rows: resampling.Many = {}
+    for series, place, values in zip(cells["series"], cells[x], cells[y], strict=True):
+        rows.setdefault(str(series), {})[to_key(subject, place)] = values
+    shape = (1 + judged.repeats, resampling.DRAWS)
+    zero = np.zeros(resampling.DRAWS, dtype=int)
+    others, held, could, magnitudes, magnitudes_held = zero, zero, zero, zero, zero
+    of = {claim.id: claim for claim in subject.claims}
+    for claim in judged.claims:
+        if claim.outcome in ("missing", "left out"):
+            answers = np.full(shape, np.nan)
+        else:
+            expr = of[claim.id].expr
+            answers = _answers(claim, resampling.evaluate_many(expr, rows, shape[0] * shape[1])).reshape(
+                shape
+            )
+        is_missing = np.isnan(answers).any(axis=0)
+        is_decided = (answers == answers[0]).all(axis=0)
+        counts = ~is_missing | (not of[claim.id].optional)
+        if claim.part == "magnitude":
+            magnitudes = magnitudes + counts
+            magnitudes_held = magnitudes_held + (is_decided & (answers[0] == 1))
+        else:
+            others = others + counts
+            held = held + (is_decided & (answers[0] == 1))
+            could = could + (~is_missing & (~is_decided | (answers[0] == 1)))
+    return _passed(held, could, others, magnitudes_held, magnitudes)
 
 
-def direction_holds(ours: float, published: float) -> bool:
-    """Whether our ratio is on the published side of 1."""
+def _answers(claim: Claim, values: NDArray[Any]) -> NDArray[np.float64]:
+    """1 where the claim is granted, 0 where not, nan where rows are missing."""
+    values = np.asarray(values, dtype=float)
+    if claim.part == "shape":
+        granted: Any = values == 1
+    else:
+        assert claim.published is not None
+        granted = (direction_holds if claim.part == "direction" else magnitude_holds)(values, claim.published)
+    return np.where(np.isnan(values), np.nan, granted)
+
+
+def direction_holds(ours: Any, published: float) -> Any:
+    """Whether our ratio, or each of many, is on the published side of 1."""
     if _is_near_one(published):
         return abs(ours - 1) <= _NEAR_ONE_OURS + _ROUNDING
     return (ours - 1) * (published - 1) > 0
 
 
-def magnitude_holds(ours: float, published: float) -> bool:
-    """Whether our ratio is of the published size, on a logarithmic scale."""
+def magnitude_holds(ours: Any, published: float) -> Any:
+    """Whether our ratio, or each of many, is of the published size, on a logarithmic scale."""
     if _is_near_one(published):
         return direction_holds(ours, published)
-    return ours > 0 and 0.5 - _ROUNDING <= math.log(ours) / math.log(published) <= 2 + _ROUNDING
+    # What is not above 0 is as far from any published ratio as a number can be.
+    share = np.log(np.maximum(ours, np.finfo(float).tiny)) / math.log(published)
+    return (share >= 0.5 - _ROUNDING) & (share <= 2 + _ROUNDING)
 
 
 def _is_near_one(published: float) -> bool:
@@ -149,15 +228,25 @@ def _verdict(claims: Iterable[Claim]) -> str:
     others = [claim for claim in counted if claim.part != "magnitude"]
     held = sum(claim.is_held for claim in others)
     could_hold = held + sum(claim.outcome == "undecided" for claim in others)
-    if held == len(others) and 2 * sum(magnitudes) >= len(magnitudes):
-        return "reproduced"
-    if 2 * held >= len(others):
-        return "partly"
-    return "undecided" if 2 * could_hold >= len(others) else "contradicted"
+    return str(_passed(held, could_hold, len(others), sum(magnitudes), len(magnitudes)))
+
+
+def _passed(held: Any, could_hold: Any, others: Any, magnitudes_held: Any, magnitudes: Any) -> NDArray[Any]:
+    """The verdict, or that of each of many: directions and shapes that hold, that could, and all; then the magnitudes."""
+    return np.select(
+        [
+            np.asarray(others + magnitudes == 0),
+            np.asarray((held == others) & (2 * magnitudes_held >= magnitudes)),
+            np.asarray(2 * held >= others),
+            np.asarray(2 * could_hold >= others),
+        ],
+        ["context", "reproduced", "partly", "undecided"],
+        "contradicted",
+    )
 
 
 def _ask_effect(effect: Effect, summary: expressions.Rows, repeats: list[expressions.Rows]) -> list[Claim]:
-    parts: tuple[tuple[str, Callable[[float, float], bool]], ...] = (
+    parts: tuple[tuple[str, Callable[[float, float], Any]], ...] = (
         ("direction", direction_holds),
         ("magnitude", magnitude_holds),
     )
@@ -175,7 +264,9 @@ def _ask_effect(effect: Effect, summary: expressions.Rows, repeats: list[express
         claim(
             part,
             ours,
-            _outcome(holds(ours, effect.published), [holds(value, effect.published) for value in each]),
+            _outcome(
+                bool(holds(ours, effect.published)), [bool(holds(value, effect.published)) for value in each]
+            ),
         )
         for part, holds in parts
     ]

@@ -1,0 +1,39 @@
+"""The one threshold of quiet: above it, others' work on the machine is part of what was measured.
+
+A run above it is kept as what it is, and decides no verdict. A simulated run counts events in virtual time, to which others' work
+does nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+__all__ = ["LOAD", "LOAD_OF_OTHERS", "STEAL_PERCENT", "rule", "why_busy"]
+
+# Runnable threads of others when a sitting begins.
+LOAD_OF_OTHERS = 0.5
+# Of the run itself: the average remembers what the same command measured just before, one thread at a time.
+LOAD = LOAD_OF_OTHERS + 1.0
+# The narrowest boundary of a claim is 3 % from 1. On two processors, 1 % of their time is at most 2 % of one thread's.
+STEAL_PERCENT = 1.0
+
+
+def rule(method: str) -> dict[str, float] | None:
+    """The threshold as a protocol states it; None for a method to which others' work does nothing."""
+    return None if method == "sim" else {"load_before": LOAD, "steal_percent": STEAL_PERCENT}
+
+
+def why_busy(method: str, provenance: Mapping[str, Any]) -> str | None:
+    """Why a run was not quiet enough to decide, or None. What nobody wrote down is held against no run."""
+    if method == "sim":
+        return None
+    during = provenance.get("during") or {}
+    load = during.get("load_before") or 0.0
+    steal = during.get("steal_percent") or 0.0
+    doubts = []
+    if load > LOAD:
+        doubts.append(f"load {load:g} before it, of at most {LOAD:g}")
+    if steal > STEAL_PERCENT:
+        doubts.append(f"{steal:g} % of the processors' time withheld, of at most {STEAL_PERCENT:g} %")
+    return f"the machine was busy: {'; '.join(doubts)}" if doubts else None
