@@ -37,7 +37,7 @@ def test_the_order_of_rows_and_the_values_measured_are_no_part_of_it():
 @pytest.mark.parametrize(
     ("other", "change"),
     [
-        (made(machine={**MACHINE, "pause_ps": 47000}), "machine.machine.pause_ps 67000 to 47000"),
+        (made(machine={**MACHINE, "pause_ps": 47000}), "machine.pause_ps 67000 to 47000"),
         (made(load={**LOAD, "away_ns": 0}), "load.away_ns 150000 to 0"),
         (made(TABLE[TABLE["repeat"] < 2]), "repeats 3 to 2"),
         (made(summary="min"), "summary median to min"),

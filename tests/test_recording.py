@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import os
 from pathlib import Path
 
@@ -20,7 +21,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def measured(_point, given):
-    return {"nanoseconds": given.machine["switch_ps"]}
+    return {"nanoseconds": given.machine["switch_ps"], "load": json.dumps(given.load)}
 
 
 ONE_POINT = Experiment(
@@ -28,7 +29,7 @@ ONE_POINT = Experiment(
     says="made up",
     points={"threads": (1,), "series": ("mtr_5_7",)},
     measure=measured,
-    load={},
+    load={"statements": 1, "away_ns": 100, "flush_every": 0, "dirty_percent": 80},
     machine="four_sockets_176",
     columns={},
 )
@@ -111,6 +112,25 @@ def test_estimates_of_the_machine_that_a_run_names_are_varied(given):
     by = varied.set_index(["parameter", "factor"])["nanoseconds"]
     assert (by["switch_ps", 0.5], by["switch_ps", 1.5]) == (0.5 * usual, 1.5 * usual)
     assert all(arguments["executor"] is HERE for arguments in given)
+
+
+def test_each_number_of_the_load_is_varied_where_it_can_be(given):
+    """A half of one statement is one, nothing stays nothing, and a share is at most all."""
+    said("num-deg-3", "--method", "sim", "--vary", "--jobs", "1")
+    varied = runs.latest("num-deg-3", "sim").tables["varied"]
+    rows = varied[varied["parameter"].str.startswith("load.")]
+    found = {
+        (name, factor): json.loads(load)[name.removeprefix("load.")]
+        for name, factor, load in zip(rows["parameter"], rows["factor"], rows["load"], strict=True)
+    }
+    assert found == {
+        ("load.statements", 1.5): 2,
+        ("load.away_ns", 0.5): 50,
+        ("load.away_ns", 1.5): 150,
+        ("load.dirty_percent", 0.5): 40,
+        ("load.dirty_percent", 1.5): 100,
+    }
+    assert not [arguments for arguments in given if "load" in arguments and arguments["machine"] is None]
 
 
 @pytest.mark.parametrize(

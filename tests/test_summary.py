@@ -46,7 +46,7 @@ def cells_of(measured: list[tuple[str, int, float | None]]) -> dict[tuple[str, i
 def test_a_summary_is_what_a_slow_reference_makes_of_each_cell(
     measured: list[tuple[str, int, float | None]],
 ) -> None:
-    for how, statistic in (("median", statistics.median), ("min", min)):
+    for how, statistic in (("median", statistics.median), ("min", min), ("max", max)):
         found = summarise(table_of(measured), "series", "x", y="y", how=how)
         cells = {
             (row.series, row.x): (row.y, row.median, row.least, row.most, row.repeats)
@@ -133,7 +133,7 @@ def test_cells_can_keep_the_order_in_which_they_appear() -> None:
 def test_an_unknown_summary_is_refused() -> None:
     with pytest.raises(KeyError):
         values(COSTS, "series", y="ns", how="mean")
-    with pytest.raises(ValueError, match="not median or min"):
+    with pytest.raises(ValueError, match="not median or min or max"):
         Run("num-deg-3", "sim", COSTS, {}, summary="mean")
 
 

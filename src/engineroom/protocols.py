@@ -28,7 +28,6 @@ _CIRCUMSTANCES = frozenset((
     "machine_name", "primitives_ns", "real_threads_of_recording", "simulated_by_revision",
 ))  # fmt: skip
 _MACHINE = frozenset(("machine", "servers", "scheduling", "compiler", "flags", "fsync_us"))
-_OWN = frozenset(("window", "repeats_made_of"))
 # Columns by which a run says how long it measured.
 _WINDOWS = {
     "half_width_percent": "grows until the throughput is known",
@@ -45,9 +44,10 @@ def content(
     chosen = {
         key: value
         for key, value in provenance.items()
-        if key not in _CIRCUMSTANCES | _OWN and not (key == "load" and isinstance(value, list))
+        if key not in _CIRCUMSTANCES | {"window"} and not (key == "load" and isinstance(value, list))
     }
     machine = {key: chosen.pop(key) for key in _MACHINE & set(chosen)}
+    machine |= machine.pop("machine", {})
     if "servers" in machine:
         machine["servers"] = {
             label: {key: about.get(key) for key in ("server_version", "build", "settings")}
@@ -63,7 +63,6 @@ def content(
         "load": load,
         "points": _points(figure, table),
         "repeats": repeats,
-        "repeats_made_of": provenance.get("repeats_made_of"),
         "summary": summary,
         "window": provenance.get("window") or _window(table, load),
         "quiet": quiet.rule(method),

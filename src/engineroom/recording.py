@@ -55,7 +55,7 @@ def made_together() -> dict[tuple[str, str, str], tuple[str, ...]]:
 @click.option(
     "--vary",
     is_flag=True,
-    help="Simulated runs also with each estimated number of their machine at 0.5 and 1.5 times its value.",
+    help="Simulated runs also with each estimated number of their machine, and each of their load, at 0.5 and 1.5 times its value.",
 )
 @click.option(
     "--jobs", type=click.IntRange(1), help="So many simulations at once; by default one a processor."

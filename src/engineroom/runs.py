@@ -67,7 +67,7 @@ class Run:
     """One run of an experiment for one figure by one method.
 
     `table` is tidy: the x column of the figure, `series`, the y column, `repeat` (from 0) and anything more. `summary` says
-    which of the repeats counts as the value: `"median"`, or `"min"` for CPU time, to which others' load only adds.
+    which of the repeats counts as the value: `"median"`, `"min"` for CPU time, to which others' load only adds, `"max"` for a rate of it.
     `not_attributable` is the reason found by a rule that the experiment fixed before it ran, or `None`.
     `columns` describes the columns, further tables' too, for the reader of the CSV: `{"server_cpu_s": "CPU time ..."}`.
     """

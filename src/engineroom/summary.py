@@ -1,6 +1,6 @@
 """How the repeats of a measurement become one value: the only place that knows.
 
-The median counts, except where a run says `summary="min"`: CPU time, to which others' load only adds. Whoever compares values
+The median counts, except where a run says `summary="min"`: CPU time, to which others' load only adds; or `"max"`: a rate of CPU time. Whoever compares values
 (the judge, a figure, a page) takes them from here, and what is published beside them keeps the spread: median, least, most
 and the number of repeats of each cell.
 """
@@ -14,7 +14,7 @@ import pandas as pd
 __all__ = ["SPREAD", "SUMMARIES", "each_repeat", "how_of", "summarise", "values", "with_spread"]
 
 # What a run says, and the column of a summary that then counts.
-SUMMARIES: dict[str, str] = {"median": "median", "min": "least"}
+SUMMARIES: dict[str, str] = {"median": "median", "min": "least", "max": "most"}
 SPREAD = ("median", "least", "most", "repeats")
 
 

@@ -254,3 +254,41 @@ def test_export_never_takes_a_withdrawn_run_unless_it_is_asked_for_by_number(
     runs.withdraw("fig-7-23", "live", 1, reason="test")
     with pytest.raises(EngineRoomError, match=r"no recorded run of fig-7-23 by live \(there are: 1, 2\)"):
         exchange.export("fig-7-23", "live", tmp_path / "x.json")
+
+
+def test_a_chapter_shows_its_verdicts_with_their_stability_and_protocols(empty_book: Path) -> None:  # noqa: ARG001
+    runs.save(made_up(hash_s=9.0), chapter="hash_join")
+    runs.save(replace(made_up(), summary="median"), chapter="hash_join")
+    lines = page.verdicts_markdown("hash_join").splitlines()
+    at = lines.index("* - fig-7-23 by live")
+    assert lines[at + 1 : at + 4] == [
+        "  - ✓ reproduced, 4 of 4 claims",
+        "  - a single repeat, nothing to resample",
+        "  - 2: contradicted, then reproduced",
+    ]
+    assert "no run" not in "".join(lines)
+
+
+def test_a_chapter_says_what_was_changed_where_a_verdict_was_another(empty_book: Path) -> None:  # noqa: ARG001
+    assert page.changes_markdown("hash_join") == "- No verdict of this chapter was ever another one.\n"
+    runs.save(made_up(hash_s=9.0), chapter="hash_join")
+    runs.save(replace(made_up(), summary="median"), chapter="hash_join")
+    for summary in ("min", "median"):
+        runs.save(replace(made_up("kernel"), summary=summary), chapter="hash_join")
+    assert page.changes_markdown("hash_join").splitlines() == [
+        "- **fig-7-23 by live**: recording 1 contradicted; recording 2 reproduced (changed: summary min to median).",
+        "- 1 other has had several protocols, and the same verdict under each.",
+    ]
+
+
+def test_the_ledger_names_a_fragile_verdict_and_why_a_recording_does_not_count(empty_book: Path) -> None:  # noqa: ARG001
+    scattered = pd.concat(
+        made_up(hash_s=hash_s).table.assign(repeat=repeat) for repeat, hash_s in enumerate((1.0, 4.0, 6.0))
+    )
+    runs.save(made_up().with_table(scattered), chapter="hash_join")
+    (row,) = (row for row in rows() if row.method is not None)
+    assert row.is_fragile
+    assert f"stability {row.stability:.2f}, **fragile**" in page.markdown()
+    runs.withdraw("fig-7-23", "live", 1, reason="x_y")
+    runs.save(made_up(), chapter="hash_join")
+    assert "  - withdrawn: x\\_y\n" in page.claims_markdown()

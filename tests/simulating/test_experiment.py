@@ -88,7 +88,8 @@ def test_varied_machines_hang_on_the_run():
     table = run.tables["varied"]
     found = table.drop_duplicates(["parameter", "factor"]).set_index(["parameter", "factor"])["ns"].str[2]
     every = {(name, factor) for name in machine.uncertain() for factor in FACTORS}
-    assert set(found.index) == every - {("disk_queue_depth", 0.5)}  # one disk cannot be halved
+    of_machine = {key for key in found.index if not key[0].startswith("load.")}
+    assert of_machine == every - {("disk_queue_depth", 0.5)}  # one disk cannot be halved
     usual = machine.values()["switch_ps"]
     assert (found["switch_ps", 0.5], found["switch_ps", 1.5], found["wake_ps", 0.5]) == (
         0.5 * usual,

@@ -101,7 +101,7 @@ def export(figure_id: str, method: str, number: int | None, output: Path | None)
 def read(file: Path) -> None:
     """Judge an exported run anew and show each claim."""
     run = exchange.load(file)
-    _show_judgement(run, judge(run))
+    _show_judgement(run, judge(run, deciding=True))
 
 
 @ledger.command()

@@ -41,7 +41,7 @@ class Exported(TypedDict):
 
 def dump(run: runs.Run) -> dict[str, Any]:
     """A run as plain JSON values, with its verdict."""
-    judged = judge(run)
+    judged = judge(run, deciding=True)
     return {
         "format": _FORMAT,
         "engineroom": engineroom.__version__,

@@ -41,7 +41,7 @@ def recordings(figure: str, method: str) -> list[Recording]:
         name = protocols.hash_of(protocol)
         if name not in order:
             order.append(name)
-        judged = judge(replace(run, tables={}), though_busy=True)
+        judged = judge(replace(run, tables={}))
         found.append(
             Recording(
                 n=run.n or 0,

@@ -6,12 +6,13 @@ from collections import defaultdict
 
 from engineroom import chapters, paths
 from engineroom.figures.table import listed
+from engineroom.ledger import history
 from engineroom.ledger.claims import Figure, figures
 from engineroom.ledger.rows import Row, judgements, rows
 from engineroom.ledger.verdicts import TOKENS, Claim, Judgement
 from engineroom.runs import Run, recorded
 
-__all__ = ["claims_markdown", "markdown", "summary"]
+__all__ = ["changes_markdown", "claims_markdown", "markdown", "summary", "verdicts_markdown"]
 
 
 def summary() -> dict[str, int]:
@@ -48,8 +49,92 @@ def _table(found: list[Row]) -> str:
 
 def claims_markdown(*named: str) -> str:
     """Each claim with the published value and ours, one table per figure and method; of the named figures, or of all that have a run."""
-    parts = [_claims_table(run, judged) for each in (named or figures()) for run, judged in judgements(each)]
+    parts = [
+        f"{_claims_table(run, judged)}\n\n{_recordings_table(each, run.method)}"
+        for each in (named or figures())
+        for run, judged in judgements(each)
+    ]
     return "\n\n".join(parts or ["No figure has a run yet."]) + "\n"
+
+
+def verdicts_markdown(chapter: str) -> str:
+    """The verdicts of a chapter on its page: which, how stable, and under which protocols; claims and recordings are the ledger's."""
+    found = [row for row in rows(chapter=chapter) if row.method is not None]
+    lines = (
+        (
+            f"{_link(figures()[row.figure])} by {row.method}",
+            f"{_words(row.verdict)}, {row.claims_held} of {row.claims_total} claims",
+            _stability(row),
+            _protocols(row),
+        )
+        for row in found
+    )
+    return listed(("figure", "verdict", "stability", "protocols"), lines, kind="claims") + "\n"
+
+
+def changes_markdown(chapter: str) -> str:
+    """Of a chapter's figures whose verdict was not the same in all recordings: what was changed between them, and each verdict."""
+    said, same = [], 0
+    for row in rows(chapter=chapter):
+        found = history.recordings(row.figure, row.method) if row.method else []
+        if len({each.verdict for each in found}) > 1:
+            said.append(f"- **{row.figure} by {row.method}**: " + "; ".join(map(_change, found)) + ".")
+        elif len(row.protocols) > 1:
+            same += 1
+    if same:
+        said.append(
+            f"- {same} {'others have' if same > 1 else 'other has'} had several protocols, and the same verdict under each."
+        )
+    return "\n".join(said or ["- No verdict of this chapter was ever another one."]) + "\n"
+
+
+_MOST_CHANGES = 4
+
+
+def _change(recording: history.Recording) -> str:
+    """One recording: the numbers that it changed, some by name, and the verdict."""
+    stated = [
+        each for each in recording.changes if " unsaid to " not in each and not each.endswith(" to unsaid")
+    ]
+    parts = [_cell(each) for each in stated[:_MOST_CHANGES]]
+    if more := len(stated) - len(parts):
+        parts.append(f"{more} more changes")
+    if new := len(recording.changes) - len(stated):
+        parts.append(f"{new} {'numbers' if new > 1 else 'number'} that only one of the two states")
+    verdict = recording.verdict.replace("_", " ")
+    return f"recording {recording.n} {verdict}" + (f" (changed: {', '.join(parts)})" if parts else "")
+
+
+def _recordings_table(figure: str, method: str) -> str:
+    lines = (
+        (
+            f"{each.n}, {each.recorded_at[:10]}",
+            f"{each.number} ({each.protocol})",
+            f"{_words(each.verdict)}, {each.claims_held} of {each.claims_total}",
+            "; ".join(_cell(change) for change in each.changes),
+            _cell(each.set_aside or "counts"),
+        )
+        for each in history.recordings(figure, method)
+    )
+    header = ("recording", "protocol", "verdict of its rows", "what changed", "counts or why not")
+    return listed(header, lines, kind="claims")
+
+
+def _stability(row: Row) -> str:
+    if row.stability is None:
+        return "none: no run decides"
+    if row.repeats == 1 and row.fragile is None:
+        return "a single repeat, nothing to resample"
+    return f"{row.stability:.2f}" + (", **fragile**" if row.is_fragile else "")
+
+
+def _protocols(row: Row) -> str:
+    """How many there have been, and each one's verdicts in the order of its recordings, repetitions left out."""
+    under = [
+        "/".join(dict.fromkeys(each["verdict"].replace("_", " ") for each in protocol["recordings"]))
+        for protocol in row.protocols
+    ]
+    return f"{len(under)}: {', then '.join(under)}"
 
 
 def _claims_table(run: Run, judged: Judgement) -> str:
@@ -94,17 +179,16 @@ def _verdict(row: Row) -> str:
     run += f", newest of {len(kept)}" if len(kept) > 1 else ""
     run += f", {withdrawn} withdrawn" if withdrawn else ""
     held = f"{row.claims_held} of {row.claims_total} claims held"
-    return f"**{_words(row.verdict)}** by {row.method}, {held} ({run}){_fragile(row)}"
+    said = f"**{_words(row.verdict)}** by {row.method}, {held} ({run}); stability {_stability(row)}{_fragile(row)}"
+    return f"{said}; protocols {_protocols(row)}" + (f". {_cell(row.reason)}" if row.reason else "")
 
 
 def _fragile(row: Row) -> str:
-    """What half and one and a half of each estimate of the simulated machine did to the verdict, where that was tried."""
+    """What half and one and a half of each number of the simulated machine and load did to the verdict, where that was tried."""
     if row.fragile is None:
         return ""
     return (
-        f"; fragile ({_cell('; '.join(row.fragile))})"
-        if row.fragile
-        else "; the same on every varied machine"
+        f"; other on {_cell('; '.join(row.fragile))}" if row.fragile else "; the same on every varied machine"
     )
 
 

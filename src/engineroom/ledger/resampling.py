@@ -26,7 +26,7 @@ DRAWS = 2000
 FRAGILE_BELOW = 0.8
 
 Array = NDArray[Any]
-_SUMMARISE: Mapping[str, Callable[..., Array]] = {"median": np.median, "least": np.min}
+_SUMMARISE: Mapping[str, Callable[..., Array]] = {"median": np.median, "least": np.min, "most": np.max}
 Many = dict[str, dict[expressions.Key, Array]]
 
 

@@ -58,7 +58,7 @@ def rows(*, chapter: str | None = None) -> list[Row]:
 def judgements(figure: str) -> list[tuple[runs.Run, Judgement]]:
     """The newest run that is not withdrawn of each method, with its judgement."""
     newest = (runs.latest(figure, method) for method in runs.METHODS)
-    return [(run, judge(run)) for run in newest if run is not None]
+    return [(run, judge(run, deciding=True)) for run in newest if run is not None]
 
 
 def _rows_of(each: Figure) -> list[Row]:

@@ -15,7 +15,8 @@ run of one repeat has no spread.
 **Outcomes.** Only `held` counts for a figure. `not held`, `undecided` and `missing` (the rows lack what the claim asks for)
 count in the total and not as held. A missing claim that is marked optional is `left out`: it does not count at all.
 
-**Verdict.** `not_attributable` if the experiment's own rule said so before the run, or the machine was busy (`engineroom.quiet`); `context` if no claim counts;
+**Verdict.** `not_attributable` if the experiment's own rule said so before the run, or if a run that is to decide was made on a busy
+machine (`engineroom.quiet`); `context` if no claim counts;
 `reproduced` if all directions and shapes hold and at least half of the magnitudes; `partly` if at least half of the
 directions and shapes hold; `undecided` if fewer hold, and at least half would if all the undecided ones did; `contradicted`
 otherwise. A figure without a run is `open`.
@@ -98,12 +99,12 @@ class Judgement:
         return sum(claim.counts for claim in self.claims)
 
 
-def judge(run: Run, *, though_busy: bool = False) -> Judgement:
+def judge(run: Run, *, deciding: bool = False) -> Judgement:
     """Ask every claim of the run's figure of its rows and pass the verdict (the rule is this module's docstring).
 
-    `though_busy` asks what the rows say without regard to the machine they were measured on.
+    `deciding` asks whether the run may decide the figure: what was measured on a busy machine says what it says, and decides nothing.
     """
-    reason = run.not_attributable or (None if though_busy else run.why_busy)
+    reason = run.not_attributable or (run.why_busy if deciding else None)
     subject = figure(run.figure)
     summary, repeats = _rows(subject, run)
     claims: list[Claim] = []

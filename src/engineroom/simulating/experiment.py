@@ -61,6 +61,7 @@ class Experiment:
         self,
         *,
         machine: Machine | None = None,
+        load: Mapping[str, Any] | None = None,
         seeds: Sequence[int] = SEEDS,
         executor: Executor | None = None,
         **otherwise: Any,
@@ -75,13 +76,14 @@ class Experiment:
                 remedy=f"choose from {', '.join([*self.points, *self.options])}",
             )
         machine = self.machine if machine is None else machine
+        load = self.load if load is None else load
         points = cross(**{name: otherwise.get(name, values) for name, values in self.points.items()})
         options = {name: otherwise.get(name, value) for name, value in self.options.items()}
         values = parameters(machine)
         turns = [(point, repeat, seed) for point in points for repeat, seed in enumerate(seeds)]
         with Sitting("sim", seed=seeds[0]) as sitting:
             seen = sweep(
-                partial(_measured, partial(self.measure, **options), values, self.load),
+                partial(_measured, partial(self.measure, **options), values, load),
                 [{**point, "seed": seed} for point, _, seed in turns],
                 executor=executor,
                 desc=self.figure,
@@ -100,7 +102,7 @@ class Experiment:
             tables=tables,
             columns=self.columns,
             machine=values,
-            load=dict(self.load),
+            load=dict(load),
             **named,
         )
 

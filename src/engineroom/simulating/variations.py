@@ -1,4 +1,4 @@
-"""A simulated run with each number of its machine that nobody measured here at half and at one and a half times its value."""
+"""A simulated run with each number of its machine that nobody measured here, and each of its load, at half and at one and a half times its value."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from engineroom.errors import EngineRoomError
-from engineroom.machine.presets import Preset, preset
+from engineroom.machine.presets import Preset, preset, times
 from engineroom.runs import Run
 from engineroom.simulating.executors import HERE
 from engineroom.simulating.experiment import Experiment
@@ -27,16 +27,22 @@ MOVES_PERCENT = 10.0
 
 
 def varied(run: Run, how: Experiment, *, executor: Executor | None = None) -> Run:
-    """The run with a further table `varied`: what `how` gives on each varied machine, by one seed. The ledger judges each."""
-    machine = _machine_of(run)
-    points = [
-        {"parameter": name, "factor": factor, "machine": values}
+    """The run with a further table `varied`: what `how` gives on each varied machine and load, by one seed. The ledger judges each."""
+    machine, load = _machine_of(run), run.provenance["load"]
+    points: list[dict[str, Any]] = [
+        {"parameter": name, "factor": factor, "machine": values, "load": load}
         for name in machine.uncertain()
         for factor in FACTORS
         if (values := machine.varied(name, factor).values()) != machine.values()  # one disk cannot be halved
     ]
+    points += [
+        {"parameter": f"load.{name}", "factor": factor, "machine": machine.values(), "load": other}
+        for name in load
+        for factor in FACTORS
+        if (other := varied_load(load, name, factor)) != load
+    ]
     tables = sweep(partial(_table, how), points, executor=executor, desc=f"{run.figure}, varied")
-    columns = {"parameter": "the varied number of the machine", "factor": "times its value in the preset"}
+    columns = {"parameter": "the varied number of the machine, or of the load", "factor": "times its value"}
     return replace(
         run,
         tables={**run.tables, "varied": pd.concat(tables, ignore_index=True)},
@@ -54,7 +60,18 @@ def _machine_of(run: Run) -> Preset:
     return preset(name)
 
 
-def _table(how: Experiment, *, machine: Mapping[str, Any], parameter: str, factor: float) -> pd.DataFrame:
+def varied_load(load: Mapping[str, Any], name: str, factor: float) -> dict[str, Any]:
+    """The load with one number times `factor`: what is at least one stays at least one, and a share is at most all of it."""
+    value = load[name]
+    if not isinstance(value, int) or isinstance(value, bool):
+        return dict(load)
+    varied = times(value, factor)
+    return {**load, name: min(100, varied) if name.endswith("_percent") else varied}
+
+
+def _table(
+    how: Experiment, *, machine: Mapping[str, Any], load: Mapping[str, Any], parameter: str, factor: float
+) -> pd.DataFrame:
     """Each of many machines has a process of its own already: the points of one run there."""
-    run = how(machine=machine, seeds=(1,), executor=HERE)
+    run = how(machine=machine, load=load, seeds=(1,), executor=HERE)
     return run.table.assign(parameter=parameter, factor=factor)

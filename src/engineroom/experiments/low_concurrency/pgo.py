@@ -20,7 +20,7 @@ import pandas as pd
 from engineroom import paths
 from engineroom.errors import EngineRoomError
 from engineroom.experiments.low_concurrency.designs import FATAL_PATHS
-from engineroom.measuring.turns import best_of_turns, in_turns
+from engineroom.measuring.turns import in_turns
 from engineroom.progress import bar
 from engineroom.runs import Run
 from engineroom.sitting import Sitting
@@ -147,7 +147,7 @@ def source_figures_kernel(run: Run | None = None) -> list[Run]:
     it moved out. Training and measuring are on the same workload, as in the source.
     """
     run = run or pgo_kernel()
-    narrow = best_of_turns(run.table[run.table["workload"] == "narrow"], "cpu_ns")
+    narrow = run.table[run.table["workload"] == "narrow"]
     ns: pd.Series[float] = narrow.set_index(["series", "kernel", "variant", "repeat"])["cpu_ns"]
     bulk: list[dict[str, Any]] = []
     join: list[dict[str, Any]] = []
@@ -210,7 +210,7 @@ def source_figures_kernel(run: Run | None = None) -> list[Run]:
             method="kernel",
             table=pd.DataFrame(table),
             provenance=run.provenance,
-            summary="min" if figure == "fig-deg-4" else "median",
+            summary="min" if figure == "fig-deg-4" else "max",
             columns=columns,
         )
         for figure, table in (("fig-deg-3", bulk), ("fig-deg-4", join), ("num-deg-2", rate))
