@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
+import time
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 
 from engineroom import provenance
@@ -46,10 +49,24 @@ def test_the_description_passes_its_own_gate() -> None:
 
 
 def test_a_watch_tells_what_happened_meanwhile() -> None:
+    worked_s = 0.1
+    before, start = psutil.getloadavg()[0], time.monotonic()
     with provenance.watch() as seen:
-        sum(range(100_000))
-    assert seen["wall_s"] >= 0
-    assert 0 <= seen["busy_percent"] <= 100
+        end = time.process_time() + worked_s
+        while time.process_time() < end:
+            pass
+    assert worked_s - 0.001 <= seen["wall_s"] <= time.monotonic() - start + 0.001
+    assert seen["load_before"] == pytest.approx(before, abs=0.5)
+    # This process alone kept one of the processors busy for so long, to a tick of the system's clock on each side.
+    own = 100 * (worked_s - 0.02) / (seen["wall_s"] * (os.cpu_count() or 1))
+    assert 0.8 * own <= seen["busy_percent"] <= 100
+    assert seen["steal_percent"] is None or 0 <= seen["steal_percent"] <= 100
+
+
+def test_a_watch_tells_it_also_when_the_block_raises() -> None:
+    with pytest.raises(ZeroDivisionError), provenance.watch() as seen:
+        1 / 0  # noqa: B018
+    assert set(seen) == {"wall_s", "load_before", "load_after", "busy_percent", "steal_percent"}
 
 
 @pytest.mark.parametrize(

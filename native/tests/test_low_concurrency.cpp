@@ -132,6 +132,23 @@ TEST(RecordOffsets, ByHand) {
     EXPECT_EQ(decoded(decoder, schema, record), expected) << name;
 }
 
+TEST(RecordOffsets, AVarcharOf256TakesTwoBytesForALengthFrom128OnAndOneOf255Never) {
+  const auto header_bytes = [](std::uint16_t max_bytes, std::uint32_t bytes, bool is_big) {
+    const Schema schema({{.max_bytes = max_bytes, .is_big = is_big}});
+    const Record record = encode(schema, std::vector<Value>{{.bytes = bytes}});
+    for (const auto& [name, decoder] : names::table_of<Decoder>.all)
+      EXPECT_EQ(decoded(decoder, schema, record), std::vector<std::uint32_t>{bytes}) << name;
+    return record.origin - 5;
+  };
+  EXPECT_EQ(header_bytes(255, 127, false), 1U);
+  EXPECT_EQ(header_bytes(255, 128, false), 1U);
+  EXPECT_EQ(header_bytes(255, 255, false), 1U);
+  EXPECT_EQ(header_bytes(256, 127, false), 1U);
+  EXPECT_EQ(header_bytes(256, 128, false), 2U);
+  EXPECT_EQ(header_bytes(256, 256, false), 2U);
+  EXPECT_EQ(header_bytes(255, 128, true), 2U);
+}
+
 TEST(RecordOffsets, AColumnAddedLaterEndsWhereTheRecordEnds) {
   std::vector<FieldType> fields = by_hand();
   fields.push_back({.fixed_bytes = 4, .is_nullable = true, .default_is_null = true, .added_version = 1});

@@ -83,6 +83,18 @@ def test_a_join_over_made_rows_shows_cost_counters_plans_and_settings_of_both(fi
 
 @pytest.mark.live
 @needs_servers
+def test_each_side_has_the_counters_of_its_own_server(files) -> None:
+    """Until 5.7 a GROUP BY sorted its groups, asked or not."""
+    arguments = files("SELECT kind, COUNT(*) FROM customer GROUP BY kind", schema=SCHEMA)
+    found = json.loads(run([*arguments, "--rows", "40", "--repeats", "1", "--format", "json"]))
+    old, new = (side["counters"] for side in found["sides"])
+    assert old["Sort_rows"] == found["sides"][0]["rows"]
+    assert "Sort_rows" not in new
+    assert old["Handler_read_rnd_next"] > 0 < new["Handler_read_rnd_next"]
+
+
+@pytest.mark.live
+@needs_servers
 def test_what_one_version_refuses_is_shown_with_its_own_error(files) -> None:
     arguments = files("WITH one AS (SELECT 1 AS n) SELECT n FROM one")
     shown = run([*arguments, "--repeats", "1"])

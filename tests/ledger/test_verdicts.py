@@ -121,6 +121,18 @@ def test_undecided_claims_save_a_figure_only_if_half_could_hold() -> None:
     assert (of(1, 0, 3), of(1, 1, 3), of(2, 1, 3)) == ("contradicted", "undecided", "partly")
 
 
+def test_half_of_the_magnitudes_is_enough_and_fewer_are_not() -> None:
+    def of(held: int, total: int) -> str:
+        claims = [Claim("d", "direction", "", 2.0, 2.0, "held")]
+        claims += [
+            Claim(str(i), "magnitude", "", 2.0, 2.0, "held" if i < held else "not held") for i in range(total)
+        ]
+        return verdicts._verdict(claims)
+
+    assert [of(n, 4) for n in (1, 2, 3)] == ["partly", "reproduced", "reproduced"]
+    assert [of(n, 3) for n in (1, 2)] == ["partly", "reproduced"]
+
+
 def test_a_magnitude_can_be_undecided_where_the_direction_is_not() -> None:
     wide = {"load_time": {"before": [3.0, 2.9, 4.9], "after": [1.0, 1.9, 1.0]}}
     assert outcomes(judge(made_up("fig-7-02", wide))) == {

@@ -72,6 +72,9 @@ def test_the_session_has_its_settings_back_after_a_trace(server):
         before = cursor.fetchone()
     with traced(connection, most_pairs=7) as cursor:
         assert read_trace(cursor, "SELECT 1") == []
+        cursor.execute(f"SELECT {names}")
+        within = cursor.fetchone()
+        assert all(value != old for value, old in zip(within, before, strict=True))
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT {names}")
         assert cursor.fetchone() == before

@@ -393,6 +393,17 @@ def test_a_server_that_is_killed_during_a_query(nothing_left: Callable[[], None]
 
 
 @pytest.mark.live
+@pytest.mark.usefixtures("filled_cache")
+def test_a_server_ends_with_its_block_also_when_the_block_raises(nothing_left: Callable[[], None]):
+    started = servers.start("5.7", provider="unpack")
+    assert started.alive()
+    with pytest.raises(ZeroDivisionError), started:
+        1 / 0  # noqa: B018
+    assert not started.alive()  # while this test still has it: nothing else tidied up
+    nothing_left()
+
+
+@pytest.mark.live
 def test_kill_9_of_the_interpreter_takes_the_server_away(
     filled_cache: Path, nothing_left: Callable[[], None]
 ):

@@ -59,6 +59,17 @@ def test_a_mysqld_on_path_that_is_mariadbs_is_named_as_such(path: Path):
     assert on_path.refusal(resolve("8.0")) == "mysqld on PATH is not MySQL's"
 
 
+def test_a_mysqld_on_path_without_its_libraries_says_which_it_lacks(path: Path):
+    program(
+        path,
+        "mysqld",
+        "echo 'mysqld: error while loading shared libraries: libaio.so.1: cannot open shared object file' >&2; exit 127",
+    )
+    assert on_path.refusal(resolve("8.0")) == (
+        "the mysqld on PATH lacks the library libaio.so.1, which the system has not"
+    )
+
+
 @pytest.mark.parametrize("text", ["localhost:3306", "mysql://", "postgresql://a@b/c", "mysql://u@h:port"])
 def test_an_address_that_is_none_is_refused_with_the_form_it_should_have(
     monkeypatch: pytest.MonkeyPatch, text: str

@@ -15,12 +15,17 @@ from engineroom.servers.server import Server
 
 NAME = "on_path"
 
+_LACKING = re.compile(r"error while loading shared libraries: (\S+): cannot open")
+
 
 def refusal(request: Request) -> str | None:
     mysqld = _find()
     if mysqld is None:
         return "no mysqld on PATH"
-    version = _version(mysqld)
+    said = _said(mysqld)
+    if lacking := _LACKING.search(said):
+        return f"the mysqld on PATH lacks the library {lacking[1]}, which the system has not"
+    version = _version(said)
     if version is None:
         return f"{mysqld.name} on PATH is not MySQL's"
     if not request.accepts(version):
@@ -39,7 +44,7 @@ def fetch(request: Request) -> None:
 
 def _installed() -> local.Installed:
     mysqld = _find()
-    version = _version(mysqld) if mysqld else None
+    version = _version(_said(mysqld)) if mysqld else None
     if mysqld is None or version is None:
         raise EngineRoomError("no mysqld on PATH", remedy="install one, or let the book choose a provider")
     return local.Installed(version=version, provider=NAME, command=(str(mysqld),), share=_share(mysqld))
@@ -52,21 +57,27 @@ def _find() -> Path | None:
     return Path(found).resolve() if found else None
 
 
-def _version(mysqld: Path) -> str | None:
-    """The release, `None` for MariaDB's server or anything else of that name."""
+def _said(mysqld: Path) -> str:
+    """What it answers to the question for its version, the loader's complaint included; nothing where it cannot be run."""
     try:
         done = subprocess.run(
             [mysqld, "--no-defaults", "--version"],
             stdin=subprocess.DEVNULL,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
             text=True,
             timeout=20,
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
-        return None
-    found = re.search(r"Ver (\d+\.\d+\.\d+)", done.stdout)
-    return None if found is None or "MariaDB" in done.stdout else found[1]
+        return ""
+    return done.stdout
+
+
+def _version(said: str) -> str | None:
+    """The release, `None` for MariaDB's server or anything else of that name."""
+    found = re.search(r"Ver (\d+\.\d+\.\d+)", said)
+    return None if found is None or "MariaDB" in said else found[1]
 
 
 def _share(mysqld: Path) -> Path:
