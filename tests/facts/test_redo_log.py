@@ -11,7 +11,6 @@ from engineroom.facts.redo_log import (
     Commits,
     Crashes,
     FewClients,
-    FirstChange,
     Live,
     Load,
     Published,
@@ -19,7 +18,6 @@ from engineroom.facts.redo_log import (
     Shares,
     Simulated,
     Throughput,
-    costs_said,
 )
 
 CLIENTS = (1, 3, 10, 50, 200)
@@ -121,7 +119,7 @@ def test_the_gain_is_throughput_over_throughput(made):
             for n, window in ((50, 120), (100, 120), (250, 960), (300, 240))
         ),
     )
-    seen = Throughput.of(run, recordings=4)
+    seen = Throughput.of(run)
     assert seen.gain_ratio == {100: 2.0}
     assert (seen.window_5_7_ms, seen.window_8_0_ms) == (Range(120, 120), Range(120, 960))
     assert seen.texts()["window_8_0_ms"] == "120 to 960 ms"
@@ -129,7 +127,6 @@ def test_the_gain_is_throughput_over_throughput(made):
         "In the longest window the log of 5.7 with 250 and 300 clients did not reach that: "
         "the text quotes no ratio there, but the claims in the ledger are judged by what was reached."
     )
-    assert seen.recordings == 4
 
 
 def test_few_clients_are_told_by_the_range_of_ratios_and_where_seeds_agree(made):
@@ -151,7 +148,7 @@ def test_few_clients_are_told_by_the_range_of_ratios_and_where_seeds_agree(made)
 def test_no_ratio_is_told_of_a_point_that_is_not_settled(made):
     rows = [(n, series, 0, 100.0, 120, int(n == 50)) for n in (50, 100) for series in ("before", "after")]
     with pytest.raises(TypeError, match=r"gain_ratio"):
-        Throughput.of(made("fig-7-01", "sim", THROUGHPUT, *rows), recordings=1)
+        Throughput.of(made("fig-7-01", "sim", THROUGHPUT, *rows))
 
 
 def test_a_load_is_told_by_the_time_of_a_mini_transaction_of_all_workers(made):
@@ -251,8 +248,8 @@ def crowd_of_64(made):
 
 def test_a_commit_costs_the_least_of_the_repeats(made, crowd_of_64):
     seen = Commits.of(costs(made, 180.0), simulated=crowd_of_64)
-    assert seen.cost_5_7_ns == {1: 50.0, 16: 200.0, 64: 1500.0}
-    assert seen.cost_8_0_ns == {1: 90.0, 16: 180.0, 64: 150.0}
+    assert seen.cost_5_7_ns == {1: 50.0, 64: 1500.0}
+    assert seen.cost_8_0_ns == {64: 150.0}
     assert seen.cost_threads_off_ns == {1: 75.0}
     assert seen.texts()["cost_5_7_ns.64"] == "1,500"
 
@@ -310,23 +307,6 @@ def test_crashes_are_added_up_over_the_designs():
         {"crashes": 300, "commits": 5, "lost_commits": 2},
     ]
     assert Crashes.of(reports).texts() == {"crashes": "1,500", "commits": "15", "lost": "2"}
-
-
-def test_what_changed_between_two_recordings_is_told_from_their_provenance(made):
-    machine = {"sockets": 2, "cores_per_socket": 3, "threads_per_core": 4, "pause_ps": 67_000, "kept_ps": 1}
-    later = {**machine, "pause_ps": 47_000, "disk_ps": 9, "quantiles_ps": [1, 2000]}
-    rows = flushes(flushes=(2, 8, 3, 1.5, 0.75), old_redo=(1,) * 5)
-    columns = "concurrency series repeat flushes_per_transaction"
-    first, second = (
-        made("fig-7-06", "sim", columns, *rows, provenance={"machine": each}, recorded_at=at)
-        for each, at in ((machine, "2026-01-02T00:00:00"), (later, "2026-01-02T00:11:40"))
-    )
-    seen = FirstChange.of(first, second)
-    assert (seen.hardware_threads, seen.between_minutes, seen.unstated) == (24, 12, 2)
-    assert seen.costs == "`pause_ps` from 67,000 to 47,000"
-    assert seen.first_verdict == seen.second_verdict
-    assert " claims)" in seen.first_verdict
-    assert costs_said({"a": [1, 2000]}, {"a": [5]}) == "`a` from 1/2,000 to 5"
 
 
 def test_the_newest_recordings_have_all_facts_and_no_commit_is_lost():

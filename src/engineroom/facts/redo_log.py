@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -138,17 +137,15 @@ class Throughput(Facts):
     not_settled: str = fact()
     window_5_7_ms: Range = fact(span("{:g}", "ms"))
     window_8_0_ms: Range = fact(span("{:g}", "ms"))
-    recordings: int = fact()
 
     @classmethod
-    def of(cls, run: Run, *, recordings: int) -> Throughput:
+    def of(cls, run: Run) -> Throughput:
         tpmc = run.values("series", "concurrency", y="tpmC")
         return cls(
             gain_ratio={n: _settled_ratio(run, tpmc, n) for n in (100,)},
             not_settled=not_settled_said(run),
             window_5_7_ms=_window_ms(run, "before"),
             window_8_0_ms=_window_ms(run, "after"),
-            recordings=recordings,
         )
 
 
@@ -305,8 +302,8 @@ def _day(run: Run) -> str:
 class Commits(Facts):
     """What the commit of a mini-transaction costs by threads: here (num-deg-3, kernel), and 64 on the simulated machine (sim)."""
 
-    cost_5_7_ns: Mapping[int, float] = fact("{:,.0f}", keys=(1, 16, 64))
-    cost_8_0_ns: Mapping[int, float] = fact("{:,.0f}", keys=(1, 16, 64))
+    cost_5_7_ns: Mapping[int, float] = fact("{:,.0f}", keys=(1, 64))
+    cost_8_0_ns: Mapping[int, float] = fact("{:,.0f}", keys=(64,))
     cost_threads_off_ns: Mapping[int, float] = fact("{:,.0f}", keys=(1,))
     threads_off_alone: str = fact()
     many_threads: str = fact()
@@ -318,8 +315,8 @@ class Commits(Facts):
         here = run.values("series", "threads", y="nanoseconds")
         there = simulated.values("series", "threads", y="nanoseconds")
         return cls(
-            cost_5_7_ns={**_at(here["mtr_5_7"], 1, 16), 64: there["mtr_5_7", 64]},
-            cost_8_0_ns={**_at(here["mtr_8_0"], 1, 16), 64: there["mtr_8_0", 64]},
+            cost_5_7_ns={**_at(here["mtr_5_7"], 1), 64: there["mtr_5_7", 64]},
+            cost_8_0_ns={64: there["mtr_8_0", 64]},
             cost_threads_off_ns=_at(here["mtr_8_0_writer_threads_off"], 1),
             threads_off_alone=more_or_less(here["mtr_8_0_writer_threads_off", 1] / here["mtr_5_7", 1]),
             many_threads=there_or_not(is_there=here["mtr_8_0", 16] < here["mtr_5_7", 16]),
@@ -402,52 +399,6 @@ class Crashes(Facts):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FirstChange(Facts):
-    """What changed between the first two recordings of the simulated fsyncs, and the verdict with it (fig-7-06, sim)."""
-
-    hardware_threads: int = fact()
-    between_minutes: int = fact()
-    costs: str = fact()
-    unstated: int = fact()
-    first_verdict: str = fact()
-    second_verdict: str = fact()
-
-    @classmethod
-    def of(cls, first: Run, second: Run) -> FirstChange:
-        machine, later = first.provenance["machine"], second.provenance["machine"]
-        times = [datetime.datetime.fromisoformat(str(run.recorded_at)) for run in (first, second)]
-        return cls(
-            hardware_threads=math.prod(
-                machine[name] for name in ("sockets", "cores_per_socket", "threads_per_core")
-            ),
-            between_minutes=round((times[1] - times[0]).total_seconds() / 60),
-            costs=costs_said(machine, later),
-            unstated=len(later.keys() - machine.keys()),
-            first_verdict=verdict_said(first),
-            second_verdict=verdict_said(second),
-        )
-
-
-def costs_said(machine: Mapping[str, Any], later: Mapping[str, Any]) -> str:
-    """The parameters that both recordings state and that differ: "`pause_ps` from 67,000 to 47,000"."""
-    return ", ".join(
-        f"`{name}` from {_plain(machine[name])} to {_plain(later[name])}"
-        for name in sorted(machine.keys() & later.keys())
-        if machine[name] != later[name]
-    )
-
-
-def _plain(value: int | list[int]) -> str:
-    return "/".join(f"{each:,}" for each in (value if isinstance(value, list) else [value]))
-
-
-def verdict_said(run: Run) -> str:
-    """A run's verdict and how many of its claims held: "partly (9 of 11 claims)"."""
-    judged = verdicts.judge(run)
-    return f"{judged.verdict} ({judged.claims_held} of {judged.claims_total} claims)"
-
-
-@dataclass(frozen=True, kw_only=True)
 class RedoLogFacts(Facts):
     """All that the page tells, by recording."""
 
@@ -461,7 +412,6 @@ class RedoLogFacts(Facts):
     commit: Commits
     crashed: Crashes
     published: Published
-    changed: FirstChange
 
 
 def facts() -> RedoLogFacts:
@@ -482,12 +432,11 @@ def facts() -> RedoLogFacts:
         simulated=Simulated.of(newest("fig-7-06", "sim")),
         live=Live.of(newest("fig-7-06", "live"), first=recorded("fig-7-06", "live")[0]),
         few=FewClients.of(newest("num-ch7-1", "sim")),
-        throughput=Throughput.of(newest("fig-7-01", "sim"), recordings=len(recorded("fig-7-01", "sim"))),
+        throughput=Throughput.of(newest("fig-7-01", "sim")),
         load=Load.of(newest("fig-7-02", "sim")),
         shares=Shares.of(profile, callers=newest("fig-7-05", "sim")),
         real=RealThreads.of(newest("fig-7-04", "host"), simulated=profile, two=two),
         commit=Commits.of(newest("num-deg-3", "kernel"), simulated=newest("num-deg-3", "sim")),
         crashed=Crashes.of(reports),
         published=Published.of(*(published.rows(figure) for figure in ("fig-7-02", "fig-7-04", "fig-7-06"))),
-        changed=FirstChange.of(*recorded("fig-7-06", "sim")[:2]),
     )
