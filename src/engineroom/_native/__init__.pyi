@@ -4,7 +4,7 @@ The kernels of the book, compiled. One submodule a chapter.
 
 import typing
 
-from . import binlog, filesort, hash_join, join_order, low_concurrency, machine, redo_log
+from . import binlog, filesort, hash_join, join_order, low_concurrency, machine, read_views, redo_log
 
 __all__: list[str] = [
     "Option",
@@ -14,6 +14,7 @@ __all__: list[str] = [
     "join_order",
     "low_concurrency",
     "machine",
+    "read_views",
     "redo_log",
 ]
 

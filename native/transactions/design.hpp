@@ -1,0 +1,70 @@
+// The designs of the transaction system that the chapters compare, and the one name that each has from the page to the
+// kernel.
+#pragma once
+
+#include <cstdint>
+
+#include "common/described.hpp"
+#include "common/names.hpp"
+#include "sync/latch.hpp"
+
+namespace engineroom::transactions {
+
+/// Under which latches ids, numbers and the set of active transactions lie.
+enum class Latches : std::uint8_t {
+  one_5_6,  // every transaction is entered, and each look for an active id takes the mutex
+  one_5_7,  // only those that change something
+  one_8_0,  // and an id below all active ones is known without the mutex
+  split,    // the numbers of commits have a mutex of their own (8.0.25)
+  sharded,  // and so has each of 256 parts of the set of active transactions (8.0.26 to 9.7)
+};
+constexpr auto named(names::Of<Latches>) {
+  return names::table<Latches>("latches", {{"5.6", Latches::one_5_6},
+                                           {"5.7", Latches::one_5_7},
+                                           {"8.0", Latches::one_8_0},
+                                           {"8.0, split", Latches::split},
+                                           {"8.0, sharded", Latches::sharded}});
+}
+
+/// What becomes of the view of an autocommit read when the read ends.
+enum class Views : std::uint8_t {
+  removed,          // 5.6: it leaves the list
+  kept,             // 5.7 to 9.7: it stays there, marked closed, and may be used again
+  removed_at_once,  // the remedy: as in 5.6, over the list of 5.7
+};
+constexpr auto named(names::Of<Views>) {
+  return names::table<Views>(
+      "views",
+      {{"removed", Views::removed}, {"kept", Views::kept}, {"removed_at_once", Views::removed_at_once}});
+}
+
+struct TrxSysConfig {
+  Latches latches = Latches::sharded;
+  Views views = Views::kept;
+  // What the instructions take that are not shared words and not copies.
+  std::uint64_t list_ns = 15;     // entering a list, or leaving it
+  std::uint64_t set_ns = 60;      // entering, leaving or searching a tree or a hash table of ids
+  std::uint64_t prepare_ns = 40;  // a view, besides its ids
+  std::uint64_t walk_ns = 2;      // from one view of the list to the next, besides its line
+  sync::SpinParams latch_spin{};
+};
+constexpr auto described(options::Of<TrxSysConfig>) {
+  using C = TrxSysConfig;
+  using Spin = sync::SpinParams;
+  return options::list<C>(
+      "a transaction system",
+      {
+          options::option<&C::latches>("latches", "under which latches ids, numbers and sets lie"),
+          options::option<&C::views>("views", "what becomes of the view of an autocommit read"),
+          options::option<&C::list_ns>("list_ns", "entering a list, or leaving it"),
+          options::option<&C::set_ns>("set_ns", "entering, leaving or searching a set of ids"),
+          options::option<&C::prepare_ns>("prepare_ns", "making a view, besides copying its ids"),
+          options::option<&C::walk_ns>("walk_ns",
+                                       "from one view of the list to the next, besides its line of memory"),
+          options::option<&C::latch_spin, &Spin::rounds>("spin_rounds",
+                                                         "looks at a latch before a thread sleeps"),
+          options::option<&C::latch_spin, &Spin::wait_delay>("spin_wait_delay", "innodb_spin_wait_delay"),
+      });
+}
+
+}  // namespace engineroom::transactions
