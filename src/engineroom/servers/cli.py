@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from engineroom import paths
+from engineroom import files, paths
 from engineroom.errors import EngineRoomError
 from engineroom.servers import lifecycle
 from engineroom.servers.catalogue import catalogue, resolve
@@ -210,7 +210,9 @@ _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\0": "\\0"})
 
 def _text(value: Any) -> str:
     text = value.decode(errors="replace") if isinstance(value, bytes | bytearray) else str(value)
-    return text.translate(_ESCAPES)
+    text = text.translate(_ESCAPES)
+    # A program gets what the server sent; a terminal is not to be steered by it.
+    return files.visible(text) if sys.stdout.isatty() else text
 
 
 # By the server's error number; whatever is not here is the statement's fault.

@@ -7,8 +7,9 @@ import os
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TypedDict
 
-from engineroom import paths
+from engineroom import forms, paths
 from engineroom.errors import EngineRoomError
 from engineroom.servers import local
 from engineroom.servers.catalogue import Request, Setting, resolve
@@ -16,7 +17,7 @@ from engineroom.servers.instance import Instance, sweep
 from engineroom.servers.providers import PROVIDERS, Provider
 from engineroom.servers.server import Server
 
-__all__ = ["fetch", "refusals", "runnable", "running", "start", "why_not_now"]
+__all__ = ["failed_lately", "fetch", "refusals", "runnable", "running", "start", "why_not_now"]
 
 # How long a failed download is taken for a fact, so that not every lab of a book waits for the same closed registry.
 FAILURE_HOLDS_S = 3600
@@ -70,19 +71,34 @@ def why_not_now(version: str) -> str | None:
     """
     if not runnable(version):
         return f"this machine has no MySQL {version}"
-    request = resolve(version)
+    failed = _held_failure(version)
+    if failed is not None:
+        age_min = (time.time() - failed["at"]) / 60
+        return f"MySQL {version} could not be made ready {age_min:.0f} minutes ago: {failed['problem']}"
     try:
-        failed = json.loads(_failure(request).read_text())
-        age_s = time.time() - float(failed["at"])
-    except (OSError, ValueError, KeyError, TypeError):
-        age_s = None
-    if age_s is not None and 0 <= age_s < FAILURE_HOLDS_S:
-        return f"MySQL {version} could not be made ready {age_s / 60:.0f} minutes ago: {failed['problem']}"
-    try:
-        fetch(request)
+        fetch(resolve(version))
     except EngineRoomError as error:
         return f"MySQL {version} cannot be made ready: {error.problem}"
     return None
+
+
+def failed_lately(version: str) -> bool:
+    """Whether a fetch failed so lately that it is not tried again by itself."""
+    return _held_failure(version) is not None
+
+
+class _Failure(TypedDict):
+    problem: str
+    at: float
+
+
+def _held_failure(version: str) -> _Failure | None:
+    try:
+        held = json.loads(_failure(resolve(version)).read_text())
+        failed = forms.require(_Failure, held, file="a failure in the cache", remedy="")
+    except (OSError, ValueError, EngineRoomError):
+        return None
+    return failed if 0 <= time.time() - failed["at"] < FAILURE_HOLDS_S else None
 
 
 def _failure(request: Request) -> Path:

@@ -9,10 +9,11 @@ import secrets
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ import filelock
 
 from engineroom import paths, progress
 from engineroom.errors import EngineRoomError
+from engineroom.servers import manifest
 from engineroom.servers.catalogue import Entry, Request, Setting, release
 from engineroom.servers.instance import Instance
 from engineroom.servers.server import Address, Server, wait_until
@@ -59,9 +61,20 @@ class Installed:
 def start(installed: Installed, request: Request) -> Server:
     """Start a server on a copy of its template datadir and wait until it answers."""
     settings = request.settings()
-    return on_a_free_port(
-        lambda port: _start(installed, request, settings, port), chosen=settings.get("port")
-    )
+
+    def begin() -> Server:
+        return on_a_free_port(
+            lambda port: _start(installed, request, settings, port), chosen=settings.get("port")
+        )
+
+    try:
+        return begin()
+    except PortTakenError:
+        raise
+    except EngineRoomError:
+        if not _removed_if_damaged(_template_folder(installed, request), thorough=True):
+            raise
+    return begin()
 
 
 def on_a_free_port(begin: Callable[[int], Server], *, chosen: Setting | None) -> Server:
@@ -210,21 +223,53 @@ def _died(version: str, port: int, instance: Instance, *, in_container: bool = F
 
 def template(installed: Installed, request: Request) -> Path:
     """The datadir to copy from, made at the first start of this build with these options."""
-    fixed = {
-        name: value for name, value in request.settings().items() if name in request.entry.initialise_options
-    }
+    made = _template_folder(installed, request)
+    if made.is_dir() and manifest.damage(made, _manifest(made)) is None:
+        return made
+    _removed_if_damaged(made, thorough=False)
+    with _template_locked(made):
+        if not made.is_dir():
+            require_space(made.parent, megabytes=400)
+            _initialise(installed, request.entry, _fixed(request), made)
+    return made
+
+
+def _fixed(request: Request) -> dict[str, Setting]:
+    """The options that can only be chosen when a datadir is made."""
+    options = request.entry.initialise_options
+    return {name: value for name, value in request.settings().items() if name in options}
+
+
+def _template_folder(installed: Installed, request: Request) -> Path:
     build = (installed.provider, Path(installed.command[-1]).stat().st_size)
-    key = hashlib.sha256(repr((build, sorted(fixed.items()))).encode()).hexdigest()[:8]
+    key = hashlib.sha256(repr((build, sorted(_fixed(request).items()))).encode()).hexdigest()[:8]
     folder = paths.cache() / "templates"
     folder.mkdir(exist_ok=True)
-    made = folder / f"{installed.version}-{key}"
-    if made.is_dir():
-        return made
-    with locked(made.with_name(made.name + ".lock"), what=f"the initialisation of MySQL {installed.version}"):
-        if not made.is_dir():
-            require_space(folder, megabytes=400)
-            _initialise(installed, request.entry, fixed, made)
-    return made
+    return folder / f"{installed.version}-{key}"
+
+
+def _manifest(template: Path) -> Path:
+    """Beside the datadir, which is copied with all that is in it."""
+    return template.with_name(template.name + ".json")
+
+
+def _template_locked(template: Path) -> AbstractContextManager[None]:
+    return locked(template.with_name(template.name + ".lock"), what=f"the initialisation of {template.name}")
+
+
+def _removed_if_damaged(template: Path, *, thorough: bool) -> bool:
+    """Remove a template that is not what it was when it was made; whether it was one."""
+    with _template_locked(template):
+        found = manifest.damage(template, _manifest(template), thorough=thorough)
+        if found is None:
+            return False
+        print(
+            f"the datadir of {template.name} in the cache is damaged and is made again: {found}",
+            file=sys.stderr,
+        )
+        _manifest(template).unlink()
+        shutil.rmtree(template, ignore_errors=True)
+    return True
 
 
 def _initialise(installed: Installed, entry: Entry, fixed: Mapping[str, Any], template: Path) -> None:
@@ -272,6 +317,7 @@ def _initialise(installed: Installed, entry: Entry, fixed: Mapping[str, Any], te
             raise _died(installed.version, 0, instance)
         # The identity of a server is its own, not the template's.
         (data / "auto.cnf").unlink(missing_ok=True)
+        manifest.write(data, _manifest(template))
         data.rename(template)
     finally:
         instance.remove()

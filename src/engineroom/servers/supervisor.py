@@ -3,7 +3,7 @@
 Run as `python -I -S supervisor.py FOLDER OWNER_PID LOCK_FD`; only the standard library is used, so that it starts at once.
 It reads FOLDER/launch.json, starts the command, writes FOLDER/pid and, when the command ends, FOLDER/exit. It stops when
 its standard input closes, when the owner dies (also by kill -9, and also when a forked child of the owner keeps the pipe
-open), or by SIGTERM. OWNER_PID 0 means that nobody owns the server: it lives until SIGTERM.
+open), when FOLDER is removed, or by SIGTERM. OWNER_PID 0 means that nobody owns the server: it lives until SIGTERM.
 
 The lock on LOCK_FD is held for as long as this process lives: a folder whose lock is free has no keeper.
 """
@@ -22,6 +22,7 @@ import sys
 from pathlib import Path
 
 PR_SET_PDEATHSIG = 1
+LOOK_S = 2  # how often to look whether the folder is still there
 
 
 def main() -> None:
@@ -49,7 +50,7 @@ def main() -> None:
     write(folder / "pid", str(child.pid))
     stopping = ended = False
     while not stopping:
-        ready, _, _ = select.select(watched, [], [], 5)
+        ready, _, _ = select.select(watched, [], [], LOOK_S)
         if child.poll() is not None and not ended:
             ended = True
             with contextlib.suppress(OSError):  # on a full disk nobody learns the code
@@ -62,6 +63,7 @@ def main() -> None:
                 stopping = True
         # Where there is no pidfd (macOS), a keeper whose owner died belongs to another process.
         stopping = stopping or bool(owner and os.getppid() != owner)
+        stopping = stopping or not (folder / "launch.json").exists()
 
     for command in launch["on_stop"]:
         with contextlib.suppress(OSError, subprocess.TimeoutExpired):

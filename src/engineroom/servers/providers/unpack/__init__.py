@@ -7,12 +7,13 @@ import platform
 import shutil
 import sys
 import tempfile
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Protocol
+from typing import NotRequired, Protocol, TypedDict
 
-from engineroom import paths
+from engineroom import forms, paths
 from engineroom.errors import EngineRoomError
-from engineroom.servers import local
+from engineroom.servers import local, manifest
 from engineroom.servers.catalogue import Request, Unpack
 from engineroom.servers.providers.unpack import apt, libraries, maven, npm
 from engineroom.servers.server import Server
@@ -29,6 +30,8 @@ class Kind(Protocol):
 
 
 NAME = "unpack"
+
+ARCHIVES = (".deb", ".jar", ".tgz")
 
 KINDS: dict[str, Kind] = {"maven": maven, "npm": npm, "apt": apt}
 
@@ -47,6 +50,12 @@ def refusal(request: Request) -> str | None:
 
 
 def start(request: Request) -> Server:
+    installed = install(request)
+    try:
+        return local.start(installed, request)
+    except EngineRoomError:
+        if not _removed(request, thorough=True):
+            raise
     return local.start(install(request), request)
 
 
@@ -64,10 +73,10 @@ def install(request: Request) -> local.Installed:
             remedy="`engineroom doctor` says what serves here",
         )
     folder = _folder(request)
-    if _existing(request) is None:
+    if _existing(request) is None or _damage(folder) is not None:
         folder.parent.mkdir(exist_ok=True)
-        with local.locked(folder.with_name(folder.name + ".lock"), what=f"the download of {request.name}"):
-            if _existing(request) is None:
+        with _locked(request):
+            if _existing(request) is None or _is_removed(folder, thorough=False):
                 _fetch(unpack, folder)
     tree, version = _existing(request) or (folder, "")
     if not request.accepts(version):
@@ -82,12 +91,45 @@ def _folder(request: Request) -> Path:
     return paths.cache() / "servers" / request.entry.series
 
 
+def _locked(request: Request) -> AbstractContextManager[None]:
+    folder = _folder(request)
+    return local.locked(folder.with_name(folder.name + ".lock"), what=f"the download of {request.name}")
+
+
+def _damage(folder: Path, *, thorough: bool = False) -> str | None:
+    return manifest.damage(folder, folder / "files.json", thorough=thorough)
+
+
+def _is_removed(folder: Path, *, thorough: bool) -> bool:
+    """Remove a damaged tree, to be fetched again; whether it was one. Our lock is held."""
+    found = _damage(folder, thorough=thorough)
+    if found is None:
+        return False
+    print(f"MySQL {folder.name} in the cache is damaged and is fetched again: {found}", file=sys.stderr)
+    shutil.rmtree(folder)
+    return True
+
+
+def _removed(request: Request, *, thorough: bool) -> bool:
+    with _locked(request):
+        return _is_removed(_folder(request), thorough=thorough)
+
+
+class _Facts(TypedDict):
+    """engineroom.json: the release, the catalogue's hash of its archive, and the hash of each archive that was fetched."""
+
+    version: str
+    sha256: str
+    fetched: NotRequired[dict[str, str]]
+
+
 def _existing(request: Request) -> tuple[Path, str] | None:
-    """The unpacked tree and its release. A tree comes into its place whole, by one rename."""
+    """The unpacked tree and its release. A tree comes into its place whole, by one rename; what cannot be read is none."""
     folder = _folder(request)
     try:
-        facts = json.loads((folder / "engineroom.json").read_text())
-    except (OSError, ValueError):
+        held = json.loads((folder / "engineroom.json").read_text())
+        facts = forms.require(_Facts, held, file="engineroom.json", remedy="")
+    except (OSError, ValueError, EngineRoomError):
         return None
     unpack = request.entry.unpack
     if unpack is not None and facts["sha256"] != unpack.sha256:
@@ -112,8 +154,14 @@ def _fetch(unpack: Unpack, folder: Path) -> None:
                 f"cannot unpack into the cache folder: {error.strerror or error}",
                 remedy="make room there, or set ENGINEROOM_CACHE to a folder on another disk",
             ) from error
-        facts = {"version": version, "sha256": unpack.sha256}
-        (tree / "engineroom.json").write_text(json.dumps(facts))
+        archives = (path for path in fresh.rglob("*") if path.suffix in ARCHIVES and tree not in path.parents)
+        facts: _Facts = {
+            "version": version,
+            "sha256": unpack.sha256,
+            "fetched": {path.name: manifest.sha256(path) for path in sorted(archives)},
+        }
+        manifest.write(tree, tree / "files.json")
+        (tree / "engineroom.json").write_text(json.dumps(facts, indent=1))
         tree.rename(folder)
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from engineroom import progress
 from engineroom.errors import EngineRoomError
-from engineroom.servers.catalogue import Unpack
+from engineroom.servers.catalogue import Unpack, plain_release, series_of
 from engineroom.servers.providers.unpack import archive
 
 __all__ = ["command", "fetch", "refusal"]
@@ -127,6 +127,7 @@ def _download(unpack: Unpack, folder: Path) -> Path:
             failures.append(error)
     else:
         raise failures[-1]
+    _refuse_another_series(unpack, _run([*apt_get, "install", "--simulate", unpack.package]))
     with progress.bar(desc=f"Downloading {unpack.package}", total=100, unit="%") as bar:
         _install(
             [*apt_get, "install", "--download-only", "-o", "APT::Status-Fd=1", unpack.package], bar.update
@@ -143,6 +144,20 @@ def _update(apt_get: list[str]) -> None:
             raise
         print("Debian's index is past its date; its signature is checked all the same.", file=sys.stderr)
         _run([*apt_get, "-o", "Acquire::Check-Valid-Until=false", "update"])
+
+
+def _refuse_another_series(unpack: Unpack, simulated: str) -> None:
+    """Debian's newest suite moves on; what it would install now is told before it is downloaded."""
+    found = re.search(rf"^Inst {re.escape(unpack.package)} \((\S+)", simulated, re.MULTILINE)
+    if found is None or series_of(found[1]) == unpack.series:
+        return
+    series, name = unpack.series, unpack.series.replace(".", "_")
+    raise EngineRoomError(
+        f"Debian {unpack.suite} has MySQL {plain_release(found[1])} by now, and {series} no longer",
+        remedy=f"take {series} from elsewhere: `podman pull mysql:{series}`, `conda install -c conda-forge mysql-server={series}`, or a "
+        f"server of your own in ENGINEROOM_DSN_{name}; a {series} that another machine has unpacked can be copied from its cache "
+        f"folder servers/{series}",
+    )
 
 
 def _run(command: list[str]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import subprocess
 import time
@@ -10,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from engineroom.errors import EngineRoomError
+from engineroom.servers import manifest
 
 __all__ = ["attempt", "check", "extract"]
 
@@ -21,6 +21,8 @@ def attempt(download: Callable[[], Path], *, what: str) -> Path:
     for number in range(TRIES):
         try:
             return download()
+        except EngineRoomError:
+            raise  # it says already what to do, and another try would change nothing
         except Exception as error:
             if number == TRIES - 1 or getattr(error, "errno", None) == 28:
                 raise EngineRoomError(
@@ -45,8 +47,7 @@ def reason(error: BaseException) -> str:
 
 def check(path: Path, sha256: str, *, what: str) -> None:
     """Remove the file and refuse it unless it is the pinned one."""
-    with path.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
+    found = manifest.sha256(path)
     if found != sha256:
         path.unlink()
         raise EngineRoomError(

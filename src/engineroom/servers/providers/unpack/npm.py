@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from engineroom import progress
+from engineroom import certificates, progress
 from engineroom.servers.catalogue import Unpack
 from engineroom.servers.providers.unpack import archive
 
@@ -40,6 +40,7 @@ def _download(unpack: Unpack, folder: Path) -> Path:
             # The npm of a machine keeps a cache of its own; ours holds nothing twice.
             env={
                 **os.environ,
+                **certificates.variables(),
                 "npm_config_cache": str(folder / "npm-cache"),  # goes with the folder
                 "npm_config_fetch_retries": "0",  # the tries are counted in one place, ours
                 "npm_config_update_notifier": "false",
