@@ -48,7 +48,7 @@ def test_a_cluster_and_a_pool_give_the_tables_that_are_made_here():
         in_pool = sweep(redo_log.flushes_sim, POINTS, executor=pool)
     with local_cluster(2) as executor:
         opened = listening() - listening_before
-        assert {address for address, _ in opened} == {"127.0.0.1"}
+        assert opened == set(), "whoever reaches a port of a cluster makes it run what he likes"
         on_cluster = sweep(redo_log.flushes_sim, POINTS, executor=executor)
     for a, b, c in zip(here, in_pool, on_cluster, strict=True):
         pd.testing.assert_frame_equal(a.table, b.table, check_exact=True)
@@ -57,7 +57,6 @@ def test_a_cluster_and_a_pool_give_the_tables_that_are_made_here():
     left = [child for child in psutil.Process().children(recursive=True) if child not in before]
     ending = [child for child in left if "resource_tracker" not in command(child)]
     assert psutil.wait_procs(ending, timeout=10)[1] == []
-    assert listening() & opened == set()
 
 
 def test_an_error_on_the_cluster_comes_back_and_a_cluster_of_nobody_is_refused():

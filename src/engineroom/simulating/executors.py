@@ -105,22 +105,24 @@ def _end_with_parent() -> None:
 
 @contextlib.contextmanager
 def local_cluster(workers: int = 2) -> Iterator[Executor]:
-    """A Dask cluster of so many processes on this machine, for the time of the block.
+    """A Dask cluster of so many workers in this process, for the time of the block.
 
-    It listens on loopback alone, on ports that the system chooses, and shows no dashboard. It keeps to itself how quickly its
-    processes end, which on a busy computer is a warning; what goes wrong in a run raises.
+    It listens nowhere: whoever reaches a scheduler's port makes it run what he likes, also another user of this computer. Our
+    kernels let other threads run, so that its workers do work at the same time. It keeps to itself how quickly its parts end, which on
+    a busy computer is a warning; what goes wrong in a run raises.
     """
     distributed = _distributed()
     if workers < 1:
         raise EngineRoomError(f"workers is {workers}", remedy="pass 1 or more")
-    loopback = "127.0.0.1"
     with (
         distributed.LocalCluster(
             n_workers=workers,
             threads_per_worker=1,
             memory_limit=None,
-            host=loopback,
-            dashboard_address=f"{loopback}:0",
+            processes=False,
+            protocol="inproc://",
+            dashboard_address=None,
+            worker_dashboard_address=None,
             scheduler_kwargs={"dashboard": False},
             silence_logs=logging.CRITICAL,
         ) as cluster,
