@@ -8,6 +8,7 @@ import sys
 import click
 
 import engineroom
+from engineroom import files
 from engineroom.errors import EngineRoomError
 
 __all__ = ["main"]
@@ -56,5 +57,5 @@ def main() -> None:
     try:
         _cli()
     except EngineRoomError as error:
-        click.echo(f"engineroom: {error}", err=True)
+        click.echo(f"engineroom: {files.visible(str(error))}", err=True)
         sys.exit(1)

@@ -9,7 +9,7 @@ from typing import Any
 
 from engineroom.errors import EngineRoomError
 
-__all__ = ["LARGEST_BYTES", "read_json", "read_text"]
+__all__ = ["LARGEST_BYTES", "read_json", "read_text", "visible"]
 
 # Far more than a statement, a graph or an exported run has; a device that never ends stops here.
 LARGEST_BYTES = 64 * 2**20
@@ -57,8 +57,21 @@ def read_json(path: Path | None, what: str, *, remedy: str) -> Any:
         raise EngineRoomError(f"the {what} {name} holds {error}", remedy=remedy) from None
 
 
+# All that moves a cursor, changes a colour or a title, or turns the direction of reading; lines and tabs stay.
+_STEERING = (
+    *(code for code in range(32) if chr(code) not in "\t\n"),
+    *range(127, 160),
+    *range(0x202A, 0x202F),
+    *range(0x2066, 0x206A),
+)
+_SHOWN = {code: f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" for code in _STEERING}
+
+
+def visible(text: str) -> str:
+    """`text` of foreign origin for a terminal: what would steer it is shown as an escape, not obeyed."""
+    return text.translate(_SHOWN)
+
+
 def _name(path: Path | None) -> str:
-    """The file in words; a name that would steer the terminal is shown, not obeyed."""
-    if path is None:
-        return "standard input"
-    return str(path) if str(path).isprintable() else repr(str(path))
+    """The file in words."""
+    return "standard input" if path is None else visible(str(path)).replace("\n", "\\n")

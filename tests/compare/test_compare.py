@@ -169,6 +169,31 @@ def _comparison(*sides: Side) -> Comparison:
     )
 
 
+@pytest.mark.parametrize(("refused", "code"), [((True, True), 1), ((True, False), 0), ((False, False), 0)])
+def test_the_exit_code_is_not_zero_when_every_version_refuses(files, monkeypatch, refused, code) -> None:
+    sides = [
+        Side(
+            version=f"{n}",
+            note="",
+            refused="1064: no" if no else None,
+            refused_at="statement" if no else None,
+        )
+        for n, no in enumerate(refused)
+    ]
+    monkeypatch.setattr(cli, "compared", lambda *_, **__: _comparison(*sides))
+    done = CliRunner().invoke(cli.compare, files("SELECT 1"))
+    assert done.exit_code == code
+    assert ("refuses the statement: 1064: no" in done.output) == any(refused)
+
+
+def test_what_would_steer_a_terminal_is_shown_and_not_obeyed(files, monkeypatch) -> None:
+    side = Side(version="9.7.4", note="", plan="-> Table scan on \x1b[2Jt\x9b31m\u202e")
+    monkeypatch.setattr(cli, "compared", lambda *_, **__: _comparison(side))
+    output = CliRunner().invoke(cli.compare, files("SELECT 1")).output
+    assert "-> Table scan on \\x1b[2Jt\\x9b31m\\u202e" in output
+    assert "\x1b" not in output
+
+
 def test_results_say_whether_rows_and_their_order_agree() -> None:
     def side(version: str, digest: str, order: str) -> Side:
         return Side(version=version, note="", digest=digest, digest_in_order=order)

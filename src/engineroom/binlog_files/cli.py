@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from engineroom import binlog_files
+from engineroom import binlog_files, files
 from engineroom.binlog_files import report
 from engineroom.binlog_files.sizes import LEVELS, parse_key
 from engineroom.errors import EngineRoomError
@@ -45,7 +45,7 @@ def sizes(file: Path, levels: str, keys: tuple[str, ...], form: str) -> None:
     either which columns an INSERT named, so that inserts stay as they are.
     """
     found = binlog_files.sizes(file, levels=_levels(levels), keys=dict(map(parse_key, keys)))
-    click.echo(json.dumps(found.json(), indent=2) if form == "json" else report.text(found))
+    click.echo(json.dumps(found.json(), indent=2) if form == "json" else files.visible(report.text(found)))
 
 
 @binlog.command()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import click
 
+from engineroom import files
 from engineroom.compare import report, sql_text
 from engineroom.compare.sides import compare as compared
 
@@ -37,7 +39,7 @@ def compare(  # noqa: PLR0917 (click passes them by name)
     """Run the statement in the file QUERY on each version and show plan, counters, CPU and rows side by side.
 
     Each version runs as a private server with the settings made equal that differ by default and cost CPU time. A statement that
-    changes rows is rolled back after each run.
+    changes rows is rolled back after each run. When no version runs it the exit code is 1.
     """
     found = compared(
         sql_text.one_statement(sql_text.read(query, "query"), query.name),
@@ -48,7 +50,9 @@ def compare(  # noqa: PLR0917 (click passes them by name)
         repeats=repeats,
         options=dict(map(_option, options)),
     )
-    click.echo(json.dumps(found.json(), indent=2) if form == "json" else report.text(found))
+    click.echo(json.dumps(found.json(), indent=2) if form == "json" else files.visible(report.text(found)))
+    if not found.measured:
+        sys.exit(1)
 
 
 def _option(text: str) -> tuple[str, str]:

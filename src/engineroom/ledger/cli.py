@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from engineroom import chapters, runs
+from engineroom import chapters, files, runs
 from engineroom.errors import EngineRoomError
 from engineroom.ledger import exchange, history
 from engineroom.ledger.claims import figure
@@ -175,12 +175,12 @@ def _show_figure(figure_id: str) -> None:
 
 
 def _show_judgement(run: runs.Run, judged: Judgement) -> None:
-    when = "" if run.recorded_at is None else f", {run.origin} {run.recorded_at[:10]}"
+    when = "" if run.recorded_at is None else files.visible(f", {run.origin} {run.recorded_at[:10]}")
     click.echo(f"\n{run.figure} by {run.method}{when}, {judged.repeats} repeats: ", nl=False)
     click.secho(f"{TOKENS[judged.verdict]} {judged.verdict}", fg=_COLOURS.get(judged.verdict), nl=False)
     click.echo(f" ({judged.claims_held} of {judged.claims_total} claims held)")
     if judged.reason:
-        click.echo(f"Not attributable: {judged.reason}")
+        click.echo(files.visible(f"Not attributable: {judged.reason}"))
     _echo_table(
         ("claim", "part", "ours", "published", "held", "says"),
         [
@@ -209,5 +209,7 @@ def _echo_table(
     """Columns as wide as their widest text; colour, which `click` drops where the output is no terminal, on whole lines."""
     widths = [max(map(len, column)) for column in zip(header, *lines, strict=True)]
     for index, line in enumerate([header, *lines]):
-        text = "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        text = files.visible(
+            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        )
         click.secho(text, bold=index == 0, fg=colours[index - 1] if index and colours else None)
