@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from engineroom import paths
+from engineroom._native import join_order
 from engineroom.query_graphs import graphs
 
 CHAIN = {"nodes": 3, "edges": [{"left": [0], "right": [1]}, {"left": [1], "right": [2]}]}
@@ -53,6 +54,45 @@ def test_faithful_reports_each_edge_and_the_others_a_list_of_edges():
         lines = enumerate_("-", "--algorithm", algorithm, stdin=stdin).stdout.splitlines()
         assert '["pair", [0], [1, 2], [0, 2]]' in lines
         assert len(lines) == 3 + 6 + 1
+
+
+CLIQUE_30 = json.dumps(graphs.shape("clique", 30))
+
+
+@pytest.mark.parametrize("algorithm", graphs.ALGORITHMS)
+def test_a_clique_of_30_ends_at_the_limit_with_the_way_to_lift_it(algorithm):
+    done = enumerate_("-", "--quiet", "--algorithm", algorithm, "--limit", "1000000", stdin=CLIQUE_30)
+    assert done.returncode == 1
+    assert "the graph has more than 1,000,000 pairs" in done.stderr
+    assert "--limit 0 lifts the limit" in done.stderr
+    assert done.stdout == ""
+
+
+def test_the_limit_is_lifted_by_zero_and_not_reached_by_less():
+    clique = json.dumps(graphs.shape("clique", 16))  # 21,457,825 pairs
+    pairs = (3**16 - 2**17 + 1) // 2
+    for limit in ("0", str(pairs)):
+        done = enumerate_("-", "--quiet", "--algorithm", "fast", "--limit", limit, stdin=clique)
+        assert json.loads(done.stdout)["csg_cmp_pairs"] == pairs
+    assert enumerate_("-", "--quiet", "--limit", "10000000", stdin=clique).returncode == 1
+
+
+def test_progress_is_told_and_may_end_the_enumeration():
+    told = []
+
+    class Enough(Exception):
+        pass
+
+    def follow(reports):
+        told.append(reports)
+        if len(told) == 3:
+            raise Enough
+
+    with pytest.raises(Enough):
+        join_order.enumerate(
+            graphs.from_json(json.loads(CLIQUE_30)), algorithm="fast", events=False, progress=follow
+        )
+    assert told == [told[0], 2 * told[0], 3 * told[0]]
 
 
 def test_quiet_prints_the_totals_alone():

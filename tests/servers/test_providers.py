@@ -127,7 +127,7 @@ def test_a_reason_that_a_reader_can_mend_is_not_tried_again():
         tries.append(1)
         raise EngineRoomError("the suite has moved on", remedy="take it from elsewhere")
 
-    with pytest.raises(EngineRoomError, match="^the suite has moved on"):
+    with pytest.raises(EngineRoomError, match=r"^the suite has moved on"):
         archive.attempt(moved, what="it")
     assert len(tries) == 1
 

@@ -6,6 +6,7 @@ import contextlib
 import logging
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -40,6 +41,13 @@ def listening() -> set[tuple[str, int]]:
     return found
 
 
+def said_to_a_stranger(port: int) -> str:
+    """The first line of what is answered on this port to who asks for the page of a cluster's identity."""
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as client:
+        client.sendall(b"GET /json/identity.json HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        return client.makefile().readline().strip()
+
+
 @pytest.mark.slow
 def test_a_cluster_and_a_pool_give_the_tables_that_are_made_here():
     here = sweep(redo_log.flushes_sim, POINTS, executor=HERE)
@@ -48,7 +56,8 @@ def test_a_cluster_and_a_pool_give_the_tables_that_are_made_here():
         in_pool = sweep(redo_log.flushes_sim, POINTS, executor=pool)
     with local_cluster(2) as executor:
         opened = listening() - listening_before
-        assert opened == set(), "whoever reaches a port of a cluster makes it run what he likes"
+        assert {address for address, _ in opened} == {"127.0.0.1"}
+        assert all(said_to_a_stranger(port) == "HTTP/1.1 404 Not Found" for _, port in opened)
         on_cluster = sweep(redo_log.flushes_sim, POINTS, executor=executor)
     for a, b, c in zip(here, in_pool, on_cluster, strict=True):
         pd.testing.assert_frame_equal(a.table, b.table, check_exact=True)

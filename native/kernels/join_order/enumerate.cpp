@@ -35,7 +35,7 @@ struct FaithfulReceiver {
       out.is_complete = false;
       return true;
     }
-    if (++out.counters.calls % kReportsBetweenPolls == 0 && options.poll) options.poll();
+    if (++out.counters.calls % kReportsBetweenPolls == 0 && options.poll) options.poll(out.counters.calls);
     // The calls of one pair follow each other.
     if (left != last_left || right != last_right) ++out.counters.csg_cmp_pairs;
     last_left = left;
@@ -66,7 +66,9 @@ struct FastReceiver {
       edges.for_each([&](std::size_t edge) { any = any || graph.rules_allow(edge, turned(left | right)); });
       if (!any) return;
     }
-    if (++out.counters.csg_cmp_pairs % kReportsBetweenPolls == 0 && options.poll) options.poll();
+    if (++out.counters.csg_cmp_pairs % kReportsBetweenPolls == 0 && options.poll) {
+      options.poll(out.counters.csg_cmp_pairs);
+    }
     if constexpr (Complex) seen.insert(left | right);
     if (!options.keep_events) return;
     edges.for_each([&](std::size_t edge) {
@@ -81,11 +83,13 @@ struct PairReceiver {
   const Hypergraph& graph;
   const EnumerateOptions& options;
   Enumeration& out;
+  std::uint64_t reports = 0;
 
   void node(unsigned i) {
     if (options.keep_events) out.events.push_back({single(i), 0, -1});
   }
   bool pair(NodeSet left, NodeSet right) {
+    if (++reports % kReportsBetweenPolls == 0 && options.poll) options.poll(reports);
     bool any = !graph.has_rules() && !options.keep_events;
     if (any) return true;
     for (std::size_t k = 0; k < graph.n_edges(); ++k) {

@@ -23,8 +23,8 @@ struct EnumerateOptions {
   bool forbid_lower_seeds = true;
   /// Refuse a graph of several parts; false enumerates each part.
   bool must_be_connected = true;
-  /// Called about every four million reports; it ends the enumeration by throwing.
-  std::function<void()> poll{};
+  /// Called about every four million reports with their number; it ends the enumeration by throwing.
+  std::function<void(std::uint64_t)> poll{};
 };
 constexpr auto described(options::Of<EnumerateOptions>) {
   using C = EnumerateOptions;

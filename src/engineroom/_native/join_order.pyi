@@ -152,6 +152,7 @@ def enumerate(
     graph: Graph,
     *,
     times: typing.SupportsInt | typing.SupportsIndex = 1,
+    progress: collections.abc.Callable[[int], None] | None = None,
     algorithm: str = "faithful",
     events: bool = True,
     most_calls: typing.SupportsIndex | None = None,
@@ -160,7 +161,8 @@ def enumerate(
     """
     Find all pairs of connected sets that an edge joins.
 
-    times: do it so often, for a bench.
+    times: do it so often, for a bench. progress: called about every four million reports with their number; it ends the enumeration by
+    raising.
 
     Raises ValueError for a graph that is not connected, and for one that the algorithm cannot take. Ctrl-C stops it.
 

@@ -107,22 +107,27 @@ def _end_with_parent() -> None:
 def local_cluster(workers: int = 2) -> Iterator[Executor]:
     """A Dask cluster of so many workers in this process, for the time of the block.
 
-    It listens nowhere: whoever reaches a scheduler's port makes it run what he likes, also another user of this computer. Our
-    kernels let other threads run, so that its workers do work at the same time. It keeps to itself how quickly its parts end, which on
-    a busy computer is a warning; what goes wrong in a run raises.
+    Nobody else can reach it: whoever talks to a scheduler makes it run what he likes, also another user of this computer. Dask's
+    HTTP servers cannot be left out; they listen on loopback and have no page. Our kernels let other threads run, so that its workers do
+    work at the same time. It keeps to itself how quickly its parts end, which on a busy computer is a warning; what goes wrong in a run
+    raises.
     """
     distributed = _distributed()
     if workers < 1:
         raise EngineRoomError(f"workers is {workers}", remedy="pass 1 or more")
+    import dask
+
+    nowhere = "127.0.0.1:0"
     with (
+        dask.config.set({"distributed.scheduler.http.routes": [], "distributed.worker.http.routes": []}),
         distributed.LocalCluster(
             n_workers=workers,
             threads_per_worker=1,
             memory_limit=None,
             processes=False,
             protocol="inproc://",
-            dashboard_address=None,
-            worker_dashboard_address=None,
+            dashboard_address=nowhere,
+            worker_dashboard_address=nowhere,
             scheduler_kwargs={"dashboard": False},
             silence_logs=logging.CRITICAL,
         ) as cluster,
