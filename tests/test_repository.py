@@ -137,6 +137,19 @@ def test_no_notebook_has_outputs_and_none_is_generated():
     assert not [file for file in files if file.suffix == ".ipynb"]
 
 
+@pytest.mark.parametrize("lab", sorted((ROOT / "notebooks").glob("*.md")), ids=lambda lab: lab.stem)
+def test_a_lab_starts_a_server_only_where_one_can_be_had_now(lab: Path):
+    """`runnable` says that a server may be fetched; a registry that refuses must cost that server alone, not the book."""
+    text = lab.read_text(encoding="utf-8")
+    assert "if servers.runnable" not in text
+    cells = re.findall(r"^```\{code-cell\}.*?^```$", text, re.MULTILINE | re.DOTALL)
+    for cell in cells:
+        if "servers.start(" in cell or re.search(r"(?<![\w.])compare\(", cell):
+            assert "why_recorded(" in cell, cell
+        if "why_recorded(" in cell:
+            assert re.search(r"^from engineroom\.measuring\.choice import .*why_recorded", text, re.MULTILINE)
+
+
 # Spelt so that this file does not find itself.
 UNWANTED = {
     "a path of this machine": re.compile(
