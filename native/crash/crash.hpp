@@ -1,7 +1,7 @@
 // Crashes of a simulated server at any event: does what recovery finds agree with what was promised?
 //
 // Models      power loss under load: what was flushed is there, each sector of each file written since is there or
-//             not
+//             not; or a kill of the process, behind which all that was written is there
 // Leaves out  sectors that are torn themselves, which InnoDB does not survive either
 // Cost        a run of some hundred commits is about a millisecond; each crash is a recovery
 //
@@ -86,16 +86,19 @@ inline machine::SimConfig wild_machine(Random& random, std::uint64_t seed) {
 }
 
 template <DurableEngine E>
-void crash_now(E& engine, Random& random, Judge<typename E::Report>& judge) {
+void crash_now(E& engine, bool is_kill, Random& random, Judge<typename E::Report>& judge) {
   std::vector<Bytes> left;
-  for (const SimFile* file : engine.files()) left.push_back(file->after_crash(random.next()));
+  for (const SimFile* file : engine.files()) {
+    left.push_back(is_kill ? file->contents() : file->after_crash(random.next()));
+  }
   ++judge.report.crashes;
   engine.recover(std::move(left), random, judge);
 }
 
-/// One run with about so many crashes. `make(m, random)` gives the engine.
+/// One run with about `config.crashes_per_run` crashes. `make(m, random)` gives the engine.
 template <typename Make>
-void crash_run(std::uint64_t seed, std::uint64_t crashes, const Make& make, auto& report) {
+void crash_run(std::uint64_t seed, const Config& config, const Make& make, auto& report) {
+  const std::uint64_t crashes = config.crashes_per_run;
   Random random(seed * 0x9E3779B97F4A7C15U + 1);
   SimMachine m(wild_machine(random, seed));
   auto engine = make(m, random);
@@ -112,7 +115,7 @@ void crash_run(std::uint64_t seed, std::uint64_t crashes, const Make& make, auto
     if (++events < next) continue;
     next = events + 1 + random.next() % (2 * between);
     engine.look(m, judge);
-    if (report.crashes < most) crash_now(engine, random, judge);
+    if (report.crashes < most) crash_now(engine, config.is_kill, random, judge);
     if (m.now() > kLimitNs) {
       judge.fails(&R::hangs, "no end after 3 s: " + m.who_waits());
       break;
@@ -122,7 +125,7 @@ void crash_run(std::uint64_t seed, std::uint64_t crashes, const Make& make, auto
     judge.fails(&R::hangs, "nothing can happen any more: " + m.who_waits());
   }
   engine.look(m, judge);
-  crash_now(engine, random, judge);
+  crash_now(engine, config.is_kill, random, judge);
   engine.end(m, judge);
 }
 
@@ -132,7 +135,7 @@ R crash_runs(const Config& config, const Make& make) {
   options::check(config);
   R report;
   for (std::uint64_t i = 0; i < config.runs; ++i) {
-    crash_run(config.seed + i, config.crashes_per_run, make, report);
+    crash_run(config.seed + i, config, make, report);
   }
   return report;
 }

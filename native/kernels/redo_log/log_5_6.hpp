@@ -133,6 +133,14 @@ class Log56 {
     co_return true;
   }
 
+  /// Where the next mini-transaction goes.
+  Task<Lsn> end_lsn(M& m) {
+    co_await mutex_.lock(m);
+    const Lsn end = lsn_;
+    co_await mutex_.unlock(m);
+    co_return end;
+  }
+
   static std::size_t least_buffer_bytes(const LogConfig&, std::size_t mtr_bytes) {
     return whole_blocks(std::max(2 * mtr_bytes + 1, kBlockBytes + room_for(mtr_bytes)));
   }

@@ -128,6 +128,14 @@ class Log57 {
     co_return true;
   }
 
+  /// Where the next mini-transaction goes.
+  Task<Lsn> end_lsn(M& m) {
+    co_await mutex_.lock(m);
+    const Lsn end = lsn_;
+    co_await mutex_.unlock(m);
+    co_return end;
+  }
+
   static std::size_t least_buffer_bytes(const LogConfig& config, std::size_t mtr_bytes) {
     return whole_blocks(std::max(2 * mtr_bytes, kBlockBytes + room_for(config, mtr_bytes)));
   }

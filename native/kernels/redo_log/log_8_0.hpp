@@ -139,6 +139,12 @@ class Log80 {
     }
   }
 
+  /// The end of what is reserved.
+  Task<Lsn> end_lsn(M& m) {
+    const Sn end = co_await m.load(sn_);
+    co_return lsn_of(end);
+  }
+
   static std::size_t least_buffer_bytes(const LogConfig&, std::size_t mtr_bytes) {
     const std::size_t sn = mtr_bytes + static_cast<std::size_t>(Sound::ring_margin());
     return (sn + kDataBytes - 1) / kDataBytes * kBlockBytes;
