@@ -1,0 +1,19 @@
+"""The group commit chapter's experiments: the designs simulated, crashed, and measured on live servers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from engineroom.experiments.group_commit.crashes import crashes_kernel
+from engineroom.experiments.group_commit.live import groups_live
+from engineroom.experiments.group_commit.simulated import durable_sim, redo_flush_sim
+from engineroom.runs import Run
+
+__all__ = ["RECORD", "crashes_kernel", "durable_sim", "groups_live", "redo_flush_sim"]
+
+RECORD: Mapping[tuple[str, str], Callable[..., Run | list[Run]]] = {
+    ("tab-gc-1", "sim"): redo_flush_sim,
+    ("own-gc-durable", "sim"): durable_sim,
+    ("own-gc-crashes", "kernel"): crashes_kernel,
+    ("own-gc-groups", "live"): groups_live,
+}
