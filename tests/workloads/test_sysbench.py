@@ -14,6 +14,11 @@ from engineroom.workloads import sysbench
 from engineroom.workloads.sysbench import Sysbench
 
 REPORT = """
+Latency histogram (values are in milliseconds)
+       value  ------------- distribution ------------- count
+       1.250 |                                         10
+       2.181 |**********************                   600
+       2.773 |****************************************  624
 SQL statistics:
     transactions:                        1234   (205.53 per sec.)
     ignored errors:                      3      (0.50 per sec.)
@@ -72,13 +77,13 @@ def test_a_run_has_its_report_and_the_counters_differences(asked):
     assert server.executed == ["CREATE DATABASE IF NOT EXISTS lab"]
     same = (
         "oltp_read_write --mysql-socket=/tmp/s --mysql-user=root --mysql-password=secret --mysql-db=lab"
-        " --tables=1 --table-size=500 --rand-seed=1 --percentile=99 --rand-type=uniform"
+        " --tables=1 --table-size=500 --percentile=99 --histogram=on --rand-type=uniform --rand-seed=1"
     )
     assert asked.lines() == [
         f"{same} prepare", f"{same} --threads=3 --time=2 --mysql-ignore-errors=all run",
     ]  # fmt: skip
     assert (ran.threads, ran.transactions, ran.rolled_back) == (3, 1234, 2)
-    assert ran.latency_ms == {"min": 1.25, "avg": 2.5, "p99": 10.75, "max": 40.0}
+    assert ran.latency_ms == {"min": 1.25, "avg": 2.5, "p50": 2.773, "p99": 10.75, "max": 40.0}
     assert ran.moved == {"Com_begin": 10, "Com_commit": 8, "New": 2}
     assert ran.client_cpu_s > 0
     assert ran.client_cpu_percent == 100 * ran.client_cpu_s / 2
@@ -122,3 +127,5 @@ def test_a_server_commits_what_sysbench_counts():
     # What the end of the run cuts off is committed and not counted.
     assert 0 <= ran.moved["Com_commit"] - ran.transactions <= 2
     assert 0 < ran.latency_ms["min"] <= ran.latency_ms["avg"] <= ran.latency_ms["max"]
+    # The histogram's classes are some percent wide.
+    assert 0.9 * ran.latency_ms["min"] <= ran.latency_ms["p50"] <= 1.1 * ran.latency_ms["p99"]
