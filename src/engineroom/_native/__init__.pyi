@@ -4,12 +4,23 @@ The kernels of the book, compiled. One submodule a chapter.
 
 import typing
 
-from . import binlog, filesort, hash_join, join_order, low_concurrency, machine, read_views, redo_log
+from . import (
+    binlog,
+    filesort,
+    group_commit,
+    hash_join,
+    join_order,
+    low_concurrency,
+    machine,
+    read_views,
+    redo_log,
+)
 
 __all__: list[str] = [
     "Option",
     "binlog",
     "filesort",
+    "group_commit",
     "hash_join",
     "join_order",
     "low_concurrency",

@@ -65,6 +65,7 @@ def crash_runs(
     seed: typing.SupportsIndex = 1,
     runs: typing.SupportsIndex = 1,
     crashes_per_run: typing.SupportsIndex = 20,
+    is_kill: bool = False,
 ) -> dict[typing.Any, typing.Any]:
     """
     Crashes simulated runs at random events and recovers. Returns counts; lost_commits, wrong_groups, wrong_checkpoints, disorders and hangs are 0 in a log without a mistake. Which `mistake` is possible depends on the design.
@@ -72,6 +73,7 @@ def crash_runs(
     seed: of the first run; each has the next one; default 1
     runs: how many servers run and crash; at least 1, default 1
     crashes_per_run: about so many, at random events; at least 1, default 20
+    is_kill: whether the process dies and the system goes on: all that was written stays; default False
     """
 
 def designs() -> list[str]:

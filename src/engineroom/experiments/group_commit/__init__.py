@@ -6,14 +6,25 @@ from collections.abc import Callable, Mapping
 
 from engineroom.experiments.group_commit.crashes import crashes_kernel
 from engineroom.experiments.group_commit.live import groups_live
-from engineroom.experiments.group_commit.simulated import durable_sim, redo_flush_sim
+from engineroom.experiments.group_commit.model import groups_sim
+from engineroom.experiments.group_commit.simulated import durable_sim, redo_flush_sim, stages_sim
 from engineroom.runs import Run
 
-__all__ = ["RECORD", "crashes_kernel", "durable_sim", "groups_live", "redo_flush_sim"]
+__all__ = [
+    "RECORD",
+    "crashes_kernel",
+    "durable_sim",
+    "groups_live",
+    "groups_sim",
+    "redo_flush_sim",
+    "stages_sim",
+]
 
 RECORD: Mapping[tuple[str, str], Callable[..., Run | list[Run]]] = {
     ("tab-gc-1", "sim"): redo_flush_sim,
     ("own-gc-durable", "sim"): durable_sim,
+    ("own-gc-stages", "sim"): stages_sim,
     ("own-gc-crashes", "kernel"): crashes_kernel,
     ("own-gc-groups", "live"): groups_live,
+    ("own-gc-groups", "sim"): groups_sim,
 }

@@ -12,11 +12,11 @@ from functools import partial
 from typing import Any
 
 from engineroom.experiments.group_commit.designs import SERIES
-from engineroom.simulating.experiment import Experiment, Given
+from engineroom.simulating.experiment import Experiment, Given, Seen
 from engineroom.simulating.loads import UPDATE
 from engineroom.simulating.settling import FIRST_WINDOW_MS, LONGEST_WINDOW_MS, settled
 
-__all__ = ["COLUMNS", "DURABLE", "MACHINE", "RELAXED", "durable_sim", "redo_flush_sim"]
+__all__ = ["COLUMNS", "DURABLE", "MACHINE", "RELAXED", "durable_sim", "redo_flush_sim", "stages_sim"]
 
 MACHINE = "two_sockets_88"
 MS = 1_000_000
@@ -38,6 +38,10 @@ COLUMNS = {
     "latency_ms_p50": "median of a transaction's time, ms",
     "latency_ms_p99": "99th percentile of a transaction's time, ms",
     "transactions": "transactions counted",
+    "ns": "virtual time, ns",
+    "happening": "what a transaction did: reached a step, leads or follows in a stage",
+    "what": "which step or stage",
+    "xid": "the transaction",
     "window_ms": "virtual time measured, longer until settled",
     "half_width_percent": "half of the throughput's interval of 95 %, over it",
     "is_settled": "1: that is at most 2 %, and each client has committed five times; 0: no ratio is to be quoted",
@@ -101,6 +105,40 @@ durable_sim = Experiment(
     points={"threads": (1, 4, 16, 32, 64, 128, 256), "series": ("serialised", "original", "modified")},
     measure=_measure,
     options={"commit": DURABLE, **WINDOW},
+    load=UPDATE,
+    machine=MACHINE,
+    columns=COLUMNS,
+)
+
+
+def _stages(point: Mapping[str, Any], given: Given, *, transactions: int, until_us: int) -> Seen:
+    from engineroom import _native
+
+    design = SERIES[point["series"]]
+    happened = _native.group_commit.trace(
+        design=design.commit,
+        redo=design.redo,
+        parameters=dict(given.machine),
+        load={**given.load, "clients": point["threads"], "transactions": transactions},
+        commit=dict(DURABLE),
+        run_ns=until_us * 1000,
+        seed=given.seed,
+    )
+    return Seen(
+        [
+            {"ns": ns, "happening": happening, "what": what, "xid": xid}
+            for ns, happening, what, xids in happened
+            for xid in xids
+        ]
+    )
+
+
+stages_sim = Experiment(
+    figure="own-gc-stages",
+    says="one run of few clients, transaction by transaction and stage by stage",
+    points={"threads": (8,), "series": ("modified",)},
+    measure=_stages,
+    options={"transactions": 3, "until_us": 3000},
     load=UPDATE,
     machine=MACHINE,
     columns=COLUMNS,

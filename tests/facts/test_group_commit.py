@@ -1,0 +1,107 @@
+"""The facts of the group commit page, on rows made by hand."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+import pytest
+
+from engineroom.experiments.group_commit.crashes import DURABILITIES
+from engineroom.experiments.group_commit.model import MEASURES, against_live
+from engineroom.facts import group_commit
+from engineroom.runs import Run
+
+
+def run(figure, rows, method="live", **provenance):
+    return Run(
+        figure=figure, method=method, table=pd.DataFrame(rows), provenance={"fsync_us": 1000, **provenance}
+    )
+
+
+def crash_rows():
+    return [
+        {
+            "series": "5.7.6", "durability": name, "crash": crash, "repeat": 0, "crashes": 10_000, "commits": 1,
+            "lost": 0 if name == "1/1" else 50, "only_in_binlog": 20 if name == "2/1" else 0, "only_in_engine": 0,
+            "crashes_with_loss": 0 if name == "1/1" else 2500,
+        }
+        for name in DURABILITIES
+        for crash in ("power loss", "kill")
+    ]  # fmt: skip
+
+
+def test_a_setting_that_loses_nothing_says_never_and_another_the_share_of_its_crashes():
+    risks = group_commit.Risks.of(run("own-gc-crashes", crash_rows(), "kernel"))
+    assert (risks.crashes, risks.fewest, risks.durable_lost) == (140_000, 10_000, 0)
+    table = risks.table.rows.set_index("flush/sync")
+    assert table.loc["1/1", "power loss: loses"] == "never"
+    assert table.loc["2/1", "power loss: loses"] == "25 %"
+    assert table.loc["2/1", "only in the binlog"] == "2"
+    assert table.loc["1/0", "only in the binlog"] == "none"
+
+
+def live_rows(factor=1.0):
+    return [
+        {
+            "clients": n, "series": server, "setting": setting, "repeat": 0,
+            "redo_fsyncs_per_commit": 1 / n, "binlog_fsyncs_per_commit": factor / n,
+            "flush_groups_per_commit": 1 / n, "sync_groups_per_commit": 0.5 / n, "commit_groups_per_commit": 0.5 / n,
+            "latency_ms_p50": 2.0 + n, "latency_ms_p99": 9.0, "cpu_us_per_commit": 300 / n,
+            "transactions_per_second": 100.0 * n * (2 if "delay" in setting else 1),
+        }
+        for n in (1, 4, 64)
+        for server in ("5.6", "9.7")
+        for setting in ("1/1", "1/1, delay 5 ms")
+    ]  # fmt: skip
+
+
+def test_groups_are_one_over_acquisitions_and_the_gain_is_of_the_delay():
+    live = group_commit.Live.of(run("own-gc-groups", live_rows()))
+    assert live.clients == 64
+    assert live.sync_group_many == 128
+    assert live.flush_group_many_delayed == 64
+    assert live.gain_delay_ratio == 2
+    assert live.texts()["fsync_ms"] == "1 ms"
+    assert live.table.rows.loc[0, "SYNC group"] == "128.0"
+
+
+def test_the_model_is_judged_from_four_clients_on_the_worst_first():
+    table = against_live(run("own-gc-groups", live_rows()), run("own-gc-groups", live_rows(1.5), "sim"))
+    assert set(table["clients"]) == {4, 64}
+    assert (
+        len(table) == 2 * 2 * 2 * len(MEASURES) - table["live"].lt(0.01).sum() - 4
+    )  # one of 64 is below the least
+    assert math.isclose(table.loc[0, "off_percent"], 50)
+    assert table.loc[0, "measure"] == "binlog_fsyncs_per_commit"
+    model = group_commit.Model.of(
+        run("own-gc-groups", live_rows()), run("own-gc-groups", live_rows(1.5), "sim")
+    )
+    assert model.within < model.compared
+
+
+def gain_rows(columns):
+    return [
+        {
+            "threads": n, "series": series, "repeat": 0, "transactions_per_second": 100.0 * n * gain,
+            "redo_writes_per_transaction": 1 / gain, "fsyncs_per_transaction": 2 / gain,
+        }
+        for n in columns
+        for series, gain in (("serialised", 1), ("original", 2), ("modified", 3))
+    ]  # fmt: skip
+
+
+def test_a_gain_is_the_modified_over_the_original():
+    gain = group_commit.Gain.of(run("tab-gc-1", gain_rows((32, 64, 128, 256)), "sim"))
+    assert gain.ratio[256] == pytest.approx(1.5)
+    assert gain.published_ratio[32] == pytest.approx(1.055, abs=0.001)
+    durable = group_commit.Durable.of(run("own-gc-durable", gain_rows((1, 256)), "sim"))
+    assert durable.fsyncs_5_5[1] == 2
+    assert durable.gain_over_5_5_ratio == 3
+
+
+def test_what_is_crashed_for_the_page_loses_nothing():
+    crashed = group_commit.Crashed.now()
+    assert crashed.crashes > 1000
+    assert crashed.lost == 0
+    assert crashed.prepared_and_committed > 0
