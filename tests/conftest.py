@@ -44,7 +44,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
         return (yield)
     is_alone = item.get_closest_marker("alone") is not None
     with _held("door", fcntl.LOCK_EX) as door, _held("room", fcntl.LOCK_EX if is_alone else fcntl.LOCK_SH):
-        # Who waits for the empty room holds the door, or the others would come in for ever.
+        # The test that waits for the empty room holds the door, or the others would come in for ever.
         door.close()
         return (yield)
 

@@ -34,7 +34,7 @@ def module_of(file: Path) -> str:
 
 
 def imports(file: Path, source: str | None = None) -> Iterator[str]:
-    """Every module or name of ours that a file asks for, wherever it stands, and each that it names in a string alone."""
+    """Every module or name of the package that a file asks for, wherever it stands, and each that it names in a string alone."""
     tree = ast.parse(file.read_text(encoding="utf-8") if source is None else source)
     package = module_of(file) if file.stem == "__init__" else module_of(file).rpartition(".")[0]
     for node in ast.walk(tree):

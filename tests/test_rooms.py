@@ -98,7 +98,7 @@ def test_record_knows_every_page_with_experiments_and_its_methods():
         assert found[page.word] <= set(page.methods), page.word
 
 
-# Tests of what is no module of ours, with what they are about.
+# Tests of what is not our module, with what they are about.
 OF_THE_WHOLE = {
     "tests/test_repository.py": "the files around the code",
     "tests/test_imports.py": "who may import whom",

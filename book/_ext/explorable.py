@@ -1,7 +1,7 @@
 """The `{explorable}` directive: a figure that computes in the reader's browser.
 
     ```{explorable} hash_join
-    :alt: What the plain figure shows, for who cannot see it.
+    :alt: What the plain figure shows, for readers who cannot see it.
     :name: explorable-hash-join
     The caption, under the plain figure and under the live one.
     ```

@@ -1,7 +1,7 @@
 // How a kernel refuses a bad argument: an exception natively, a trap in WebAssembly.
 //
 // A browser module is compiled without exceptions and checks its arguments before it calls a kernel, so
-// that the trap is reached by a mistake of ours only.
+// that the trap is reached only by our own mistake.
 #pragma once
 
 #include <string>

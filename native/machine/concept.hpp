@@ -24,7 +24,7 @@
 // tests/test_native_source.py finds the place, and the simulator ends the process when such a frame waits.
 //
 // Shared state that another thread may look at without a latch is a Word (on a cache line of its own) or an
-// element of Words (eight to a line). Data under a latch, or owned by who reserved it, is ordinary memory;
+// element of Words (eight to a line). Data under a latch, or owned by the thread that reserved it, is ordinary memory;
 // its copying is charged by copy(). Where that data lies costs time, too: a page or an index root that several
 // threads use has Lines, and each use of it is a touch().
 //

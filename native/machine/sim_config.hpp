@@ -102,7 +102,7 @@ struct SimConfig {
   Time pwrite_ps_per_kib = 200'000;
   Time fsync_ps = 1'000'000;
   Distribution disk_fsync;
-  Time disk_ps_per_kib = 1'000'000;  // 1 ns a byte: about 1 GB/s
+  Time disk_ps_per_kib = 1'000'000;  // 1 ns per byte: about 1 GB/s
   std::uint32_t disk_queue_depth = 1;
   bool disk_is_timer = false;
 

@@ -45,7 +45,7 @@ class Event {
       const bool is_set_by_us = co_await m.cas(words_[kState], seen, (((seen >> 1) + 1) << 1) | kSet);
       if (is_set_by_us) break;
     }
-    // Who counts itself as a sleeper before this look is woken; who does it later sees the state changed.
+    // A thread that counts itself as a sleeper before this look is woken; one that does it later sees the state changed.
     const std::uint64_t sleepers = co_await m.load(words_[kSleepers]);
     if (sleepers > 0) co_await m.unpark(words_[kState], machine::kAllWaiters);
   }

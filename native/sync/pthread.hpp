@@ -112,7 +112,7 @@ class PthreadMutex {
       usual_looks_.store(looks > usual ? usual + (looks - usual) / 8 : usual - (usual - looks) / 8,
                          std::memory_order_relaxed);
     }
-    // Who has slept leaves 2 behind, since others may sleep still.
+    // A thread that has slept leaves 2 behind, since others may sleep still.
     while (!is_mine) {
       const std::uint64_t before = co_await m.xchg(word_, kHasSleepers);
       if (before == kFree) break;

@@ -72,7 +72,7 @@ TEST(Filesort, GivesTheReadSetBackWhenARecordDoesNotFit) {
 
 TEST(Filesort, MergesLongRecordsThroughBuffersOfOneRecord) {
   const Table table = article_table(200, 7000, Type::varchar, 7000, 3);
-  // Two records a run: a hundred runs, and a seventh of the buffer is less than a record.
+  // Two records per run: a hundred runs, and a seventh of the buffer is less than a record.
   const auto small = rows_of(table, all_columns(), {Attach::packed_addon, false}, 15'000);
   EXPECT_EQ(small, rows_of(table, all_columns(), {Attach::rowid, true}, 1 << 20));
 }

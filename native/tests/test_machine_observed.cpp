@@ -128,7 +128,7 @@ TEST(Observed, TheDifferenceOfTwoTotalsIsWhatTheWindowHad) {
   const std::size_t waits_before = before.waits[site.id].ns.count();
   m.run_on(7'000'000);
   const Totals seen = m.totals().since(before);
-  // Who slept and who was parked all the time did so for the whole window, and in it alone.
+  // The threads that slept and were parked all the time did so for the whole window, and in it alone.
   std::uint64_t sleeping = 0;
   std::uint64_t parked = 0;
   std::uint64_t on_cpu = 0;

@@ -461,14 +461,14 @@ std::uint64_t turns_per_ms(std::uint64_t rounds) {
 }
 
 TEST(Spins, ACrowdOnALatchLiesBetweenBoundsFromFirstPrinciples) {
-  // At best a turn is the hold, and the line once to who takes the latch, from another socket in three of four cases:
+  // At best a turn is the hold, and the line once to the thread that takes the latch, from another socket in three of four cases:
   // 300 + 0.75 * 135 + 0.25 * 50 + 2 * 7 ns. At worst all 127 others see the latch free before somebody takes it, and each
   // has the line for a look and for one compare-and-swap in vain; behind that comes the release, and all the time others
   // look: (300 + 127 * (10 + 142) + 142) / (1 - 0.18) ns.
   const std::uint64_t for_ever = turns_per_ms(Spin::kForEver);
   EXPECT_LE(for_ever, 1'000'000U / 428);
   EXPECT_GE(for_ever, 1'000'000U / 24'080);
-  // Who sleeps after 30 rounds is out of the way, and here sleeping and waking take no time.
+  // A thread that sleeps after 30 rounds is out of the way, and here sleeping and waking take no time.
   const std::uint64_t who_sleep = turns_per_ms(30);
   EXPECT_LE(who_sleep, 1'000'000U / 428);
   EXPECT_GT(who_sleep, for_ever);
@@ -833,7 +833,7 @@ SimConfig interrupted(Time every_ps, Time length_ps) {
 }
 
 TEST(Interruptions, TakeTheirShareOfWhoComputes) {
-  SimMachine m(interrupted(1'000'000'000, 50'000'000));  // 50 us a ms
+  SimMachine m(interrupted(1'000'000'000, 50'000'000));  // 50 us per ms
   constexpr std::uint64_t kPieces = 20'000;
   M::Word word;
   m.spawn("worker", [&]() -> Task<> {

@@ -111,7 +111,7 @@ std::uint64_t found_together_by_rw_latch(M& m, int threads, int times, SpinParam
 }
 
 TEST(RwLatch, LetsNobodyInBesideAWriterNorASecondSxAndWakesAll) {
-  // Without spinning where there are no wake-ups for no reason (even seeds): who sleeps is woken by who leaves, or never.
+  // Without spinning where there are no wake-ups for no reason (even seeds): who sleeps is woken by the one that leaves, or never.
   for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
     SimMachine m(wild(seed, 4));
     ASSERT_EQ(found_together_by_rw_latch(m, 5, 20, seed % 2 == 0 ? kNoSpin : SpinParams{}), 0U) << seed;

@@ -21,7 +21,7 @@ struct OpenLoopConfig {
   std::uint32_t first_counted = 0;   // jobs before are warm-up
   std::uint64_t interval_ns = 1000;  // mean time between arrivals, exponential
   std::uint64_t work_ns = 0;         // mean, exponential
-  bool is_durable = false;           // ends with an fsync, shared with who waits at the same time
+  bool is_durable = false;           // ends with an fsync, shared with those that wait at the same time
 };
 
 template <Machine M>

@@ -224,7 +224,7 @@ std::vector<double> interruptions_on(int cpu, std::chrono::nanoseconds run) {
 }
 
 #if defined(__linux__)
-/// What a timer that goes off takes from who computes on its CPU: the longest time in which that one could not look at
+/// What a timer that goes off takes from the thread that computes on its CPU: the longest time in which that one could not look at
 /// the clock.
 double interrupted_by_timer() {
   constexpr long kAfterNs = 60'000;

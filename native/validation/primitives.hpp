@@ -38,7 +38,7 @@ struct CopyBesideWrite {
 };
 CopyBesideWrite measure_copy_beside_write();
 
-/// The system and, on a virtual machine, its host interrupt who computes. Two CPUs, or the only one, look at the
+/// The system and, on a virtual machine, its host interrupt a computing thread. Two CPUs, or the only one, look at the
 /// clock for so long; where it goes on by more than a microsecond something else ran there.
 struct Interruptions {
   std::vector<double> ns;

@@ -1,7 +1,7 @@
 // The redo log of 8.0 step by step: clients reserve, copy, leave gaps and link; the log threads follow.
 //
-// What is shown is a run of the chapter's log on the simulated machine, looked at after every event. Who has
-// reserved what is told by the lengths, which differ by client.
+// What is shown is a run of the chapter's log on the simulated machine, looked at after every event. Reservations are
+// told apart by the lengths, which differ by client.
 //
 // Leaves out  arguments out of range: the caller checks them
 #include <algorithm>

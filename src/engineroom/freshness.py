@@ -1,7 +1,7 @@
 """Which executed pages of the book may be shown again: those of which nothing has changed that they were made from.
 
 A page's own text is jupyter-cache's to compare. What else its cells read is listed while they run (`engineroom.reads`) and
-kept here as a fingerprint: modules of ours and the compiled one, data, folders that were looked through, the servers of this
+kept here as a fingerprint: our modules and the compiled one, data, folders that were looked through, the servers of this
 machine if the page could ask for one, and the packages of the lock.
 """
 

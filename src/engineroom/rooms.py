@@ -40,7 +40,7 @@ class Room:
         return [path for form in self.forms for path in sorted(root.glob(form.format(word=word)))]
 
     def words(self, root: Path) -> Iterator[tuple[str, Path]]:
-        """Who lives in this room, by the names of the files."""
+        """Whose files live in this room, by the names of the files."""
         for form in self.forms:
             if form.count("*"):
                 continue

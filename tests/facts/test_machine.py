@@ -260,7 +260,7 @@ def test_formulas_are_counted_and_folded():
 def test_a_case_is_told_in_its_unit():
     assert machine.with_unit("M/M/1 response time", 2_500_000) == "2.5 ms"
     assert machine.with_unit("closed network throughput", 1.5e-6) == "1,500 a second"
-    assert machine.with_unit("commits an fsync", 1.23456) == "1.235"
+    assert machine.with_unit("commits per fsync", 1.23456) == "1.235"
 
 
 def test_times_are_in_the_unit_that_keeps_them_short():

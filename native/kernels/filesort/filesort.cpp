@@ -60,7 +60,7 @@ class Client {
   std::vector<std::byte> packet_;
 };
 
-/// The sort buffer: records from its start, and eight bytes a record for the pointers.
+/// The sort buffer: records from its start, and eight bytes per record for the pointers.
 class SortBuffer {
  public:
   SortBuffer(std::uint64_t bytes, const RecordFormat& format, Counters& counters)

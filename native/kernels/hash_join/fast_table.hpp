@@ -6,7 +6,7 @@
 // Leaves out  deletion, growth, and any defence against keys chosen to collide (the hash has no secret)
 // Cost        45 bytes per row at three rows for two buckets; about 1.6 % of the rows overflow. Rows of one
 //             key lie side by side in the overflow, so that a million duplicates cost a scan, and only to
-//             who asks for them
+//             callers who ask for them
 //
 // The hash is a bijection of the key: equal hashes are equal keys, and no key is stored.
 #pragma once

@@ -6,8 +6,8 @@
 // Cost        build rows + probe rows in memory; spilled, each row left is written and read once more, and
 //             a chunk that does not fit is paid with another reading of its probe chunk for each filling
 //
-// Phase 1 fills the hash table from the build input. Does it fit, every probe row is looked up and that is
-// all. Is the buffer full first, the rest of the build input goes to chunk files by another hash; then the
+// Phase 1 fills the hash table from the build input. If it fits, every probe row is looked up and that is
+// all. If the buffer fills first, the rest of the build input goes to chunk files by another hash; then the
 // probe rows are looked up in what is in memory AND written to their chunk files, since a match may lie
 // there. Phase 2 joins each pair of chunk files as a small hash join. Without permission to spill (LIMIT),
 // the table is filled, probed with the whole probe input, and filled again.

@@ -103,7 +103,7 @@ RowBuffer::Entry* RowBuffer::find_entry(std::int64_t key, std::uint64_t hash) {
   for (std::size_t i = home(hash);; i = after(i), sought += kOneStep) {
     ++buckets_visited_;
     const Bucket& bucket = buckets_[i];
-    // Who sits here is nearer to its home than the key would be: the key would have displaced it.
+    // The row that sits here is nearer to its home than the key would be: the key would have displaced it.
     if (bucket.distance_and_fingerprint < sought) return nullptr;
     if (bucket.distance_and_fingerprint == sought) {
       ++comparisons_;

@@ -12,7 +12,7 @@
 //
 // Models      nothing of a server; the same pairs as `faithful`
 // Leaves out  conflict rules (filter them in the receiver)
-// Cost        under ten nanoseconds a pair on simple graphs, no memory beyond the recursion there; with
+// Cost        under ten nanoseconds per pair on simple graphs, no memory beyond the recursion there; with
 //             complex edges one table slot a connected set
 #pragma once
 

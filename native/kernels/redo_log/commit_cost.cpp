@@ -69,7 +69,7 @@ class alignas(kLine) EventMutex {
   bool lock(std::uint64_t& random) {
     std::uint32_t free = 0;
     if (word_.compare_exchange_strong(free, 1, std::memory_order_acquire)) return false;
-    // Who has slept takes the mutex with a 2, since others may sleep still: at worst one needless wake-up.
+    // A thread that has slept takes the mutex with a 2, since others may sleep still: at worst one needless wake-up.
     for (std::uint32_t taken = 1;; taken = 2) {
       for (int round = 0; round < 30; ++round) {
         for (std::uint64_t i = next_random(random) % 7 * 50; i > 0; --i) pause();

@@ -56,7 +56,7 @@ class Clients {
     log_.flush_lists().keep(true);
     in_flight_.resize(1 + random.next() % 6);
     transactions_ = 10 + random.next() % 30;
-    // Who seldom commits and changes much fills the log buffer, and goes round it.
+    // A client that seldom commits and changes much fills the log buffer, and goes round it.
     const bool is_bulk = random.next() % 2 == 0;
     commit_percent_ = is_bulk ? 4 : 67;
     large_percent_ = is_bulk ? 80 : 12;

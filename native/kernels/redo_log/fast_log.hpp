@@ -9,8 +9,8 @@
 //             owner used that up before anybody wrote it out. So a commit pads, for each other thread that
 //             wrote since the last one, at most 8 KiB or what that thread has written meanwhile
 //
-// LSNs stay unique and are recovered in order, but two threads' LSNs do not tell who came first. Who changes
-// something that another thread has changed passes that LSN as `after`: a stretch that lies before it is
+// LSNs stay unique and are recovered in order, but two threads' LSNs do not tell who came first. A thread
+// that changes something that another thread has changed passes that LSN as `after`: a stretch that lies before it is
 // given up.
 //
 // A stretch is shared by its owner and the log, so that an owner that comes back late finds its own, closed.

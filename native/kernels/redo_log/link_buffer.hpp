@@ -64,7 +64,7 @@ class LinkBuffer {
         continue;
       }
       if (next <= position) co_return;
-      // Who takes the first link away has the right to move the tail.
+      // The thread that takes the first link away has the right to move the tail.
       const bool is_claimed = co_await m.cas(slot(position), next, position);
       if (is_claimed) {
         position = next;

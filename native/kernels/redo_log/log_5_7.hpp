@@ -6,7 +6,7 @@
 //             more than half a buffer is refused
 // Cost        one mutex pair a mini-transaction; the write holds write_mutex alone, the fsync neither
 //
-// Order of the latches: write_mutex, mutex, flush_order. Who finds an fsync running waits for its end and
+// Order of the latches: write_mutex, mutex, flush_order. A thread that finds an fsync running waits for its end and
 // looks again: most find that one of them made the next fsync for all.
 #pragma once
 

@@ -89,7 +89,7 @@ struct WindowIgnored : Sound {
   }
 };
 
-/// Who closes a gap does not wake who waits for it.
+/// A thread that closes a gap does not wake those who wait for it.
 struct CloserNotTold : Sound {
   template <typename Tell>
   static machine::Ready<> behind_a_link(const Tell&) {

@@ -46,7 +46,7 @@ struct Sound {
   static void carry_over(M& m, std::byte* to, const std::byte* incomplete_block) {
     m.copy(to, incomplete_block, kBlockBytes);
   }
-  /// Who wants to flush while an fsync runs waits for its end: the next one is for all who wait.
+  /// A thread that wants to flush while an fsync runs waits for its end: the next one is for all who wait.
   static bool waits_for_fsync(bool flush, std::uint64_t pending_flushes) {
     return flush && pending_flushes > 0;
   }
@@ -69,7 +69,7 @@ struct Sound {
   static auto has_space(M& m, Links& links, Lsn start) {
     return links.has_space(m, start);
   }
-  /// Who closes a gap tells those who wait for that.
+  /// A thread that closes a gap tells those who wait for that.
   template <typename Tell>
   static auto behind_a_link(const Tell& tell) {
     return tell();

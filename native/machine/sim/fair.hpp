@@ -1,4 +1,4 @@
-// Slices and places as Linux's fair scheduler gives them, roughly: who wakes takes the place of who has run for a while.
+// Slices and places as Linux's fair scheduler gives them, roughly: who wakes takes the place of a thread that has run for a while.
 //
 // Models      a slice that ends early when somebody waits; waking on the idle core that is nearest
 // Leaves out  weights and virtual run time: threads of a server are equals

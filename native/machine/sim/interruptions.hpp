@@ -19,8 +19,8 @@ class Interruptions {
 
   bool happen() const { return core_.config.interrupt_every_ps > 0; }
 
-  /// What interruptions add to so much time on a CPU. Of who computes they take all of their time, of who looks at a
-  /// word only what is left of them when the word has changed.
+  /// What interruptions add to so much time on a CPU. Of who computes they take all of their time, of a thread that
+  /// looks at a word only what is left of them when the word has changed.
   Time added_to(std::uint32_t cpu, Time passed, bool computes) {
     Time added = 0;
     Time& to_next = to_next_[cpu];

@@ -28,7 +28,7 @@ class RoundRobin {
     if (t.ticks_left == 0) t.ticks_left = slice_ticks_;
     return (tick_of(begin) + t.ticks_left) * tick_ps_ - first_tick_;
   }
-  /// Who waits first behind a thread: that one was alone, and began a new slice whenever one was over.
+  /// The first that waits behind a thread: that one was alone, and began a new slice whenever one was over.
   void renew_slice(Cpu& cpu, Time now) const {
     if (cpu.slice_end > now) return;
     const Time slice = slice_ticks_ * tick_ps_;

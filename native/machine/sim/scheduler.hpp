@@ -1,4 +1,4 @@
-// Who runs where, and for how long: run queues, idle CPUs, segments of computing, and where each CPU's time went.
+// Which thread runs where, and for how long: run queues, idle CPUs, segments of computing, and where each CPU's time went.
 //
 // What a thread computes is passed in segments: the end of one is an event, and so is the end of a time slice while
 // somebody waits. How long a slice is and where a woken thread goes is the policy's: fair.hpp, or round_robin.hpp when
@@ -36,7 +36,7 @@ class Scheduler {
   /// So much computing on a CPU whose sibling may be busy.
   Time slowed_by_sibling(std::uint32_t cpu, Time piece) const;
 
-  // Segments of who runs.
+  // Segments of the thread that runs.
   /// The event at which the CPU turns to something else: the end of what the thread does, or of its time slice.
   void arm_segment(const Thread& t);
   void charge_segment(Thread& t);

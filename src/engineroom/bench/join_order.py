@@ -23,7 +23,7 @@ __all__ = ["bench"]
 
 REPEATS = 15
 LEAST_CPU_S = 0.02  # of one measurement; short enumerations are repeated within it
-# Shape, sizes, CPU nanoseconds a pair.
+# Shape, sizes, CPU nanoseconds per pair.
 GOALS = (("star", (8, 12, 17), 17), ("clique", (10, 12, 14), 25), ("chain", (8, 14, 20), 25))
 HYPEREDGES = 30
 # Dynamic programming with costs against the enumeration alone. A pair costs it one or two looks at the cost of a set and
@@ -116,7 +116,7 @@ def bench(sitting: Sitting) -> list[Row]:
 
 
 def ns_a_pair(cases: Mapping[Key, tuple[kernel.Graph, str]], bar: Any) -> dict[Key, float]:
-    """The best CPU nanoseconds a pair of each graph by "fast" or "faithful" alone, or by "plan", dynamic programming with C_out."""
+    """The best CPU nanoseconds per pair of each graph by "fast" or "faithful" alone, or by "plan", dynamic programming with C_out."""
     runs = {key: _runner(graph, what) for key, (graph, what) in cases.items()}
     pairs = {key: run(1)["csg_cmp_pairs"] for key, run in runs.items()}
     times = {key: _enough(run) for key, run in runs.items()}

@@ -78,7 +78,7 @@ def _append(sitting: Sitting) -> list[Row]:
 
 
 def _group_commit(sitting: Sitting) -> Row:
-    """Commits a second against batch / t: what an fsync of t seconds allows to groups of the size that formed."""
+    """Commits per second against batch / t: what an fsync of t seconds allows to groups of the size that formed."""
     from engineroom import _native
 
     best: dict[str, Any] = {}

@@ -106,7 +106,7 @@ class Memory(Facts):
         )
         rows, of_values = fitted["bytes_per_row"], fitted["bytes_per_value"]
         shown = fitted.map("{:.0f}".format).rename(
-            columns={"bytes_per_value": "bytes a value", "bytes_per_row": "bytes a row"}
+            columns={"bytes_per_value": "bytes per value", "bytes_per_row": "bytes per row"}
         )
         return cls(
             old_row_bytes=rows[old],
@@ -168,7 +168,7 @@ class Share(Facts):
             insert_most_percent=100 * whole["share_high"]["insert rows"],
             table=Table(
                 shown.reset_index(),
-                "Nanoseconds an operation that each cause explains, and the difference that was measured.",
+                "Nanoseconds per operation that each cause explains, and the difference that was measured.",
                 origin_of(run),
             ),
         )

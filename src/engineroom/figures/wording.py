@@ -12,7 +12,7 @@ __all__ = ["Words", "at", "each", "ends"]
 
 @dataclass(frozen=True)
 class Words:
-    """What a figure says: `alt` describes the picture for who does not see it, `caption` states the finding."""
+    """What a figure says: `alt` describes the picture for readers who do not see it, `caption` states the finding."""
 
     alt: str
     caption: str

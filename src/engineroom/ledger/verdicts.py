@@ -233,7 +233,7 @@ def _verdict(claims: Iterable[Claim]) -> str:
 
 
 def _passed(held: Any, could_hold: Any, others: Any, magnitudes_held: Any, magnitudes: Any) -> NDArray[Any]:
-    """The verdict, or that of each of many: directions and shapes that hold, that could, and all; then the magnitudes."""
+    """The verdict, or the verdicts of many at once: directions and shapes that hold, that could, and all; then the magnitudes."""
     return np.select(
         [
             np.asarray(others + magnitudes == 0),

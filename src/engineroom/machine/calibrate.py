@@ -160,7 +160,7 @@ def parameters(primitives: Mapping[str, Sequence[float]]) -> dict[str, dict[str,
 
 
 def line_move(primitives_ns: Mapping[str, float], transfer_ns: float) -> float:
-    """ns. A hand-over moves the line twice: to who looks, and once more when that one writes."""
+    """ns. A hand-over moves the line twice: to the thread that looks, and once more when that one writes."""
     return max(0.0, transfer_ns - primitives_ns["load"] - primitives_ns["atomic_add"]) / 2
 
 

@@ -39,7 +39,7 @@ class Preset:
         return {parameter.name: parameter.value for parameter in self.parameters}
 
     def uncertain(self) -> list[str]:
-        """The parameters that were not measured where the book is made and are no choice of ours."""
+        """The parameters that were not measured where the book is made and are not our choice."""
         return [p.name for p in self.parameters if p.kind in ("cited", "estimate")]
 
     def varied(self, name: str, factor: float) -> Preset:

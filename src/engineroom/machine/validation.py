@@ -41,7 +41,7 @@ FAMILIES = (
     "utilisation law",
     "Little's law",
     "latch at no cost",
-    "commits an fsync",
+    "commits per fsync",
     "one line",
     "split line",
     "test-and-set lock",
@@ -308,7 +308,7 @@ def _cases() -> list[Case]:
         fsync = 100_000
         cases.append(
             Case(
-                f"commits an fsync at {per_fsync:g} arrivals in its time",
+                f"commits per fsync at {per_fsync:g} arrivals in its time",
                 per_fsync + math.exp(-per_fsync),
                 _batch,
                 (round(fsync / per_fsync), fsync, 20_000),

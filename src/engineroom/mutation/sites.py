@@ -49,7 +49,7 @@ _OTHER = {
     "std::min": "std::max",
     "std::max": "std::min",
 }
-# What is evaluated by the compiler cannot be switched in a run; the others are no code of ours, or say what is wrong.
+# What is evaluated by the compiler cannot be switched in a run; the others are not our code, or say what is wrong.
 _LEFT_OUT = {
     "static_assert_declaration",
     "template_argument_list",

@@ -1,7 +1,7 @@
 """Where a running server plans: samples of its call stacks by `perf`, its enumerator told from what it calls.
 
 A distribution's server exports the names of most functions but not those of one file alone, such as the enumerator. The
-table for unwinding still knows where each function begins, and the enumerator is known by who calls whom (`Enumerator`).
+table for unwinding still knows where each function begins, and the enumerator is known by its callers and callees (`Enumerator`).
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ SYSBENCH: Mapping[str, int] = {
     "dirty_percent": 30,
 }
 
-# TPC-C: about 25 statements a transaction on the average of its five kinds, most of them short.
+# TPC-C: about 25 statements per transaction on the average of its five kinds, most of them short.
 TPCC: Mapping[str, int] = {
     "statements": 25,
     "away_ns": 80_000,

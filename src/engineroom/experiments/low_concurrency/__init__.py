@@ -58,7 +58,7 @@ def row_bytes(*, columns: Sequence[int] = (1, 2, 4, 5, 10, 20, 40, 64, 65, 80, 1
 def lists(
     *, columns: Sequence[int] = (1, 2, 5, 10, 20, 40, 64, 65, 80), values: int = 200_000, repeats: int = 7
 ) -> Run:
-    """Bytes and nanoseconds a row of building and walking the value lists, with items and a virtual call each."""
+    """Bytes and nanoseconds per row of building and walking the value lists, with items and a virtual call each."""
     from engineroom._native import low_concurrency as kernel
 
     rows = []
@@ -181,7 +181,7 @@ _INSERT_COLUMNS = 5
 def explained_live(*, old: str = "5.7", new: str = "9.7", repeats: int = 21) -> Run:
     """How much of the CPU difference of an operation the isolated causes explain, kernels and servers in one sitting.
 
-    Share = sum over causes of (kernel of the new design - kernel of the old) x events an operation / (CPU of new - CPU of old).
+    Share = sum over causes of (kernel of the new design - kernel of the old) x events per operation / (CPU of new - CPU of old).
     Events come from the servers' counters: rows parsed; Innodb_log_write_requests (commits of mini-transactions since 8.0) times
     one commit; Innodb_rows_read or _inserted, at least one record whose offsets are found for each; fields read. The interval is
     the 5th to 95th percentile over 2000 draws of the repeats, with replacement. A share below 0 or above 1 is shown as it is.
@@ -259,8 +259,8 @@ def explained_live(*, old: str = "5.7", new: str = "9.7", repeats: int = 21) -> 
             "series": "the cause",
             "events": "how often it happens in one operation, by the new server's counters",
             "event_ns": "kernel of the new design less kernel of the old, best of the repeats, nanoseconds",
-            "explained_ns": "events times that, nanoseconds an operation",
-            "difference_ns": "server CPU time of the new version less the old, best of the repeats, nanoseconds an operation",
+            "explained_ns": "events times that, nanoseconds per operation",
+            "difference_ns": "server CPU time of the new version less the old, best of the repeats, nanoseconds per operation",
             "share": "explained over difference",
             "share_low": "5th percentile of the share over draws of the repeats",
             "share_high": "95th percentile",

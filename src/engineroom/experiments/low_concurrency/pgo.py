@@ -103,7 +103,7 @@ _RECORDED = {"5.7": "mtr_5_7", "8.0": "mtr_8_0"}
 
 
 def pgo_kernel(*, repeats: int = 9) -> Run:
-    """CPU nanoseconds an operation of each kernel, by build and workload; builds take turns."""
+    """CPU nanoseconds per operation of each kernel, by build and workload; builds take turns."""
     rows = []
     with Sitting("kernel", seed=1) as sitting, tempfile.TemporaryDirectory() as scratch:
         programs = _builds(Path(scratch))

@@ -51,7 +51,7 @@ LOADS: Mapping[str, tuple[str, Mapping[str, int], int]] = {
     "a": ("one append of 300 bytes per commit", {**_COMMIT, "mtr_bytes": 300}, 100),
     "b": ("ten appends of 100 bytes per commit", {**_COMMIT, "mtr_bytes": 100, "commit_mtrs": 10}, 100),
     "c": (
-        "one append of 1 KiB a commit, 200 us away between commits",
+        "one append of 1 KiB per commit, 200 us away between commits",
         {**_COMMIT, "statements": 1, "away_ns": 200 * US, "mtr_bytes": 1024},
         100,
     ),

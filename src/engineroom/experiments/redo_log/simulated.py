@@ -253,7 +253,7 @@ def caller(path: Sequence[str]) -> str | None:
 
 reservation_callers_sim = Experiment(
     figure="fig-7-05",
-    says="for whom 250 clients spend CPU time in the reservation of 5.7",
+    says="on whose behalf 250 clients spend CPU time in the reservation of 5.7",
     points={"series": ("log_reservation_wait",)},
     measure=_reservation_callers,
     options={"clients": 250, **WINDOW},

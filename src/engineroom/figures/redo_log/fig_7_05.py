@@ -1,4 +1,4 @@
-"""Figure 7-5: for whom 250 clients wait when they wait for the reservation of the log of 5.7."""
+"""Figure 7-5: which callers 250 clients come from when they wait for the reservation of the log of 5.7."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ picture = Ranked(label=lambda table: f"share of {_what(table)} reservation, %")
 
 
 def words(table: pd.DataFrame) -> Words:
-    """Who calls; the published share is of one sampled stack."""
+    """The callers; the published share is of one sampled stack."""
     of = ours(table)["log_reservation_wait"].sort_values(ascending=False)
     published = theirs(table)["log_reservation_wait"].sort_values(ascending=False)
     return Words(
