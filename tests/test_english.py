@@ -38,7 +38,7 @@ BANNED = {
     "a condition by inversion": re.compile(
         r"(?:^|[.!?] )(?:Are|Did|Does|Had|Has|Is|Should|Was|Were) (?!not )[^.?!]*, [^.?!]*\.(?: |$)"
     ),
-    "of whom and its kin": re.compile(r"\b(?:by|from|of|to|with) whom\b"),
+    "of whom and its kin": re.compile(r"\b(?:from|of|to|with) whom\b"),
     "of ours": re.compile(r"\bof ours\b"),
     "that of, twice": re.compile(r"\bthat of (?:[^.,;:]|\.\d){1,30} of\b"),
 }
@@ -53,9 +53,16 @@ def paragraphs(path: Path) -> Iterator[str]:
 
 def _of_page(text: str) -> Iterator[str]:
     text = re.sub(r"\A---\n.*?^---\n", "", text, flags=re.DOTALL | re.MULTILINE)
-    text = re.sub(r"^(`{3,})\{code-cell\}.*?^\1", "", text, flags=re.DOTALL | re.MULTILINE)
-    text = re.sub(r"^```(?!\{)\w*\n.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
-    yield from re.split(r"\n\s*\n|\n(?=\s*[-*|#`:])|(?<=\|)", text)
+    prose, code = [], ""
+    for line in text.splitlines():
+        fence = re.match(r"\s*(`{3,})(.*)", line)
+        if code:
+            code = "" if fence and fence[1] == code and not fence[2] else code
+        elif fence and fence[2] and (not fence[2].startswith("{") or fence[2].startswith("{code-cell}")):
+            code = fence[1]  # a block of code; other directives hold prose
+        else:
+            prose.append(re.sub(r"^\s*`{3,}(\{\S+\})?", "", line))
+    yield from re.split(r"\n\s*\n|\n(?=\s*[-*|#:])|(?<=\|)", "\n".join(prose))
 
 
 def _of_python(text: str) -> Iterator[str]:
@@ -131,6 +138,12 @@ def test_the_list_knows_its_forms(text: str) -> None:
 )
 def test_the_list_leaves_good_english_alone(text: str) -> None:
     assert stumbles(text) == []
+
+
+def test_prose_behind_a_block_of_code_is_read() -> None:
+    page = "```{note}\na mistake of ours\n```\n\n```python\nx = 'of ours'\n```\n\nmore of ours\n\n```{code-cell} ipython3\nof ours\n```\nend\n"
+    found = [each for text in _of_page(page) for each in stumbles(" ".join(text.split()))]
+    assert found == ["of ours: of ours"] * 2
 
 
 def test_nothing_that_people_read_has_a_form_of_the_list() -> None:

@@ -25,7 +25,7 @@ struct Sound {
   static constexpr NumberTaken number_taken() { return NumberTaken::first; }
   /// The counter that ends a view is read under the mutex under which ids are copied: one moment.
   static constexpr bool counter_is_read_under_mutex() { return true; }
-  /// Who reopens a view marks it open first and then looks whether it is up to date: purge, which looks at the mark, either
+  /// A thread that reopens a view marks it open first, then looks whether it is up to date: purge, looking at the mark, either
   /// sees it or came before a counter that has not moved since.
   static constexpr bool opens_before_it_looks() { return true; }
   /// A view is used again only when nobody was active at its making: who was may have become visible without moving the

@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 from bs4 import BeautifulSoup, Tag
 
-from engineroom import paths
+from engineroom import chapters, paths
 
 LOADING = {"script": "src", "img": "src", "iframe": "src", "source": "src", "object": "data", "embed": "src"}
 
@@ -169,6 +169,36 @@ def test_search_works_without_a_server(html):
     index = (html / "searchindex.js").read_text(encoding="utf-8")
     assert index.startswith("Search.setIndex(")
     assert "chunk" in index
+
+
+MOST_WORDS = 3000
+# What a reader opens, runs or skips: not the page's own words.
+NOT_READ = (
+    "script, style, svg, math, pre, nav, details, button, .headerlink, .cell_input, .toggle, .er-explorable"
+)
+
+
+def words_of(page: Path) -> int:
+    """Words of an article with its captions and tables, without what is folded, code and formulas."""
+    article = BeautifulSoup(page.read_text(encoding="utf-8"), "lxml").select_one("article")
+    assert article is not None, page.name
+    for folded in article.select(NOT_READ):
+        folded.decompose()
+    return len(article.get_text(" ").split())
+
+
+def test_a_chapter_can_be_read_in_ten_minutes(html):
+    written = [chapter.word for chapter in chapters.read().chapters if chapter.is_written]
+    words = {word: words_of(html / "book" / f"{word}.html") for word in [*written, "machine"]}
+    assert {word: n for word, n in words.items() if n > MOST_WORDS} == {}
+
+
+def test_a_chapters_runbook_comes_before_its_predictions(html):
+    for chapter in chapters.read().chapters:
+        if chapter.is_written:
+            page = soup(html / "book" / f"{chapter.word}.html")
+            first, *_ = [head.get_text().strip("#") for head in page.select("article h2")]
+            assert first == "What to check and set on your server", chapter.word
 
 
 def test_prose_is_spelled():

@@ -42,7 +42,7 @@ def listening() -> set[tuple[str, int]]:
 
 
 def said_to_a_stranger(port: int) -> str:
-    """The first line of what is answered on this port to who asks for the page of a cluster's identity."""
+    """The first line of what is answered on this port to anyone that asks for the page of a cluster's identity."""
     with socket.create_connection(("127.0.0.1", port), timeout=10) as client:
         client.sendall(b"GET /json/identity.json HTTP/1.1\r\nHost: localhost\r\n\r\n")
         return client.makefile().readline().strip()
