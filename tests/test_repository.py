@@ -61,6 +61,30 @@ def test_code_is_mit_and_the_rest_cc_by():
     assert "SPDX-License-Identifier: `CC-BY-4.0`" in (ROOT / "LICENSE-content.md").read_text()
 
 
+def test_what_the_wasm_modules_contain_of_others_is_named_with_its_licenses_and_shown_in_the_book():
+    notices = (ROOT / "LICENSE-wasm.txt").read_text(encoding="utf-8")
+    build = (ROOT / "native/wasm/build.sh").read_text(encoding="utf-8")
+    linked = {
+        "libc++-19": "libc++",
+        "libc++abi-19": "libc++abi",
+        "libclang-rt-19": "compiler-rt",
+        "wasi-libc": "wasi-libc",
+    }
+    installed = set(re.findall(r"[\w+-]+(?:-dev-wasm32)|wasi-libc", build))
+    assert {name.removesuffix("-dev-wasm32") for name in installed} == linked.keys()
+    for name in (
+        *linked.values(),
+        "musl",
+        "LLVM-exception",
+        "Permission is hereby granted",
+        "SunPro",
+        "Arm Limited",
+    ):
+        assert name in notices, name
+    assert "literalinclude} /LICENSE-wasm.txt" in (ROOT / "book/how_to_cite.md").read_text(encoding="utf-8")
+    assert "(LICENSE-wasm.txt)" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
 def test_the_citation_is_in_the_citation_file_format():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     assert citation["cff-version"] == "1.2.0"
