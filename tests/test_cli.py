@@ -11,10 +11,13 @@ import os
 import random
 import resource
 import shutil
+import subprocess
+import sys
 import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -197,7 +200,10 @@ def cases(seed: int, n: int, files: list[Path]) -> list[list[str]]:
         lambda: ["server", "sql", word(), word(), *pick(([], ["--database", word()]))],
         lambda: ["ledger", *pick(([], ["--figure", word()], ["--chapter", word()], ["--format", pick(("json", word()))]))],
         lambda: ["ledger", "export", word(), "-o", file(), *pick(([], ["-n", pick(NUMBERS)], ["--method", word()]))],
+        lambda: ["server", "clean", *pick(([], [word()]))],
         lambda: ["ledger", "read", file()],
+        lambda: ["ledger", "protocols", word(), *pick(([], ["--method", word()]))],
+        lambda: ["ledger", "fill", *pick(([], [word()]))],
         lambda: ["ledger", "withdraw", word(), pick(NUMBERS), "--reason", word()],
         lambda: ["calibrate", "--samples", pick(("0", "-1", "1001", "x")), "--output", file()],
         lambda: ["calibrate", "--samples", "1", "--folder", file(), "--output", str(files[0].parent / "folder")],
@@ -208,6 +214,8 @@ def cases(seed: int, n: int, files: list[Path]) -> list[list[str]]:
             *pick(([], ["--rows", pick(NUMBERS)], ["--repeats", pick(NUMBERS)], ["--versions", word()], option())),
             *pick(([], ["--format", pick(("json", word()))])),
         ],
+        lambda: ["binlog", "sizes", file(), *pick(([], ["--levels", pick(NUMBERS)], ["--key", word()], ["--format", word()]))],
+        lambda: ["binlog", "rows", file()],
         lambda: ["record", *pick((["--list", word()], [f"no-{word()}"], ["--method", word()], []))],
         lambda: ["doctor", "--check", word()],
     ]  # fmt: skip
@@ -224,8 +232,11 @@ def somewhere(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("published", "workloads", "querygraphs", "machine", "join_order", "servers.toml"):
         if (real / "data" / name).exists():
             (folder / "data" / name).symlink_to(real / "data" / name)
-    for path in (real / "data" / "recorded" / "hash_join").glob("fig-7-22.*"):
-        shutil.copy(path, recorded)
+    protocols = folder / "data" / "protocols" / "hash_join"
+    protocols.mkdir(parents=True)
+    for kept in (recorded, protocols):
+        for path in (real / kept.relative_to(folder)).glob("fig-7-22.*"):
+            shutil.copy(path, kept)
     (folder / "files").mkdir()
     return folder
 
@@ -260,6 +271,45 @@ def test_no_command_ends_in_a_traceback(part: int, somewhere: Path, monkeypatch:
         where = "".join(traceback.format_exception(error)[-2:])
         failures.append(f"{[a[:80] for a in arguments]!r}:\n{where}")
     assert not failures, f"{len(failures)} of {CASES // PARTS}:\n" + "\n".join(failures[:12])
+
+
+def commands(command: click.Command, words: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """The words of every command that has none below it."""
+    if not isinstance(command, click.Group):
+        yield words
+        return
+    context = click.Context(command)
+    for name in command.list_commands(context):
+        below = command.get_command(context, name)
+        assert below is not None
+        yield from commands(below, (*words, name))
+
+
+def test_every_command_is_among_the_cases(tmp_path: Path):
+    lines = [line for seed in range(PARTS) for line in cases(seed, CASES // PARTS, [tmp_path])]
+    begun = {tuple(line[:n]) for line in lines for n in (1, 2)}
+    lacking = set(commands(cli._cli)) - begun
+    assert lacking == set(), "give it a line in cases()"
+
+
+@pytest.mark.parametrize(
+    "arguments", [["ledger"], ["--help"], ["server", "list"], ["ledger", "--format", "json"]]
+)
+@pytest.mark.usefixtures("engines_asked_once")
+def test_an_output_that_is_full_is_no_traceback(arguments: list[str], tmp_path: Path):
+    with open("/dev/full", "w") as full:  # noqa: PTH123 (a device)
+        done = subprocess.run(
+            [sys.executable, "-c", "from engineroom.cli import main; main()", *arguments],
+            env={**os.environ, "ENGINEROOM_CACHE": str(tmp_path)},
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert "the output cannot be used: No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 
 import click
@@ -53,9 +54,21 @@ def _cli() -> None:
 
 
 def main() -> None:
-    """Entry point: an `EngineRoomError` becomes a message and exit code 1, never a traceback."""
+    """Entry point: an `EngineRoomError` and an output that is full become a message and exit code 1, never a traceback."""
     try:
-        _cli()
+        try:
+            _cli()
+        finally:
+            sys.stdout.flush()
     except EngineRoomError as error:
         click.echo(f"engineroom: {files.visible(str(error))}", err=True)
+        sys.exit(1)
+    except OSError as error:
+        # What Python still holds for the output would fail once more while it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        where = "the output" if error.filename is None else files.visible(str(error.filename))
+        click.echo(
+            f"engineroom: {where} cannot be used: {error.strerror}\n  What to do: make room there, or name another place",
+            err=True,
+        )
         sys.exit(1)

@@ -16,7 +16,8 @@ from typing import Any
 
 import pandas as pd
 
-from engineroom import paths, published, quiet
+from engineroom import files, forms, paths, published, quiet
+from engineroom.errors import EngineRoomError
 
 __all__ = ["changes", "content", "hash_of", "path", "read"]
 
@@ -100,9 +101,18 @@ def path(protocol: Content, chapter: str) -> Path:
 
 
 def read(figure: str, method: str, name: str) -> Content:
-    """The kept protocol of that hash."""
-    (found,) = (paths.data() / "protocols").glob(f"*/{figure}.{method}.{name}.json")
-    kept: Content = json.loads(found.read_text(encoding="utf-8"))
+    """The kept protocol of that hash; EngineRoomError where there is none, or its file is damaged."""
+    remedy = "bring it back (`git checkout`), or make it again with `engineroom ledger fill`"
+    file = f"{figure}.{method}.{name}.json"
+    found = next((paths.data() / "protocols").glob(f"*/{file}"), None)
+    if found is None:
+        raise EngineRoomError(f"the protocol {file} is not in data/protocols", remedy=remedy)
+    kept: Content = forms.require(
+        dict[str, Any],
+        files.read_json(found, "protocol", remedy=remedy),
+        file=f"the protocol {file}",
+        remedy=remedy,
+    )
     return kept
 
 
