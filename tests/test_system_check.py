@@ -49,6 +49,18 @@ def test_only_the_groups_that_are_asked_for_are_looked_at():
     assert [lacking.name for lacking in missing(["servers"])] == ["three"]
 
 
+@pytest.mark.parametrize(("apt", "lacking"), [(True, False), (False, True)])
+def test_no_library_is_asked_for_where_we_bring_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, apt: bool, lacking: bool
+):
+    monkeypatch.setattr(system_check.ctypes.util, "find_library", lambda _: None)
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(system_check, "_programs", lambda *_: lambda: apt)
+    names = {piece.name for piece in missing(["servers"])}
+    assert ({"libaio", "libnuma"} <= names) == lacking
+
+
 def test_nothing_missing_is_an_empty_report():
     assert report([]) == apt_line([]) == conda_line([]) == ""
 

@@ -71,6 +71,11 @@ def _library(name: str) -> Callable[[], bool]:
     return lambda: sys.platform != "linux" or ctypes.util.find_library(name) is not None
 
 
+def _brought(name: str) -> Callable[[], bool]:
+    """A library that the system has, or whose package apt unpacks beside the server that needs it."""
+    return lambda: _library(name)() or _programs("apt-get", "dpkg-deb")()
+
+
 def _header(*parts: str) -> Callable[[], bool]:
     folders = [
         Path("/usr/include"),
@@ -145,8 +150,8 @@ PIECES = (
     ),
     Piece("make", "build", _program("make", "gmake"), apt="make", conda="make"),
     Piece("CMake", "build", _program("cmake"), apt="cmake", conda="cmake"),
-    Piece("libaio", "servers", _library("aio"), apt=_t64("libaio1"), conda="libaio"),
-    Piece("libnuma", "servers", _library("numa"), apt="libnuma1", conda="libnuma"),
+    Piece("libaio", "servers", _brought("aio"), apt=_t64("libaio1"), conda="libaio"),
+    Piece("libnuma", "servers", _brought("numa"), apt="libnuma1", conda="libnuma"),
     Piece("npm (brings MySQL 5.6)", "servers", _program("npm"), apt="npm", conda="nodejs"),
     Piece("GoogleTest", "test", _header("gtest", "gtest.h"), apt="libgtest-dev", conda="gtest"),
     Piece(
