@@ -85,7 +85,9 @@ def test_a_list_of_kept_views_grows_with_the_sessions() -> None:
 
 def test_response_and_throughput_have_the_columns_of_their_claims() -> None:
     window = {"first_ms": 2, "longest_ms": 2, "warmup_ms": 1}
-    response = read_views.sessions_sim(sessions=(50,), write_percent=(20,), seeds=(1,), **window)
+    response = read_views.sessions_sim(
+        sessions=(50,), away_ms=(15,), write_percent=(20,), seeds=(1,), **window
+    )
     assert set(response.table["series"]) == {"kept", "removed_at_once"}
     busy = read_views.read_only_sim(load=("read_only",), series=("kept", "before_5_7"), seeds=(1,), **window)
     assert (busy.table["relative_throughput"] > 0).all()

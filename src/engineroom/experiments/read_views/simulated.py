@@ -52,6 +52,7 @@ COLUMNS = {
     "sessions": "in a closed loop, away between statements",
     "build": "kept: the list of 5.7; removed_at_once: the view leaves it when its read ends",
     "load": "read_only: autocommit reads; mixed: one statement of five is a write; read_write: transactions of a read and a write",
+    "away_ms": "between two statements of a session, mean",
     "write_percent": "of the statements",
     "views_in_list": "at the end of the window",
     "mean_response_us": "of a statement, without the time away",
@@ -159,20 +160,25 @@ read_only_sim = Experiment(
 
 
 def _sessions(point: Mapping[str, Any], given: Given, **window: int) -> dict[str, Any]:
-    load = {"clients": point["sessions"], "write_percent": point["write_percent"]}
+    load = {
+        "clients": point["sessions"],
+        "away_ns": point["away_ms"] * MS,
+        "write_percent": point["write_percent"],
+    }
     return _without(_seen(point["series"], given, load, **window), "relative_throughput", "views_closed")
 
 
 sessions_sim = Experiment(
     figure="own-read-views-sessions",
-    says="response time and purge's share against sessions and the share of writes",
+    says="response time and purge's share against sessions, what they ask for, and the share of writes",
     points={
-        "write_percent": (1, 5, 20),
-        "sessions": (250, 1_000, 4_000, SESSIONS),
+        "away_ms": (100, 15),
+        "write_percent": (5, 20),
+        "sessions": (1_000, 4_000, SESSIONS),
         "series": ("kept", "removed_at_once"),
     },
     measure=_sessions,
-    options=WINDOW,
+    options={"first_ms": 40, "longest_ms": 40, "warmup_ms": 150},
     load=LOAD,
     machine=MACHINE,
     columns=COLUMNS,
