@@ -76,7 +76,7 @@ def test_purge_pays_for_the_views_of_idle_sessions() -> None:
 
 def test_a_list_of_kept_views_grows_with_the_sessions() -> None:
     run = read_views.list_length_sim(sessions=(200,), seeds=(1,), first_ms=20, longest_ms=20, warmup_ms=200)
-    of = run.table.set_index("series")["views_in_list"]
+    of = run.table.set_index("series")["views"]
     # Every fifth session wrote last, which takes its view out of the list; some have not read yet.
     assert of["kept"] > 100
     assert of["closed"] > 90
