@@ -1,19 +1,195 @@
-"""The facts of `book/read_views.md`."""
+"""The facts of `book/read_views.md`: what views cost purge and readers, what statements ask for, what levels rule out."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engineroom.facts import Facts
+from engineroom.facts import Facts, fact
+from engineroom.figures.drawing import origin_of
+from engineroom.figures.table import Table
+from engineroom.runs import Run, newest
 
 __all__ = ["ReadViewsFacts", "facts"]
+
+MOST = 10_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Histories(Facts):
+    """Reads compared with their snapshots, and which mistake is found how often (own-read-views-histories)."""
+
+    reads: int = fact("{:,}")
+    runs: int = fact("{:,}")
+    wrong: int = fact("{:,}")
+    harmless: int = fact("{:,}")
+    table: Table
+
+    @classmethod
+    def of(cls, run: Run) -> Histories:
+        sound = run.table[run.table["mistake"] == "none"]
+        planted = run.table[(run.table["mistake"] != "none") & (run.table["series"] == "9.7")]
+        shown = planted[
+            ["mistake", "reads", "wrong_reads", "missing_history", "wrong_views", "purge_too_far"]
+        ]
+        return cls(
+            reads=int(sound["reads"].sum()),
+            runs=int(sound["runs"].sum()),
+            wrong=int(sound["failures"].sum()),
+            harmless=int(planted.set_index("mistake")["failures"]["number_last"]),
+            table=Table(
+                shown.assign(mistake=[name.replace("_", " ") for name in shown["mistake"]]),
+                "Each mistake planted in the design of 9.7: what the oracle finds.",
+                origin_of(run),
+            ),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Statements(Facts):
+    """Acquisitions of the latches of the transaction system per statement, on four servers (own-read-views-statements)."""
+
+    counts: int = fact()
+    differing: int = fact()
+    table: Table
+
+    @classmethod
+    def of(cls, run: Run) -> Statements:
+        table, latches = run.table, ("mutex", "serialisation", "shards")
+        differs = sum((table[name] - table[f"kernel_{name}"]).abs() > 0.05 for name in latches)
+        plain = table[(table["has_binlog"] == 0) & (table["level"] == "REPEATABLE READ")]
+        total = plain.assign(total=sum(plain[name].round() for name in latches).astype(int))
+        shown = total.pivot(index="statement", columns="series", values="total")
+        shown = shown.loc[list(dict.fromkeys(plain["statement"]))].reset_index()
+        return cls(
+            counts=len(table) * len(latches),
+            differing=int(differs.astype(bool).sum()),
+            table=Table(
+                shown.assign(statement=[name.replace("_", " ") for name in shown["statement"]]),
+                "Latches of the transaction system per repetition, REPEATABLE READ, no binary log.",
+                origin_of(run),
+            ),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Anomalies(Facts):
+    """What each isolation level shows, by four servers and by the kernel (own-read-views-anomalies)."""
+
+    servers: int = fact()
+    differing: int = fact()
+    table: Table
+
+    @classmethod
+    def of(cls, run: Run) -> Anomalies:
+        of = run.table.pivot(index=["anomaly", "level"], columns="series", values="outcome")
+        live = [name for name in of.columns if name != "kernel"]
+        agreed = of["kernel"].unstack("level")
+        order, levels = (list(dict.fromkeys(run.table[name])) for name in ("anomaly", "level"))
+        return cls(
+            servers=len(live),
+            differing=int(sum((of[name] != of["kernel"]).sum() for name in live)),
+            table=Table(
+                agreed.loc[order, levels].reset_index(),
+                "The same on every server that was asked and by the kernel, unless the text says otherwise.",
+                origin_of(run),
+                kind="compact",
+            ),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Idle(Facts):
+    """Purge on live servers beside idle sessions that have read once (own-read-views-idle)."""
+
+    most_sessions: int = fact("{:,}")
+    old_none_us: float = fact("{:.0f} us")
+    old_most_us: float = fact("{:.0f} us")
+    new_none_us: float = fact("{:.0f} us")
+    new_most_us: float = fact("{:.0f} us")
+
+    @classmethod
+    def of(cls, run: Run) -> Idle:
+        per_batch = run.values("series", "idle_sessions", y="purge_us_per_batch")
+        most = int(run.table["idle_sessions"].max())
+        return cls(
+            most_sessions=most,
+            old_none_us=per_batch["5.7", 0],
+            old_most_us=per_batch["5.7", most],
+            new_none_us=per_batch["9.7", 0],
+            new_most_us=per_batch["9.7", most],
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Busy(Facts):
+    """Ten thousand sessions that ask for much, on the simulated machine (own-read-views-sessions)."""
+
+    kept_us: float = fact("{:.0f} us")
+    removed_us: float = fact("{:.0f} us")
+    kept_p99_us: float = fact("{:,.0f} us")
+    removed_p99_us: float = fact("{:,.0f} us")
+    walked: float = fact("{:,.0f}")
+    purge_kept_percent: float = fact("{:.0f} %")
+    purge_removed_percent: float = fact("{:.0f} %")
+
+    @classmethod
+    def of(cls, run: Run) -> Busy:
+        busiest = f"sessions == {MOST} and away_ms == {run.table['away_ms'].min()} and write_percent == 5"
+        mean, p99, walked, purge = (
+            run.values("series", y=y, where=busiest)
+            for y in ("mean_response_us", "p99_response_us", "walked_per_batch", "purge_share_percent")
+        )
+        return cls(
+            kept_us=mean["kept"],
+            removed_us=mean["removed_at_once"],
+            kept_p99_us=p99["kept"],
+            removed_p99_us=p99["removed_at_once"],
+            walked=walked["kept"],
+            purge_kept_percent=purge["kept"],
+            purge_removed_percent=purge["removed_at_once"],
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quiet(Facts):
+    """The same sessions at ten statements per second each, and the list that they make (num-rv-1, num-rv-2)."""
+
+    views: float = fact("{:,.0f}")
+    closed_percent: float = fact("{:.0f} %")
+    kept_us: float = fact("{:.1f} us")
+    removed_us: float = fact("{:.1f} us")
+
+    @classmethod
+    def of(cls, lengths: Run, responses: Run) -> Quiet:
+        views = lengths.values("series", "sessions", y="views")
+        mean = responses.values("build", y="mean_response_us")
+        return cls(
+            views=views["kept", MOST],
+            closed_percent=100 * views["closed", MOST] / views["kept", MOST],
+            kept_us=mean["kept"],
+            removed_us=mean["removed_at_once"],
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReadViewsFacts(Facts):
     """All numbers of the page, a group for each recording."""
 
+    histories: Histories
+    statements: Statements
+    anomalies: Anomalies
+    idle: Idle
+    busy: Busy
+    quiet: Quiet
+
 
 def facts() -> ReadViewsFacts:
     """The facts of the page."""
-    return ReadViewsFacts()
+    return ReadViewsFacts(
+        histories=Histories.of(newest("own-read-views-histories", "kernel")),
+        statements=Statements.of(newest("own-read-views-statements", "live")),
+        anomalies=Anomalies.of(newest("own-read-views-anomalies", "live")),
+        idle=Idle.of(newest("own-read-views-idle", "live")),
+        busy=Busy.of(newest("own-read-views-sessions", "sim")),
+        quiet=Quiet.of(newest("num-rv-1", "sim"), newest("num-rv-2", "sim")),
+    )

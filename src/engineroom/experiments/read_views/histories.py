@@ -59,7 +59,7 @@ COLUMNS = {
 }
 
 
-def histories_kernel(*, runs: int = 2_000, seed: int = 1) -> Run:
+def histories_kernel(*, runs: int = 1_500, seed: int = 1) -> Run:
     """Histories of each design without a mistake, and of 5.7's and 9.7's with each that can be made."""
     kernel = _native.read_views
     asked = [(name, "none") for name in DESIGNS]
