@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from engineroom import published
 from engineroom.facts import Facts, fact
 from engineroom.figures.drawing import origin_of
 from engineroom.figures.table import Table
@@ -124,6 +125,7 @@ class Idle(Facts):
 class Busy(Facts):
     """Ten thousand sessions that ask for much, on the simulated machine (own-read-views-sessions)."""
 
+    times: float = fact("{:.1f}")
     kept_us: float = fact("{:.0f} us")
     removed_us: float = fact("{:.0f} us")
     kept_p99_us: float = fact("{:,.0f} us")
@@ -140,6 +142,7 @@ class Busy(Facts):
             for y in ("mean_response_us", "p99_response_us", "walked_per_batch", "purge_share_percent")
         )
         return cls(
+            times=mean["kept"] / mean["removed_at_once"],
             kept_us=mean["kept"],
             removed_us=mean["removed_at_once"],
             kept_p99_us=p99["kept"],
@@ -172,6 +175,43 @@ class Quiet(Facts):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Published(Facts):
+    """What the article reports (num-rv-1 to num-rv-3)."""
+
+    views: int = fact("{:,}")
+    kept_ms: float = fact("{:g} ms")
+    removed_ms: float = fact("{:g} ms")
+    times: float = fact("{:.0f}")
+    read_only_loss_percent: float = fact("{:.0f} %")
+
+    @classmethod
+    def of_the_article(cls) -> Published:
+        lists = published.in_our_columns("num-rv-1").set_index(["series", "sessions"])["views"]
+        response = published.in_our_columns("num-rv-2").set_index("build")["mean_response_us"]
+        busy = published.in_our_columns("num-rv-3").set_index(["series", "load"])["relative_throughput"]
+        return cls(
+            views=int(lists["kept"].iloc[0]),
+            kept_ms=response["kept"] / 1000,
+            removed_ms=response["removed_at_once"] / 1000,
+            times=response["kept"] / response["removed_at_once"],
+            read_only_loss_percent=100
+            * (1 - busy["removed_at_once", "read_only"] / busy["kept", "read_only"]),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadOnly(Facts):
+    """What removing views at once leaves of the throughput where nobody writes, simulated (num-rv-3)."""
+
+    left_percent: float = fact("{:.0f} %")
+
+    @classmethod
+    def of(cls, run: Run) -> ReadOnly:
+        of = run.values("series", "load", y="relative_throughput")
+        return cls(left_percent=100 * of["removed_at_once", "read_only"] / of["kept", "read_only"])
+
+
+@dataclass(frozen=True, kw_only=True)
 class ReadViewsFacts(Facts):
     """All numbers of the page, a group for each recording."""
 
@@ -181,6 +221,8 @@ class ReadViewsFacts(Facts):
     idle: Idle
     busy: Busy
     quiet: Quiet
+    read_only: ReadOnly
+    published: Published
 
 
 def facts() -> ReadViewsFacts:
@@ -192,4 +234,6 @@ def facts() -> ReadViewsFacts:
         idle=Idle.of(newest("own-read-views-idle", "live")),
         busy=Busy.of(newest("own-read-views-sessions", "sim")),
         quiet=Quiet.of(newest("num-rv-1", "sim"), newest("num-rv-2", "sim")),
+        read_only=ReadOnly.of(newest("num-rv-3", "sim")),
+        published=Published.of_the_article(),
     )
