@@ -77,10 +77,15 @@ def test_busy_sessions_are_those_that_ask_for_most_and_write_one_in_twenty(made)
         for writes in (5, 20)
     ]
     told = Busy.of(made("own-read-views-sessions", "sim", columns, *rows))
-    assert (told.times, told.kept_us, told.removed_us, told.walked) == (3.0, 180.0, 60.0, 7000)
+    assert (told.kept_per_removed, told.kept_us, told.removed_us, told.views_per_batch) == (
+        3.0,
+        180.0,
+        60.0,
+        7000,
+    )
 
 
 def test_the_articles_numbers_come_from_the_published_rows():
     told = Published.of_the_article()
-    assert (told.kept_ms, told.removed_ms, told.times) == (8.0, 0.2, 40.0)
+    assert (told.kept_ms, told.removed_ms, told.kept_per_removed) == (8.0, 0.2, 40.0)
     assert round(told.read_only_loss_percent) == 5

@@ -125,12 +125,12 @@ class Idle(Facts):
 class Busy(Facts):
     """Ten thousand sessions that ask for much, on the simulated machine (own-read-views-sessions)."""
 
-    times: float = fact("{:.1f}")
+    kept_per_removed: float = fact("{:.1f}")
     kept_us: float = fact("{:.0f} us")
     removed_us: float = fact("{:.0f} us")
     kept_p99_us: float = fact("{:,.0f} us")
     removed_p99_us: float = fact("{:,.0f} us")
-    walked: float = fact("{:,.0f}")
+    views_per_batch: float = fact("{:,.0f}")
     purge_kept_percent: float = fact("{:.0f} %")
     purge_removed_percent: float = fact("{:.0f} %")
 
@@ -142,12 +142,12 @@ class Busy(Facts):
             for y in ("mean_response_us", "p99_response_us", "walked_per_batch", "purge_share_percent")
         )
         return cls(
-            times=mean["kept"] / mean["removed_at_once"],
+            kept_per_removed=mean["kept"] / mean["removed_at_once"],
             kept_us=mean["kept"],
             removed_us=mean["removed_at_once"],
             kept_p99_us=p99["kept"],
             removed_p99_us=p99["removed_at_once"],
-            walked=walked["kept"],
+            views_per_batch=walked["kept"],
             purge_kept_percent=purge["kept"],
             purge_removed_percent=purge["removed_at_once"],
         )
@@ -157,7 +157,7 @@ class Busy(Facts):
 class Quiet(Facts):
     """The same sessions at ten statements per second each, and the list that they make (num-rv-1, num-rv-2)."""
 
-    views: float = fact("{:,.0f}")
+    views: int = fact("{:,}")
     closed_percent: float = fact("{:.0f} %")
     kept_us: float = fact("{:.1f} us")
     removed_us: float = fact("{:.1f} us")
@@ -167,7 +167,7 @@ class Quiet(Facts):
         views = lengths.values("series", "sessions", y="views")
         mean = responses.values("build", y="mean_response_us")
         return cls(
-            views=views["kept", MOST],
+            views=int(views["kept", MOST]),
             closed_percent=100 * views["closed", MOST] / views["kept", MOST],
             kept_us=mean["kept"],
             removed_us=mean["removed_at_once"],
@@ -181,7 +181,7 @@ class Published(Facts):
     views: int = fact("{:,}")
     kept_ms: float = fact("{:g} ms")
     removed_ms: float = fact("{:g} ms")
-    times: float = fact("{:.0f}")
+    kept_per_removed: float = fact("{:.0f}")
     read_only_loss_percent: float = fact("{:.0f} %")
 
     @classmethod
@@ -193,7 +193,7 @@ class Published(Facts):
             views=int(lists["kept"].iloc[0]),
             kept_ms=response["kept"] / 1000,
             removed_ms=response["removed_at_once"] / 1000,
-            times=response["kept"] / response["removed_at_once"],
+            kept_per_removed=response["kept"] / response["removed_at_once"],
             read_only_loss_percent=100
             * (1 - busy["removed_at_once", "read_only"] / busy["kept", "read_only"]),
         )
