@@ -89,5 +89,5 @@ def test_response_and_throughput_have_the_columns_of_their_claims() -> None:
         sessions=(50,), away_ms=(15,), write_percent=(20,), seeds=(1,), **window
     )
     assert set(response.table["series"]) == {"kept", "removed_at_once"}
-    busy = read_views.read_only_sim(load=("read_only",), series=("kept", "before_5_7"), seeds=(1,), **window)
+    busy = read_views.read_only_sim(series=("kept", "before_5_7"), seeds=(1,), **window)
     assert (busy.table["relative_throughput"] > 0).all()
