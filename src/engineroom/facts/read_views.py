@@ -56,14 +56,14 @@ class Statements(Facts):
     @classmethod
     def of(cls, run: Run) -> Statements:
         table, latches = run.table, ("mutex", "serialisation", "shards")
-        differs = sum((table[name] - table[f"kernel_{name}"]).abs() > 0.05 for name in latches)
+        differs = [(table[name] - table[f"kernel_{name}"]).abs() > 0.05 for name in latches]
         plain = table[(table["has_binlog"] == 0) & (table["level"] == "REPEATABLE READ")]
-        total = plain.assign(total=sum(plain[name].round() for name in latches).astype(int))
+        total = plain.assign(total=plain[list(latches)].round().sum(axis=1).astype(int))
         shown = total.pivot(index="statement", columns="series", values="total")
         shown = shown.loc[list(dict.fromkeys(plain["statement"]))].reset_index()
         return cls(
             counts=len(table) * len(latches),
-            differing=int(differs.astype(bool).sum()),
+            differing=sum(int(each.sum()) for each in differs),
             table=Table(
                 shown.assign(statement=[name.replace("_", " ") for name in shown["statement"]]),
                 "Latches of the transaction system per repetition, REPEATABLE READ, no binary log.",
