@@ -88,7 +88,7 @@ def changes_markdown(chapter: str) -> str:
     return "\n".join(said or ["- No verdict of this chapter was ever another one."]) + "\n"
 
 
-_MOST_CHANGES = 4
+_MOST_CHANGES = 3
 
 
 def _change(recording: history.Recording) -> str:
