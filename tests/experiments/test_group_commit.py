@@ -10,7 +10,7 @@ from engineroom import runs
 from engineroom._native import group_commit as kernel
 from engineroom.errors import EngineRoomError
 from engineroom.experiments import group_commit
-from engineroom.experiments.group_commit import crashes, live, simulated
+from engineroom.experiments.group_commit import crashes, live, model, simulated
 from engineroom.experiments.group_commit.designs import DESIGNS, SERIES, SERVERS
 from engineroom.machine.presets import parameters
 from engineroom.simulating.executors import HERE
@@ -39,8 +39,29 @@ def test_a_recorded_point_is_simulated_again_to_the_last_digit(figure):
         assert seen == known[row["series"], row["threads"], row["repeat"]]
 
 
+def test_the_recorded_run_of_a_few_clients_is_simulated_again():
+    recorded = runs.latest("own-gc-stages", "sim")
+    run = simulated.stages_sim(seeds=(recorded.provenance["seed"],), executor=HERE)
+    known = recorded.table[recorded.table["repeat"] == 0]
+    columns = ["ns", "happening", "what", "xid"]
+    assert run.table[columns].to_dict("records") == known[columns].to_dict("records")
+
+
+def test_a_recorded_point_of_the_two_processors_is_simulated_again():
+    recorded, measured = runs.latest("own-gc-groups", "sim"), runs.latest("own-gc-groups", "live")
+    place = (measured.table["series"] == "9.7") & (measured.table["setting"].isin(("1/1", "0/0")))
+    few = measured.with_table(measured.table[place & (measured.table["clients"] <= 4)])
+    run = model.groups_sim(seeds=(recorded.provenance["seed"],), live=few, executor=HERE)
+    keys = ["series", "setting", "clients", "repeat"]
+    known = {tuple(row[name] for name in keys): row for row in recorded.table.to_dict("records")}
+    for row in run.table.to_dict("records"):
+        seen = {name: as_recorded(value) for name, value in row.items()}
+        assert seen == known[tuple(row[name] for name in keys)]
+
+
 def test_every_simulated_figure_that_can_be_recorded_is_simulated_again():
-    assert {figure for figure, method in group_commit.RECORD if method == "sim"} == set(AGAIN)
+    again = {*AGAIN, "own-gc-stages", "own-gc-groups"}
+    assert {figure for figure, method in group_commit.RECORD if method == "sim"} == again
 
 
 def test_a_series_and_a_server_are_designs_that_the_kernel_knows():
@@ -75,7 +96,12 @@ def test_the_recorded_crashes_are_ten_thousand_of_each_and_none_is_against_the_t
     assert table[["impossible", "wrong_outcomes", "disorders", "hangs"]].to_numpy().sum() == 0
     for row in table.to_dict("records"):
         flush, sync = crashes.DURABILITIES[row["durability"]]
-        risks = kernel.risks(sync_binlog=sync, flush_log_at_trx_commit=flush, is_kill=row["crash"] == "kill")
+        risks = kernel.risks(
+            design=row["series"],
+            sync_binlog=sync,
+            flush_log_at_trx_commit=flush,
+            is_kill=row["crash"] == "kill",
+        )
         assert {name: row[name] > 0 for name in risks} == risks, row
 
 

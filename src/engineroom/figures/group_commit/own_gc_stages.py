@@ -18,12 +18,12 @@ __all__ = ["picture", "rows", "words"]
 
 # From one step to the next: what lies between, its colour and its hatching.
 _BETWEEN = {
-    "prepare in the redo buffer": ("executes and prepares", SKY, ""),
-    "redo flushed": ("FLUSH: waits, and one redo fsync", BLUE, "//"),
-    "binlog written": ("FLUSH: the events are written", ORANGE, ""),
-    "binlog synced": ("SYNC: waits, and one binlog fsync", VERMILION, "\\\\"),
+    "prepare in the redo buffer": ("executes, prepares", SKY, ""),
+    "redo flushed": ("FLUSH: redo fsync", BLUE, "//"),
+    "binlog written": ("FLUSH: writes events", ORANGE, ""),
+    "binlog synced": ("SYNC: binlog fsync", VERMILION, "\\\\"),
     "committed in the engine": ("COMMIT", GREEN, ""),
-    "acknowledged": ("waits to be told", PURPLE, ".."),
+    "acknowledged": ("is told", PURPLE, ".."),
 }
 
 
@@ -51,7 +51,9 @@ def picture(table: pd.DataFrame, ax: Axes) -> None:
         ax.barh(0, 0, color=colour, hatch=hatch, edgecolor=INK, linewidth=0.3, label=label)
         for label, colour, hatch in _BETWEEN.values()
     ]
-    ax.legend(handles=handles, fontsize=9, loc="upper left", bbox_to_anchor=(0, -0.16), ncols=2)
+    drawing = ax.get_figure(root=True)
+    assert drawing is not None
+    drawing.legend(handles=handles, fontsize=9, loc="outside lower center", ncols=2, columnspacing=1)
     ax.set_xlabel("virtual time, us")
     ax.set_ylabel("transaction")
     ax.set_ylim(max(steps, default=1) + 0.6, 0.4)
