@@ -1,7 +1,7 @@
 // A commit with a binlog: prepared in the engine's redo, decided by the binlog, committed in the engine; by many sessions at once.
 //
 //   FLUSH   one redo flush (5.7.6), then all events of the group to the file     under LOCK_log
-//   SYNC    the delay, one fsync                                                 under LOCK_sync
+//   SYNC    the delay, one fsync                            under LOCK_sync; 5.6 keeps LOCK_log if sync_binlog is 1
 //   COMMIT  the engine commits, in the binlog's order                            under LOCK_commit
 //
 // Models      ha_commit_trans, MYSQL_BIN_LOG::prepare and ordered_commit, Commit_stage_manager, trx_prepare and
@@ -220,10 +220,12 @@ class CommitEngine {
   Task<bool> ordered_commit(M& m, const std::shared_ptr<Ticket>& ticket) {
     Group group{ticket};
     Mutex* held = nullptr;
+    // 5.6 keeps dump threads from events that are not synced yet: nobody flushes while one syncs.
+    const bool keeps_log = design_ == Design::stages && config_.sync_binlog == 1;
     bool goes_on = true;
     for (const Stage stage : {Stage::flush, Stage::sync, Stage::commit}) {
       if (stage == Stage::commit && !config_.order_commits) break;
-      const bool leads = co_await enroll(m, stage, group, held);
+      const bool leads = co_await enroll(m, stage, group, stage == Stage::sync && keeps_log ? nullptr : held);
       if (!leads) {
         watch_.follows(stage, *ticket);
         if (rules_.tells_members_early() && stage != Stage::flush) co_await tell(m, group);
@@ -235,6 +237,7 @@ class CommitEngine {
       watch_.leads(stage, *ticket);
       goes_on = co_await work(m, stage, *ticket, group);
       watch_.ends(stage);
+      if (stage == Stage::sync && keeps_log) co_await mutex_of(Stage::flush).unlock(m);
       if (!goes_on) break;
     }
     co_await held->unlock(m);

@@ -1,4 +1,4 @@
-// The rules that keep two logs in agreement, each where the stages ask for it: what is done before what, and by whom.
+// The rules that keep two logs in agreement, each where the stages ask for it: what is done before what, and which thread does it.
 //
 // Models      the orders in which the servers do things, and why recovery can rely on them
 // Leaves out  what is no rule but speed
