@@ -1,0 +1,191 @@
+#include "lock_sys/playground.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/require.hpp"
+#include "machine/sim_machine.hpp"
+
+namespace engineroom::lock_sys {
+
+namespace {
+
+using machine::SimConfig;
+using machine::SimMachine;
+
+// Long against what a statement takes, short against the timeout of a wait for a lock.
+constexpr std::uint64_t kUntilQuietNs = 20'000'000;
+
+SimConfig machine_of() {
+  SimConfig config;
+  config.sockets = 1;
+  config.cores_per_socket = 2;
+  config.timer_slack_ps = 0;
+  return config;
+}
+
+RowDesign rows_of(Design design) {
+  const bool is_new = design == Design::mysql_9_7;
+  return {.knows_end_of_range = is_new, .undone_insert_keeps_lock = is_new};
+}
+
+}  // namespace
+
+class Playground::Any {
+ public:
+  virtual ~Any() = default;
+  virtual std::string execute(std::uint32_t session, const Statement& statement) = 0;
+  virtual std::string result(std::uint32_t session) const = 0;
+  virtual std::vector<LockRow> locks() const = 0;
+  virtual std::vector<WaitRow> waits() const = 0;
+};
+
+template <template <typename, typename> typename Latches>
+class Playground::With final : public Any {
+  using Locks = LockSys<SimMachine, Latches>;
+  using Table = Rows<SimMachine, Locks>;
+
+ public:
+  explicit With(const PlaygroundConfig& config)
+      : m_(machine_of()),
+        locks_(m_, lock_config(config.design)),
+        table_(m_, locks_, config.columns, config.secondary, rows_of(config.design)),
+        columns_(config.columns),
+        results_(config.reads_committed.size(), std::string(names::of(Done::ok))) {
+    locks_.queues().add_table(Table::kTable);
+    for (std::uint32_t i = 0; i < config.reads_committed.size(); ++i) {
+      sessions_.emplace_back(m_, i).trx.reads_committed = config.reads_committed[i];
+    }
+    for (const Row& row : config.rows) {
+      check(row);
+      table_.load(row);
+    }
+    locks_.spawn_threads(m_);
+  }
+
+  std::string execute(std::uint32_t session, const Statement& statement) override {
+    if (session >= sessions_.size()) refuse("there is no session " + std::to_string(session));
+    if (results_[session] == kWaits) refuse("session " + std::to_string(session) + " waits still");
+    if (statement.index >= table_.indexes()) refuse("there is no index " + std::to_string(statement.index));
+    if (statement.verb == Statement::Verb::insert) check(statement.row);
+    if (statement.column >= columns_) refuse("there is no column " + std::to_string(statement.column));
+    results_[session] = kWaits;
+    m_.spawn("session", [this, session, statement] { return run(session, statement); });
+    m_.run_on(kUntilQuietNs);
+    return results_[session];
+  }
+  std::string result(std::uint32_t session) const override { return results_.at(session); }
+
+  std::vector<LockRow> locks() const override {
+    std::vector<LockRow> rows;
+    for (const auto& session : sessions_) {
+      for (const Lock* lock : session.trx.locks) {
+        if (!lock->is_record) {
+          rows.push_back({session.trx.number, -1, std::string(names::of(lock->mode)), "", lock->is_waiting});
+          continue;
+        }
+        lock->each_record([&](HeapNo heap_no) { rows.push_back(row_of(*lock, heap_no)); });
+      }
+    }
+    return rows;
+  }
+  std::vector<WaitRow> waits() const override {
+    std::vector<WaitRow> rows;
+    for (const auto& session : sessions_) {
+      const Lock* const waiting = session.trx.wait_lock.load();
+      if (waiting == nullptr) continue;
+      Looks looks;
+      locks_.queues().each_conflicting_ahead(*waiting, looks, [&](const Lock& lock) {
+        rows.push_back({session.trx.number, lock.trx->number});
+      });
+    }
+    std::sort(rows.begin(), rows.end());
+    rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+    return rows;
+  }
+
+ private:
+  static constexpr const char* kWaits = "waits";
+
+  static LockConfig lock_config(Design design) {
+    LockConfig config = config_of(design);
+    config.cells = 101;
+    config.page_shards = config.table_shards = 8;
+    config.global_parts = 4;
+    return config;
+  }
+  void check(const Row& row) const {
+    if (row.size() == columns_) return;
+    refuse("a row of " + std::to_string(row.size()) + " values in a table of " + std::to_string(columns_) +
+           " columns");
+  }
+  LockRow row_of(const Lock& lock, HeapNo heap_no) const {
+    std::string data = "supremum pseudo-record";
+    if (heap_no != kSupremum) {
+      data.clear();
+      if (const auto* record = table_.record(lock.index, heap_no)) {
+        for (const Value value : record->key) data += (data.empty() ? "" : ", ") + std::to_string(value);
+      }
+    }
+    return {lock.trx->number, static_cast<std::int32_t>(lock.index),
+            lock_mode_text(lock.mode, lock.kind, heap_no), data, lock.is_waiting};
+  }
+
+  machine::Task<> run(std::uint32_t number, Statement statement) {
+    using Verb = Statement::Verb;
+    typename Table::Session& s = sessions_[number];
+    Done done = Done::ok;
+    const bool ends = statement.verb == Verb::commit || statement.verb == Verb::rollback;
+    if (!s.is_open && !ends) co_await table_.begin(m_, s);
+    switch (statement.verb) {
+      case Verb::commit:
+        if (s.is_open) co_await table_.commit(m_, s);
+        break;
+      case Verb::rollback:
+        if (s.is_open) co_await table_.rollback(m_, s);
+        break;
+      case Verb::insert:
+        done = co_await table_.insert(m_, s, statement.row);
+        break;
+      case Verb::select_for_share:
+        done = co_await table_.statement(m_, s, statement.index, statement.range, Mode::s, Does::read, {});
+        break;
+      case Verb::select_for_update:
+        done = co_await table_.statement(m_, s, statement.index, statement.range, Mode::x, Does::read, {});
+        break;
+      case Verb::update:
+        done = co_await table_.statement(m_, s, statement.index, statement.range, Mode::x, Does::update,
+                                         std::pair(statement.column, statement.more));
+        break;
+      case Verb::remove:
+        done = co_await table_.statement(m_, s, statement.index, statement.range, Mode::x, Does::remove, {});
+        break;
+    }
+    results_[number] = std::string(names::of(done));
+  }
+
+  SimMachine m_;
+  Locks locks_;
+  Table table_;
+  std::size_t columns_;
+  std::deque<typename Table::Session> sessions_;
+  std::vector<std::string> results_;
+};
+
+Playground::Playground(const PlaygroundConfig& config) {
+  if (config.design == Design::mysql_9_7) {
+    with_ = std::make_unique<With<Shards>>(config);
+  } else {
+    with_ = std::make_unique<With<OneMutex>>(config);
+  }
+}
+Playground::~Playground() = default;
+
+std::string Playground::execute(std::uint32_t session, const Statement& statement) {
+  return with_->execute(session, statement);
+}
+std::string Playground::result(std::uint32_t session) const { return with_->result(session); }
+std::vector<LockRow> Playground::locks() const { return with_->locks(); }
+std::vector<WaitRow> Playground::waits() const { return with_->waits(); }
+
+}  // namespace engineroom::lock_sys

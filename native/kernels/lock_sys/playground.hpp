@@ -1,0 +1,98 @@
+// A table, some sessions, and their statements one after the other: who has which lock, and who waits for whom.
+//
+// Models      a few clients of one server, each of which waits for its statement to end or to be blocked
+// Leaves out  statements at the same time: the next one begins when nothing moves any more
+// Cost        a simulated machine that computes nothing but latches
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lock_sys/rows.hpp"
+
+namespace engineroom::lock_sys {
+
+struct Statement {
+  enum class Verb : std::uint8_t {
+    select_for_share,
+    select_for_update,
+    update,
+    remove,
+    insert,
+    commit,
+    rollback
+  };
+  Verb verb = Verb::commit;
+  std::size_t index = 0;
+  Range range{};
+  std::size_t column = 0;  // that an update adds to
+  Value more = 0;
+  Row row{};  // that is inserted
+};
+constexpr auto named(names::Of<Statement::Verb>) {
+  using V = Statement::Verb;
+  return names::table<V>("verb", {{"select for share", V::select_for_share},
+                                  {"select for update", V::select_for_update},
+                                  {"update", V::update},
+                                  {"delete", V::remove},
+                                  {"insert", V::insert},
+                                  {"commit", V::commit},
+                                  {"rollback", V::rollback}});
+}
+
+enum class State : std::uint8_t { idle, waiting };
+
+/// A lock as performance_schema.data_locks has it, one for each record.
+struct LockRow {
+  std::uint32_t session = 0;
+  std::int32_t index = -1;  // of the table itself: -1
+  std::string mode;
+  std::string data;
+  bool is_waiting = false;
+
+  bool operator==(const LockRow&) const = default;
+  auto operator<=>(const LockRow&) const = default;
+};
+struct WaitRow {
+  std::uint32_t waiting = 0;
+  std::uint32_t blocking = 0;
+
+  bool operator==(const WaitRow&) const = default;
+  auto operator<=>(const WaitRow&) const = default;
+};
+
+struct PlaygroundConfig {
+  Design design = Design::mysql_9_7;
+  std::vector<bool> reads_committed{false, false};  // a session each
+  std::size_t columns = 1;
+  std::vector<IndexDefinition> secondary{};
+  std::vector<Row> rows{};
+};
+
+class Playground {
+ public:
+  explicit Playground(const PlaygroundConfig& config);
+  ~Playground();
+
+  /// Runs the statement until it ends or waits, and everybody whom it frees. What it came to: a name of Done, or "waits".
+  /// Refuses a session that waits still.
+  std::string execute(std::uint32_t session, const Statement& statement);
+  /// What the last statement of a session came to by now.
+  std::string result(std::uint32_t session) const;
+  /// In the order of sessions, then of when each was made.
+  std::vector<LockRow> locks() const;
+  /// Each pair of who waits and whom it has to wait for.
+  std::vector<WaitRow> waits() const;
+
+ private:
+  class Any;
+  template <template <typename, typename> typename Latches>
+  class With;
+  std::unique_ptr<Any> with_;
+};
+
+}  // namespace engineroom::lock_sys

@@ -1,0 +1,17 @@
+"""The experiments of the chapter: parameters in, a `Run` out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from engineroom.experiments.lock_sys.conflicts import conflicts
+from engineroom.experiments.lock_sys.deadlock_log import deadlock_log
+from engineroom.runs import Run
+
+__all__ = ["RECORD", "conflicts", "deadlock_log"]
+
+# What `engineroom record` can measure: figure and method -> a function without arguments.
+RECORD: Mapping[tuple[str, str], Callable[[], Run | list[Run]]] = {
+    ("own-lock-conflicts", "live"): conflicts,
+    ("fig-7-16", "live"): deadlock_log,
+}

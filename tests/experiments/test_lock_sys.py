@@ -1,0 +1,67 @@
+"""The chapter's experiments: scripts of sessions on live servers against the kernel, and what a deadlock adds to the log."""
+
+from __future__ import annotations
+
+import pytest
+
+from engineroom.experiments import lock_sys
+from engineroom.experiments.lock_sys.scripts import Statement, scripts
+from engineroom.experiments.lock_sys.seen import LockSeen, Seen, in_kernel
+
+
+def test_a_script_depends_on_its_number_and_the_seed_alone():
+    many, few = list(scripts(30, seed=4)), list(scripts(10, seed=4))
+    assert many[:10] == few
+    assert [each.text() for each in scripts(5, seed=5)] != [each.text() for each in few[:5]]
+
+
+def test_scripts_have_what_the_comparison_is_about():
+    all_of_them = list(scripts(300))
+    verbs = {statement.verb for script in all_of_them for statement in script.statements}
+    assert verbs == {"read", "share", "update", "delete", "insert", "commit", "rollback"}
+    assert {len(script.reads_committed) for script in all_of_them} == {2, 3}
+    assert {statement.index for script in all_of_them for statement in script.statements} == {0, 1, 2}
+    seen = [step for script in all_of_them[:100] for step in in_kernel(script, "9.7")]
+    assert sum(bool(step.waits) for step in seen) > 50
+    assert any("supremum" in lock.data for step in seen for lock in step.locks)
+    assert {"ok", "waits", "duplicate"} <= {result for step in seen for result in step.results}
+
+
+def test_a_statement_is_one_text_for_the_server():
+    read = Statement(session=0, verb="read", index=2, low=10, high=30, has_low=False)
+    assert read.sql("t") == "SELECT * FROM t FORCE INDEX (k) WHERE k > 10 AND k <= 30 FOR UPDATE"
+    update = Statement(session=1, verb="update", low=20, high=20, column=1, more=5)
+    assert update.sql("t") == "UPDATE t FORCE INDEX (PRIMARY) SET u = u + 5 WHERE id = 20"
+    assert (
+        Statement(session=1, verb="share").sql("t")
+        == "SELECT * FROM t FORCE INDEX (PRIMARY) LOCK IN SHARE MODE"
+    )
+
+
+def test_differences_say_who_has_what():
+    lock = LockSeen(0, "k", "X", "10, 10", False)
+    one = Seen(("ok", "waits"), frozenset({lock}), frozenset({(1, 0)}))
+    other = Seen(("ok", "ok"), frozenset(), frozenset())
+    assert one.differences(one) == []
+    assert [each[:8] for each in one.differences(other)] == ["-results", "+results", "-waits (", "-locks L"]
+
+
+@pytest.mark.live
+def test_the_kernel_agrees_with_9_7_in_most_scripts_and_says_where_not():
+    run = lock_sys.conflicts(n=25, seed=7, versions=["9.7"])
+    table = run.table
+    assert len(table) == 25
+    assert table["locks"].sum() > 100
+    assert (table["difference"].fillna("") == "").tolist() == (table["equal"] == 1).tolist()
+    assert table["equal"].mean() >= 0.9
+
+
+@pytest.mark.live
+def test_a_deadlock_adds_lines_to_the_log_only_when_asked_to():
+    run = lock_sys.deadlock_log(deadlocks=3, repeats=1, versions=["9.7"])
+    lines = run.table.set_index("innodb_print_all_deadlocks")["lines"]
+    assert lines["off"] == 0
+    assert lines["on"] >= 10
+    assert set(run.table["series"]) == {"log_lines_per_deadlock"}
+    assert run.table["teller_cpu_us"].notna().all()
+    assert (run.table["deadlocks"] == 3).all()

@@ -1,0 +1,195 @@
+"""Row locks from Python: statements over a table, weights by brute force, orders of grants, runs at random."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from engineroom._native import lock_sys as kernel
+
+ROWS = [[10, 100], [20, 200], [30, 300]]
+
+
+def playground(design: str = "9.7", sessions: int = 2, **more: Any) -> kernel.Playground:
+    return kernel.Playground(
+        design=design, columns=2, **{"reads_committed": [False] * sessions, "rows": ROWS, **more}
+    )
+
+
+def test_a_point_locks_its_row_and_a_point_without_a_row_the_gap_it_would_be_in():
+    table = playground()
+    assert table.read(0, low=20, high=20) == "ok"
+    assert table.read(1, low=25, high=25) == "ok"
+    assert table.locks() == [
+        (0, -1, "IX", "", False),
+        (0, 0, "X,REC_NOT_GAP", "20", False),
+        (1, -1, "IX", "", False),
+        (1, 0, "X,GAP", "30", False),
+    ]
+    assert table.insert(0, [26, 0]) == "waits"
+    assert table.waits() == [(0, 1)]
+    assert table.commit(1) == "ok"
+    assert table.result(0) == "ok"
+
+
+def test_read_committed_leaves_the_gaps_open():
+    table = playground(reads_committed=[True, False])
+    table.read(0, low=10, high=30)
+    assert {mode for _, index, mode, _, _ in table.locks() if index == 0} == {"X,REC_NOT_GAP"}
+    assert table.insert(1, [15, 0]) == "ok"
+
+
+@pytest.mark.parametrize(("design", "last"), [("5.7", ("X", "30")), ("9.7", ("X,GAP", "30"))])
+def test_behind_the_end_of_a_range_5_7_locks_a_row_and_9_7_a_gap(design: str, last: tuple[str, str]):
+    table = playground(design)
+    table.read(0, low=15, high=25)
+    assert [(mode, data) for _, index, mode, data, _ in table.locks() if index == 0] == [("X", "20"), last]
+
+
+def test_an_inserted_row_has_no_lock_object_until_somebody_asks_for_it():
+    table = playground()
+    table.insert(0, [40, 400])
+    assert [row for row in table.locks() if row[1] == 0] == []
+    assert table.read(1, low=40, high=40) == "waits"
+    assert (0, 0, "X,REC_NOT_GAP", "40", False) in table.locks()
+    assert table.rollback(0) == "ok"
+    assert table.result(1) == "ok", "the row is gone, and whoever waited for it looks again"
+
+
+@pytest.mark.parametrize("design", kernel.designs())
+def test_two_sessions_in_opposite_orders_are_a_deadlock_whose_victim_is_the_last_of_equals(design: str):
+    table = playground(design)
+    table.update(0, 1, 1, low=10, high=10)
+    table.update(1, 1, 1, low=20, high=20)
+    assert table.update(0, 1, 1, low=20, high=20) == "waits"
+    assert table.update(1, 1, 1, low=10, high=10) == "deadlock"
+    assert table.result(0) == "ok"
+
+
+def test_a_duplicate_keeps_who_has_it_from_going_away_unseen():
+    table = playground(secondary=[(1, True)])
+    assert table.insert(0, [20, 0]) == "duplicate"
+    assert table.insert(0, [25, 300]) == "duplicate"
+    assert [(index, mode, data) for _, index, mode, data, _ in table.locks() if index >= 0] == [
+        (0, "S,REC_NOT_GAP", "20"),
+        (1, "S", "300, 30"),
+        (0, "X,GAP", "30"),
+    ]
+
+
+# The demonstration of the sources' five sessions: T1 has row A; T2 has B and waits for A; T3 and T4 wait for B; T5 waits for A and
+# came before T2. Seen on the servers: T5 first up to 8.0.15, T2 first on 9.7.4.
+@pytest.mark.parametrize(("design", "first"), [("5.7", "T5"), ("8.0.15", "T5"), ("9.7", "T2")])
+def test_of_five_sessions_the_one_for_whom_two_wait_goes_first_in_9_7(design: str, first: str):
+    table = playground(design, sessions=5)
+    t1, t2, t3, t4, t5 = range(5)
+    row_a, row_b = {"low": 10, "high": 10}, {"low": 20, "high": 20}
+    assert table.update(t1, 1, 1, **row_a) == "ok"
+    assert table.update(t2, 1, 1, **row_b) == "ok"
+    assert table.update(t5, 1, 1, **row_a) == "waits"
+    assert table.update(t2, 1, 1, **row_a) == "waits"
+    assert table.update(t3, 1, 1, **row_b) == "waits"
+    assert table.update(t4, 1, 1, **row_b) == "waits"
+    table.commit(t1)
+    freed = [name for name, session in (("T2", t2), ("T5", t5)) if table.result(session) == "ok"]
+    assert freed == [first]
+    table.commit({"T2": t2, "T5": t5}[first])
+    if first == "T5":
+        table.commit(t2)
+    assert table.result(t3) == "ok"
+    assert table.result(t4) == "waits", "T3 came before T4, and nobody waits for either"
+
+
+def test_what_is_not_there_is_refused():
+    table = playground()
+    for refused in (
+        lambda: table.read(5),
+        lambda: table.read(0, index=3),
+        lambda: table.insert(0, [1]),
+        lambda: table.update(0, 7, 1),
+        lambda: kernel.Playground(design="4.1", reads_committed=[True], columns=1, rows=[]),
+        lambda: kernel.grant_order("cats, 8.0.20", [{"size": 1}]),
+        lambda: kernel.random_runs(changed={"cells": 0}),
+        lambda: kernel.random_runs(design="5.7", mistake="shard_by_record"),
+    ):
+        with pytest.raises(ValueError, match=r"there is no|a row of|must be|a waiter has|cells|is planted"):
+            refused()
+    table.read(0)
+    assert table.read(1) == "waits"
+    with pytest.raises(ValueError, match="waits still"):
+        table.read(1)
+
+
+def slow_weights(edges: list[tuple[int, int, int]], reservations: int) -> Mapping[int, int]:
+    """Of each waiter the sum over all who wait for it, directly or not; none for those from whom one comes back to them."""
+    waits_for = {waiter: blocker for waiter, blocker, _ in edges}
+    n = len(edges)
+    own = {w: (min(n, 10**9 // n) if r + 2 * n < reservations else 1) for w, _, r in edges}
+
+    def leads_to(start: int, end: int) -> bool:
+        seen = set()
+        at = start
+        while at in waits_for and at not in seen:
+            seen.add(at)
+            at = waits_for[at]
+            if at == end:
+                return True
+        return False
+
+    def is_downstream_of_a_cycle(node: int) -> bool:
+        return any(leads_to(w, w) and (w == node or leads_to(w, node)) for w in waits_for)
+
+    return {
+        node: own[node] + sum(own[w] for w in waits_for if w != node and leads_to(w, node))
+        for node in waits_for
+        if not is_downstream_of_a_cycle(node)
+    }
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_weights_are_those_of_brute_force_with_cycles_too(seed: int):
+    draw = random.Random(seed)
+    n = draw.randint(1, 25)
+    edges = [(i, draw.choice([j for j in range(n + 3) if j != i]), draw.randint(1, 80)) for i in range(n)]
+    assert kernel.schedule_weights(edges, reservations=90) == slow_weights(edges, 90)
+
+
+def test_the_example_of_the_weights_and_the_policies_on_it():
+    edges = [(1, 0, 1), (2, 0, 2), (3, 1, 3), (4, 1, 4), (5, 3, 5)]
+    assert kernel.schedule_weights(edges) == {1: 4, 2: 1, 3: 2, 4: 1, 5: 1}
+    waiters = [
+        {"trx": 0, "mode": "S", "weight": 1, "started": 9},
+        {"trx": 1, "mode": "X", "weight": 3, "started": 5},
+        {"trx": 2, "mode": "S", "weight": 0, "started": 7},
+    ]
+    orders = {
+        policy: kernel.grant_order(policy, waiters) for policy in kernel.policies() if policy != "random"
+    }
+    assert orders == {
+        "fcfs, 5.7": [0, 1, 2],
+        "fcfs, equal weights": [0, 1, 2],
+        "cats, 8.0.3": [0, 1, 2],
+        "cats, 8.0.20": [1, 0, 2],
+        "vats": [1, 2, 0],
+        "ldsf": [1, 0, 2],
+        "bldsf": [1, 0, 2],
+    }
+    drawn = {tuple(kernel.grant_order("random", waiters, seed=seed)) for seed in range(60)}
+    assert len(drawn) == 6
+
+
+def test_each_cycle_has_one_victim_the_lightest_and_of_equals_the_last():
+    edges = [(1, 2, 5), (2, 3, 9), (3, 1, 7), (4, 2, 8), (5, 6, 1), (6, 5, 2)]
+    found = {frozenset(cycle): victim for cycle, victim in kernel.deadlocks(edges)}
+    assert found == {frozenset({1, 2, 3}): 2, frozenset({5, 6}): 6}
+    heavy = {frozenset(c): v for c, v in kernel.deadlocks(edges, rows_changed={2: 4, 6: 1})}
+    # Behind the one that waits last come 3 and 1, in this order: of these equals the later.
+    assert heavy == {frozenset({1, 2, 3}): 1, frozenset({5, 6}): 5}
+    assert kernel.deadlocks([(1, 2, 1), (2, 3, 2)]) == []
+
+
+def test_runs_at_random_are_the_same_for_the_same_seed():
+    assert kernel.random_runs(seed=3, runs=5) == kernel.random_runs(seed=3, runs=5)
