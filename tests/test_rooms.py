@@ -103,6 +103,7 @@ OF_THE_WHOLE = {
     "tests/test_repository.py": "the files around the code",
     "tests/test_imports.py": "who may import whom",
     "tests/test_includes.py": "who may include whom",
+    "tests/test_english.py": "comments, docstrings and pages",
     "tests/test_native_source.py": "what no file of native/ may have",
     "tests/test_binder.py": ".binder/",
     "tests/test_compiled_once.py": "tests/compiled_once.py",

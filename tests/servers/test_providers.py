@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -130,6 +131,31 @@ def test_a_reason_that_a_reader_can_mend_is_not_tried_again():
     with pytest.raises(EngineRoomError, match=r"^the suite has moved on"):
         archive.attempt(moved, what="it")
     assert len(tries) == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (
+            OSError(
+                "HTTPSConnectionPool(host='a.b', port=443): Max retries exceeded with url: /maven2/c.jar (Caused by SSLError("
+                "SSLCertVerificationError(1, '[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: self-signed "
+                "certificate in certificate chain (_ssl.c:992)')))"
+            ),
+            "the registry's certificate was refused (self-signed certificate in certificate chain)",
+        ),
+        (
+            subprocess.CalledProcessError(
+                1, "npm", stderr="npm error code SELF_SIGNED_CERT_IN_CHAIN\nnpm error errno"
+            ),
+            "the registry's certificate was refused (SELF_SIGNED_CERT_IN_CHAIN)",
+        ),
+        (OSError("Max retries exceeded with url: https://a.b/c/d.jar"), "Max retries exceeded with url: …"),
+        (subprocess.TimeoutExpired("apt-get", 600), "no answer in time"),
+    ],
+)
+def test_why_a_download_failed_is_said_without_addresses(error: Exception, said: str):
+    assert archive.reason(error) == said
 
 
 @pytest.mark.parametrize("client", ["npm", "maven"])

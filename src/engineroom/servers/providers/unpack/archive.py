@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import time
 from collections.abc import Callable
@@ -41,6 +42,11 @@ def reason(error: BaseException) -> str:
         text = (error.stderr or error.stdout or "").strip() or f"exit code {error.returncode}"
     elif isinstance(error, subprocess.TimeoutExpired):
         text = "no answer in time"
+    if refused := re.search(
+        r"certificate verify failed: ([^(\n]+?) \(|(SELF_SIGNED\w+|UNABLE_TO_\w+CERT\w*)", text
+    ):
+        return f"the registry's certificate was refused ({refused[1] or refused[2]})"
+    text = re.sub(r"(?:https?://|/)[^\s'\"]*/[^\s'\"]*", "…", text)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return " / ".join(lines[-3:])[-400:] or type(error).__name__
 
