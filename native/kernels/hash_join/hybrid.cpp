@@ -37,26 +37,13 @@ class HybridHashJoin {
         rejects_duplicates_(!options.extra.is_present() && (is_semi() || is_anti())) {}
 
   JoinResult run() {
-    if (options_.probe_row_first && probe_.size() == 0) {
-      state_ = State::end_of_rows;
-    } else {
-      build_hash_table();
-    }
-    while (state_ != State::end_of_rows) step();
+    const bool knows_that_nothing_comes = options_.probe_row_first && probe_.size() == 0;
+    if (!knows_that_nothing_comes) join_inputs();
+    if (is_spilled()) join_chunks();
     return std::move(result_);
   }
 
  private:
-  enum class State : std::uint8_t {
-    reading_row_from_probe_iterator,
-    reading_row_from_probe_chunk_file,
-    reading_row_from_probe_row_saving_file,
-    loading_next_chunk_pair,
-    reading_first_row_from_hash_table,
-    reading_from_hash_table,
-    end_of_rows,
-  };
-
   struct ChunkPair {
     ChunkFile build;
     ChunkFile probe;
@@ -70,62 +57,85 @@ class HybridHashJoin {
   bool is_spilled() const { return !chunks_.empty(); }
   bool is_joining_chunks() const { return current_chunk_ >= 0; }
 
-  void step() {
-    switch (state_) {
-      case State::reading_row_from_probe_iterator:
-        return read_row_from_probe_iterator();
-      case State::reading_row_from_probe_chunk_file:
-        return read_row_from_probe_chunk_file();
-      case State::reading_row_from_probe_row_saving_file:
-        return read_row_from_probe_row_saving_file();
-      case State::loading_next_chunk_pair:
-        return load_next_chunk_pair();
-      case State::reading_first_row_from_hash_table:
-      case State::reading_from_hash_table:
-        return read_next_joined_row();
-      case State::end_of_rows:
-        return;
+  /// Fills the memory from the build input, once or as often as it takes, and probes each filling. A full
+  /// memory sends the rest of both inputs to chunk files, if that is allowed.
+  void join_inputs() {
+    do {
+      begin_filling();
+      const bool is_full = fill_from_input();
+      if (counters().passes == 1) {
+        counters().build_rows_in_memory = rows_in_filling_;
+        counters().build_keys_in_memory = rows_.keys();
+      }
+      charge(counters().work_build);
+      if (is_full && options_.allow_spill) {
+        create_chunk_files();
+        spill_rest_of_build();
+      }
+      if (rows_.empty() && !keeps_unmatched()) return;
+      const bool is_first = counters().passes == 1;
+      probe_filling(is_first, !has_more_build_rows_, [this] { probe_with_input(); });
+    } while (has_more_build_rows_);
+  }
+
+  /// Each pair of chunk files is a hash join of its own, of as many fillings as its build rows need.
+  void join_chunks() {
+    for (ChunkPair& pair : chunks_) rewind(pair.probe);
+    for (ChunkPair& pair : chunks_) {
+      ++current_chunk_;
+      carried_.incoming.clear();
+      bool is_first = true;
+      do {
+        begin_filling();
+        note(Step::chunk_loading, -1, -1);
+        fill_from_chunk(pair.build);
+        charge(counters().work_chunk_join);
+        probe_filling(is_first, pair.build.at_end(), [&] {
+          if (!is_first) rewind(pair.probe);
+          probe_with_file(pair.probe, Step::probe_lookup_from_chunk);
+        });
+        is_first = false;
+      } while (!pair.build.at_end());
     }
   }
 
-  /// Fills the table from where the build input was left. A full buffer leads to chunk files, or without
-  /// permission to spill to another filling later.
-  void build_hash_table() {
-    begin_filling();
-    bool is_full = false;
-    while (!is_full) {
-      if (next_build_row_ == build_.size()) {
-        has_more_build_rows_ = false;
-        break;
-      }
+  /// Looks every probe row up in this filling. An inner join reads its probe rows again for each; any other
+  /// join carries over, from each filling to the next, the rows that may still find something, with what they
+  /// have found.
+  template <class ProbeWithAll>
+  void probe_filling(bool is_first, bool is_last, ProbeWithAll probe_with_all) {
+    carries_over_ = !is_inner() && !is_last;
+    if (is_first || is_inner()) {
+      if (carries_over_) begin_carrying();
+      probe_with_all();
+      return;
+    }
+    carried_.incoming = std::move(carried_.outgoing);
+    carried_.outgoing.clear();
+    rewind(carried_.incoming.front());
+    if (carries_over_) begin_carrying();
+    probe_with_file(carried_.incoming.front(), Step::probe_lookup_from_saving_file);
+  }
+
+  /// Whether the memory was full before the input ended.
+  bool fill_from_input() {
+    while (next_build_row_ < build_.size()) {
       const std::size_t row = read_build_row();
       if (build_.is_null(row)) {
         note(Step::build_skipped_null, static_cast<std::int64_t>(row), -1);
-        continue;
+      } else if (store(row_at(build_, row), Step::build_stored)) {
+        return true;
       }
-      is_full = store(row_at(build_, row), Step::build_stored);
     }
-    if (counters().passes == 1) {
-      counters().build_rows_in_memory = rows_in_filling_;
-      counters().build_keys_in_memory = rows_.keys();
-    }
-    charge(counters().work_build);
+    has_more_build_rows_ = false;
+    return false;
+  }
 
-    if (is_full && options_.allow_spill) {
-      create_chunk_files();
-      spill_rest_of_build();
-    }
-    // More fillings to come: rows that may still be needed are saved while they are probed, and read from
-    // there.
-    save_.is_writing = !is_inner() && has_more_build_rows_;
-    if (rows_.empty() && !keeps_unmatched()) {
-      state_ = State::end_of_rows;
-    } else if (counters().passes > 1 && !is_inner()) {
-      read_saved_rows();
-    } else {
-      if (save_.is_writing) start_saving();
-      next_probe_row_ = 0;
-      state_ = State::reading_row_from_probe_iterator;
+  void fill_from_chunk(ChunkFile& file) {
+    for (bool is_full = false; !is_full && !file.at_end(); interrupt_.advance(1)) {
+      Row row{};
+      read(file, row);
+      is_full = store(row, Step::build_stored_from_chunk);
     }
   }
 
@@ -163,116 +173,72 @@ class HybridHashJoin {
     for (ChunkPair& pair : chunks_) rewind(pair.build);
   }
 
-  void read_row_from_probe_iterator() {
-    if (next_probe_row_ == probe_.size()) {
-      if (is_spilled()) {
-        for (ChunkPair& pair : chunks_) rewind(pair.probe);
-        state_ = State::loading_next_chunk_pair;
-      } else if (has_more_build_rows_) {
-        build_hash_table();
-      } else {
-        state_ = State::end_of_rows;
-      }
-      return;
+  void probe_with_input() {
+    for (std::size_t row = 0; row < probe_.size(); ++row) {
+      ++counters().probe_rows_read;
+      ++counters().work_probe;
+      probe_row_ = row_at(probe_, row);
+      probe_flags_ = {.is_null = probe_.is_null(row), .is_matched = false};
+      probe(Step::probe_lookup);
     }
-    const std::size_t row = next_probe_row_++;
-    ++counters().probe_rows_read;
-    ++counters().work_probe;
-    probe_row_ = row_at(probe_, row);
-    probe_flags_ = {.is_null = probe_.is_null(row), .is_matched = false};
-    look_up_probe_row(Step::probe_lookup);
   }
 
-  void read_row_from_probe_chunk_file() {
-    ChunkFile& file = chunks_[static_cast<std::size_t>(current_chunk_)].probe;
-    if (file.at_end()) {
-      state_ = State::loading_next_chunk_pair;
-      return;
-    }
-    probe_flags_ = read(file, probe_row_);
-    look_up_probe_row(Step::probe_lookup_from_chunk);
-  }
-
-  void read_row_from_probe_row_saving_file() {
-    ChunkFile& file = save_.read.front();
-    if (!file.at_end()) {
+  void probe_with_file(ChunkFile& file, Step step) {
+    while (!file.at_end()) {
       probe_flags_ = read(file, probe_row_);
-      look_up_probe_row(Step::probe_lookup_from_saving_file);
-    } else if (is_joining_chunks()) {
-      state_ = State::loading_next_chunk_pair;
-    } else if (has_more_build_rows_) {
-      build_hash_table();
-    } else {
-      state_ = State::end_of_rows;
+      probe(step);
     }
   }
 
-  void look_up_probe_row(Step step) {
+  /// Looks the probe row up, hands out what it joins with in this filling, and keeps it for the next where it
+  /// may find more there.
+  void probe(Step step) {
     interrupt_.advance(1);
-    match_.reset();
+    std::optional<Address> next;
     if (!probe_flags_.is_null) {
       note(step, -1, probe_row_.number);
       ++counters().hash_probes;
-      match_ = rows_.find(probe_row_.key);
+      next = rows_.find(probe_row_.key);
       charge(join_work());
     } else if (!keeps_unmatched()) {
-      state_ = reading_probe_row();
       return;
     }
-    state_ = State::reading_first_row_from_hash_table;
+    std::optional<Row> match = next_match(next);
+    keep_probe_row_for_later(match.has_value());
+    if (is_anti() || !match) {
+      if (!match && keeps_unmatched() && !probe_flags_.is_matched && !will_meet_more_build_rows()) {
+        emit(kNoRow, 0);
+      }
+      return;
+    }
+    if (is_semi()) return emit(kNoRow, 0);
+    for (; match; match = next_match(next)) emit(match->number, match->payload);
   }
 
-  /// Goes on in the list of rows with the probe row's key to the next one that passes the extra condition.
-  void read_next_joined_row() {
-    bool has_match = false;
-    Row build_row{};
-    while (match_ && !has_match) {
-      const RowBuffer::Match match = rows_.match(*match_);
-      build_row = unpack(match.row.first(*options_.row_bytes));
-      match_ = match.next;
+  /// The next of the rows with the probe row's key that passes the extra condition; `next` goes on behind it.
+  std::optional<Row> next_match(std::optional<Address>& next) {
+    std::optional<Row> found;
+    while (next && !found) {
+      const RowBuffer::Match match = rows_.match(*next);
+      next = match.next;
       join_work() += lines(*options_.row_bytes);
-      has_match = true;
+      const Row row = unpack(match.row.first(*options_.row_bytes));
       if (options_.extra.is_present()) {
         ++counters().condition_checks;
         ++join_work();
-        has_match = options_.extra.holds(build_row.payload, probe_row_.payload);
+        if (!options_.extra.holds(row.payload, probe_row_.payload)) continue;
       }
+      found = row;
     }
     interrupt_.advance(1);
-
-    const bool is_first = state_ == State::reading_first_row_from_hash_table;
-    if (is_first) keep_probe_row_for_later(has_match);
-    if (!has_match) {
-      if (is_first && keeps_unmatched() && !probe_flags_.is_matched && !will_meet_more_build_rows()) {
-        emit(kNoRow, 0);
-      }
-      state_ = reading_probe_row();
-      return;
-    }
-    switch (options_.join) {
-      case JoinType::inner:
-      case JoinType::left:
-        emit(build_row.number, build_row.payload);
-        state_ = State::reading_from_hash_table;
-        return;
-      case JoinType::semi:
-        emit(kNoRow, 0);
-        state_ = reading_probe_row();
-        return;
-      case JoinType::anti:
-        state_ = reading_probe_row();
-        return;
-    }
+    return found;
   }
 
   /// Are there build rows that the current probe row has not been looked up in and will be?
-  bool will_meet_more_build_rows() const {
-    return save_.is_writing || (is_spilled() && !is_joining_chunks());
-  }
+  bool will_meet_more_build_rows() const { return carries_over_ || (is_spilled() && !is_joining_chunks()); }
 
-  /// WriteProbeRowToDiskIfApplicable: to a chunk file in phase 1, to the saving file when this chunk or the
-  /// whole build input needs another filling. A semijoin or antijoin is done with a row that has found its
-  /// match.
+  /// To its chunk file while the inputs are read, to the carried rows when this filling is not the last. A
+  /// semijoin or antijoin is done with a row that has found its match.
   void keep_probe_row_for_later(bool has_match) {
     if (has_match && (is_semi() || is_anti())) return;
     const ChunkFile::Flags flags{.is_null = probe_flags_.is_null,
@@ -281,66 +247,17 @@ class HybridHashJoin {
       const std::size_t chunk = flags.is_null ? 0 : chunk_of(probe_row_.key);
       write(chunks_[chunk].probe, probe_row_, flags);
       note(Step::probe_to_chunk, -1, probe_row_.number, static_cast<std::int32_t>(chunk));
-    } else if (save_.is_writing) {
-      write(save_.write.front(), probe_row_, flags);
+    } else if (carries_over_) {
+      write(carried_.outgoing.front(), probe_row_, flags);
       ++counters().probe_rows_saved;
       note(Step::probe_saved, -1, probe_row_.number);
     }
   }
 
-  /// ReadNextHashJoinChunk: goes on with the build chunk that did not fit, or to the next pair.
-  void load_next_chunk_pair() {
-    const bool is_continued =
-        is_joining_chunks() && !chunks_[static_cast<std::size_t>(current_chunk_)].build.at_end();
-    if (!is_continued) {
-      save_.read.clear();
-      ++current_chunk_;
-      if (static_cast<std::size_t>(current_chunk_) == chunks_.size()) {
-        state_ = State::end_of_rows;
-        return;
-      }
-    }
-    ChunkPair& pair = chunks_[static_cast<std::size_t>(current_chunk_)];
-    begin_filling();
-    note(Step::chunk_loading, -1, -1);
-    bool is_full = false;
-    while (!is_full && !pair.build.at_end()) {
-      Row row{};
-      read(pair.build, row);
-      is_full = store(row, Step::build_stored_from_chunk);
-      interrupt_.advance(1);
-    }
-    charge(counters().work_chunk_join);
-
-    save_.is_writing = !is_inner() && !pair.build.at_end();
-    if (is_continued && !is_inner()) {
-      read_saved_rows();
-    } else {
-      if (save_.is_writing) start_saving();
-      if (is_continued) rewind(pair.probe);
-      state_ = State::reading_row_from_probe_chunk_file;
-    }
-  }
-
-  /// What the last filling saved is read now, and what this one saves goes to a new file.
-  void read_saved_rows() {
-    save_.read = std::move(save_.write);
-    save_.write.clear();
-    rewind(save_.read.front());
-    if (save_.is_writing) start_saving();
-    state_ = State::reading_row_from_probe_row_saving_file;
-  }
-
-  void start_saving() {
-    save_.write.clear();
-    save_.write.emplace_back(storage_, keeps_unmatched());
+  void begin_carrying() {
+    carried_.outgoing.clear();
+    carried_.outgoing.emplace_back(storage_, keeps_unmatched());
     note_io_buffers();
-  }
-
-  State reading_probe_row() const {
-    if (!save_.read.empty()) return State::reading_row_from_probe_row_saving_file;
-    return is_joining_chunks() ? State::reading_row_from_probe_chunk_file
-                               : State::reading_row_from_probe_iterator;
   }
 
   void begin_filling() {
@@ -417,7 +334,7 @@ class HybridHashJoin {
   }
 
   void note_io_buffers() {
-    const std::size_t files = 2 * chunks_.size() + save_.read.size() + save_.write.size();
+    const std::size_t files = 2 * chunks_.size() + carried_.incoming.size() + carried_.outgoing.size();
     counters().peak_io_buffer_bytes =
         std::max<std::uint64_t>(counters().peak_io_buffer_bytes, files * BufferedFile::kBufferBytes);
   }
@@ -432,11 +349,11 @@ class HybridHashJoin {
         {step, chunk, static_cast<std::int32_t>(counters().passes), build_row, probe_row});
   }
 
-  /// The probe row saving files: one is read while the other is written. Empty or one file each.
-  struct Saving {
-    std::vector<ChunkFile> read;
-    std::vector<ChunkFile> write;
-    bool is_writing = false;
+  /// Probe rows on their way from one filling to the next: one file is read while the other is written.
+  /// Empty or one file each.
+  struct CarriedRows {
+    std::vector<ChunkFile> incoming;
+    std::vector<ChunkFile> outgoing;
   };
 
   Relation build_;
@@ -450,18 +367,16 @@ class HybridHashJoin {
   std::vector<std::byte> packed_;
   bool rejects_duplicates_;
 
-  State state_ = State::end_of_rows;
   std::size_t next_build_row_ = 0;
   bool has_more_build_rows_ = true;
   std::uint64_t rows_in_filling_ = 0;
-  std::size_t next_probe_row_ = 0;
   std::vector<ChunkPair> chunks_;
   std::int32_t current_chunk_ = -1;
-  Saving save_;
+  CarriedRows carried_;
+  bool carries_over_ = false;
 
   Row probe_row_{};
   ChunkFile::Flags probe_flags_;
-  std::optional<Address> match_;
 };
 
 /// The options with what they leave open filled in.

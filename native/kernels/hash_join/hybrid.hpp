@@ -1,7 +1,7 @@
 // Hash join that keeps what fits into the join buffer and spills the rest.
 //
-// Models      HashJoinIterator (8.0.18 inner joins, 8.0.20 and later all join types; states and table as in
-//             9.7)
+// Models      what MySQL's hash join does, in its order: rows kept, rows written, files read (8.0.18 inner
+//             joins, 8.0.20 and later all join types; memory as in 9.7)
 // Leaves out  keys other than one integer column under `=`; the server's batch mode; errors while reading
 // Cost        build rows + probe rows in memory; spilled, each row left is written and read once more, and
 //             a chunk that does not fit is paid with another reading of its probe chunk for each filling
