@@ -32,7 +32,7 @@ BANNED = {
     "a rate with a": re.compile(rf"\b(?:{_MANY}) an? (?:{_ONE})\b(?! (?:{_VERB})\b)", re.IGNORECASE),
     # "to who looks", "Who closes a gap tells those who wait": say which thread or reader.
     "who without antecedent": re.compile(
-        r"\b(?:by|for|from|interrupts?|leaves|of|than|to|with) who\b|(?:^|[.!?:] )Who [^.?!]*\.(?: |$)"
+        r"\b(?:by|for|from|interrupts?|leaves|of|than|to|with) who\b(?! \w+ for whom)|(?:^|[.!?:] )Who (?!\w+ for whom)[^.?!]*\.(?: |$)"
     ),
     # "Is the buffer full first, the rest goes to files.": say "If the buffer fills first".
     "a condition by inversion": re.compile(

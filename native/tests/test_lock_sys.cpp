@@ -53,7 +53,7 @@ struct Queue {
   Answer insert_before(std::size_t trx, HeapNo heap_no = kRow) {
     return queues.ask_to_insert(trxs[trx], {.page = kPage, .heap_no = heap_no}, looks).answer;
   }
-  /// Who is granted, in this order, when a transaction lets go of all it has.
+  /// Those granted, in this order, when a transaction lets go of all it has.
   std::vector<std::uint32_t> release(std::size_t trx) {
     std::vector<Lock*> granted;
     while (!trxs[trx].locks.empty()) {
@@ -413,7 +413,7 @@ TEST(WaitGraph, VictimIsTheLightestOfTheWholeCycle) {
   auto found = cycles(outgoing_edges(waiters));
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(waiters[found[0][choose_victim(found[0], waiters)]].trx->number, 2U);
-  // Who cannot take back all of it is heavier than who can, and an urgent one is spared.
+  // A transaction that cannot take back all of it is heavier than one that can, and an urgent one is spared.
   trxs[2].changed_non_transactional = true;
   EXPECT_NE(waiters[found[0][choose_victim(found[0], waiters)]].trx->number, 2U);
   trxs[1].is_urgent = trxs[3].is_urgent = true;

@@ -124,7 +124,7 @@ def test_what_is_not_there_is_refused():
 
 
 def slow_weights(edges: list[tuple[int, int, int]], reservations: int) -> Mapping[int, int]:
-    """Of each waiter the sum over all who wait for it, directly or not; none for those from whom one comes back to them."""
+    """Of each waiter the sum over all who wait for it, directly or not; none for those from which one comes back to them."""
     waits_for = {waiter: blocker for waiter, blocker, _ in edges}
     n = len(edges)
     own = {w: (min(n, 10**9 // n) if r + 2 * n < reservations else 1) for w, _, r in edges}

@@ -28,7 +28,7 @@ struct Request {
   bool may_stay_implicit = false;
 };
 
-/// Waiting locks block as granted ones do: who asks first is not overtaken by who asks for less.
+/// Waiting locks block as granted ones do: who asks first is not overtaken by one that asks for less.
 template <typename Rules = Sound>
 constexpr bool must_wait(const Trx& trx, const Request& asked, const Lock& there) {
   if (there.trx == &trx || is_compatible(asked.mode, there.mode)) return false;

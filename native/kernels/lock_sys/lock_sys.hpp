@@ -336,7 +336,7 @@ class LockSys {
       queues_.dequeue_table(lock, granted, looks);
     }
   }
-  /// Who was granted goes on; who waits for another than before may be on a cycle now.
+  /// A transaction that was granted goes on; one that waits for another than before may be on a cycle now.
   Task<> wake(M& m, const std::vector<Lock*>& granted, const Looks& looks) {
     for (const Lock* lock : granted) co_await static_cast<T*>(lock->trx)->wakeup.set(m);
     if (looks.renewed > 0 && config_.detection != Detection::in_request) co_await check_.set(m);
@@ -535,7 +535,7 @@ class LockSys {
     }
     co_await wait_mutex_.unlock(m);
     for (T* trx : waiting) {
-      // Who was ahead of it in this list may have let it go.
+      // The one that was ahead of it in this list may have let it go.
       if (trx->wait_lock.load() == nullptr) continue;
       trx->has_timed_out = true;
       ++counts_.timeouts;

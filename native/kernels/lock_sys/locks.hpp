@@ -4,8 +4,8 @@
 // Leaves out  the heap behind the pool: objects beyond the pool are allocated one by one, and kept for the next transaction
 // Cost        a granted lock on a page where the transaction has one of its kind is one bit
 //
-// Who may look: a lock in a queue, and what it says about waiting, belongs to who has latched the queue; the list of a
-// transaction's locks to who has its mutex; the atomics to everybody.
+// Who may look: a lock in a queue, and what it says about waiting, belongs to the thread that has latched the queue; the list of a
+// transaction's locks to the thread that has its mutex; the atomics to everybody.
 #pragma once
 
 #include <atomic>

@@ -38,11 +38,11 @@ struct LightOnesSorted : Sound {
 struct EarlierWaitersChecked : Sound {
   static constexpr bool grant_looks_at_waiting_ahead() { return true; }
 };
-/// Who stays behind is not told who is in the way now, and nobody looks at it again.
+/// A waiter that stays behind is not told who is in the way now, and nobody looks at it again.
 struct BlockerNotRenewed : Sound {
   static constexpr bool renews_blocker() { return false; }
 };
-/// Who changed a row has it only until somebody else asks for it.
+/// A transaction that changed a row has it only until somebody else asks for it.
 struct ImplicitLocksForgotten : Sound {
   static constexpr bool converts_implicit_locks() { return false; }
 };

@@ -85,7 +85,7 @@ class Playground {
   std::string result(std::uint32_t session) const;
   /// In the order of sessions, then of when each was made.
   std::vector<LockRow> locks() const;
-  /// Each pair of who waits and whom it has to wait for.
+  /// Each pair of a waiter and the one that it has to wait for.
   std::vector<WaitRow> waits() const;
 
  private:

@@ -30,9 +30,9 @@ namespace engineroom::lock_sys {
 struct QueueDesign {
   /// A granted lock goes to the front of the chain, so that granted ones precede waiting ones; else where it was, or at its end.
   bool granted_in_front = true;
-  /// Who holds what a waiter waits for may take more of the same record although the waiter is ahead.
+  /// The holder of what a waiter waits for may take more of the same record although the waiter is ahead.
   bool holder_passes_waiter = true;
-  /// Who has the record and asks for record and gap gets the gap beside it.
+  /// A transaction that has the record and asks for record and gap gets the gap beside it.
   bool splits_next_key = true;
   /// Each waiter knows one transaction that it waits for, and is looked at only when that one lets go.
   bool knows_blockers = true;

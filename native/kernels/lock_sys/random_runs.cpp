@@ -250,7 +250,7 @@ class Run {
   Task<bool> add_to_counter(T& trx) {
     const std::size_t number = any_record();
     const bool is_mine = records_[number].writer == &trx && records_[number].writer_id == trx.id;
-    // Who inserted it has it without asking.
+    // The transaction that inserted it has it without asking.
     if (!is_mine) {
       const Kind kind = m_.random() % 2 == 0 ? Kind::next_key : Kind::rec_not_gap;
       const Outcome outcome = co_await lock(trx, number, Mode::x, kind);

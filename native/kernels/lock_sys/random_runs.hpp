@@ -2,7 +2,7 @@
 //
 // Models      sessions that lock, insert, move and give up records at every moment that the machine can choose
 // Leaves out  statements: rows.hpp is held against servers instead
-// Cost        some thousand events a run, and a look at all locks every few of them
+// Cost        some thousand events per run, and a look at all locks every few of them
 #pragma once
 
 #include <cstdint>

@@ -7,7 +7,7 @@
 // Cost        each lock as lock_sys.hpp says, and the page's latch around it
 //
 // A table has columns of integers. Index 0 is the clustered one, over column 0; the others hold their column and column 0.
-// Who must wait for a record gives back the page, waits, and looks for its place again.
+// A statement that must wait for a record gives back the page, waits, and looks for its place again.
 #pragma once
 
 #include <algorithm>
@@ -527,7 +527,7 @@ class Rows {
       co_return Done::ok;
     }
   }
-  /// With the page latched, which it gives back when it waits or finds a duplicate. Who finds one keeps it locked: it must not
+  /// With the page latched, which it gives back when it waits or finds a duplicate. A statement that finds one keeps it locked: it must not
   /// go away unseen.
   Task<Locked> check_duplicate(M& m, Session& s, std::size_t index, const std::vector<Value>& key) {
     Page& page = pages_[index];

@@ -18,7 +18,7 @@ namespace engineroom::lock_sys {
 struct Sound {
   /// A gap lock only keeps others from inserting: it is compatible with everything that is there.
   static constexpr bool gap_requests_wait() { return false; }
-  /// Who waits to insert keeps nobody out.
+  /// A transaction that waits to insert keeps nobody out.
   static constexpr bool insert_intention_blocks() { return false; }
   /// Pages that share a queue share a latch.
   static constexpr std::size_t shard(std::size_t cell, HeapNo, std::size_t shards) { return cell % shards; }

@@ -1,4 +1,4 @@
-// Who of several waiters is tried first when a record lock is released: the policies, each a function object.
+// Which of several waiters is tried first when a record lock is released: the policies, each a function object.
 //
 // Models      the grant order of 5.7 (queue order), of 8.0.3 to 8.0.19 (age, from 32 waiters on), of 8.0.20 and later
 //             (weights); of the literature VATS (oldest first) and LDSF and bLDSF (Tian et al., PVLDB 11(5), 2018)
@@ -49,7 +49,7 @@ struct Waiter {
   bool is_urgent = false;
 };
 
-/// Gives the places in `waiters` in the order in which they are tried. Who is left out keeps waiting, as long as anybody is
+/// Gives the places in `waiters` in the order in which they are tried. A waiter that is left out keeps waiting, as long as anybody is
 /// granted.
 using Order = std::function<std::vector<std::uint32_t>(std::span<const Waiter> waiters)>;
 

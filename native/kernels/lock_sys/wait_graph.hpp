@@ -31,7 +31,7 @@ std::vector<std::int32_t> outgoing_edges(std::vector<Snapped>& waiters);
 /// `reservations`: how many waits there were so far.
 std::vector<std::uint64_t> initial_weights(std::span<const Snapped> waiters, std::uint64_t reservations);
 
-/// Adds the weight of each waiter to whom it waits for, leaves first. What has not been reached is on a cycle, or false in
+/// Adds the weight of each waiter to the one that it waits for, leaves first. What has not been reached is on a cycle, or false in
 /// `is_final`.
 void add_up(std::span<const std::int32_t> outgoing, std::vector<std::uint64_t>& weights,
             std::vector<bool>& is_final);
@@ -39,7 +39,7 @@ void add_up(std::span<const std::int32_t> outgoing, std::vector<std::uint64_t>& 
 /// Each cycle, as places in the snapshot, along the edges.
 std::vector<std::vector<std::uint32_t>> cycles(std::span<const std::int32_t> outgoing);
 
-/// The place in `cycle` of who is rolled back: the lightest, and of equals the one that began to wait last. Turns the cycle so
+/// The place in `cycle` of the one that is rolled back: the lightest, and of equals the one that began to wait last. Turns the cycle so
 /// that the latest waiter is its last.
 std::size_t choose_victim(std::vector<std::uint32_t>& cycle, std::span<const Snapped> waiters);
 

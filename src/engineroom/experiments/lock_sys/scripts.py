@@ -1,7 +1,7 @@
 """Scripts of two or three sessions over a small table: one definition for the server and for the kernel.
 
 The table has a primary key, a unique and an ordinary secondary index, and a column without one. A statement waits or ends; the next
-one belongs to a session that does not wait. Who must wait, and which locks everybody then has, is compared after each statement.
+one belongs to a session that does not wait. Which session must wait, and which locks everybody then has, is compared after each statement.
 """
 
 from __future__ import annotations
