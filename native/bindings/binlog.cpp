@@ -127,6 +127,7 @@ bl::Columns columns_in(const std::vector<std::size_t>& some, std::size_t n, cons
 struct KeyedTable {
   bl::Table table;
   bl::Columns key;
+  std::vector<std::uint8_t> map;  // the body of its table map
 };
 
 KeyedTable make_table(std::string database, std::string name, const std::vector<std::string>& columns,
@@ -140,17 +141,19 @@ KeyedTable make_table(std::string database, std::string name, const std::vector<
   for (const std::string& column : columns) made.table.columns.push_back(bl::declared(column));
   made.key = columns_in(key, columns.size(), "key");
   for (const std::size_t i : key) made.table.columns[i].is_nullable = false;
+  made.map = bl::table_map_body(made.table);
   return made;
 }
 
 /// What one statement did to one table, ready to be written.
 struct Statement {
   bl::Table table;
+  std::vector<std::uint8_t> map;
   bl::RowChange change;
   bl::Images images;
-  std::vector<bl::Value> values;
+  bl::PackedRows before;
+  bl::PackedRows after;
   std::vector<bl::Row> rows;
-  std::deque<std::string> kept;
   std::uint16_t flags = 0;
   std::optional<bl::Partitions> partitions;
 };
@@ -172,52 +175,89 @@ std::unique_ptr<Statement> make_statement(const KeyedTable& of, bl::RowChange ch
                           std::to_string(before->size()) + " and " + std::to_string(after->size()));
   auto made = std::make_unique<Statement>();
   made->table = of.table;
+  made->map = of.map;
   made->change = change;
   made->flags = flags;
   if (partitions) made->partitions = bl::Partitions{.to = partitions->first, .from = partitions->second};
   made->images = bl::images(image, change, of.table.columns, of.key,
                             written ? columns_in(*written, n, "written") : bl::all_columns(n));
-  const std::size_t n_rows = before ? before->size() : after->size();
-  made->values.reserve(n_rows * n * (before && after ? 2 : 1));
-  const auto add = [&](const PyRow& row) {
-    if (row.size() != n)
-      throw py::value_error("a row of " + of.table.name + " has " + std::to_string(n) + " values, got " +
-                            std::to_string(row.size()));
-    const std::size_t begin = made->values.size();
-    for (std::size_t i = 0; i < n; ++i)
-      made->values.push_back(value_of(of.table.columns[i], row[i], made->kept));
-    return std::span<const bl::Value>(made->values.data() + begin, n);
+  std::vector<bl::Value> values;
+  const auto pack = [&](const std::optional<std::vector<PyRow>>& given, bl::PackedRows& rows) {
+    if (!given) return;
+    for (const PyRow& row : *given) {
+      if (row.size() != n)
+        throw py::value_error("a row of " + of.table.name + " has " + std::to_string(n) + " values, got " +
+                              std::to_string(row.size()));
+      values.clear();
+      std::deque<std::string> kept;
+      for (std::size_t i = 0; i < n; ++i) values.push_back(value_of(of.table.columns[i], row[i], kept));
+      rows.add(of.table.columns, values);
+    }
   };
-  for (std::size_t k = 0; k < n_rows; ++k) {
-    bl::Row row;
-    if (before) row.before = add((*before)[k]);
-    if (after) row.after = add((*after)[k]);
-    made->rows.push_back(row);
+  pack(before, made->before);
+  pack(after, made->after);
+  for (std::size_t k = 0; k < std::max(made->before.size(), made->after.size()); ++k) {
+    made->rows.push_back({.before = before ? made->before[k] : bl::PackedRow{},
+                          .after = after ? made->after[k] : bl::PackedRow{}});
   }
   return made;
 }
 
-/// Each transaction's events as a server hands them to zstd, behind each other, and the bytes of each.
-py::typing::Tuple<py::bytes, py::array_t<std::uint64_t>> payloads(
-    const std::vector<std::vector<const Statement*>>& transactions) {
+using Transactions = std::vector<std::vector<const Statement*>>;
+
+bl::Session session_in(const std::string& database) {
+  if (database.size() > 255) throw py::value_error("a name has at most 255 bytes");
+  bl::Session session;
+  session.database = database;
+  return session;
+}
+
+/// A transaction's events as a server hands them to zstd.
+void write_transaction(bl::Writer& writer, const bl::Session& session,
+                       const std::vector<const Statement*>& statements, std::uint64_t xid) {
+  writer.begin(session);
+  for (const Statement* one : statements) {
+    writer.table_map(one->map);
+    writer.rows(one->table, one->change, one->images, one->rows, one->flags, one->partitions);
+  }
+  writer.xid(xid);
+}
+
+/// Each transaction's events behind each other, and the bytes of each.
+py::typing::Tuple<py::bytes, py::array_t<std::uint64_t>> payloads(const Transactions& transactions,
+                                                                  const std::string& database) {
+  const bl::Session session = session_in(database);
   bl::Buffer out;
   std::vector<std::uint64_t> sizes;
   {
     const py::gil_scoped_release unlocked;
     bl::Writer writer(out, 0, false);
-    std::uint64_t xid = 0;
     for (const auto& statements : transactions) {
       const std::size_t begin = out.size();
-      writer.begin({});
-      for (const Statement* one : statements) {
-        writer.table_map(one->table);
-        writer.rows(one->table, one->change, one->images, one->rows, one->flags, one->partitions);
-      }
-      writer.xid(++xid);
+      write_transaction(writer, session, statements, sizes.size() + 1);
       sizes.push_back(out.size() - begin);
     }
   }
   return py::make_tuple(bytes_of(out.span()), to_array(std::move(sizes)));
+}
+
+/// Writes all transactions so many times, each into the same buffer; the bytes of one time.
+std::uint64_t encode(const Transactions& transactions, const std::string& database, std::int64_t times) {
+  at_least(times, 1, "times");
+  const bl::Session session = session_in(database);
+  const py::gil_scoped_release unlocked;
+  bl::Buffer cache;
+  bl::Writer writer(cache, 0, false);
+  std::uint64_t bytes = 0;
+  for (std::int64_t i = 0; i < times; ++i) {
+    bytes = 0;
+    for (const auto& statements : transactions) {
+      cache.clear();
+      write_transaction(writer, session, statements, 1);
+      bytes += cache.size();
+    }
+  }
+  return bytes;
 }
 
 std::array<std::uint8_t, 16> uuid_of(const py::bytes& given) {
@@ -527,7 +567,7 @@ void bind_binlog(py::module_& module) {
           py::arg("collations") = std::array<std::uint16_t, 4>{255, 255, 255, 255}, py::arg("time_zone") = "",
           py::arg("tables_for_update") = 0)
       .def(
-          "table_map", [](Events& events, const KeyedTable& of) { events.writer.table_map(of.table); },
+          "table_map", [](Events& events, const KeyedTable& of) { events.writer.table_map(of.map); },
           "What the rows behind it are rows of.", py::arg("table"))
       .def(
           "rows",
@@ -622,8 +662,12 @@ void bind_binlog(py::module_& module) {
           "A dict per table: rows, events and bytes by change, bytes by column.");
   m.def("payloads", &payloads,
         "The events of transactions, each a list of statements, as a server compresses them: all bytes, and "
-        "how many each has.",
-        py::arg("transactions"));
+        "how many each has. database: the session's.",
+        py::arg("transactions"), py::kw_only(), py::arg("database") = "");
+  m.def("encode", &encode,
+        "Writes transactions so many times, each into the same buffer, as a server's session does into its "
+        "cache, and gives the bytes of one time. For measuring: nothing is handed over.",
+        py::arg("transactions"), py::kw_only(), py::arg("database") = "", py::arg("times") = 1);
   m.def(
       "json_binary", [](const py::object& document) { return py::bytes(bl::json_binary(json_of(document))); },
       "A document as a JSON column stores it.", py::arg("document"));

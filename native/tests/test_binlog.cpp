@@ -28,6 +28,15 @@ Columns columns_of(std::size_t n, const std::vector<std::size_t>& some) {
   return in;
 }
 
+/// Rows that live as long as the test asks for them.
+struct Packed {
+  Packed(const Table& table, std::initializer_list<std::vector<Value>> rows) {
+    for (const std::vector<Value>& row : rows) packed.add(table.columns, row);
+  }
+  PackedRow operator[](std::size_t i) const { return packed[i]; }
+  PackedRows packed;
+};
+
 /// Hands the bytes over as they are, in two pieces: a compression that needs no library.
 std::string pass_on(Span compressed, const std::function<void(Span)>& take) {
   take(compressed.first(compressed.size() / 2));
@@ -48,7 +57,8 @@ TEST(Binlog, AnUpdateOfAWideRowHasTheBytesThatAreCountedByHand) {
                                      std::string_view(c)};
   std::vector<Value> after = before;
   after[1] = std::int64_t{2};
-  const Row row{before, after};
+  const Packed packed(table, {before, after});
+  const Row row{packed[0], packed[1]};
   const auto bytes = [&](RowImage image) {
     Buffer out;
     Writer writer(out, 4, true);
@@ -75,7 +85,8 @@ TEST(Binlog, RowsAboveTheLimitGoIntoFurtherEventsAndTheLastEndsTheStatement) {
   const Table table = table_of({"int not null", "varchar(200)"});
   const std::string text(200, 'z');
   const std::vector<Value> values = {std::int64_t{1}, std::string_view(text)};
-  const std::vector<Row> rows(100, Row{{}, values});
+  const Packed packed(table, {values});
+  const std::vector<Row> rows(100, Row{{}, packed[0]});
   Buffer out;
   Writer writer(out, 4, false);
   writer.rows(table, RowChange::insert,
@@ -137,13 +148,14 @@ void put_transaction(Writer& writer, const Table& table, const std::vector<Value
   const auto in = [&](RowChange change) {
     return images(image, change, table.columns, columns_of(n, {0}), columns_of(n, {1, n - 1}));
   };
+  const Packed rows(table, {one, two});
   writer.begin({});
-  writer.table_map(table);
+  writer.table_map(table_map_body(table));
   writer.rows(table, RowChange::insert,
               images(RowImage::full, RowChange::insert, table.columns, Columns(n), all_columns(n)),
-              std::vector<Row>{{{}, one}, {{}, two}});
-  writer.rows(table, RowChange::update, in(RowChange::update), std::vector<Row>{{one, two}});
-  writer.rows(table, RowChange::remove, in(RowChange::remove), std::vector<Row>{{two, {}}});
+              std::vector<Row>{{{}, rows[0]}, {{}, rows[1]}});
+  writer.rows(table, RowChange::update, in(RowChange::update), std::vector<Row>{{rows[0], rows[1]}});
+  writer.rows(table, RowChange::remove, in(RowChange::remove), std::vector<Row>{{rows[1], {}}});
   writer.xid(9);
 }
 

@@ -77,21 +77,20 @@ void put_optional_metadata(Buffer& out, const std::vector<Column>& columns) {
   put_field(out, kDefaultCollation, value.span());
 }
 
-void put_image(Buffer& out, const Table& table, const Columns& in, std::span<const Value> values) {
+/// An image: the columns that it has of a row. `n_in` is how many those are.
+void put_image(Buffer& out, const Columns& in, std::size_t n_in, const PackedRow& row) {
+  if (n_in == row.columns()) return out.put(row.whole);
   // The bitmap of NULLs has a bit per column of the image, not of the table.
   const std::size_t nulls_at = out.size();
-  const std::size_t null_bytes = bitmap_bytes(in.count());
-  std::memset(out.grow(null_bytes), 0, null_bytes);
-  const bool is_whole = in.count() == table.columns.size();
+  std::memset(out.grow(bitmap_bytes(n_in)), 0, bitmap_bytes(n_in));
   std::size_t nth = 0;
-  for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    if (!is_whole && !in.has(i)) continue;
-    if (is_null(values[i])) {
+  for (std::size_t i = 0; i < row.columns(); ++i) {
+    if (!in.has(i)) continue;
+    if (row.is_null(i)) {
       std::uint8_t& byte = out.data()[nulls_at + nth / 8];
       byte = static_cast<std::uint8_t>(byte | 1U << nth % 8);
-    } else {
-      put_value(out, table.columns[i], values[i]);
     }
+    out.put(row.value(i));
     ++nth;
   }
 }
@@ -254,27 +253,33 @@ void Writer::begin(const Session& session) {
   close(begin, kSuppressUse);
 }
 
-void Writer::table_map(const Table& table) {
-  const std::size_t begin = open(EventType::table_map);
-  out_.little(table.id, 6);
-  out_.little(kOwnTableMap, 2);
+std::vector<std::uint8_t> table_map_body(const Table& table) {
+  Buffer out;
+  out.little(table.id, 6);
+  out.little(kOwnTableMap, 2);
   for (const std::string* name : {&table.database, &table.name}) {
-    out_.little(name->size(), 1);
-    out_.put(*name);
-    out_.little(0, 1);
+    out.little(name->size(), 1);
+    out.put(*name);
+    out.little(0, 1);
   }
-  out_.packed(table.columns.size());
-  for (const Column& column : table.columns) out_.little(type_code(column), 1);
+  out.packed(table.columns.size());
+  for (const Column& column : table.columns) out.little(type_code(column), 1);
   Buffer metadata;
   for (const Column& column : table.columns) put_metadata(metadata, column);
-  out_.packed(metadata.size());
-  out_.put(metadata.span());
+  out.packed(metadata.size());
+  out.put(metadata.span());
   Columns nullable(table.columns.size());
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     if (table.columns[i].is_nullable) nullable.add(i);
   }
-  out_.put(nullable.bytes());
-  put_optional_metadata(out_, table.columns);
+  out.put(nullable.bytes());
+  put_optional_metadata(out, table.columns);
+  return {out.data(), out.data() + out.size()};
+}
+
+void Writer::table_map(Span body) {
+  const std::size_t begin = open(EventType::table_map);
+  out_.put(body);
   close(begin, 0);
 }
 
@@ -312,17 +317,16 @@ void Writer::rows(const Table& table, RowChange change, const Images& images, st
   };
   std::size_t begin = head();
   const std::size_t head_bytes = out_.size() - begin;
+  const std::size_t n_before = images.before.count();
+  const std::size_t n_after = images.after.count();
   Buffer row_behind;
   for (const Row& row : rows) {
+    if (row.before.columns() != (change == RowChange::insert ? 0 : n) ||
+        row.after.columns() != (change == RowChange::remove ? 0 : n))
+      refuse("a row of table " + table.name + " has not a value for each column");
     const std::size_t row_at = out_.size();
-    if (change != RowChange::insert) {
-      if (row.before.size() != n) refuse("a row of table " + table.name + " has not a value for each column");
-      put_image(out_, table, images.before, row.before);
-    }
-    if (change != RowChange::remove) {
-      if (row.after.size() != n) refuse("a row of table " + table.name + " has not a value for each column");
-      put_image(out_, table, images.after, row.after);
-    }
+    if (change != RowChange::insert) put_image(out_, images.before, n_before, row.before);
+    if (change != RowChange::remove) put_image(out_, images.after, n_after, row.after);
     const bool is_first = row_at == begin + head_bytes;
     if (!is_first && out_.size() - begin - kHeaderBytes > most_bytes) {
       // It goes into the next event.

@@ -7,7 +7,8 @@
 // Models      the event writers of libs/mysql/binlog/event and sql/log_event.cc; row images as binlog_row_image chooses them
 // Leaves out  statements other than BEGIN, tagged GTIDs, JSON diffs, the names that binlog_row_metadata=FULL adds;
 //             compression itself: zstd is called where the bytes go next
-// Cost        one pass over the values; nothing is allocated per row
+// Cost        a full image: one copy of its packed row; others: one per column. Nothing is allocated per row or event, and what a
+//             table map says of its table is written once per table
 #pragma once
 
 #include <array>
@@ -19,7 +20,7 @@
 #include <vector>
 
 #include "binlog/column.hpp"
-#include "binlog/value.hpp"
+#include "binlog/packed_rows.hpp"
 #include "common/names.hpp"
 
 namespace engineroom::binlog {
@@ -70,6 +71,9 @@ struct Table {
   std::string name;
   std::vector<Column> columns;
 };
+
+/// What a table map says of a table: all of the event but its header and checksum.
+std::vector<std::uint8_t> table_map_body(const Table& table);
 
 /// A set of columns, a bit each. What is left of the last byte is of no column; the server leaves ones there when it has
 /// set all.
@@ -144,10 +148,10 @@ struct Partitions {
   std::uint16_t from = 0;  // of an update
 };
 
-/// A row before and after a change, a value per column of the table; what an image leaves out may be NULL.
+/// A row before and after a change; the one that a change has not has no columns.
 struct Row {
-  std::span<const Value> before;
-  std::span<const Value> after;
+  PackedRow before;
+  PackedRow after;
 };
 
 /// Appends events. In a file they have positions and checksums, in a payload neither.
@@ -166,7 +170,7 @@ class Writer {
   void previous_gtids(std::span<const GtidInterval> intervals);
   void gtid(const Gtid& gtid);
   void begin(const Session& session);
-  void table_map(const Table& table);
+  void table_map(Span body);
   /// All rows of one statement on one table, in events of at most `most_bytes` where more than one row would be in one.
   void rows(const Table& table, RowChange change, const Images& images, std::span<const Row> rows,
             std::uint16_t flags = 0, std::optional<Partitions> partitions = std::nullopt,
