@@ -1,9 +1,71 @@
-"""The chapter's experiments: small runs of each, and live servers against the kernel."""
+"""The binary log's experiments: small runs of each, and a live server against the kernel, byte for byte."""
 
 from __future__ import annotations
 
+import pandas as pd
+import pytest
+
+from engineroom import recording
 from engineroom.experiments import binlog
 
+SMALL = {"n": 40, "seeds": (1, 2), "scale": 0.01}
 
-def test_nothing_is_recorded_as_long_as_no_experiment_is_tested():
-    assert dict(binlog.RECORD) == {}
+
+def by_kind(runs: list[binlog.Run]) -> pd.Series:
+    (run,) = (run for run in runs if run.figure == "own-binlog-transactions")
+    return run.table.set_index(["repeat", "kind", "series"])["bytes_per_txn"]
+
+
+@pytest.fixture(scope="module")
+def kernel() -> list[binlog.Run]:
+    return binlog.sizes_kernel(**SMALL)
+
+
+def test_a_sitting_makes_the_figures_that_are_declared(kernel):
+    (how,) = {key for key in recording.made_together() if key[1:] == ("fig-7-27", "kernel")}
+    assert {run.figure for run in kernel} == {"fig-7-27", *recording.made_together()[how]}
+
+
+def test_both_savings_together_are_the_smallest_for_every_kind_of_transaction(kernel):
+    sizes = by_kind(kernel).unstack()
+    assert (sizes["full, uncompressed"] > sizes["minimal, uncompressed"]).all()
+    assert (sizes["full, uncompressed"] > sizes["full, zstd 3"]).all()
+    assert (sizes["minimal, zstd 3"] < sizes[["full, zstd 3", "minimal, uncompressed"]].min(axis=1)).all()
+
+
+def test_the_mix_is_the_mean_of_its_transactions(kernel):
+    (run,) = (run for run in kernel if run.figure == "own-binlog-transactions")
+    for _, rows in run.table.groupby(["repeat", "series"]):
+        parts, mix = rows[rows["kind"] != "mix"], rows[rows["kind"] == "mix"].iloc[0]
+        assert parts["transactions"].sum() == mix["transactions"] == SMALL["n"]
+        total = (parts["bytes_per_txn"] * parts["transactions"]).sum()
+        assert total == pytest.approx(mix["bytes_per_txn"] * mix["transactions"])
+
+
+def test_every_level_of_every_kind_of_rows_is_measured_and_digests_do_not_shrink_to_a_half():
+    run = binlog.levels(kilobytes=30, repeats=1, at=(1, 3, 19))
+    ratio = run.values("series", "level", y="ratio")
+    assert set(ratio.index.get_level_values(0)) == set(binlog.KINDS_OF_ROWS)
+    assert (ratio["digests"] > 0.5).all()
+    assert (ratio["documents"] < 0.3).all()
+    assert (run.table["cpu_ns_per_byte"] > 0).all()
+
+
+@pytest.mark.live
+def test_the_kernel_writes_as_many_bytes_as_the_server(kernel):
+    """Uncompressed to the byte. A frame also holds the server's numbers of tables, sessions and transactions, which differ."""
+    live = by_kind(binlog.sizes_live(**SMALL)).unstack()
+    ours = by_kind(kernel).unstack()
+    for series in ("full, uncompressed", "minimal, uncompressed"):
+        assert live[series].to_dict() == ours[series].to_dict(), series
+    for series in ("full, zstd 3", "minimal, zstd 3"):
+        assert live[series].to_dict() == pytest.approx(ours[series].to_dict(), rel=0.01), series
+
+
+@pytest.mark.live
+def test_costs_are_measured_in_turns_and_compression_is_seen_in_the_bytes():
+    run = binlog.costs_live(blocks=1, per_block=10, scale=0.01)
+    bytes_per_txn = run.values("series", y="bytes_per_txn")
+    assert bytes_per_txn["full, zstd 3"] < bytes_per_txn["full, uncompressed"]
+    assert bytes_per_txn["minimal, uncompressed"] < bytes_per_txn["full, uncompressed"]
+    assert (run.table["server_cpu_us"] > 0).all()
