@@ -205,17 +205,10 @@ std::unique_ptr<Statement> make_statement(const KeyedTable& of, bl::RowChange ch
 
 using Transactions = std::vector<std::vector<const Statement*>>;
 
-bl::Session session_in(const std::string& database) {
-  if (database.size() > 255) throw py::value_error("a name has at most 255 bytes");
-  bl::Session session;
-  session.database = database;
-  return session;
-}
-
 /// A transaction's events as a server hands them to zstd.
-void write_transaction(bl::Writer& writer, const bl::Session& session,
-                       const std::vector<const Statement*>& statements, std::uint64_t xid) {
-  writer.begin(session);
+void write_transaction(bl::Writer& writer, const std::vector<const Statement*>& statements,
+                       std::uint64_t xid) {
+  writer.begin({});
   for (const Statement* one : statements) {
     writer.table_map(one->map);
     writer.rows(one->table, one->change, one->images, one->rows, one->flags, one->partitions);
@@ -224,9 +217,7 @@ void write_transaction(bl::Writer& writer, const bl::Session& session,
 }
 
 /// Each transaction's events behind each other, and the bytes of each.
-py::typing::Tuple<py::bytes, py::array_t<std::uint64_t>> payloads(const Transactions& transactions,
-                                                                  const std::string& database) {
-  const bl::Session session = session_in(database);
+py::typing::Tuple<py::bytes, py::array_t<std::uint64_t>> payloads(const Transactions& transactions) {
   bl::Buffer out;
   std::vector<std::uint64_t> sizes;
   {
@@ -234,7 +225,7 @@ py::typing::Tuple<py::bytes, py::array_t<std::uint64_t>> payloads(const Transact
     bl::Writer writer(out, 0, false);
     for (const auto& statements : transactions) {
       const std::size_t begin = out.size();
-      write_transaction(writer, session, statements, sizes.size() + 1);
+      write_transaction(writer, statements, sizes.size() + 1);
       sizes.push_back(out.size() - begin);
     }
   }
@@ -242,9 +233,8 @@ py::typing::Tuple<py::bytes, py::array_t<std::uint64_t>> payloads(const Transact
 }
 
 /// Writes all transactions so many times, each into the same buffer; the bytes of one time.
-std::uint64_t encode(const Transactions& transactions, const std::string& database, std::int64_t times) {
+std::uint64_t encode(const Transactions& transactions, std::int64_t times) {
   at_least(times, 1, "times");
-  const bl::Session session = session_in(database);
   const py::gil_scoped_release unlocked;
   bl::Buffer cache;
   bl::Writer writer(cache, 0, false);
@@ -253,7 +243,7 @@ std::uint64_t encode(const Transactions& transactions, const std::string& databa
     bytes = 0;
     for (const auto& statements : transactions) {
       cache.clear();
-      write_transaction(writer, session, statements, 1);
+      write_transaction(writer, statements, 1);
       bytes += cache.size();
     }
   }
@@ -662,12 +652,12 @@ void bind_binlog(py::module_& module) {
           "A dict per table: rows, events and bytes by change, bytes by column.");
   m.def("payloads", &payloads,
         "The events of transactions, each a list of statements, as a server compresses them: all bytes, and "
-        "how many each has. database: the session's.",
-        py::arg("transactions"), py::kw_only(), py::arg("database") = "");
+        "how many each has.",
+        py::arg("transactions"));
   m.def("encode", &encode,
         "Writes transactions so many times, each into the same buffer, as a server's session does into its "
         "cache, and gives the bytes of one time. For measuring: nothing is handed over.",
-        py::arg("transactions"), py::kw_only(), py::arg("database") = "", py::arg("times") = 1);
+        py::arg("transactions"), py::kw_only(), py::arg("times") = 1);
   m.def(
       "json_binary", [](const py::object& document) { return py::bytes(bl::json_binary(json_of(document))); },
       "A document as a JSON column stores it.", py::arg("document"));

@@ -65,7 +65,7 @@ def test_the_kernel_writes_as_many_bytes_as_the_server(kernel):
 @pytest.mark.live
 def test_costs_are_measured_in_turns_and_compression_is_seen_in_the_bytes():
     run = binlog.costs_live(blocks=1, per_block=10, scale=0.01)
-    bytes_per_txn = run.values("series", y="bytes_per_txn")
+    bytes_per_txn = run.values("setting", y="bytes_per_txn")
     assert bytes_per_txn["full, zstd 3"] < bytes_per_txn["full, uncompressed"]
     assert bytes_per_txn["minimal, uncompressed"] < bytes_per_txn["full, uncompressed"]
     assert (run.table["server_cpu_us"] > 0).all()

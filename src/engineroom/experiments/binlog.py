@@ -12,7 +12,7 @@ import random
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import zstandard
@@ -44,7 +44,11 @@ SEEDS = (1, 2, 3)
 TRANSACTIONS = 1000
 SCALE = 0.05  # of the specification's rows per warehouse; it does not change how long a row is
 DEFAULT_LEVEL = 3
-GTID_UUID = bytes(16)
+GTID_UUID = bytes(range(16))
+TIMESTAMP = 1_700_000_000
+SQL_MODE = 0x45A00020  # what 9.7 has by default
+COLLATIONS = (45, 45, 255, 255)  # what the connector asks for, and what the server has
+USE_SQL_FOREIGN_KEY = 0x10  # a flag of rows that 9.7 sets
 LEVELS = range(1, 23)
 
 
@@ -66,6 +70,14 @@ class Setting:
         if self.level:
             compression.append(f"SET SESSION binlog_transaction_compression_level_zstd = {self.level}")
         return [f"SET SESSION binlog_row_image = {self.image.upper()}", *compression]
+
+
+class Logged(NamedTuple):
+    """What the log has of one statement: the table's map, and its rows."""
+
+    table: binlog.Table
+    change: str
+    rows: binlog.Statement
 
 
 FULL, MINIMAL = Setting("full", 0), Setting("minimal", 0)
@@ -161,7 +173,7 @@ def costs_live(*, blocks: int = 9, per_block: int = 150, scale: float = SCALE) -
             cpu_s = _cpu_s(server) - cpu_before
             if turn > 0:
                 found.append({
-                    "series": setting.name, "image": setting.image, "level": setting.level, "repeat": turn - 1,
+                    "setting": setting.name, "series": "server", "image": setting.image, "level": setting.level, "repeat": turn - 1,
                     "server_cpu_us": 1e6 * cpu_s / per_block,
                     "bytes_per_txn": (_log_position(connection) - before) / per_block,
                 })  # fmt: skip
@@ -215,17 +227,14 @@ KINDS_OF_ROWS: Mapping[str, str] = {
 def units(kind: str, least_bytes: int) -> tuple[bytes, np.ndarray[Any, np.dtype[np.uint64]]]:
     """Transactions of one kind of rows, as a server hands them to zstd, of at least so many bytes; and the bytes of each."""
     parts: list[bytes] = []
-    sizes: list[int] = []
     for transaction in {"orders": _orders, "documents": _documents, "digests": _digests}[kind]():
-        data, _ = binlog.payloads([transaction], database=DATABASE)
-        parts.append(data)
-        sizes.append(len(data))
-        if sum(sizes) >= least_bytes:
+        parts.append(_events_of(transaction, checksums=False))
+        if sum(map(len, parts)) >= least_bytes:
             break
-    return b"".join(parts), np.array(sizes, dtype=np.uint64)
+    return b"".join(parts), np.array([len(part) for part in parts], dtype=np.uint64)
 
 
-def statements(image: str) -> Callable[[Transaction], list[binlog.Statement]]:
+def statements(image: str) -> Callable[[Transaction], list[Logged]]:
     """What makes the kernel's statements of a TPC-C transaction."""
     declared, key_of = declarations(), keys()
     tables = {
@@ -239,26 +248,29 @@ def statements(image: str) -> Callable[[Transaction], list[binlog.Statement]]:
         for nth, (name, columns) in enumerate(declared.items())
     }
 
-    def one(change: Change) -> binlog.Statement:
-        return binlog.Statement(
-            tables[change.table],
+    def one(change: Change) -> Logged:
+        table = tables[change.table]
+        rows = binlog.Statement(
+            table,
             change.change,
             before=change.before,
             after=change.after,
             image=image,
+            flags=USE_SQL_FOREIGN_KEY,
             written=None if change.change == "delete" else list(change.written),
         )
+        return Logged(table, change.change, rows)
 
     return lambda transaction: [one(step.change) for step in transaction.steps]
 
 
-def _orders() -> Iterator[list[binlog.Statement]]:
+def _orders() -> Iterator[list[Logged]]:
     made = statements("full")
     for transaction in transactions(100_000, size=tpcc.Size(1, SCALE), seed=SEEDS[0]):
         yield made(transaction)
 
 
-def _documents() -> Iterator[list[binlog.Statement]]:
+def _documents() -> Iterator[list[Logged]]:
     rng = random.Random(SEEDS[0])
     table = binlog.Table("shop", "event", ["bigint not null", "datetime not null", "json not null"], key=[0])
     number = 0
@@ -276,17 +288,17 @@ def _documents() -> Iterator[list[binlog.Statement]]:
             }  # fmt: skip
             moment = datetime.datetime(2024, 2, 1) + datetime.timedelta(seconds=number)
             rows.append([number, moment, json.loads(json.dumps(document))])
-        yield [binlog.Statement(table, "insert", after=rows)]
+        yield [Logged(table, "insert", binlog.Statement(table, "insert", after=rows))]
 
 
-def _digests() -> Iterator[list[binlog.Statement]]:
+def _digests() -> Iterator[list[Logged]]:
     rng = random.Random(SEEDS[0])
     table = binlog.Table("shop", "token", ["bigint not null", "binary(16)", "binary(32)"], key=[0])
     number = 0
     while True:
         rows = [[number + i, rng.randbytes(16), rng.randbytes(32)] for i in range(100)]
         number += 100
-        yield [binlog.Statement(table, "insert", after=rows)]
+        yield [Logged(table, "insert", binlog.Statement(table, "insert", after=rows))]
 
 
 def _in_latin1(declared: str) -> str:
@@ -296,15 +308,38 @@ def _in_latin1(declared: str) -> str:
     return declared.replace(")", ") character set latin1")
 
 
-def _bytes(made: list[binlog.Statement], level: int) -> int:
+def _events_of(made: list[Logged], *, checksums: bool) -> bytes:
+    """A transaction's events behind its GTID event; in a file they have positions and checksums, for compressing neither.
+
+    What the server would number, sessions, tables and transactions, has numbers of ours, and the rest its defaults.
+    """
+    writer = binlog.Writer(
+        position=4 if checksums else 0, checksums=checksums, timestamp=TIMESTAMP, server_id=1
+    )
+    writer.begin(
+        thread_id=8,
+        database=DATABASE,
+        sql_mode=SQL_MODE,
+        collations=COLLATIONS,
+        tables_for_update=int(made[0].change == "update"),
+    )
+    for one in made:
+        writer.table_map(one.table)
+        writer.rows(one.rows)
+    writer.xid(1000)
+    return writer.take()
+
+
+def _bytes(made: list[Logged], level: int) -> int:
     """All events of a transaction in a file with checksums."""
-    inside, _ = binlog.payloads([made], database=DATABASE)
     writer = binlog.Writer(position=4, checksums=True)
     if level:
-        writer.payload(zstandard.ZstdCompressor(level=level).compress(inside), uncompressed_bytes=len(inside))
+        inside = _events_of(made, checksums=False)
+        frame = zstandard.ZstdCompressor(level=level).compress(inside)
+        writer.payload(frame, uncompressed_bytes=len(inside))
         behind = len(writer.take())
     else:
-        behind = len(inside) + 4 * _events(inside)
+        behind = len(_events_of(made, checksums=True))
     # The GTID event holds the transaction's length, its own included, in as many bytes as that takes.
     whole = 0
     for _ in range(2):
@@ -313,14 +348,6 @@ def _bytes(made: list[binlog.Statement], level: int) -> int:
         )  # fmt: skip
         whole = len(writer.take())
     return behind + whole
-
-
-def _events(data: bytes) -> int:
-    n = at = 0
-    while at < len(data):
-        at += int.from_bytes(data[at + 9 : at + 13], "little")
-        n += 1
-    return n
 
 
 def _seeds_and_settings(seeds: Sequence[int]) -> Iterator[tuple[tuple[int, int], Setting]]:
@@ -338,6 +365,7 @@ def _prepare(connection: Any, setting: Setting) -> None:
 
 
 def _run(connection: Any, cursor: Any, transaction: Transaction) -> None:
+    cursor.execute("BEGIN")
     for step in transaction.steps:
         cursor.execute(step.sql)
     connection.commit()

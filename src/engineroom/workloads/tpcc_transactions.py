@@ -60,13 +60,12 @@ class Transaction:
 def declarations() -> dict[str, dict[str, str]]:
     """The columns of each table with their types as `CREATE TABLE` has them, without the character set."""
     source = (paths.data() / "workloads" / "tpcc.sql").read_text(encoding="utf-8")
+    column = re.compile(r"\s+(\w+)\s+((?:INT|VARCHAR|CHAR|DECIMAL|DATETIME)\S*)\s+(NOT )?NULL")
     return {
         table: {
-            found[1]: " ".join(found[2].lower().split())
+            found[1]: found[2].lower() + (" not null" if found[3] else "")
             for line in body.splitlines()
-            if (
-                found := re.match(r"\s+(\w+)\s+((?:INT|VARCHAR|CHAR|DECIMAL|DATETIME).*?(?:NOT )?NULL)", line)
-            )
+            if (found := column.match(line))
         }
         for table, body in re.findall(r"CREATE TABLE (\w+) \((.*?)\n\) ENGINE", source, re.DOTALL)
     }
