@@ -2,9 +2,113 @@
 
 from __future__ import annotations
 
-from engineroom import facts
+import pandas as pd
+import pytest
+
 from engineroom.facts import binlog
+from engineroom.facts.binlog import Cpu, Kernel, Levels, Published, Sizes
+from engineroom.figures.binlog import own_binlog_levels
+
+SIZES = {
+    binlog.FULL: {"new_order": 8000, "payment": 2000, "mix": 5000},
+    binlog.MINIMAL: {"new_order": 6000, "payment": 500, "mix": 3000},
+    binlog.PACKED: {"new_order": 3000, "payment": 1500, "mix": 2000},
+    binlog.BOTH: {"new_order": 2000, "payment": 400, "mix": 1000},
+}
 
 
-def test_the_page_has_no_number_as_long_as_none_is_tested():
-    assert facts.names(binlog.BinlogFacts) == []
+def sizes(made, method, shift=0.0):
+    rows = [
+        (kind, series, repeat, value + (shift if "zstd" in series else 0), 100)
+        for series, by_kind in SIZES.items()
+        for kind, value in by_kind.items()
+        for repeat in (0, 1)
+    ]
+    return made("own-binlog-transactions", method, "kind series repeat bytes_per_txn transactions", *rows)
+
+
+def test_sizes_are_shares_of_full_images(made):
+    seen = Sizes.of(sizes(made, "live")).texts()
+    assert seen == {
+        "transactions": "200",
+        "mix_bytes": "5,000",
+        "new_order_bytes": "8,000",
+        "payment_bytes": "2,000",
+        "minimal_percent": "60 %",
+        "packed_percent": "40 %",
+        "both_percent": "20 %",
+        "payment_minimal_percent": "25 %",
+        "payment_packed_percent": "75 %",
+    }
+
+
+def test_the_kernel_differs_by_the_largest_difference(made):
+    seen = Kernel.of(sizes(made, "kernel", shift=4.0), sizes(made, "live"))
+    assert seen.uncompressed_differ_bytes == 0
+    assert seen.packed_differ_percent == pytest.approx(1.0)
+
+
+@pytest.fixture
+def levels(made):
+    """Level 2 lies above the line from 1 to 3, and nothing after 3 saves more."""
+    points = {1: (2.0, 0.5), 2: (5.0, 0.47), 3: (6.0, 0.4), 4: (30.0, 0.4), 5: (60.0, 0.41)}
+    rows = [
+        (kind, kind, level, repeat, ratio, cpu + repeat, 5000.0)
+        for kind in own_binlog_levels.KINDS
+        for level, (cpu, ratio) in points.items()
+        for repeat in (0, 1)
+    ]
+    columns = "rows_kind series level repeat ratio cpu_ns_per_byte unit_bytes"
+    return made("own-binlog-levels", "kernel", columns, *rows, summary="min")
+
+
+def test_levels_off_the_hull_are_never_worth_it(levels):
+    rows = own_binlog_levels.rows(levels)
+    assert own_binlog_levels.worth(own_binlog_levels.points(rows, "orders")) == [0, 1, 3]
+    seen = Levels.of(levels)
+    assert seen.texts()["never"] == "2 and 4 to 5"
+    assert seen.orders_last_over_first == 30
+    assert seen.table.rows["level"].tolist() == ["1", "3"] * 3
+
+
+def test_a_level_that_only_costs_is_not_worth_it():
+    points = pd.DataFrame({"cpu_ns_per_byte": [0.0, 1.0], "ratio": [1.0, 1.01]}, index=[0, 1])
+    assert own_binlog_levels.worth(points) == [0]
+
+
+def test_cpu_is_beside_the_plain_setting(made):
+    rows = [
+        (setting, "server", repeat, us * (1 + 0.1 * repeat))
+        for setting, us in ((binlog.FULL, 1000), (binlog.PACKED, 1100), ("full, zstd 19", 3000), (binlog.MINIMAL, 950))
+        for repeat in (0, 1)
+    ]  # fmt: skip
+    seen = Cpu.of(made("own-binlog-cpu", "live", "setting series repeat server_cpu_us", *rows, summary="min"))
+    assert seen.texts() == {
+        "plain_us": "1,000 us",
+        "packed_more_percent": "+10 %",
+        "level_19_more_percent": "+200 %",
+        "minimal_more_percent": "-5 %",
+        "spread": "1.10",
+    }
+
+
+def test_what_was_published_is_told_by_its_worst_point():
+    throughput = pd.DataFrame({
+        "concurrency": [50, 50, 400, 400], "series": ["uncompressed", "compressed"] * 2, "tpmC": [10, 10, 20, 15],
+    })  # fmt: skip
+    packed = pd.DataFrame({"setting": ["uncompressed", "compressed"], "binlog_gb": [400, 200]})
+    minimal = pd.DataFrame({"setting": ["full", "minimal"], "binlog_gb": [100, 40]})
+    assert Published.of(throughput, packed, minimal).texts() == {
+        "worst_throughput": "0.75",
+        "packed_percent": "50 %",
+        "minimal_percent": "40 %",
+    }
+
+
+@pytest.mark.parametrize(("levels", "said"), [([], "none"), ([4], "4"), ([1, 2, 3, 7], "1 to 3 and 7"), ([1, 3, 5], "1, 3 and 5")])  # fmt: skip
+def test_levels_are_said_as_ranges(levels, said):
+    assert binlog._said(levels) == said
+
+
+def test_the_newest_recordings_have_all_facts():
+    assert binlog.facts().texts()

@@ -1,19 +1,201 @@
-"""The facts of `book/binlog.md`."""
+"""The facts of `book/binlog.md`: bytes per transaction under each setting, and what compressing costs."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engineroom.facts import Facts
+import pandas as pd
+
+from engineroom import published
+from engineroom.facts import Facts, fact
+from engineroom.figures.binlog import own_binlog_levels
+from engineroom.figures.drawing import origin_of
+from engineroom.figures.table import Table
+from engineroom.runs import Run, newest
 
 __all__ = ["BinlogFacts", "facts"]
+
+FULL, MINIMAL = "full, uncompressed", "minimal, uncompressed"
+PACKED, BOTH = "full, zstd 3", "minimal, zstd 3"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sizes(Facts):
+    """Bytes per TPC-C transaction in a server's log, and what each setting leaves of them (own-binlog-transactions, live)."""
+
+    transactions: int = fact("{:,}")
+    mix_bytes: float = fact("{:,.0f}")
+    new_order_bytes: float = fact("{:,.0f}")
+    payment_bytes: float = fact("{:,.0f}")
+    minimal_percent: float = fact("{:.0f} %")
+    packed_percent: float = fact("{:.0f} %")
+    both_percent: float = fact("{:.0f} %")
+    payment_minimal_percent: float = fact("{:.0f} %")
+    payment_packed_percent: float = fact("{:.0f} %")
+
+    @classmethod
+    def of(cls, run: Run) -> Sizes:
+        size = run.values("series", "kind", y="bytes_per_txn")
+
+        def percent(series: str, kind: str = "mix") -> float:
+            return 100 * float(size[series, kind]) / float(size[FULL, kind])
+
+        counted = run.table.query(f"kind == 'mix' and series == '{FULL}'")["transactions"]
+        return cls(
+            transactions=int(counted.sum()),
+            mix_bytes=size[FULL, "mix"],
+            new_order_bytes=size[FULL, "new_order"],
+            payment_bytes=size[FULL, "payment"],
+            minimal_percent=percent(MINIMAL),
+            packed_percent=percent(PACKED),
+            both_percent=percent(BOTH),
+            payment_minimal_percent=percent(MINIMAL, "payment"),
+            payment_packed_percent=percent(PACKED, "payment"),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kernel(Facts):
+    """How far the kernel's bytes of the same transactions are from the server's, over all kinds and repeats."""
+
+    uncompressed_differ_bytes: float = fact("{:,.0f}")
+    packed_differ_percent: float = fact("{:.1f} %")
+
+    @classmethod
+    def of(cls, kernel: Run, live: Run) -> Kernel:
+        ours, theirs = (
+            run.table.set_index(["series", "kind", "repeat"])["bytes_per_txn"] for run in (kernel, live)
+        )
+        apart = (ours - theirs).abs()
+        packed = [PACKED, BOTH]
+        return cls(
+            uncompressed_differ_bytes=float(apart.loc[[FULL, MINIMAL]].max()),
+            packed_differ_percent=float((100 * apart / theirs).loc[packed].max()),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Levels(Facts):
+    """What levels of zstd leave of three kinds of rows, and what they cost (own-binlog-levels)."""
+
+    never: str = fact()
+    orders_unit_bytes: float = fact("{:,.0f}")
+    orders_first_percent: float = fact("{:.0f} %")
+    orders_third_percent: float = fact("{:.0f} %")
+    orders_last_percent: float = fact("{:.0f} %")
+    orders_last_over_first: float = fact("{:.0f} times")
+    documents_first_percent: float = fact("{:.0f} %")
+    digests_first_percent: float = fact("{:.0f} %")
+    third_us_per_kb: float = fact("{:.0f} us")
+    table: Table
+
+    @classmethod
+    def of(cls, run: Run) -> Levels:
+        rows = own_binlog_levels.rows(run)
+        of = {kind: own_binlog_levels.points(rows, kind) for kind in own_binlog_levels.KINDS}
+        orders = of["orders"]
+        first, last = 1, int(orders.index.max())
+        shown = [
+            {
+                "rows": own_binlog_levels.KINDS[kind],
+                "level": str(level),
+                "bytes left": f"{100 * points['ratio'][level]:.0f} %",
+                "CPU, us per kB": f"{points['cpu_ns_per_byte'][level]:.0f}",
+            }
+            for kind, points in of.items()
+            for level in own_binlog_levels.worth(points)
+            if level > 0
+        ]
+        return cls(
+            never=_said(own_binlog_levels.never_worth(rows)),
+            orders_unit_bytes=run.values("series", y="unit_bytes")["orders"],
+            orders_first_percent=100 * orders["ratio"][first],
+            orders_third_percent=100 * orders["ratio"][3],
+            orders_last_percent=100 * orders["ratio"][last],
+            orders_last_over_first=orders["cpu_ns_per_byte"][last] / orders["cpu_ns_per_byte"][first],
+            documents_first_percent=100 * of["documents"]["ratio"][first],
+            digests_first_percent=100 * of["digests"]["ratio"][first],
+            third_us_per_kb=orders["cpu_ns_per_byte"][3],
+            table=Table(
+                pd.DataFrame(shown),
+                "The levels that are the cheapest at some prices of disk and CPU.",
+                origin_of(run),
+            ),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cpu(Facts):
+    """CPU time of the whole server per transaction beside no compression and full images (own-binlog-cpu)."""
+
+    plain_us: float = fact("{:,.0f} us")
+    packed_more_percent: float = fact("{:+.0f} %")
+    level_19_more_percent: float = fact("{:+.0f} %")
+    minimal_more_percent: float = fact("{:+.0f} %")
+    spread: float = fact("{:.2f}")
+
+    @classmethod
+    def of(cls, run: Run) -> Cpu:
+        us = run.values("setting", y="server_cpu_us")
+        of_setting = run.table.groupby("setting")["server_cpu_us"]
+        return cls(
+            plain_us=us[FULL],
+            packed_more_percent=100 * (us[PACKED] / us[FULL] - 1),
+            level_19_more_percent=100 * (us["full, zstd 19"] / us[FULL] - 1),
+            minimal_more_percent=100 * (us[MINIMAL] / us[FULL] - 1),
+            spread=float((of_setting.max() / of_setting.min()).max()),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Published(Facts):
+    """What the source measured: throughput with compression over without (7-26), and bytes (7-27, 7-29)."""
+
+    worst_throughput: float = fact("{:.2f}")
+    packed_percent: float = fact("{:.0f} %")
+    minimal_percent: float = fact("{:.0f} %")
+
+    @classmethod
+    def of(cls, throughput: pd.DataFrame, packed: pd.DataFrame, minimal: pd.DataFrame) -> Published:
+        by_series = throughput.pivot_table(index="concurrency", columns="series", values="tpmC")
+        sizes = pd.concat([packed, minimal]).set_index("setting")["binlog_gb"]
+        return cls(
+            worst_throughput=float((by_series["compressed"] / by_series["uncompressed"]).min()),
+            packed_percent=100 * sizes["compressed"] / sizes["uncompressed"],
+            minimal_percent=100 * sizes["minimal"] / sizes["full"],
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
 class BinlogFacts(Facts):
     """All numbers of the page, a group for each recording."""
 
+    sizes: Sizes
+    kernel: Kernel
+    levels: Levels
+    cpu: Cpu
+    published: Published
+
 
 def facts() -> BinlogFacts:
-    """The facts of the page."""
-    return BinlogFacts()
+    """From the newest recordings."""
+    live = newest("own-binlog-transactions", "live")
+    return BinlogFacts(
+        sizes=Sizes.of(live),
+        kernel=Kernel.of(newest("own-binlog-transactions", "kernel"), live),
+        levels=Levels.of(newest("own-binlog-levels", "kernel")),
+        cpu=Cpu.of(newest("own-binlog-cpu", "live")),
+        published=Published.of(*(published.rows(figure) for figure in ("fig-7-26", "fig-7-27", "fig-7-29"))),
+    )
+
+
+def _said(levels: list[int]) -> str:
+    """Levels in words: "2, 7 to 9, and 12"."""
+    runs: list[list[int]] = []
+    for level in levels:
+        if runs and runs[-1][-1] == level - 1:
+            runs[-1].append(level)
+        else:
+            runs.append([level])
+    parts = [str(run[0]) if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in runs]
+    return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]])) if parts else "none"
