@@ -33,3 +33,10 @@ def test_virtual_time_knows_no_load_of_others():
 def test_a_run_that_says_nothing_of_its_load_is_not_held_to_be_busy():
     assert quiet.why_busy("live", {}) is None
     assert quiet.why_busy("sim", {"load": {"statements": 4}}) is None
+
+
+def test_what_only_counts_is_measured_beside_any_work():
+    counted = {**about(80.0, 50.0), "counts": "bytes of a log"}
+    assert quiet.why_busy("live", counted) is None
+    assert quiet.rule("live", counted) is None
+    assert quiet.rule("live", about(80.0, 50.0)) is not None

@@ -66,7 +66,7 @@ def content(
         "repeats": repeats,
         "summary": summary,
         "window": provenance.get("window") or _window(table, load),
-        "quiet": quiet.rule(method),
+        "quiet": quiet.rule(method, provenance),
     }
 
 

@@ -1,7 +1,8 @@
 """The one threshold of quiet: above it, others' work on the machine is part of what was measured.
 
-A run above it is kept as what it is, and decides no verdict. A simulated run counts events in virtual time, to which others' work
-does nothing.
+A run above it is kept as what it is, and decides no verdict. Others' work does nothing to a simulated run, which counts events in virtual
+time, and to one whose experiment says, before it runs, that its rows are counts and of what: `counts="bytes that one client's
+transactions put into the log"`.
 """
 
 from __future__ import annotations
@@ -19,14 +20,16 @@ LOAD = LOAD_OF_OTHERS + 1.0
 STEAL_PERCENT = 1.0
 
 
-def rule(method: str) -> dict[str, float] | None:
-    """The threshold as a protocol states it; None for a method to which others' work does nothing."""
-    return None if method == "sim" else {"load_before": LOAD, "steal_percent": STEAL_PERCENT}
+def rule(method: str, provenance: Mapping[str, Any] | None = None) -> dict[str, float] | None:
+    """The threshold as a protocol states it; None for what others' work does nothing to."""
+    if method == "sim" or (provenance or {}).get("counts"):
+        return None
+    return {"load_before": LOAD, "steal_percent": STEAL_PERCENT}
 
 
 def why_busy(method: str, provenance: Mapping[str, Any]) -> str | None:
     """Why a run was not quiet enough to decide, or None. What nobody wrote down is held against no run."""
-    if method == "sim":
+    if rule(method, provenance) is None:
         return None
     during = provenance.get("during") or {}
     load = during.get("load_before") or 0.0

@@ -89,6 +89,9 @@ IN_FIGURES: Mapping[str, Mapping[str, Setting]] = {
     "fig-7-29": {"full": FULL, "minimal": MINIMAL},
     "num-ch7-2": {"minimal": MINIMAL, "compressed": PACKED, "minimal_compressed": BOTH},
 }
+COUNTS = (
+    "bytes that the transactions of one client put into the log, which depend on no other work on the machine"
+)
 # Bytes do not depend on when they reach the disk.
 OPTIONS_OF_SIZES: Mapping[str, str | int] = {
     "log_bin": "binlog",
@@ -135,7 +138,7 @@ def sizes_live(*, n: int = TRANSACTIONS, seeds: Sequence[int] = SEEDS, scale: fl
                     before = _position(cursor)
                     _run(connection, cursor, transaction)
                     found.append(_one(repeat, setting, transaction.kind, _position(cursor) - before))
-    return _runs(sitting, found, n=n, scale=scale)
+    return _runs(sitting, found, _load(n, scale, seeds))
 
 
 def sizes_kernel(*, n: int = TRANSACTIONS, seeds: Sequence[int] = SEEDS, scale: float = SCALE) -> list[Run]:
@@ -149,7 +152,7 @@ def sizes_kernel(*, n: int = TRANSACTIONS, seeds: Sequence[int] = SEEDS, scale: 
                 found.append(
                     _one(repeat, setting, transaction.kind, _bytes(made(transaction), setting.level))
                 )
-    return _runs(sitting, found, n=n, scale=scale)
+    return _runs(sitting, found, _load(n, scale, seeds))
 
 
 def costs_live(*, blocks: int = 9, per_block: int = 150, scale: float = SCALE) -> Run:
@@ -364,6 +367,16 @@ def _prepare(connection: Any, setting: Setting) -> None:
     connection.commit()
 
 
+def _load(n: int, scale: float, seeds: Sequence[int]) -> dict[str, Any]:
+    """What a protocol says of the transactions."""
+    return {
+        "workload": "TPC-C's New-Order, Payment and Delivery by one client, warehouses: 1",
+        "scale": scale,
+        "transactions": n,
+        "seeds": list(seeds),
+    }
+
+
 def _run(connection: Any, cursor: Any, transaction: Transaction) -> None:
     cursor.execute("BEGIN")
     for step in transaction.steps:
@@ -390,7 +403,7 @@ def _one(repeat: int, setting: Setting, kind: str, n_bytes: int) -> dict[str, An
     return {"repeat": repeat, "setting": setting, "kind": kind, "bytes": n_bytes}
 
 
-def _runs(sitting: Sitting, found: Sequence[Mapping[str, Any]], **about: Any) -> list[Run]:
+def _runs(sitting: Sitting, found: Sequence[Mapping[str, Any]], load: Mapping[str, Any]) -> list[Run]:
     """The three figures of the sources, and ours by kind of transaction."""
     totals: dict[tuple[int, Setting, str], list[int]] = {}
     for row in found:
@@ -418,11 +431,13 @@ def _runs(sitting: Sitting, found: Sequence[Mapping[str, Any]], **about: Any) ->
                 if setting == wanted and kind == "mix"
             ],
             columns=COLUMNS,
-            **about,
+            counts=COUNTS,
+            load=load,
         )
         for figure, names in IN_FIGURES.items()
     ]
-    return [*runs, sitting.run("own-binlog-transactions", by_kind, columns=COLUMNS, **about)]
+    own = sitting.run("own-binlog-transactions", by_kind, columns=COLUMNS, counts=COUNTS, load=load)
+    return [*runs, own]
 
 
 RECORD: Mapping[tuple[str, str], Callable[[], Run | list[Run]]] = {
