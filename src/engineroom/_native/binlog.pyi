@@ -323,7 +323,6 @@ def crc32(data: bytes) -> int:
 def encode(
     transactions: collections.abc.Sequence[collections.abc.Sequence[Statement]],
     *,
-    database: str = "",
     times: typing.SupportsInt | typing.SupportsIndex = 1,
 ) -> int:
     """
@@ -341,8 +340,8 @@ def json_text(document: bytes) -> str:
     """
 
 def payloads(
-    transactions: collections.abc.Sequence[collections.abc.Sequence[Statement]], *, database: str = ""
+    transactions: collections.abc.Sequence[collections.abc.Sequence[Statement]],
 ) -> tuple[bytes, numpy.typing.NDArray[numpy.uint64]]:
     """
-    The events of transactions, each a list of statements, as a server compresses them: all bytes, and how many each has. database: the session's.
+    The events of transactions, each a list of statements, as a server compresses them: all bytes, and how many each has.
     """
