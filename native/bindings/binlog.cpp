@@ -123,16 +123,18 @@ bl::Columns columns_in(const std::vector<std::size_t>& some, std::size_t n, cons
   return in;
 }
 
-/// A table with its primary key.
+/// A table with its primary key, shared by its statements.
 struct KeyedTable {
   bl::Table table;
   bl::Columns key;
   std::vector<std::uint8_t> map;  // the body of its table map
 };
 
-KeyedTable make_table(std::string database, std::string name, const std::vector<std::string>& columns,
-                      const std::vector<std::size_t>& key, std::int64_t id) {
-  KeyedTable made;
+std::shared_ptr<KeyedTable> make_table(std::string database, std::string name,
+                                       const std::vector<std::string>& columns,
+                                       const std::vector<std::size_t>& key, std::int64_t id) {
+  auto shared = std::make_shared<KeyedTable>();
+  KeyedTable& made = *shared;
   made.table = {
       .id = at_least(id, 0, "id"), .database = std::move(database), .name = std::move(name), .columns = {}};
   if (made.table.database.size() > 255 || made.table.name.size() > 255)
@@ -142,30 +144,29 @@ KeyedTable make_table(std::string database, std::string name, const std::vector<
   made.key = columns_in(key, columns.size(), "key");
   for (const std::size_t i : key) made.table.columns[i].is_nullable = false;
   made.map = bl::table_map_body(made.table);
-  return made;
+  return shared;
 }
 
 /// What one statement did to one table, ready to be written.
 struct Statement {
-  bl::Table table;
-  std::vector<std::uint8_t> map;
+  std::shared_ptr<const KeyedTable> of;
   bl::RowChange change;
   bl::Images images;
   bl::PackedRows before;
   bl::PackedRows after;
-  std::vector<bl::Row> rows;
   std::uint16_t flags = 0;
   std::optional<bl::Partitions> partitions;
 };
 
 using PyRow = std::vector<py::object>;
 
-std::unique_ptr<Statement> make_statement(const KeyedTable& of, bl::RowChange change,
+std::unique_ptr<Statement> make_statement(const std::shared_ptr<KeyedTable>& keyed, bl::RowChange change,
                                           const std::optional<std::vector<PyRow>>& before,
                                           const std::optional<std::vector<PyRow>>& after, bl::RowImage image,
                                           const std::optional<std::vector<std::size_t>>& written,
                                           std::uint16_t flags,
                                           std::optional<std::pair<std::uint16_t, std::uint16_t>> partitions) {
+  const KeyedTable& of = *keyed;
   const std::size_t n = of.table.columns.size();
   if (before.has_value() != (change != bl::RowChange::insert) ||
       after.has_value() != (change != bl::RowChange::remove))
@@ -174,8 +175,7 @@ std::unique_ptr<Statement> make_statement(const KeyedTable& of, bl::RowChange ch
     throw py::value_error("an update has as many rows before as after, got " +
                           std::to_string(before->size()) + " and " + std::to_string(after->size()));
   auto made = std::make_unique<Statement>();
-  made->table = of.table;
-  made->map = of.map;
+  made->of = keyed;
   made->change = change;
   made->flags = flags;
   if (partitions) made->partitions = bl::Partitions{.to = partitions->first, .from = partitions->second};
@@ -196,10 +196,6 @@ std::unique_ptr<Statement> make_statement(const KeyedTable& of, bl::RowChange ch
   };
   pack(before, made->before);
   pack(after, made->after);
-  for (std::size_t k = 0; k < std::max(made->before.size(), made->after.size()); ++k) {
-    made->rows.push_back({.before = before ? made->before[k] : bl::PackedRow{},
-                          .after = after ? made->after[k] : bl::PackedRow{}});
-  }
   return made;
 }
 
@@ -210,8 +206,9 @@ void write_transaction(bl::Writer& writer, const std::vector<const Statement*>& 
                        std::uint64_t xid) {
   writer.begin({});
   for (const Statement* one : statements) {
-    writer.table_map(one->map);
-    writer.rows(one->table, one->change, one->images, one->rows, one->flags, one->partitions);
+    writer.table_map(one->of->map);
+    writer.rows(one->of->table, one->change, one->images, one->before, one->after, one->flags,
+                one->partitions);
   }
   writer.xid(xid);
 }
@@ -481,7 +478,7 @@ void bind_binlog(py::module_& module) {
   py::register_exception<bl::Damaged>(m, "Damaged", PyExc_ValueError).doc() =
       "The bytes are not a binary log's; the text begins with the position.";
 
-  py::class_<KeyedTable>(m, "Table", kTableDoc)
+  py::class_<KeyedTable, std::shared_ptr<KeyedTable>>(m, "Table", kTableDoc)
       .def(py::init(&make_table), py::arg("database"), py::arg("name"), py::arg("columns"), py::kw_only(),
            py::arg("key") = std::vector<std::size_t>{}, py::arg("id") = 1)
       .def_property_readonly(
@@ -562,7 +559,8 @@ void bind_binlog(py::module_& module) {
       .def(
           "rows",
           [](Events& events, const Statement& of, std::size_t most_bytes) {
-            events.writer.rows(of.table, of.change, of.images, of.rows, of.flags, of.partitions, most_bytes);
+            events.writer.rows(of.of->table, of.change, of.images, of.before, of.after, of.flags,
+                               of.partitions, most_bytes);
           },
           "A statement's rows, in events of at most `most_bytes` (binlog_row_event_max_size) where that is "
           "more than one row.",

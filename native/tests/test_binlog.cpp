@@ -28,14 +28,11 @@ Columns columns_of(std::size_t n, const std::vector<std::size_t>& some) {
   return in;
 }
 
-/// Rows that live as long as the test asks for them.
-struct Packed {
-  Packed(const Table& table, std::initializer_list<std::vector<Value>> rows) {
-    for (const std::vector<Value>& row : rows) packed.add(table.columns, row);
-  }
-  PackedRow operator[](std::size_t i) const { return packed[i]; }
-  PackedRows packed;
-};
+PackedRows packed(const Table& table, const std::vector<std::vector<Value>>& rows) {
+  PackedRows all;
+  for (const std::vector<Value>& row : rows) all.add(table.columns, row);
+  return all;
+}
 
 /// Hands the bytes over as they are, in two pieces: a compression that needs no library.
 std::string pass_on(Span compressed, const std::function<void(Span)>& take) {
@@ -57,14 +54,12 @@ TEST(Binlog, AnUpdateOfAWideRowHasTheBytesThatAreCountedByHand) {
                                      std::string_view(c)};
   std::vector<Value> after = before;
   after[1] = std::int64_t{2};
-  const Packed packed(table, {before, after});
-  const Row row{packed[0], packed[1]};
   const auto bytes = [&](RowImage image) {
     Buffer out;
     Writer writer(out, 4, true);
     writer.rows(table, RowChange::update,
                 images(image, RowChange::update, table.columns, columns_of(4, {0}), columns_of(4, {1})),
-                std::span(&row, 1));
+                packed(table, {before}), packed(table, {after}));
     return out.size();
   };
   // Header, post-header, number of columns, two bitmaps, two images, checksum.
@@ -85,12 +80,11 @@ TEST(Binlog, RowsAboveTheLimitGoIntoFurtherEventsAndTheLastEndsTheStatement) {
   const Table table = table_of({"int not null", "varchar(200)"});
   const std::string text(200, 'z');
   const std::vector<Value> values = {std::int64_t{1}, std::string_view(text)};
-  const Packed packed(table, {values});
-  const std::vector<Row> rows(100, Row{{}, packed[0]});
   Buffer out;
   Writer writer(out, 4, false);
   writer.rows(table, RowChange::insert,
-              images(RowImage::full, RowChange::insert, table.columns, Columns(2), all_columns(2)), rows);
+              images(RowImage::full, RowChange::insert, table.columns, Columns(2), all_columns(2)), {},
+              packed(table, std::vector(100, values)));
   std::vector<std::uint64_t> flags;
   for (std::size_t at = 0; at < out.size(); at += load_little(out.data() + at + 9, 4)) {
     EXPECT_LE(load_little(out.data() + at + 9, 4), kHeaderBytes + 8192);
@@ -148,14 +142,13 @@ void put_transaction(Writer& writer, const Table& table, const std::vector<Value
   const auto in = [&](RowChange change) {
     return images(image, change, table.columns, columns_of(n, {0}), columns_of(n, {1, n - 1}));
   };
-  const Packed rows(table, {one, two});
   writer.begin({});
   writer.table_map(table_map_body(table));
   writer.rows(table, RowChange::insert,
-              images(RowImage::full, RowChange::insert, table.columns, Columns(n), all_columns(n)),
-              std::vector<Row>{{{}, rows[0]}, {{}, rows[1]}});
-  writer.rows(table, RowChange::update, in(RowChange::update), std::vector<Row>{{rows[0], rows[1]}});
-  writer.rows(table, RowChange::remove, in(RowChange::remove), std::vector<Row>{{rows[1], {}}});
+              images(RowImage::full, RowChange::insert, table.columns, Columns(n), all_columns(n)), {},
+              packed(table, {one, two}));
+  writer.rows(table, RowChange::update, in(RowChange::update), packed(table, {one}), packed(table, {two}));
+  writer.rows(table, RowChange::remove, in(RowChange::remove), packed(table, {two}), {});
   writer.xid(9);
 }
 

@@ -30,9 +30,4 @@ void PackedRows::add(const std::vector<Column>& columns, std::span<const Value> 
   begins_.push_back(begin);
 }
 
-PackedRow PackedRows::operator[](std::size_t i) const {
-  const std::span<const std::uint32_t> ends = std::span(ends_).subspan(i * n_columns_, n_columns_);
-  return {bytes_.span().subspan(begins_[i], ends.back()), ends};
-}
-
 }  // namespace engineroom::binlog

@@ -16,12 +16,11 @@
 
 namespace engineroom::binlog {
 
-/// A row of a table's columns; none where a change has no such row. The bytes belong to PackedRows.
+/// A row of a table's columns. The bytes belong to PackedRows.
 struct PackedRow {
   Span whole;                           // the bitmap of NULLs, a bit per column, then all values
   std::span<const std::uint32_t> ends;  // of each column's value in `whole`
 
-  std::size_t columns() const { return ends.size(); }
   bool is_null(std::size_t i) const { return bit(whole, i); }
   Span value(std::size_t i) const {
     const std::size_t begin = i == 0 ? bitmap_bytes(ends.size()) : ends[i - 1];
@@ -34,8 +33,17 @@ class PackedRows {
   /// Refuses a row that has not a value per column, and a value that its column cannot hold.
   void add(const std::vector<Column>& columns, std::span<const Value> values);
   std::size_t size() const { return begins_.size(); }
+  /// Of the rows; 0 while there is none.
+  std::size_t columns() const { return n_columns_; }
   /// Valid until a row is added.
-  PackedRow operator[](std::size_t i) const;
+  PackedRow operator[](std::size_t i) const {
+    return {whole(i), std::span(ends_).subspan(i * n_columns_, n_columns_)};
+  }
+  /// The bitmap of NULLs and all values of a row.
+  Span whole(std::size_t i) const {
+    const std::size_t end = i + 1 < begins_.size() ? begins_[i + 1] : bytes_.size();
+    return bytes_.span().subspan(begins_[i], end - begins_[i]);
+  }
 
  private:
   Buffer bytes_;

@@ -77,20 +77,21 @@ void put_optional_metadata(Buffer& out, const std::vector<Column>& columns) {
   put_field(out, kDefaultCollation, value.span());
 }
 
-/// An image: the columns that it has of a row. `n_in` is how many those are.
-void put_image(Buffer& out, const Columns& in, std::size_t n_in, const PackedRow& row) {
-  if (n_in == row.columns()) return out.put(row.whole);
+/// An image: the columns that it has of the i-th row. `n_in` is how many those are.
+void put_image(Buffer& out, const Columns& in, std::size_t n_in, const PackedRows& rows, std::size_t i) {
+  if (n_in == rows.columns()) return out.put(rows.whole(i));
+  const PackedRow row = rows[i];
   // The bitmap of NULLs has a bit per column of the image, not of the table.
   const std::size_t nulls_at = out.size();
   std::memset(out.grow(bitmap_bytes(n_in)), 0, bitmap_bytes(n_in));
   std::size_t nth = 0;
-  for (std::size_t i = 0; i < row.columns(); ++i) {
-    if (!in.has(i)) continue;
-    if (row.is_null(i)) {
+  for (std::size_t column = 0; column < rows.columns(); ++column) {
+    if (!in.has(column)) continue;
+    if (row.is_null(column)) {
       std::uint8_t& byte = out.data()[nulls_at + nth / 8];
       byte = static_cast<std::uint8_t>(byte | 1U << nth % 8);
     }
-    out.put(row.value(i));
+    out.put(row.value(column));
     ++nth;
   }
 }
@@ -283,13 +284,23 @@ void Writer::table_map(Span body) {
   close(begin, 0);
 }
 
-void Writer::rows(const Table& table, RowChange change, const Images& images, std::span<const Row> rows,
-                  std::uint16_t flags, std::optional<Partitions> partitions, std::size_t most_bytes) {
-  if (rows.empty()) refuse("a statement that changes no row writes no rows event");
+void Writer::rows(const Table& table, RowChange change, const Images& images, const PackedRows& before,
+                  const PackedRows& after, std::uint16_t flags, std::optional<Partitions> partitions,
+                  std::size_t most_bytes) {
+  const bool has_before = change != RowChange::insert;
+  const bool has_after = change != RowChange::remove;
+  const std::size_t n_rows = has_before ? before.size() : after.size();
+  if (n_rows == 0) refuse("a statement that changes no row writes no rows event");
+  if (before.size() != (has_before ? n_rows : 0) || after.size() != (has_after ? n_rows : 0)) {
+    refuse("an insert has rows after, a delete rows before, an update as many of both, got " +
+           std::to_string(before.size()) + " before and " + std::to_string(after.size()) + " after");
+  }
   const EventType type = change == RowChange::insert   ? EventType::write_rows
                          : change == RowChange::update ? EventType::update_rows
                                                        : EventType::delete_rows;
   const std::size_t n = table.columns.size();
+  if ((has_before && before.columns() != n) || (has_after && after.columns() != n))
+    refuse("a row of table " + table.name + " has not a value for each column");
   for (const Columns* in : {&images.before, &images.after}) {
     if (in->of() != 0 && in->of() != n)
       refuse("table " + table.name + " has " + std::to_string(n) + " columns, an image is about " +
@@ -307,8 +318,8 @@ void Writer::rows(const Table& table, RowChange change, const Images& images, st
       if (is_update) out_.little(partitions->from, 2);
     }
     out_.packed(n);
-    if (change != RowChange::insert) out_.put(images.before.bytes());
-    if (change != RowChange::remove) out_.put(images.after.bytes());
+    if (has_before) out_.put(images.before.bytes());
+    if (has_after) out_.put(images.after.bytes());
     return begin;
   };
   const auto end = [&](std::size_t begin, bool is_last) {
@@ -320,13 +331,10 @@ void Writer::rows(const Table& table, RowChange change, const Images& images, st
   const std::size_t n_before = images.before.count();
   const std::size_t n_after = images.after.count();
   Buffer row_behind;
-  for (const Row& row : rows) {
-    if (row.before.columns() != (change == RowChange::insert ? 0 : n) ||
-        row.after.columns() != (change == RowChange::remove ? 0 : n))
-      refuse("a row of table " + table.name + " has not a value for each column");
+  for (std::size_t i = 0; i < n_rows; ++i) {
     const std::size_t row_at = out_.size();
-    if (change != RowChange::insert) put_image(out_, images.before, n_before, row.before);
-    if (change != RowChange::remove) put_image(out_, images.after, n_after, row.after);
+    if (has_before) put_image(out_, images.before, n_before, before, i);
+    if (has_after) put_image(out_, images.after, n_after, after, i);
     const bool is_first = row_at == begin + head_bytes;
     if (!is_first && out_.size() - begin - kHeaderBytes > most_bytes) {
       // It goes into the next event.

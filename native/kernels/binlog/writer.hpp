@@ -148,12 +148,6 @@ struct Partitions {
   std::uint16_t from = 0;  // of an update
 };
 
-/// A row before and after a change; the one that a change has not has no columns.
-struct Row {
-  PackedRow before;
-  PackedRow after;
-};
-
 /// Appends events. In a file they have positions and checksums, in a payload neither.
 class Writer {
  public:
@@ -171,10 +165,11 @@ class Writer {
   void gtid(const Gtid& gtid);
   void begin(const Session& session);
   void table_map(Span body);
-  /// All rows of one statement on one table, in events of at most `most_bytes` where more than one row would be in one.
-  void rows(const Table& table, RowChange change, const Images& images, std::span<const Row> rows,
-            std::uint16_t flags = 0, std::optional<Partitions> partitions = std::nullopt,
-            std::size_t most_bytes = 8192);
+  /// All rows of one statement on one table, in events of at most `most_bytes` where more than one row would be in one. Rows before
+  /// a change and after it are as many; those that the change has not are none.
+  void rows(const Table& table, RowChange change, const Images& images, const PackedRows& before,
+            const PackedRows& after, std::uint16_t flags = 0,
+            std::optional<Partitions> partitions = std::nullopt, std::size_t most_bytes = 8192);
   void xid(std::uint64_t number);
   void rotate(std::string_view next_file, std::uint64_t next_position);
   /// The compressed events of a transaction.
