@@ -37,6 +37,8 @@ def test_sizes_are_shares_of_full_images(made):
         "minimal_percent": "60 %",
         "packed_percent": "40 %",
         "both_percent": "20 %",
+        "new_order_minimal_percent": "75 %",
+        "new_order_packed_percent": "38 %",
         "payment_minimal_percent": "25 %",
         "payment_packed_percent": "75 %",
     }
@@ -51,7 +53,7 @@ def test_the_kernel_differs_by_the_largest_difference(made):
 @pytest.fixture
 def levels(made):
     """Level 2 lies above the line from 1 to 3, and nothing after 3 saves more."""
-    points = {1: (2.0, 0.5), 2: (5.0, 0.47), 3: (6.0, 0.4), 4: (30.0, 0.4), 5: (60.0, 0.41)}
+    points = {1: (2.0, 0.5), 2: (5.0, 0.47), 3: (6.0, 0.4), 4: (30.0, 0.4), 19: (60.0, 0.41)}
     rows = [
         (kind, kind, level, repeat, ratio, cpu + repeat, 5000.0)
         for kind in own_binlog_levels.KINDS
@@ -66,8 +68,9 @@ def test_levels_off_the_hull_are_never_worth_it(levels):
     rows = own_binlog_levels.rows(levels)
     assert own_binlog_levels.worth(own_binlog_levels.points(rows, "orders")) == [0, 1, 3]
     seen = Levels.of(levels)
-    assert seen.texts()["never"] == "2 and 4 to 5"
-    assert seen.orders_last_over_first == 30
+    assert seen.texts()["never"] == "2, 4 and 19"
+    assert seen.orders_last_over_first_ratio == 30
+    assert (seen.third_us_per_txn, seen.nineteenth_us_per_txn) == (30.0, 300.0)
     assert seen.table.rows["level"].tolist() == ["1", "3"] * 3
 
 
@@ -86,9 +89,9 @@ def test_cpu_is_beside_the_plain_setting(made):
     assert seen.texts() == {
         "plain_us": "1,000 us",
         "packed_more_percent": "+10 %",
-        "level_19_more_percent": "+200 %",
+        "nineteenth_more_us": "2,000 us",
         "minimal_more_percent": "-5 %",
-        "spread": "1.10",
+        "spread_ratio": "1.1",
     }
 
 
@@ -99,7 +102,7 @@ def test_what_was_published_is_told_by_its_worst_point():
     packed = pd.DataFrame({"setting": ["uncompressed", "compressed"], "binlog_gb": [400, 200]})
     minimal = pd.DataFrame({"setting": ["full", "minimal"], "binlog_gb": [100, 40]})
     assert Published.of(throughput, packed, minimal).texts() == {
-        "worst_throughput": "0.75",
+        "worst_throughput_ratio": "0.75",
         "packed_percent": "50 %",
         "minimal_percent": "40 %",
     }

@@ -30,6 +30,8 @@ class Sizes(Facts):
     minimal_percent: float = fact("{:.0f} %")
     packed_percent: float = fact("{:.0f} %")
     both_percent: float = fact("{:.0f} %")
+    new_order_minimal_percent: float = fact("{:.0f} %")
+    new_order_packed_percent: float = fact("{:.0f} %")
     payment_minimal_percent: float = fact("{:.0f} %")
     payment_packed_percent: float = fact("{:.0f} %")
 
@@ -49,6 +51,8 @@ class Sizes(Facts):
             minimal_percent=percent(MINIMAL),
             packed_percent=percent(PACKED),
             both_percent=percent(BOTH),
+            new_order_minimal_percent=percent(MINIMAL, "new_order"),
+            new_order_packed_percent=percent(PACKED, "new_order"),
             payment_minimal_percent=percent(MINIMAL, "payment"),
             payment_packed_percent=percent(PACKED, "payment"),
         )
@@ -83,10 +87,11 @@ class Levels(Facts):
     orders_first_percent: float = fact("{:.0f} %")
     orders_third_percent: float = fact("{:.0f} %")
     orders_last_percent: float = fact("{:.0f} %")
-    orders_last_over_first: float = fact("{:.0f} times")
+    orders_last_over_first_ratio: float = fact("{:.0f}")
     documents_first_percent: float = fact("{:.0f} %")
     digests_first_percent: float = fact("{:.0f} %")
-    third_us_per_kb: float = fact("{:.0f} us")
+    third_us_per_txn: float = fact("{:.0f} us")
+    nineteenth_us_per_txn: float = fact("{:,.0f} us")
     table: Table
 
     @classmethod
@@ -95,6 +100,7 @@ class Levels(Facts):
         of = {kind: own_binlog_levels.points(rows, kind) for kind in own_binlog_levels.KINDS}
         orders = of["orders"]
         first, last = 1, int(orders.index.max())
+        unit_bytes = float(run.values("series", y="unit_bytes")["orders"])
         shown = [
             {
                 "rows": own_binlog_levels.KINDS[kind],
@@ -108,14 +114,15 @@ class Levels(Facts):
         ]
         return cls(
             never=_said(own_binlog_levels.never_worth(rows)),
-            orders_unit_bytes=run.values("series", y="unit_bytes")["orders"],
+            orders_unit_bytes=unit_bytes,
             orders_first_percent=100 * orders["ratio"][first],
             orders_third_percent=100 * orders["ratio"][3],
             orders_last_percent=100 * orders["ratio"][last],
-            orders_last_over_first=orders["cpu_ns_per_byte"][last] / orders["cpu_ns_per_byte"][first],
+            orders_last_over_first_ratio=orders["cpu_ns_per_byte"][last] / orders["cpu_ns_per_byte"][first],
             documents_first_percent=100 * of["documents"]["ratio"][first],
             digests_first_percent=100 * of["digests"]["ratio"][first],
-            third_us_per_kb=orders["cpu_ns_per_byte"][3],
+            third_us_per_txn=orders["cpu_ns_per_byte"][3] * unit_bytes / 1000,
+            nineteenth_us_per_txn=orders["cpu_ns_per_byte"][19] * unit_bytes / 1000,
             table=Table(
                 pd.DataFrame(shown),
                 "The levels that are the cheapest at some prices of disk and CPU.",
@@ -130,9 +137,9 @@ class Cpu(Facts):
 
     plain_us: float = fact("{:,.0f} us")
     packed_more_percent: float = fact("{:+.0f} %")
-    level_19_more_percent: float = fact("{:+.0f} %")
+    nineteenth_more_us: float = fact("{:,.0f} us")
     minimal_more_percent: float = fact("{:+.0f} %")
-    spread: float = fact("{:.2f}")
+    spread_ratio: float = fact("{:.1f}")
 
     @classmethod
     def of(cls, run: Run) -> Cpu:
@@ -141,9 +148,9 @@ class Cpu(Facts):
         return cls(
             plain_us=us[FULL],
             packed_more_percent=100 * (us[PACKED] / us[FULL] - 1),
-            level_19_more_percent=100 * (us["full, zstd 19"] / us[FULL] - 1),
+            nineteenth_more_us=us["full, zstd 19"] - us[FULL],
             minimal_more_percent=100 * (us[MINIMAL] / us[FULL] - 1),
-            spread=float((of_setting.max() / of_setting.min()).max()),
+            spread_ratio=float((of_setting.max() / of_setting.min()).max()),
         )
 
 
@@ -151,7 +158,7 @@ class Cpu(Facts):
 class Published(Facts):
     """What the source measured: throughput with compression over without (7-26), and bytes (7-27, 7-29)."""
 
-    worst_throughput: float = fact("{:.2f}")
+    worst_throughput_ratio: float = fact("{:.2f}")
     packed_percent: float = fact("{:.0f} %")
     minimal_percent: float = fact("{:.0f} %")
 
@@ -160,7 +167,7 @@ class Published(Facts):
         by_series = throughput.pivot_table(index="concurrency", columns="series", values="tpmC")
         sizes = pd.concat([packed, minimal]).set_index("setting")["binlog_gb"]
         return cls(
-            worst_throughput=float((by_series["compressed"] / by_series["uncompressed"]).min()),
+            worst_throughput_ratio=float((by_series["compressed"] / by_series["uncompressed"]).min()),
             packed_percent=100 * sizes["compressed"] / sizes["uncompressed"],
             minimal_percent=100 * sizes["minimal"] / sizes["full"],
         )
