@@ -267,12 +267,14 @@ class Events {
   bl::Writer writer;
 };
 
-bl::Session session_of(std::uint32_t thread_id, std::string database, std::uint32_t options,
-                       std::uint64_t sql_mode, std::pair<std::uint16_t, std::uint16_t> auto_increment,
+bl::Session session_of(std::uint32_t thread_id, std::uint32_t seconds, std::string database,
+                       std::uint32_t options, std::uint64_t sql_mode,
+                       std::pair<std::uint16_t, std::uint16_t> auto_increment,
                        std::array<std::uint16_t, 4> collations, std::string time_zone,
                        std::uint64_t tables_for_update) {
   if (database.size() > 255 || time_zone.size() > 255) throw py::value_error("a name has at most 255 bytes");
   return {.thread_id = thread_id,
+          .seconds = seconds,
           .database = std::move(database),
           .options = options,
           .sql_mode = sql_mode,
@@ -540,17 +542,20 @@ void bind_binlog(py::module_& module) {
           py::arg("transaction_bytes"), py::arg("server_version"), py::arg("may_have_statements") = false)
       .def(
           "begin",
-          [](Events& events, std::uint32_t thread_id, std::string database, std::uint32_t options,
-             std::uint64_t sql_mode, std::pair<std::uint16_t, std::uint16_t> auto_increment,
-             std::array<std::uint16_t, 4> collations, std::string time_zone,
-             std::uint64_t tables_for_update) {
-            events.writer.begin(session_of(thread_id, std::move(database), options, sql_mode, auto_increment,
-                                           collations, std::move(time_zone), tables_for_update));
+          [](Events& events, std::uint32_t thread_id, std::uint32_t seconds, std::string database,
+             std::uint32_t options, std::uint64_t sql_mode,
+             std::pair<std::uint16_t, std::uint16_t> auto_increment, std::array<std::uint16_t, 4> collations,
+             std::string time_zone, std::uint64_t tables_for_update) {
+            events.writer.begin(session_of(thread_id, seconds, std::move(database), options, sql_mode,
+                                           auto_increment, collations, std::move(time_zone),
+                                           tables_for_update));
           },
-          "BEGIN. collations: of client, connection and server, and utf8mb4's default. time_zone: if the "
+          "BEGIN. seconds: that the first statement had taken. collations: of client, connection and server, "
+          "and utf8mb4's default. time_zone: if the "
           "statement used it.",
-          py::kw_only(), py::arg("thread_id") = 0, py::arg("database") = "", py::arg("options") = 0,
-          py::arg("sql_mode") = 0, py::arg("auto_increment") = std::pair<std::uint16_t, std::uint16_t>{1, 1},
+          py::kw_only(), py::arg("thread_id") = 0, py::arg("seconds") = 0, py::arg("database") = "",
+          py::arg("options") = 0, py::arg("sql_mode") = 0,
+          py::arg("auto_increment") = std::pair<std::uint16_t, std::uint16_t>{1, 1},
           py::arg("collations") = std::array<std::uint16_t, 4>{255, 255, 255, 255}, py::arg("time_zone") = "",
           py::arg("tables_for_update") = 0)
       .def(

@@ -476,6 +476,8 @@ def write_body(writer: binlog.Writer, transaction: Transaction, theirs: list[tup
     writer.timestamp = stamps(theirs[0][1])
     writer.begin(
         thread_id=transaction.thread_id,
+        # Not 0 where the machine is so busy that a statement takes until the next second.
+        seconds=int.from_bytes(theirs[0][1][23:27], "little"),
         database="t",
         sql_mode=SQL_MODE,
         collations=COLLATIONS,

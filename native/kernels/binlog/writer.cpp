@@ -215,7 +215,7 @@ void Writer::gtid(const Gtid& gtid) {
 void Writer::begin(const Session& session) {
   const std::size_t begin = open(EventType::query);
   out_.little(session.thread_id, 4);
-  out_.little(0, 4);  // seconds that it took
+  out_.little(session.seconds, 4);
   out_.little(session.database.size(), 1);
   out_.little(0, 2);  // error
   const std::size_t length_at = out_.size();

@@ -110,6 +110,7 @@ Images images(RowImage image, RowChange change, const std::vector<Column>& colum
 /// What BEGIN says of its session.
 struct Session {
   std::uint32_t thread_id = 0;
+  std::uint32_t seconds = 0;  // from the first statement's start until BEGIN was written
   std::string database;
   std::uint32_t options = 0;  // OPTION_... of the session that change how a statement works
   std::uint64_t sql_mode = 0;

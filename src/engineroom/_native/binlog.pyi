@@ -17,7 +17,6 @@ __all__: list[str] = [
     "Table",
     "Writer",
     "crc32",
-    "encode",
     "json_binary",
     "json_text",
     "payloads",
@@ -318,15 +317,6 @@ class Sizes:
 def crc32(data: bytes) -> int:
     """
     The checksum of events.
-    """
-
-def encode(
-    transactions: collections.abc.Sequence[collections.abc.Sequence[Statement]],
-    *,
-    times: typing.SupportsInt | typing.SupportsIndex = 1,
-) -> int:
-    """
-    Writes transactions so many times, each into the same buffer, as a server's session does into its cache, and gives the bytes of one time. For measuring: nothing is handed over.
     """
 
 def json_binary(document: typing.Any) -> bytes:
