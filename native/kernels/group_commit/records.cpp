@@ -46,15 +46,17 @@ State States::of(std::uint64_t xid) const {
 }
 
 Events::Events(std::uint64_t changed_rows) {
-  static const std::string text(119, 'c');
+  const std::string text(119, 'c');
   table_ = {.id = 100,
             .database = "sbtest",
             .name = "sbtest1",
             .columns = {binlog::declared("int not null"), binlog::declared("int not null"),
                         binlog::declared("varchar(120) character set latin1 not null"),
                         binlog::declared("varchar(60) character set latin1 not null")}};
-  values_ = {std::int64_t{1}, std::int64_t{2}, std::string_view(text), std::string_view(text).substr(0, 59)};
-  rows_.assign(static_cast<std::size_t>(changed_rows), binlog::Row{.before = values_, .after = values_});
+  map_ = binlog::table_map_body(table_);
+  const std::vector<binlog::Value> values = {std::int64_t{1}, std::int64_t{2}, std::string_view(text),
+                                             std::string_view(text).substr(0, 59)};
+  for (std::uint64_t i = 0; i < changed_rows; ++i) rows_.add(table_.columns, values);
   images_ = {.before = binlog::all_columns(table_.columns.size()),
              .after = binlog::all_columns(table_.columns.size())};
 }
@@ -80,8 +82,8 @@ void Events::append(binlog::Buffer& out, std::uint64_t position, std::uint64_t g
   session.thread_id = 1;
   session.database = table_.database;
   writer.begin(session);
-  writer.table_map(table_);
-  writer.rows(table_, binlog::RowChange::update, images_, rows_, binlog::kEndOfStatement);
+  writer.table_map(map_);
+  writer.rows(table_, binlog::RowChange::update, images_, rows_, rows_, binlog::kEndOfStatement);
   writer.xid(xid);
 }
 

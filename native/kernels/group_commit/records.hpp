@@ -58,8 +58,8 @@ class Events {
 
  private:
   binlog::Table table_;
-  std::vector<binlog::Value> values_;
-  std::vector<binlog::Row> rows_;
+  std::vector<std::uint8_t> map_;
+  binlog::PackedRows rows_;
   binlog::Images images_;
 };
 

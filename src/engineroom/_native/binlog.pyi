@@ -17,6 +17,7 @@ __all__: list[str] = [
     "Table",
     "Writer",
     "crc32",
+    "encode",
     "json_binary",
     "json_text",
     "payloads",
@@ -96,6 +97,7 @@ class Writer:
         self,
         *,
         thread_id: typing.SupportsInt | typing.SupportsIndex = 0,
+        seconds: typing.SupportsInt | typing.SupportsIndex = 0,
         database: str = "",
         options: typing.SupportsInt | typing.SupportsIndex = 0,
         sql_mode: typing.SupportsInt | typing.SupportsIndex = 0,
@@ -109,7 +111,7 @@ class Writer:
         tables_for_update: typing.SupportsInt | typing.SupportsIndex = 0,
     ) -> None:
         """
-        BEGIN. collations: of client, connection and server, and utf8mb4's default. time_zone: if the statement used it.
+        BEGIN. seconds: that the first statement had taken. collations: of client, connection and server, and utf8mb4's default. time_zone: if the statement used it.
         """
     def format_description(
         self,
@@ -317,6 +319,15 @@ class Sizes:
 def crc32(data: bytes) -> int:
     """
     The checksum of events.
+    """
+
+def encode(
+    transactions: collections.abc.Sequence[collections.abc.Sequence[Statement]],
+    *,
+    times: typing.SupportsInt | typing.SupportsIndex = 1,
+) -> int:
+    """
+    Writes transactions so many times, each into the same buffer, as a server's session does into its cache, and gives the bytes of one time. For measuring: nothing is handed over.
     """
 
 def json_binary(document: typing.Any) -> bytes:

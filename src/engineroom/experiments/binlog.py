@@ -314,7 +314,7 @@ def _in_latin1(declared: str) -> str:
 def _events_of(made: list[Logged], *, checksums: bool) -> bytes:
     """A transaction's events behind its GTID event; in a file they have positions and checksums, for compressing neither.
 
-    What the server would number, sessions, tables and transactions, has numbers of ours, and the rest its defaults.
+    What the server would number, sessions, tables and transactions, is numbered here, and the rest has its defaults.
     """
     writer = binlog.Writer(
         position=4 if checksums else 0, checksums=checksums, timestamp=TIMESTAMP, server_id=1
