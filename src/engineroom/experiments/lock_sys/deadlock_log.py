@@ -3,7 +3,7 @@
 Two sessions update two rows of SysBench's table in opposite orders, so that each round is exactly one deadlock, and nothing else is
 written meanwhile. Deadlocks are counted by the client: up to 8.0.15 the server's counter misses those whose victim is the requester.
 
-Who tells of a deadlock does it while all queues are latched: until 8.0.18 the session whose request closed the cycle, then the thread
+A deadlock is told of while all queues are latched: until 8.0.18 by the session whose request closed the cycle, then by the thread
 that looks for cycles. So its CPU time with the setting less that without is time for which nobody else gets a row lock. It is no
 more than a lower bound: waiting for the log's own mutex and for the file is not in it.
 """
@@ -29,6 +29,7 @@ __all__ = ["COLUMNS", "SERIES", "deadlock_log"]
 # The source's series by the version that stands for its 8.0.27: in both a thread of its own tells of deadlocks.
 SERIES: Mapping[str, str] = {"5.6": "5.6", "5.7": "5.7", "8.0": "8.0", "9.7": "log_lines_per_deadlock"}
 DATABASE = "deadlocks"
+_ALL = 10_000_000  # lines of a log: all that there are
 COLUMNS = {
     "innodb_print_all_deadlocks": "on or off",
     "lines": "that the error log grew by, over deadlocks",
@@ -75,18 +76,16 @@ def deadlock_log(*, deadlocks: int = 50, repeats: int = 3, versions: Sequence[st
 def _measured(server: Server, deadlocks: int) -> dict[str, Any]:
     with _Pair(server) as pair:
         pair.deadlock()  # the first one warms up
-        log = Path(server.variables()["log_error"])
-        log = log if log.is_absolute() else Path(server.variables()["datadir"]) / log
-        before = log.read_bytes()
+        before = server.log_tail(_ALL)
         tellers = _tellers(server, pair)
         cpu_before = {name: _cpu_ns(server, thread) for name, thread in tellers.items()}
         for _ in range(deadlocks):
             pair.deadlock()
         cpu_ns = {name: _cpu_ns(server, thread) - cpu_before[name] for name, thread in tellers.items()}
-        written = log.read_bytes()[len(before) :]
+        written = server.log_tail(_ALL)[len(before) :]
     return {
-        "lines": written.count(b"\n") / deadlocks,
-        "bytes": len(written) / deadlocks,
+        "lines": written.count("\n") / deadlocks,
+        "bytes": len(written.encode()) / deadlocks,
         "deadlocks": deadlocks,
         "teller_cpu_us": sum(cpu_ns.values()) / deadlocks / 1000 if cpu_ns else None,
         "teller": ", ".join(tellers),
@@ -107,7 +106,7 @@ def _tellers(server: Server, pair: _Pair) -> Mapping[str, int]:
     found = {
         str(name): int(thread)
         for name, thread in server.query(
-            "SELECT NAME, THREAD_OS_ID FROM performance_schema.threads WHERE NAME LIKE '%lock_wait_timeout%'"
+            "SELECT NAME, THREAD_OS_ID FROM performance_schema.threads WHERE NAME LIKE '%lock_timeout%'"
         )
         if thread is not None
     }
