@@ -121,6 +121,38 @@ def test_a_suite_that_has_moved_on_is_said_before_the_download_with_what_to_do()
     apt._refuse_another_series(wanted, SIMULATED.replace("9.8.1-2", "9.7.9-1"))
 
 
+@pytest.mark.parametrize(
+    ("said", "calls"),
+    [
+        ("", [["update"]]),
+        (
+            "E: Release file for x is expired (invalid since 3d)",
+            [["update"], ["-o", "Acquire::Check-Valid-Until=false", "update"]],
+        ),
+        ("E: The repository is not signed.", [["update"]]),
+    ],
+)
+def test_the_date_of_an_index_is_given_up_only_when_it_has_passed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], said: str, calls: list[list[str]]
+):
+    made: list[list[str]] = []
+
+    def run(command: list[str]) -> str:
+        made.append(command)
+        if said and len(made) == 1:
+            raise subprocess.CalledProcessError(100, command, stderr=said)
+        return ""
+
+    monkeypatch.setattr(apt, "_run", run)
+    if said and len(calls) == 1:
+        with pytest.raises(subprocess.CalledProcessError):
+            apt._update([])
+    else:
+        apt._update([])
+    assert made == calls
+    assert ("past its date" in capsys.readouterr().err) == (len(calls) == 2)
+
+
 def test_a_reason_that_a_reader_can_mend_is_not_tried_again():
     tries = []
 
