@@ -20,7 +20,9 @@ WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 BUILT_IN = re.compile(
     r'<script src="[^"]*fontawesome[^"]*"></script>\n?|<link rel="preload" as="font"[^>]*>\n?'
 )
-TOGGLE = "Pages of this chapter"  # the theme's arrow beside a chapter has no name for readers who cannot see it
+TOGGLE = (
+    "Pages of this chapter"  # the theme's arrow beside a chapter has no name for readers who cannot see it
+)
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
 
 
