@@ -164,13 +164,13 @@ concept Machine = requires(M m, typename M::Ref word, typename M::File& file, st
   m.enter(site);  // what the thread does from now on, for the picture of where time went; see Scope
   m.leave();
 
-  // True when the next shared operation may be done right away, by try_cas and its like: the fast paths of
-  // sync/.
-  { m.advance() } -> std::same_as<bool>;
-  { m.try_cas(word, n, n) } -> std::same_as<bool>;         // only after advance()
-  { m.try_xchg(word, n) } -> std::same_as<std::uint64_t>;  // only after advance()
-  { m.try_add(word, n) } -> std::same_as<std::uint64_t>;   // only after advance()
-  { m.try_load(word) } -> std::same_as<std::uint64_t>;     // only after advance()
+  // True when the word's line is here, so that try_cas and its like may be done right away: the fast paths of sync/. After
+  // false, await the operation itself.
+  { m.reach(word, access) } -> std::same_as<bool>;
+  { m.try_cas(word, n, n) } -> std::same_as<bool>;         // only after reach(word, Access::write)
+  { m.try_xchg(word, n) } -> std::same_as<std::uint64_t>;  // the same
+  { m.try_add(word, n) } -> std::same_as<std::uint64_t>;   // the same
+  { m.try_load(word) } -> std::same_as<std::uint64_t>;     // only after reach(word, Access::read)
 };
 
 /// "What the thread does" for as long as this lives: Scope doing(m, m.site("write log")).

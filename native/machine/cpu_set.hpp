@@ -20,6 +20,16 @@ class CpuSet {
     rest.remove(cpu);
     return has(cpu) && rest.none();
   }
+  /// The one that is in it, or kMost where there is none or another.
+  std::uint32_t only_one() const {
+    std::uint32_t found = kMost;
+    for (std::uint32_t i = 0; i < words_.size(); ++i) {
+      if (words_[i] == 0) continue;
+      if (found != kMost || !std::has_single_bit(words_[i])) return kMost;
+      found = 64 * i + static_cast<std::uint32_t>(std::countr_zero(words_[i]));
+    }
+    return found;
+  }
   void become(std::uint32_t cpu) {
     words_ = {};
     add(cpu);

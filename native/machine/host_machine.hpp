@@ -208,7 +208,7 @@ class HostMachine {
     if (config_.profile) leave_profiled();
   }
 
-  static constexpr bool advance() { return true; }
+  static constexpr bool reach(Ref, Access) { return true; }
   bool try_cas(Ref ref, std::uint64_t expected, std::uint64_t value) {
     return ref.word->compare_exchange_strong(expected, value);
   }

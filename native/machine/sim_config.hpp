@@ -58,6 +58,10 @@ struct SimConfig {
   Time other_socket_ps = 150'000;
   Time first_touch_ps = 20'000;
   Time read_occupancy_ps = 10'000;
+  // Of the way of the next request, so much passes until it reaches the CPU that has the line. Till then that one goes on using
+  // it, and operations take effect when the line has come. 0: a line has gone when it is asked for, and an operation takes
+  // effect in the order of the requests.
+  std::uint32_t line_stay_permille = 0;
 
   Time task_ps = 0;
   Time await_ps = 0;
@@ -139,6 +143,9 @@ constexpr auto described(options::Of<SimConfig>) {
           option<&C::first_touch_ps>("first_touch_ps", "a line that nobody has used"),
           option<&C::read_occupancy_ps>("read_occupancy_ps",
                                         "how long one reader keeps the line from the next"),
+          option<&C::line_stay_permille>(
+              "line_stay_permille", {.most = 1000},
+              "of the way of the next request, what passes until it takes the line away; 0: it does at once"),
           option<&C::await_ps>("await_ps", "what the program does around each operation on a shared word"),
           option<&C::task_ps>("task_ps", "a call of a task, besides what it does"),
           option<&C::pause_ps>("pause_ps", "one PAUSE instruction"),

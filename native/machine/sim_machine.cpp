@@ -300,7 +300,7 @@ void SimMachine::end(Thread& t) {
 
 bool SimMachine::perform(Thread& t) {
   const Action action = t.action;
-  if (action != Action::spin) core_.note(begins(action), t.operand);
+  if (action != Action::spin && action != Action::access) core_.note(begins(action), t.operand);
   t.action = Action::none;
   switch (action) {
     case Action::none:
@@ -310,6 +310,10 @@ bool SimMachine::perform(Thread& t) {
       t.task = t.body();
       t.task.start();
       end_if_done(t);
+      return true;
+    case Action::access:
+      if (ask(t.ref, t.access) || advance()) return false;
+      start_segment(t);
       return true;
     case Action::spin:
       return spins_.begin(t);

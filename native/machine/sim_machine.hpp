@@ -4,7 +4,7 @@
 //             robin by ticks of the clock, futexes, interruptions, page cache
 // Leaves out  memory bandwidth, frequency changes, weak memory; a busy sibling slows what a
 //             hardware thread begins while it is busy, not what it has begun; an operation on a line takes
-//             effect in the order of the requests, and its time is charged behind it
+//             effect in the order of the requests, and its time is charged behind it (unless lines stay: sim/lines.hpp)
 // Cost        about one event a shared operation, none where nothing else can happen in between
 //
 // Same parameters, same seed, same kernel: the same trace, on every compiler and processor.
@@ -97,9 +97,18 @@ class SimMachine {
     Ref ref;
     std::uint64_t operand;
     std::uint64_t* seen;
+    bool has_asked = false;
+    static constexpr Access kAccess = kind == Kind::load ? Access::read : Access::write;
 
-    bool await_ready() { return m.advance(); }
-    void await_suspend(std::coroutine_handle<> self) { m.suspend(self); }
+    // What the thread owes passes, then the line's way here; then it happens.
+    bool await_ready() {
+      if (!m.advance()) return false;
+      has_asked = true;
+      return m.ask(ref, kAccess) || m.advance();
+    }
+    void await_suspend(std::coroutine_handle<> self) {
+      has_asked ? m.suspend(self) : m.suspend_to_ask(self, ref, kAccess);
+    }
     auto await_resume() {
       if constexpr (kind == Kind::load) {
         return m.read(ref);
@@ -233,7 +242,7 @@ class SimMachine {
   void enter(Site site) { core_.seen.enter(*core_.current, site); }
   void leave() { core_.seen.leave(*core_.current); }
 
-  bool advance();
+  bool reach(Ref ref, Access access) { return advance() && (ask(ref, access) || advance()); }
   bool try_cas(Ref ref, std::uint64_t expected, std::uint64_t value) {
     return compare_and_swap(ref, expected, value) == expected;
   }
@@ -276,14 +285,25 @@ class SimMachine {
   }
 
   // Shared words.
+  /// False: the line has to come from elsewhere, and the thread waits for it.
+  bool ask(Ref ref, Access access) {
+    if (!lines_.stay()) return true;  // and waits for it behind the operation
+    const Time way = lines_.bring(*ref.line, core_.current->cpu, core_.now, access);
+    if (way > 0) core_.charge_memory(way);
+    return way == 0;
+  }
+  void charge_operation(Line& line, Access access) {
+    const Time way = lines_.stay() ? 0 : lines_.bring(line, core_.current->cpu, core_.now, access);
+    core_.charge_memory(way + lines_.operation(access));
+  }
   std::uint64_t read(Ref ref) {
-    core_.charge_memory(lines_.read(*ref.line, core_.current->cpu, core_.now));
+    charge_operation(*ref.line, Access::read);
     core_.charge_work(core_.config.await_ps);
     core_.note(Kind::load, *ref.value);
     return *ref.value;
   }
   void take(Line& line) {
-    core_.charge_memory(lines_.write(line, core_.current->cpu, core_.now));
+    charge_operation(line, Access::write);
     if (line.watchers != sim::kNone) spins_.lose_copies(line);
   }
   std::uint64_t write(Ref ref, std::uint64_t value, Kind kind) {
@@ -303,20 +323,28 @@ class SimMachine {
   void touch_all(std::span<Line> lines, Access access) {
     Time takes = 0;
     for (Line& line : lines) {
-      takes += access == Access::write ? lines_.write(line, core_.current->cpu, core_.now + takes)
-                                       : lines_.read(line, core_.current->cpu, core_.now + takes);
+      takes += lines_.bring(line, core_.current->cpu, core_.now + takes, access) + lines_.operation(access);
     }
     core_.charge_memory(takes);
     core_.note(Kind::touch, lines.size() << 1 | static_cast<std::uint64_t>(access));
   }
 
   // A thread between two events.
+  bool advance();
   Time passed_into_segment(Thread& t);
   void start_segment(Thread& t);
   void suspend(std::coroutine_handle<> self) {
     core_.current->resume_at = task_internal::suspended(self);
     core_.current->action = Action::none;
     start_segment(*core_.current);
+  }
+  /// It asks for the word's line when what it owes has passed.
+  void suspend_to_ask(std::coroutine_handle<> self, Ref ref, Access access) {
+    core_.current->resume_at = task_internal::suspended(self);
+    Thread& t = prepared(Action::access);
+    t.ref = ref;
+    t.access = access;
+    start_segment(t);
   }
   bool block(std::coroutine_handle<> self);
   void on_segment(Thread& t);

@@ -22,6 +22,8 @@
 
 namespace engineroom::sync {
 
+using machine::Access;
+
 /// innodb_sync_spin_loops, innodb_spin_wait_delay and innodb_spin_wait_pause_multiplier.
 struct SpinParams {
   std::uint64_t rounds = 30;
@@ -61,7 +63,7 @@ class Latch {
    public:
     using FastPath<Latch, M>::FastPath;
     bool await_ready() {
-      if (!this->m_.advance()) return false;
+      if (!this->m_.reach(this->latch_.words_[kLock], Access::write)) return false;
       has_begun_ = true;
       return this->m_.try_cas(this->latch_.words_[kLock], 0, 1);
     }
@@ -76,10 +78,11 @@ class Latch {
    public:
     using FastPath<Latch, M>::FastPath;
     bool await_ready() {
-      if (!this->m_.advance()) return false;
+      if (!this->m_.reach(this->latch_.words_[kLock], Access::write)) return false;
       has_begun_ = true;
       this->m_.try_xchg(this->latch_.words_[kLock], 0);
-      return this->m_.advance() && this->m_.try_load(this->latch_.words_[kWaiters]) == 0;
+      return this->m_.reach(this->latch_.words_[kWaiters], Access::read) &&
+             this->m_.try_load(this->latch_.words_[kWaiters]) == 0;
     }
     bool await_suspend(std::coroutine_handle<> self) {
       return this->goes_on_in(this->latch_.unlock_slowly(this->m_, has_begun_), self);

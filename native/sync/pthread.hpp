@@ -26,6 +26,7 @@
 
 namespace engineroom::sync {
 
+using machine::Access;
 using machine::Patience;
 using machine::Site;
 
@@ -61,7 +62,7 @@ class PthreadMutex {
    public:
     using FastPath<PthreadMutex, M>::FastPath;
     bool await_ready() {
-      if (!this->m_.advance()) return false;
+      if (!this->m_.reach(this->latch_.word_, Access::write)) return false;
       has_tried_ = true;
       return this->m_.try_cas(this->latch_.word_, kFree, kHeld);
     }
@@ -76,7 +77,7 @@ class PthreadMutex {
    public:
     using FastPath<PthreadMutex, M>::FastPath;
     bool await_ready() {
-      if (!this->m_.advance()) return false;
+      if (!this->m_.reach(this->latch_.word_, Access::write)) return false;
       has_freed_ = true;
       return this->m_.try_xchg(this->latch_.word_, kFree) != kHasSleepers;
     }

@@ -73,9 +73,9 @@ class RwLatch {
     bool await_ready() {
       M& m = this->m_;
       const auto word = this->latch_.words_[kTaken];
-      if (!m.advance()) return false;
+      if (!m.reach(word, Access::read)) return false;
       look_ = {true, m.try_load(word)};
-      if (look_.taken >= limit || !m.advance()) return false;
+      if (look_.taken >= limit || !m.reach(word, Access::write)) return false;
       is_taken_ = m.try_cas(word, look_.taken, look_.taken + amount);
       if (!is_taken_) look_ = {};
       return is_taken_ && !has_readers_to_wait_for();
@@ -96,7 +96,7 @@ class RwLatch {
    public:
     using FastPath<RwLatch, M>::FastPath;
     bool await_ready() {
-      if (!this->m_.advance()) return false;
+      if (!this->m_.reach(this->latch_.words_[kTaken], Access::write)) return false;
       has_left_ = true;
       return !is_last(this->m_.try_add(this->latch_.words_[kTaken], ~std::uint64_t{0}));
     }
@@ -114,10 +114,11 @@ class RwLatch {
     using FastPath<RwLatch, M>::FastPath;
     bool await_ready() {
       M& m = this->m_;
-      if (!m.advance()) return false;
+      if (!m.reach(this->latch_.words_[kTaken], Access::write)) return false;
       has_given_back_ = true;
       m.try_add(this->latch_.words_[kTaken], ~amount + 1);
-      return m.advance() && m.try_load(this->latch_.words_[kWaiters]) == 0;
+      return m.reach(this->latch_.words_[kWaiters], Access::read) &&
+             m.try_load(this->latch_.words_[kWaiters]) == 0;
     }
     bool await_suspend(std::coroutine_handle<> self) {
       return this->goes_on_in(this->latch_.give_back(this->m_, amount, has_given_back_), self);

@@ -80,6 +80,26 @@ TEST(Crowd, AFullLineTakesOneTransferAndOneOperationATurn) {
               10'000, 2);
 }
 
+TEST(Crowd, WhereLinesStayATurnOfTheLineHasWhatFitsIntoHalfOfATransfer) {
+  // One that fetched the line; then at 0, 5, ... 20 ns behind it, the request of the next arriving at 20.
+  SimConfig socket = machine_of(1, 8);
+  SimConfig sockets = machine_of(8, 1);
+  socket.line_stay_permille = sockets.line_stay_permille = 500;
+  EXPECT_NEAR(static_cast<double>(sum(turns(socket, crowd_of(Operation::add, 8), 450'000))), 10'000 * 6, 12);
+  EXPECT_NEAR(static_cast<double>(sum(turns(sockets, crowd_of(Operation::swap, 8), 2'050'000))), 10'000 * 22,
+              44);
+}
+
+TEST(Crowd, WhereLinesStayTwoThatTakeTurnsNeedAsLongAsElsewhere) {
+  for (const Operation operation : {Operation::blind_turns, Operation::turns}) {
+    SimConfig machine = machine_of(1, 2);
+    const std::uint64_t elsewhere = sum(turns(machine, crowd_of(operation, 2), 450'000));
+    machine.line_stay_permille = 500;
+    const std::uint64_t here = sum(turns(machine, crowd_of(operation, 2), 450'000));
+    EXPECT_NEAR(static_cast<double>(here), static_cast<double>(elsewhere), 2) << names::of(operation);
+  }
+}
+
 TEST(Crowd, TurnsBehindALookMoveTheLineTwice) {
   const auto blind = sum(turns(machine_of(1, 2), crowd_of(Operation::blind_turns, 2), 450'000));
   const auto looking = sum(turns(machine_of(1, 2), crowd_of(Operation::turns, 2), 450'000));
@@ -109,7 +129,10 @@ TEST(Crowd, ALockIsOneThreadsAtATimeInVirtualTime) {
         config.is_exponential = true;
         config.data_lines = 1;
         config.waiting.yields = yields;
-        EXPECT_GT(sum(turns(machine, config, 4'000'000)), 100U) << names::of(lock) << ", " << threads;
+        for (const std::uint32_t stay : {0U, 500U}) {
+          machine.line_stay_permille = stay;
+          EXPECT_GT(sum(turns(machine, config, 4'000'000)), 100U) << names::of(lock) << ", " << threads;
+        }
       }
     }
   }

@@ -41,6 +41,7 @@ TEST(CpuSets, AreSets) {
     ASSERT_EQ(set.none(), plain.empty());
     ASSERT_EQ(set.has(cpu), plain.contains(cpu));
     ASSERT_EQ(set.only(cpu), plain == std::set<std::uint32_t>{cpu});
+    ASSERT_EQ(set.only_one(), plain.size() == 1 ? *plain.begin() : CpuSet::kMost);
     const auto from = static_cast<std::uint32_t>(random.below(257));
     const auto to = from + static_cast<std::uint32_t>(random.below(257 - from));
     const auto first = plain.lower_bound(from);

@@ -78,6 +78,180 @@ TEST(CacheLines, AHotLineServesOneAfterTheOther) {
   EXPECT_NEAR(static_cast<double>(m.now_ps()), 8000 * each, 0.01 * 8000 * each);
 }
 
+/// How many ns an addition takes when so many CPUs, the machine's first, do nothing but add to one word, so far apart in time.
+double ns_per_addition(const SimConfig& config, int threads, std::uint64_t apart_ns) {
+  SimMachine m(config);
+  M::Word word;
+  for (int i = 0; i < threads; ++i) {
+    m.spawn("adder", [&]() -> Task<> {
+      while (!m.stopping()) {
+        co_await m.add(word, 1);
+        m.work(apart_ns);
+      }
+    });
+  }
+  m.run_on(100'000);
+  const std::uint64_t before = m.peek(word);
+  m.run_on(1'000'000);
+  return 1e6 / static_cast<double>(m.peek(word) - before);
+}
+
+/// Sockets and cores, where a line stays for half of the way of the next request.
+SimConfig where_lines_stay(std::uint32_t sockets, std::uint32_t cores) {
+  SimConfig config = lines_only();
+  config.sockets = sockets;
+  config.cores_per_socket = cores;
+  config.line_stay_permille = 500;
+  return config;
+}
+
+TEST(CacheLines, WhoComesBackLateFindsAHotLineGone) {
+  // Each computes for longer than half of a transfer: every addition moves the line, and no two at the same time.
+  const SimConfig config = where_lines_stay(1, 8);
+  const double each = static_cast<double>(config.same_socket_ps + config.rmw_ps) / kPerNs;
+  EXPECT_NEAR(ns_per_addition(config, 8, 30), each, 0.01 * each);
+}
+
+TEST(CacheLines, AnOwnerGoesOnUntilTheNextRequestArrives) {
+  // A turn of the line is a transfer and an operation. Meanwhile come the one that fetched it, and what fits into half of the
+  // transfer: at least so many, at most one more that has begun in time.
+  for (const auto& [sockets, cores] : {std::pair{1U, 2U}, {1U, 8U}, {2U, 1U}, {8U, 1U}}) {
+    const SimConfig config = where_lines_stay(sockets, cores);
+    const Time way = sockets > 1 ? config.other_socket_ps : config.same_socket_ps;
+    const double turn = static_cast<double>(way + config.rmw_ps) / kPerNs;
+    const double fit = static_cast<double>(way) / 2 / static_cast<double>(config.rmw_ps);
+    const double ns = ns_per_addition(config, static_cast<int>(sockets * cores), 0);
+    EXPECT_LE(ns, turn / (1 + fit)) << sockets;
+    EXPECT_GE(ns, turn / (2 + fit)) << sockets;
+  }
+}
+
+TEST(CacheLines, ALoneCpuKeepsItsLine) {
+  const SimConfig config = where_lines_stay(8, 1);
+  EXPECT_NEAR(ns_per_addition(config, 1, 0), static_cast<double>(config.rmw_ps) / kPerNs, 0.01);
+}
+
+TEST(CacheLines, TwoCpusThatTakeItInTurnsFarApartInTimePayTheWayEachTime) {
+  const SimConfig config = where_lines_stay(2, 1);
+  SimMachine m(config);
+  M::Word word;
+  std::vector<Time> took;
+  for (std::uint64_t i = 0; i < 2; ++i) {
+    m.spawn("adder", [&, i]() -> Task<> {
+      m.work(1'000 * i);
+      for (int k = 0; k < 5; ++k) {
+        m.work(1'000);
+        co_await m.yield();  // the work is over
+        const Time start = m.now_ps();
+        co_await m.add(word, 1);
+        took.push_back(m.now_ps() - start);
+        m.work(1'000);
+      }
+    });
+  }
+  m.run();
+  std::vector<Time> expected(10, config.other_socket_ps + config.rmw_ps);
+  expected[0] = config.first_touch_ps + config.rmw_ps;
+  EXPECT_EQ(took, expected);
+}
+
+TEST(CacheLines, AnOwnerLosesALineAtOnceWhereNoneStays) {
+  SimConfig config = where_lines_stay(1, 8);
+  config.line_stay_permille = 0;
+  const double each = static_cast<double>(config.same_socket_ps + config.rmw_ps) / kPerNs;
+  EXPECT_NEAR(ns_per_addition(config, 8, 0), each, 0.01 * each);
+}
+
+/// The owner of a line wants it again so long after another socket has asked for it: what that takes.
+Time cost_for_owner(Access others, Access own, Time after_ps) {
+  SimMachine m(where_lines_stay(2, 1));
+  M::Lines line(1);
+  Time took = 0;
+  m.spawn("owner", [&]() -> Task<> {
+    co_await m.touch(line, 0, 1, Access::write);
+    m.work_ps(10'000'000 + after_ps - m.now_ps());
+    co_await m.touch(line, 0, 0, own);  // the work is over
+    const Time start = m.now_ps();
+    co_await m.touch(line, 0, 1, own);
+    took = m.now_ps() - start;
+  });
+  m.spawn("other", [&]() -> Task<> {
+    m.work_ps(10'000'000);
+    co_await m.touch(line, 0, 1, others);
+  });
+  m.run();
+  return took;
+}
+
+TEST(CacheLines, ALineStaysForHalfOfTheWayOfTheNextRequest) {
+  const SimConfig config = where_lines_stay(2, 1);
+  const Time way = config.other_socket_ps;
+  const Time served = way + config.rmw_ps;  // the other's write
+  for (const Time after : {Time{1}, way / 2}) {
+    EXPECT_EQ(cost_for_owner(Access::write, Access::write, after), config.rmw_ps);
+    EXPECT_EQ(cost_for_owner(Access::write, Access::read, after), config.load_ps);
+    EXPECT_EQ(cost_for_owner(Access::read, Access::write, after), config.rmw_ps);
+  }
+  for (const Time after : {way / 2 + 1, way}) {
+    EXPECT_EQ(cost_for_owner(Access::write, Access::write, after), served - after + way + config.rmw_ps);
+    EXPECT_EQ(cost_for_owner(Access::write, Access::read, after), served - after + way + config.load_ps);
+    // A copy stays behind, but not alone.
+    EXPECT_EQ(cost_for_owner(Access::read, Access::write, after), way + config.rmw_ps);
+    EXPECT_EQ(cost_for_owner(Access::read, Access::read, after), config.load_ps);
+  }
+}
+
+TEST(CacheLines, AnOperationTakesEffectWhenTheLineHasCome) {
+  // The other's exchange is under way when the owner, who has the line still, stores once more.
+  const SimConfig config = where_lines_stay(2, 1);
+  SimMachine m(config);
+  M::Word word;
+  std::uint64_t seen = 0;
+  Time came = 0;
+  m.spawn("owner", [&]() -> Task<> {
+    co_await m.store(word, 1);
+    m.work_ps(10'000'000 + config.other_socket_ps / 2 - m.now_ps());
+    co_await m.store(word, 2);
+  });
+  m.spawn("other", [&]() -> Task<> {
+    m.work_ps(10'000'000);
+    seen = co_await m.xchg(word, 3);
+    came = m.now_ps();
+  });
+  m.run();
+  EXPECT_EQ(seen, 2U);
+  EXPECT_EQ(m.peek(word), 3U);
+  EXPECT_EQ(came, 10'000'000 + config.other_socket_ps + config.rmw_ps);
+}
+
+TEST(CacheLines, EachOfAQueueHasItsStay) {
+  // All ask at once. Each adds as often as it can until the next one's request arrives, then asks again behind the last.
+  const SimConfig config = where_lines_stay(1, 4);
+  SimMachine m(config);
+  M::Word word;
+  std::vector<std::uint32_t> order;
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    m.spawn("adder", [&, i]() -> Task<> {
+      while (order.size() < 100) {
+        co_await m.add(word, 1);
+        order.push_back(i);
+      }
+    });
+  }
+  m.run();
+  const auto each = static_cast<std::size_t>(2 + config.same_socket_ps / 2 / config.rmw_ps);
+  std::size_t longest = 0;
+  std::size_t run = 0;
+  for (std::size_t i = 1; i < 100; ++i) {
+    run = order[i] == order[i - 1] ? run + 1 : 0;
+    longest = std::max(longest, run + 1);
+    if (run == 0) {
+      EXPECT_EQ(order[i], (order[i - 1] + 1) % 4) << i;
+    }
+  }
+  EXPECT_EQ(longest, each);
+}
+
 TEST(CacheLines, WordsOfOneLineDisturbEachOtherAndWordsOfTheirOwnDoNot) {
   const auto time = [](bool share) {
     SimConfig config = lines_only();
@@ -346,6 +520,30 @@ TEST(Spins, ALookTakesTheLineOnlyWhenItIsMade) {
   EXPECT_EQ(cost_of_next_write(true), static_cast<std::uint64_t>(config.other_socket_ps + config.rmw_ps));
 }
 
+TEST(Spins, ALookSeesWhatIsThereWhenTheLineHasComeWhereLinesStay) {
+  // The look takes the line away from the writer, who has it for half of the way and writes once more before it goes.
+  SimConfig config = two_far_cpus();
+  config.line_stay_permille = 500;
+  SimMachine m(config);
+  M::Word word;
+  SpinResult seen{};
+  Time end = 0;
+  m.spawn("writer", [&]() -> Task<> {
+    co_await m.store(word, 1);
+    m.work_ps(10'000'000 + config.other_socket_ps / 2 - m.now_ps());
+    co_await m.store(word, 2);
+  });
+  m.spawn("spinner", [&]() -> Task<> {
+    m.work_ps(10'000'000);
+    seen = co_await m.spin_until(word, equals(2), Spin{5, 10});
+    end = m.now_ps();
+  });
+  m.run();
+  EXPECT_TRUE(seen.holds);
+  EXPECT_EQ(seen.rounds, 0U);
+  EXPECT_EQ(end, 10'000'000 + config.other_socket_ps + config.load_ps);
+}
+
 TEST(Spins, AFailedCompareAndSwapTakesTheCopiesToo) {
   // The spinner's look behind it brings its copy back, which the next write pays for.
   SimMachine m(two_far_cpus());
@@ -368,22 +566,32 @@ TEST(Spins, AFailedCompareAndSwapTakesTheCopiesToo) {
   EXPECT_EQ(took, std::vector<Time>(3, config.other_socket_ps + config.rmw_ps));
 }
 
+/// Each of twenty looks at a word that never holds what is waited for; somebody else may write it meanwhile.
+SpinResult twenty_looks(Spin spin, bool is_disturbed, std::uint32_t line_stay_permille) {
+  SimConfig config = two_far_cpus();
+  config.line_stay_permille = line_stay_permille;
+  SimMachine m(config);
+  M::Word word;
+  SpinResult seen{};
+  m.spawn("spinner", [&]() -> Task<> { seen = co_await m.spin_until(word, equals(99), spin); });
+  m.spawn("writer", [&]() -> Task<> {
+    for (int i = 0; is_disturbed && i < 40; ++i) {
+      m.work(7'000);
+      co_await m.add(word, 1);
+    }
+  });
+  m.run();
+  return seen;
+}
+
 TEST(Spins, LooksAreCountedWhetherTheyTakeTheLineOrNot) {
   for (const Spin spin : {Spin{20, 10}, Spin{20, 10, 6}}) {
     for (const bool is_disturbed : {false, true}) {
-      SimMachine m(two_far_cpus());
-      M::Word word;
-      SpinResult seen{};
-      m.spawn("spinner", [&]() -> Task<> { seen = co_await m.spin_until(word, equals(99), spin); });
-      m.spawn("writer", [&]() -> Task<> {
-        for (int i = 0; is_disturbed && i < 40; ++i) {
-          m.work(7'000);
-          co_await m.add(word, 1);
-        }
-      });
-      m.run();
-      EXPECT_FALSE(seen.holds);
-      EXPECT_EQ(seen.rounds, 20U);
+      for (const std::uint32_t stay : {0U, 500U}) {
+        const SpinResult seen = twenty_looks(spin, is_disturbed, stay);
+        EXPECT_FALSE(seen.holds);
+        EXPECT_EQ(seen.rounds, 20U);
+      }
     }
   }
 }

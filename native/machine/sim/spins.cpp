@@ -13,7 +13,17 @@ bool Spins::begin(Thread& t) {
 
 /// False: the thread need not look again.
 bool Spins::look(Thread& t) {
-  const Time takes = lines_.read(*t.ref.line, t.cpu, core_.now);
+  const Time way = lines_.bring(*t.ref.line, t.cpu, core_.now, Access::read);
+  if (way == 0 || !lines_.stay()) return see(t, way + lines_.operation(Access::read));
+  t.phase = Phase::spinning;
+  t.is_fetching = true;
+  t.segment_end = core_.now + way;
+  scheduler_.arm_segment(t);
+  return true;
+}
+
+/// The look itself.
+bool Spins::see(Thread& t, Time takes) {
   t.spin_result.holds = t.until.holds(*t.ref.value);
   if (t.spin_result.holds || t.spin.rounds == 0 || core_.stopping) {
     t.phase = Phase::running;
@@ -132,6 +142,7 @@ bool Spins::on_event(Thread& t) {
     scheduler_.arm_segment(t);  // who waited for the CPU has gone elsewhere
     return false;
   }
+  if (looks && std::exchange(t.is_fetching, false)) return !see(t, lines_.operation(Access::read));
   const bool had_copy = t.is_watching;
   stop_watching(t);
   if (looks) {
@@ -140,7 +151,7 @@ bool Spins::on_event(Thread& t) {
     core_.note(Turn::noticed, *t.ref.value);
     return !look(t);
   }
-  pass_rounds(t, core_.now);
+  if (!std::exchange(t.is_fetching, false)) pass_rounds(t, core_.now);
   t.phase = Phase::running;
   t.action = Action::spin;
   core_.note(Turn::preempted, 0);

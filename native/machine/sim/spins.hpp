@@ -1,9 +1,10 @@
 // Threads that look at a word until it changes: a look that finds the line as it was costs no event.
 //
 // Models      looks with pauses between them, drawn or of one length. A look takes the line, in its queue, when somebody has
-//             taken the line since the look before; every other one is a load from the thread's own cache.
+//             taken the line since the look before; every other one is a load from the thread's own cache. Where lines stay, a
+//             look sees what is there when the line has come.
 // Leaves out  that a processor may fetch the line ahead of the look
-// Cost        an event for each look that takes the line, two for the spin; who takes the line from others that spin on
+// Cost        an event for each look that takes the line, two where lines stay; two for the spin; who takes the line from others that spin on
 //             it computes when each of them looks next
 #pragma once
 
@@ -37,6 +38,7 @@ class Spins {
  private:
   void charge_until(Thread& t, Time at);
   bool look(Thread& t);
+  bool see(Thread& t, Time takes);
   Time round(Random& random, const Spin& spin) const;
   Time last_look(const Thread& t) const;
   void pass_rounds(Thread& t, Time before) const;

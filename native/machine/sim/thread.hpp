@@ -31,6 +31,7 @@ enum class Action : std::uint8_t {
   fsync,
   end,
   wait_for_client,
+  access,
 };
 enum class Phase : std::uint8_t { runnable, running, spinning, parked, sleeping, io, ended };
 
@@ -56,6 +57,7 @@ struct Thread {
   std::int32_t previous_watcher = kNone;
   std::uint32_t activity = 0;
   Action action = Action::none;
+  Access access = Access::read;  // that it asks for ref's line
   Phase phase = Phase::runnable;
   Patience patience = Patience::until_stop;
   ParkResult park_result = ParkResult::woken;
@@ -64,6 +66,7 @@ struct Thread {
   Until until{};
   Spin spin{};               // its rounds: those that are left
   Time next_look = 0;        // at the word it spins on
+  bool is_fetching = false;  // a look has asked for the line, which is on its way
   bool is_watching = false;  // it has a copy of the line, and each look finds it unchanged
   SpinResult spin_result{};
   std::uint64_t operand = 0;

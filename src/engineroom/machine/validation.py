@@ -43,6 +43,7 @@ FAMILIES = (
     "latch at no cost",
     "commits per fsync",
     "one line",
+    "line that stays",
     "split line",
     "test-and-set lock",
     "convoy at a mutex",
@@ -318,7 +319,11 @@ def _cases() -> list[Case]:
 
 
 def _lines() -> list[Case]:
-    """A line serves one after the other: so many turns as transfers and operations fit into the time."""
+    """A line serves one after the other: so many turns as transfers and operations fit into the time.
+
+    Where it stays for half of the next request's way, each turn of the line has the operation that fetched it, one right behind, and those
+    that begin until then.
+    """
     transfer_ns, rmw_ns, window_ns = 50, 7, 57_000
     one_socket = {"cores_per_socket": 64, "same_socket_ps": transfer_ns * 1000, "rmw_ps": rmw_ns * 1000}
     sockets = {
@@ -336,6 +341,14 @@ def _lines() -> list[Case]:
         arguments = {"operation": "add", "threads": n, "run_ns": window_ns, "warmup_ns": window_ns}
         theory = (window_ns // (transfer_ns + rmw_ns)) / window_ns
         cases.append(Case(f"one line, {n} threads, {name}: throughput", theory, _crowd, (machine, arguments)))
+    arguments = {"operation": "add", "threads": 64, "run_ns": window_ns, "warmup_ns": window_ns}
+    for name, machine in (("one socket", one_socket), ("a socket each", sockets)):
+        in_a_row = 2 + transfer_ns // 2 // rmw_ns
+        theory = in_a_row * (window_ns // (transfer_ns + rmw_ns)) / window_ns
+        stays = machine | {"line_stay_permille": 500}
+        cases.append(
+            Case(f"line that stays, 64 threads, {name}: throughput", theory, _crowd, (stays, arguments))
+        )
     for k in (2, 8, 32):
         arguments = {
             "operation": "add",
