@@ -39,6 +39,13 @@ def test_what_a_study_repeats_counts_by_its_median():
     assert crowds.off(pd.concat([rows, slower, slower]))["off_percent"].tolist() == [800.0]
 
 
+def test_where_lines_stay_the_published_times_are_the_same():
+    rows = table(("ticket", 2, 100.0, 80.0))
+    stays = pd.DataFrame([{"study": "a study", "lock": "ticket", "threads": 2, "ns_per_turn": 50.0}])
+    found = crowds.staying(rows, stays)
+    assert found[["published", "simulated", "off_percent"]].to_numpy().tolist() == [[100.0, 50.0, 100.0]]
+
+
 def test_a_step_counts_where_the_published_time_moves():
     points = crowds.off(
         table(
@@ -119,6 +126,13 @@ def test_a_run_has_what_was_published_beside_each_seed(java):
     assert counted["published"].sum() == len(published)
     assert (java.table["ns_per_turn"] > 0).all()
     assert "pairs" not in java.tables
+
+
+def test_lines_stay_at_every_contended_point(java):
+    stays = java.tables["stays"]
+    assert set(stays["threads"]) == set(java.table["threads"]) - {1}
+    assert set(stays["line_stay_permille"]) == {crowds.LINE_STAY_PERMILLE}
+    assert (stays["ns_per_turn"] > 0).all()
 
 
 def test_every_number_that_nobody_measured_is_varied_at_every_contended_point(java):

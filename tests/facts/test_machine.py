@@ -18,6 +18,7 @@ from engineroom.facts.machine import (
     Recordings,
     Repeats,
     Sensitivity,
+    Stays,
     Studies,
 )
 from engineroom.ledger import sensitivity
@@ -351,6 +352,41 @@ def test_studies_are_told_by_what_misses_first(crowds):
     assert (seen.atomic_threads, seen.atomic_published_ns, seen.atomic_simulated_ns) == (224, 30.0, 120.0)
     assert seen.sockets_apart_ns == 150.0
     assert seen.texts()["looks_off_percent"] == "-25 to -5 %"
+
+
+def test_lines_that_stay_stand_beside_those_that_do_not(made):
+    points = held_against(
+        ("perfbook_448", "atomic increment", 2, 20.0, 40.0),
+        ("perfbook_448", "atomic increment", 224, 30.0, 120.0),
+        ("lockbench_48", "ticket", 8, 300.0, 200.0),
+        ("lockbench_48", "test-and-set", 8, 400.0, 500.0),
+    )
+    stays = [
+        ("perfbook_448", "atomic increment", 2, 500, 10.0),
+        ("perfbook_448", "atomic increment", 224, 500, 15.0),
+        ("lockbench_48", "ticket", 8, 500, 100.0),
+        ("lockbench_48", "test-and-set", 8, 500, 50.0),
+    ]
+    columns = ["study", "lock", "threads", "line_stay_permille", "ns_per_turn"]
+    run = made(
+        "own-machine-crowds",
+        "sim",
+        "study lock threads series repeat ns_per_turn",
+        *points,
+        tables={"stays": pd.DataFrame(stays, columns=columns)},
+    )
+    seen = Stays.of(run)
+    assert seen.said == (
+        "The median error is 150 % instead of 50; the faster of two locks is right in 0 of 1 cases instead of 1, the direction of a step in "
+        "1 of 1 instead of 1."
+    )
+    assert seen.by_lock == "test-and-set +700 %, ticket +200 %, atomic increment +100 %"
+    assert (seen.atomic_ns, seen.lock_published_ns, seen.lock_usual_ns, seen.lock_ns) == (
+        15.0,
+        400.0,
+        500.0,
+        50.0,
+    )
 
 
 def test_the_lock_that_is_farthest_off_stands_first(crowds):

@@ -28,7 +28,7 @@ constexpr std::int32_t kNone = -1;
 /// Where a line that others have asked for is until it gets to the last of them: one stay after the other.
 class Stays {
  public:
-  /// Whether the CPU has the line now. Time only goes on: what is over is forgotten.
+  /// Whether the CPU has the line now. What is over is forgotten.
   bool is_at(std::uint32_t cpu, Time now) {
     while (first_ < all_.size() && all_[first_].to < now) ++first_;
     return first_ < all_.size() && all_[first_].cpu == cpu && all_[first_].from <= now;

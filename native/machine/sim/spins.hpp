@@ -4,8 +4,8 @@
 //             taken the line since the look before; every other one is a load from the thread's own cache. Where lines stay, a
 //             look sees what is there when the line has come.
 // Leaves out  that a processor may fetch the line ahead of the look
-// Cost        an event for each look that takes the line, two where lines stay; two for the spin; who takes the line from others that spin on
-//             it computes when each of them looks next
+// Cost        an event for each look that takes the line, two where lines stay, and two for the spin; who takes the line
+//             from others that spin on it computes when each of them looks next
 #pragma once
 
 #include <cstdint>

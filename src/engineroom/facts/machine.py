@@ -300,6 +300,55 @@ class Studies(Facts):
         )
 
 
+# Where it shows whether a lock is freed before its line goes.
+SHORT_LOCK = ("lockbench_48", "test-and-set", 8)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stays(Facts):
+    """The same studies where a line stays with its owner until the next request has come half of its way."""
+
+    said: str = fact()
+    by_lock: str = fact()
+    atomic_ns: float = fact("{:.0f} ns")  # per increment, all threads together, the most of them
+    lock_threads: int = fact()
+    lock_published_ns: float = fact("{:,.0f} ns")  # per turn of a test-and-set lock, all threads together
+    lock_usual_ns: float = fact("{:,.0f} ns")
+    lock_ns: float = fact("{:,.0f} ns")
+
+    @classmethod
+    def of(cls, run: Run) -> Stays:
+        usual, found = crowds.off(run.table), crowds.staying(run.table, run.tables["stays"])
+        atomic = found[found["lock"] == "atomic increment"].nlargest(1, "threads").iloc[0]
+        lock, usual_lock = (_at(points, *SHORT_LOCK) for points in (found, usual))
+        return cls(
+            said=stays_said(usual, found),
+            by_lock=by_lock_said(found),
+            atomic_ns=atomic["simulated"],
+            lock_threads=SHORT_LOCK[2],
+            lock_published_ns=lock["published"],
+            lock_usual_ns=usual_lock["simulated"],
+            lock_ns=lock["simulated"],
+        )
+
+
+def _at(points: pd.DataFrame, study: str, lock: str, threads: int) -> pd.Series[Any]:
+    """The one row of this study, lock and number of threads."""
+    found = (points["study"] == study) & (points["lock"] == lock) & (points["threads"] == threads)
+    return points[found].iloc[0]
+
+
+def stays_said(usual: pd.DataFrame, found: pd.DataFrame) -> str:
+    """The three measures of the studies where lines stay, each beside the usual one."""
+    orders, usual_orders = crowds.orders(found)["is_right"], crowds.orders(usual)["is_right"]
+    steps, usual_steps = crowds.steps(found)["is_right"], crowds.steps(usual)["is_right"]
+    return (
+        f"The median error is {found['off_percent'].abs().median():.0f} % instead of {usual['off_percent'].abs().median():.0f}; the faster of two "
+        f"locks is right in {orders.sum()} of {len(orders)} cases instead of {usual_orders.sum()}, the direction of a step in {steps.sum()} of "
+        f"{len(steps)} instead of {usual_steps.sum()}."
+    )
+
+
 def studies_said(points: pd.DataFrame) -> str:
     """How far the studies' points are off beside the goal, and how many steps and orders come out right; misses first."""
     size = points["off_percent"].abs()
@@ -682,6 +731,7 @@ class MachineFacts(Facts):
     earlier: Earlier
     machines: Machines
     studies: Studies
+    stays: Stays
     sensitivity: Sensitivity
 
 
@@ -710,5 +760,6 @@ def facts() -> MachineFacts:
             [presets.preset(name) for name in ("laptop", "two_sockets_88", "four_sockets_176")]
         ),
         studies=Studies.of(of_studies, [studies.study(name) for name in studies.names()]),
+        stays=Stays.of(of_studies),
         sensitivity=Sensitivity.of(all_moves(of_studies), presets.preset("four_sockets_176")),
     )

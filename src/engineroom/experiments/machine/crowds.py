@@ -30,6 +30,7 @@ __all__ = [
     "orders",
     "pairs_off",
     "sensitivities",
+    "staying",
     "steps",
 ]
 
@@ -39,6 +40,8 @@ GOAL_PERCENT = 30.0  # the median error of throughput that is hoped for
 # What a study measured moves, or tells two locks apart, when it changes by more than this.
 MOVES_PERCENT = 10.0
 FACTORS = (0.5, 1.5)
+# Tried beside the machine of the book, which has none: a line stays until the next request has come half of its way.
+LINE_STAY_PERMILLE = 500
 
 COLUMNS = {
     "study": "the study, by its file in data/studies",
@@ -52,15 +55,16 @@ COLUMNS = {
     "simulated_ns": "the same in virtual time",
     "parameter": "the varied number of the study's machine",
     "factor": "times its value there",
+    "line_stay_permille": "of the way of the next request, for how much a line stays with its owner",
 }
 
 
-def _ns_per_turn(study: Study, series: Series, threads: int, seed: int) -> float:
+def _ns_per_turn(study: Study, series: Series, threads: int, seed: int, line_stay_permille: int = 0) -> float:
     from engineroom._native import machine
 
     running = min(threads, study.pool) if study.pool else threads
     seen = machine.crowd(
-        parameters=study.machine_for(running),
+        parameters={**study.machine_for(running), "line_stay_permille": line_stay_permille},
         threads=running,
         cpus=study.cpus(running),
         run_ns=RUN_NS,
@@ -120,10 +124,11 @@ def crowds_sim(
     """All studies, or those named: what they measured, and the same on their machines by each seed.
 
     The table `varied` has each contended point again with each number of the machine that is cited or estimated times each of `factors`;
-    `pairs` has two CPUs at the distances of the one study that published them.
+    `stays` has each of them where lines stay with their owners; `pairs` has two CPUs at the distances of the one study that published them.
     """
     chosen = [studies.study(name) for name in names or studies.names()]
     points = _points(chosen)
+    contended = [point for point in points if point["threads"] > 1]
     with Sitting("sim", seed=seeds[0]) as sitting:
         simulated = sweep(
             _ns_per_turn,
@@ -133,19 +138,24 @@ def crowds_sim(
         )
         again = [
             {**point, "study": point["study"].varied(parameter, factor), "seed": seeds[0]}
-            for point in points
-            if point["threads"] > 1
+            for point in contended
             for parameter in point["study"].machine.uncertain()
             for factor in factors
         ]
         about = [
             {"parameter": parameter, "factor": factor}
-            for point in points
-            if point["threads"] > 1
+            for point in contended
             for parameter in point["study"].machine.uncertain()
             for factor in factors
         ]
         varied = sweep(_ns_per_turn, again, executor=executor, desc="studies, varied")
+        stays = {"seed": seeds[0], "line_stay_permille": LINE_STAY_PERMILLE}
+        stayed = sweep(
+            _ns_per_turn,
+            [{**point, **stays} for point in contended],
+            executor=executor,
+            desc="studies, where lines stay",
+        )
         pairs = [row for study in chosen if _has_pairs(study) for row in _pairs(study)]
     rows = [
         {"study": study.name, "lock": each.series, "threads": each.threads, "series": "published"}
@@ -162,6 +172,10 @@ def crowds_sim(
         "varied": [
             {**_named(point), **changed, "ns_per_turn": ns}
             for point, changed, ns in zip(again, about, varied, strict=True)
+        ],
+        "stays": [
+            {**_named(point), "line_stay_permille": LINE_STAY_PERMILLE, "ns_per_turn": ns}
+            for point, ns in zip(contended, stayed, strict=True)
         ],
         "pairs": pairs,
     }
@@ -197,6 +211,12 @@ def off(table: pd.DataFrame) -> pd.DataFrame:
     return middle.assign(off_percent=100 * (middle["published"] / middle["simulated"] - 1)).reset_index(
         drop=True
     )
+
+
+def staying(table: pd.DataFrame, stays: pd.DataFrame) -> pd.DataFrame:
+    """As `off`, with what was simulated where lines stay."""
+    published = table[table["series"] == "published"]
+    return off(pd.concat([published, stays.assign(series="simulated", repeat=0)]))
 
 
 def _moved(before: float, after: float) -> bool:
