@@ -417,7 +417,7 @@ def validate(cases: Sequence[Case] = CASES, *, executor: Executor | None = None)
     rows = []
     for i, case in enumerate(cases):
         some = values[i * REPLICATIONS : (i + 1) * REPLICATIONS]
-        mean = sum(some) / REPLICATIONS
+        mean = math.fsum(some) / REPLICATIONS
         deviation = math.sqrt(sum((x - mean) ** 2 for x in some) / (REPLICATIONS - 1))
         half_width = T_99 * deviation / math.sqrt(REPLICATIONS)
         rows.append(
