@@ -23,6 +23,7 @@ namespace {
 
 using namespace lock_sys;
 using Bound = std::optional<std::int64_t>;
+using GivenWaiter = py::typing::Dict<py::str, py::object>;
 
 constexpr const char* kPlaygroundDoc = R"(A table and sessions whose statements run one after the other.
 
@@ -83,10 +84,10 @@ py::list deadlocks(const Edges& edges, const std::map<std::uint32_t, std::uint64
   return found;
 }
 
-std::vector<std::uint32_t> grant_order(Policy policy, const std::vector<py::dict>& waiters,
+std::vector<std::uint32_t> grant_order(Policy policy, const std::vector<GivenWaiter>& waiters,
                                        std::uint64_t seed) {
   std::vector<Waiter> all;
-  for (const py::dict& given : waiters) {
+  for (const GivenWaiter& given : waiters) {
     Waiter& waiter = all.emplace_back();
     for (const auto& [key, value] : given) {
       const std::string name = py::str(key);
