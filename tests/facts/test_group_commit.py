@@ -59,8 +59,8 @@ def live_rows(factor=1.0):
 def test_groups_are_one_over_acquisitions_and_the_gain_is_of_the_delay():
     live = group_commit.Live.of(run("own-gc-groups", live_rows()))
     assert live.clients == 64
-    assert live.sync_group_many == 128
-    assert live.flush_group_many_delayed == 64
+    assert live.commits_per_sync_group_many == 128
+    assert live.commits_per_flush_group_many_delayed == 64
     assert live.gain_delay_ratio == 2
     assert live.texts()["fsync_ms"] == "1 ms"
     assert live.table.rows.loc[0, "SYNC group"] == "128.0"
@@ -96,7 +96,7 @@ def test_a_gain_is_the_modified_over_the_original():
     assert gain.ratio[256] == pytest.approx(1.5)
     assert gain.published_ratio[32] == pytest.approx(1.055, abs=0.001)
     durable = group_commit.Durable.of(run("own-gc-durable", gain_rows((1, 256)), "sim"))
-    assert durable.fsyncs_5_5[1] == 2
+    assert durable.fsyncs_per_transaction_5_5[1] == 2
     assert durable.gain_over_5_5_ratio == 3
 
 
