@@ -519,15 +519,15 @@ struct Planted {
   Mistake mistake;
   std::uint64_t RandomReport::*counter;
 };
-class EachMistake : public testing::TestWithParam<Planted> {};
+class EachLockMistake : public testing::TestWithParam<Planted> {};
 
-TEST_P(EachMistake, IsFoundByRunsAtRandom) {
+TEST_P(EachLockMistake, IsFoundByRunsAtRandom) {
   const RandomReport report =
       random_runs(config_of(Design::mysql_9_7), GetParam().mistake, {.seed = 1, .runs = 300});
   EXPECT_GT(report.*GetParam().counter, 0U) << names::of(GetParam().mistake) << ": " << report.first_failure;
 }
 INSTANTIATE_TEST_SUITE_P(
-    LockSys, EachMistake,
+    LockSys, EachLockMistake,
     testing::Values(Planted{Mistake::shard_by_record, &RandomReport::intruders},
                     Planted{Mistake::latched_in_request_order, &RandomReport::hangs},
                     Planted{Mistake::gap_requests_wait, &RandomReport::waits_for_nobody},

@@ -67,9 +67,9 @@ TEST(ReadView, WithNobodyActiveEverythingBeforeItIsShown) {
   EXPECT_FALSE(view.changes_visible(10));
 }
 
-class EachDesign : public testing::TestWithParam<Design> {};
+class EachViewDesign : public testing::TestWithParam<Design> {};
 
-TEST_P(EachDesign, ReadsWhatTheSnapshotSaysAndKeepsWhatIsNeeded) {
+TEST_P(EachViewDesign, ReadsWhatTheSnapshotSaysAndKeepsWhatIsNeeded) {
   const HistoryReport report =
       run_histories(GetParam().latches, GetParam().views, Mistake::none, {.seed = 1, .runs = 120});
   EXPECT_TRUE(report.is_clean()) << report.first_failure;
@@ -80,7 +80,7 @@ TEST_P(EachDesign, ReadsWhatTheSnapshotSaysAndKeepsWhatIsNeeded) {
   EXPECT_GT(report.rollbacks, 100U);
   EXPECT_EQ(report.views_reused > 1000, GetParam().views == Views::kept);
 }
-INSTANTIATE_TEST_SUITE_P(ReadViews, EachDesign, testing::ValuesIn(kDesigns), name_of_test);
+INSTANTIATE_TEST_SUITE_P(ReadViews, EachViewDesign, testing::ValuesIn(kDesigns), name_of_test);
 
 struct Planted {
   const char* name;
@@ -88,9 +88,9 @@ struct Planted {
   std::uint64_t HistoryReport::*counter;
   std::uint64_t runs = 60;
 };
-class EachMistake : public testing::TestWithParam<Planted> {};
+class EachViewMistake : public testing::TestWithParam<Planted> {};
 
-TEST_P(EachMistake, IsFound) {
+TEST_P(EachViewMistake, IsFound) {
   for (const Latches latches : {Latches::one_5_7, Latches::sharded}) {
     const HistoryReport report = run_histories(latches, Views::kept, GetParam().mistake,
                                                {.seed = 1, .runs = GetParam().runs, .transactions = 40});
@@ -98,7 +98,7 @@ TEST_P(EachMistake, IsFound) {
   }
 }
 INSTANTIATE_TEST_SUITE_P(
-    ReadViews, EachMistake,
+    ReadViews, EachViewMistake,
     testing::Values(
         Planted{"NumbersLeaveFirst", Mistake::numbers_leave_first, &HistoryReport::missing_history},
         Planted{"NumberBehindMutex", Mistake::number_behind_mutex, &HistoryReport::wrong_views},

@@ -29,9 +29,9 @@ using machine::HostMachine;
 using machine::SimConfig;
 using machine::SimMachine;
 
-class EachDesign : public testing::TestWithParam<Design> {};
+class EachLogDesign : public testing::TestWithParam<Design> {};
 
-TEST_P(EachDesign, LosesNoDurableCommitInAnyCrash) {
+TEST_P(EachLogDesign, LosesNoDurableCommitInAnyCrash) {
   const CrashReport report =
       crash_runs(GetParam(), Mistake::none, {.seed = 1, .runs = 200, .crashes_per_run = 20});
   EXPECT_TRUE(report.is_clean()) << report.first_failure;
@@ -44,7 +44,7 @@ TEST_P(EachDesign, LosesNoDurableCommitInAnyCrash) {
   EXPECT_LT(report.fsyncs, report.commits);
 }
 
-TEST_P(EachDesign, GivesTheSameRunForTheSameSeed) {
+TEST_P(EachLogDesign, GivesTheSameRunForTheSameSeed) {
   const CrashReport one =
       crash_runs(GetParam(), Mistake::none, {.seed = 77, .runs = 5, .crashes_per_run = 10});
   const CrashReport two =
@@ -60,7 +60,7 @@ std::string name_of_test(const testing::TestParamInfo<Design>& info) {
 }
 const std::vector<Design> kAll{Design::log_5_6, Design::log_5_7, Design::log_8_0,
                                Design::log_8_0_no_writer_threads};
-INSTANTIATE_TEST_SUITE_P(RedoLog, EachDesign, testing::ValuesIn(kAll), name_of_test);
+INSTANTIATE_TEST_SUITE_P(RedoLog, EachLogDesign, testing::ValuesIn(kAll), name_of_test);
 
 struct Planted {
   const char* name;
@@ -69,9 +69,9 @@ struct Planted {
   std::uint64_t CrashReport::*counter;
 };
 
-class EachMistake : public testing::TestWithParam<Planted> {};
+class EachLogMistake : public testing::TestWithParam<Planted> {};
 
-TEST_P(EachMistake, IsFound) {
+TEST_P(EachLogMistake, IsFound) {
   for (const Design design : GetParam().designs) {
     const CrashReport report =
         crash_runs(design, GetParam().mistake, {.seed = 1, .runs = 80, .crashes_per_run = 20});
@@ -82,7 +82,7 @@ TEST_P(EachMistake, IsFound) {
 const std::vector<Design> kOld{Design::log_5_6, Design::log_5_7};
 const std::vector<Design> kNew{Design::log_8_0, Design::log_8_0_no_writer_threads};
 INSTANTIATE_TEST_SUITE_P(
-    RedoLog, EachMistake,
+    RedoLog, EachLogMistake,
     testing::Values(
         Planted{"DurableBeforeFsync", Mistake::durable_before_fsync, kAll, &CrashReport::lost_commits},
         Planted{"FirstGroupNotSet", Mistake::first_group_not_set, kAll, &CrashReport::wrong_checkpoints},

@@ -57,7 +57,6 @@ def _native(folder: str, *options: str, only: str = "") -> list[list[str]]:
             "--output-on-failure",
             "--no-tests=error",
             *("--parallel", "2"),
-            *(["-R", only] if only else []),
         ],
     ]
 

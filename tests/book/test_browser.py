@@ -39,7 +39,7 @@ KNOBS = """() => [...document.querySelectorAll(".er-knob")].map((knob) => {
 })"""
 
 # Captions, and cells of the tables that end with a verdict, which reach out of the page, of a box that scrolls or of themselves.
-OUT_OF_SIGHT = """() => [...document.querySelectorAll("figcaption, caption, table:is(.claims, .compact) :is(th, td)")].filter((part) => {
+OUT_OF_SIGHT = """() => [...document.querySelectorAll("figcaption, caption, table:is(.claims, .compact, .history) :is(th, td)")].filter((part) => {
   const box = part.getBoundingClientRect();
   let right = document.documentElement.clientWidth;
   for (let at = part.parentElement; at; at = at.parentElement) {

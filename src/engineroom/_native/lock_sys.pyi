@@ -126,7 +126,7 @@ def designs() -> list[str]:
 
 def grant_order(
     policy: str,
-    waiters: collections.abc.Sequence[dict[str, object]],
+    waiters: collections.abc.Sequence[dict[str, typing.Any]],
     *,
     seed: typing.SupportsInt | typing.SupportsIndex = 1,
 ) -> list[int]:

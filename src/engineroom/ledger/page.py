@@ -69,7 +69,7 @@ def verdicts_markdown(chapter: str) -> str:
         )
         for row in found
     )
-    return listed(("figure", "verdict", "stability", "protocols"), lines, kind="claims") + "\n"
+    return listed(("figure", "verdict", "stability", "protocols"), lines, kind="history") + "\n"
 
 
 def changes_markdown(chapter: str) -> str:
@@ -117,7 +117,7 @@ def _recordings_table(figure: str, method: str) -> str:
         for each in history.recordings(figure, method)
     )
     header = ("recording", "protocol", "verdict of its rows", "what changed", "counts or why not")
-    return listed(header, lines, kind="claims")
+    return listed(header, lines, kind="history")
 
 
 def _stability(row: Row) -> str:
