@@ -358,6 +358,7 @@ bool all_find_room(std::size_t group_bytes) {
       const Appended appended = co_await log.append(m, group, false);
       if (appended.done) ++found_room;
     }
+    m.stop();
   });
   m.run_for(1'000'000'000);
   return found_room == 100;
