@@ -9,7 +9,8 @@ import pytest
 
 from engineroom.query_graphs.dot import dot
 
-EXPLAINED = {
+BLOCK = {
+    "select": 1,
     "tables": [{"name": "a"}, {"name": 'b "x"'}, {"name": "c"}],
     "edges": [
         {"left": [1], "right": [2], "condition": "b.y = c.y"},
@@ -17,14 +18,16 @@ EXPLAINED = {
     ],
     "our_plan": {"tree": {"inputs": [{"table": "a"}, {"inputs": [{"table": 'b "x"'}, {"table": "c"}]}]}},
 }
+EXPLAINED = {"blocks": [BLOCK, {"select": 2, "refused": "why"}, {**BLOCK, "our_plan": {"refused": "why"}}]}
 
 
 def test_an_edge_between_sets_goes_through_a_point():
     lines = dot(EXPLAINED).splitlines()
-    assert '    t1 -- t2 [label="b.y = c.y"]' in lines
-    assert "    t0 -- e1 [style=solid]" in lines
-    assert {"    t1 -- e1 [style=dashed]", "    t2 -- e1 [style=dashed]"} <= set(lines)
-    assert sum(" -- p" in line for line in lines) == 4
+    assert '    b0_t1 -- b0_t2 [label="b.y = c.y"]' in lines
+    assert "    b0_t0 -- b0_e1 [style=solid]" in lines
+    assert {"    b2_t1 -- b2_e1 [style=dashed]", "    b2_t2 -- b2_e1 [style=dashed]"} <= set(lines)
+    assert sum(" -- b0_p" in line for line in lines) == 4
+    assert not any("b1_" in line or "b2_p" in line for line in lines)
 
 
 @pytest.mark.skipif(shutil.which("dot") is None, reason="no Graphviz here")

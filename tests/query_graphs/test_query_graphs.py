@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 from collections.abc import Iterator
 
 import pytest
@@ -9,11 +11,12 @@ from click.testing import CliRunner
 
 from engineroom import servers
 from engineroom.errors import EngineRoomError
+from engineroom.query_graphs import explain as explaining
 from engineroom.query_graphs.cli import join_order
 from engineroom.query_graphs.compare import DATABASE, Compared, compare_all, load
 from engineroom.query_graphs.explain import explain, text
 from engineroom.query_graphs.queries import queries
-from engineroom.query_graphs.trace import read_trace, traced
+from engineroom.query_graphs.trace import read_trace, trace_of, traced
 
 MOST_PAIRS = 2000
 
@@ -86,19 +89,125 @@ def test_explain_shows_graph_pairs_and_both_plans(server):
     load(server)
     sql = "SELECT COUNT(*) FROM t00 JOIN t01 ON t00.c0 = t01.c0 LEFT JOIN t02 ON t01.c1 = t02.c0"
     found = explain(server, sql, DATABASE)
-    assert [table["name"] for table in found["tables"]] == ["t00", "t01", "t02"]
-    assert found["graph_built_by_us_is_equal"] is True
-    assert found["events_equal"] is True
-    assert found["counters"]["csg_cmp_pairs"] == len(found["pairs"]) == 4
+    (block,) = found["blocks"]
+    assert [table["name"] for table in block["tables"]] == ["t00", "t01", "t02"]
+    assert block["graph_built_by_us_is_equal"] is True
+    assert block["events_equal"] is True
+    assert block["counters"]["csg_cmp_pairs"] == len(block["pairs"]) == 4
     shown = text(found)
     assert "{t00} - {t01}" in shown
-    assert "Left hash join" in shown
+    assert "Left hash join" in found["hypergraph_plan"]
+    assert found["usual_plan"] in shown
     with pytest.raises(EngineRoomError, match="joins nothing"):
         explain(server, "SELECT 1", DATABASE)
     with pytest.raises(EngineRoomError, match=r"(?s)MySQL 9.7.*correct the statement"):
         explain(server, "SELECT * FROM nowhere", DATABASE)
     with pytest.raises(EngineRoomError, match=r"(?s)Unknown database 'nosuch'.*leave --database out"):
         explain(server, sql, "nosuch")
+    with pytest.raises(EngineRoomError, match="2 statements"):
+        explain(server, f"{sql}; {sql}", DATABASE)
+
+
+JOIN = "SELECT COUNT(*) FROM t00 JOIN t01 ON t00.c0 = t01.c0"
+# Statements of several query blocks, and the SELECTs of them that join.
+BLOCKS = {
+    f"{JOIN} WHERE t00.c1 = (SELECT MAX(c1) FROM t02)": [1],
+    f"SELECT t03.c0, (SELECT MAX(t02.c1) FROM t02 WHERE t02.c0 = t03.c0) FROM t03 JOIN ({JOIN.replace('COUNT(*)', 't00.c0 x')}"
+    " GROUP BY 1) d ON d.x = t03.c0": [1, 3],
+    f"{JOIN} UNION {JOIN}": [1, 2],
+    "WITH RECURSIVE r (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r JOIN t01 ON t01.c0 = r.n WHERE n < 3) SELECT * FROM r": [
+        3
+    ],
+    "SELECT * FROM t00, LATERAL (SELECT * FROM t01 WHERE t01.c0 = t00.c0 LIMIT 1) d": [1],
+}
+
+
+@pytest.mark.live
+@pytest.mark.parametrize("sql", BLOCKS)
+def test_explain_shows_every_block_that_joins(server, sql):
+    load(server)
+    found = explain(server, sql, DATABASE)
+    assert sorted(block["select"] for block in found["blocks"]) == BLOCKS[sql]
+    assert all(block["events_equal_but_for_sides"] for block in found["blocks"])
+    assert all(f"SELECT #{select}" in text(found) for select in BLOCKS[sql])
+
+
+@pytest.mark.live
+def test_our_plan_takes_the_rows_that_a_tables_own_conditions_leave(server):
+    load(server)
+    (block,) = explain(server, f"{JOIN} WHERE t00.c5 = 3", DATABASE)["blocks"]
+    table = block["tables"][0]
+    assert table["filtered_rows"] < table["rows"]
+    (leaf,) = [each for each in block["our_plan"]["tree"]["inputs"] if each.get("table") == "t00"]
+    assert leaf["rows"] == table["filtered_rows"]
+
+
+@pytest.mark.live
+@pytest.mark.parametrize(
+    "sql",
+    [JOIN.replace("JOIN", "STRAIGHT_JOIN"), JOIN.replace("SELECT", "SELECT /*+ JOIN_ORDER(t01, t00) */")],
+)
+def test_a_fixed_order_has_no_plan_of_ours(server, sql):
+    load(server)
+    (block,) = explain(server, sql, DATABASE)["blocks"]
+    assert "fix an order" in block["our_plan"]["refused"]
+    assert block["events_equal_but_for_sides"]
+
+
+@pytest.mark.live
+def test_few_pairs_simplify_and_a_trace_that_is_too_long_is_refused(server, monkeypatch):
+    load(server)
+    star = "SELECT COUNT(*) FROM t00" + "".join(
+        f" JOIN t{i:02} ON t{i:02}.c0 = t00.c{i}" for i in range(1, 7)
+    )
+    (block,) = explain(server, star, DATABASE)["blocks"]
+    assert (block["simplification_steps"], block["counters"]["csg_cmp_pairs"]) == (0, 6 * 2**5)
+    found = explain(server, star, DATABASE, most_pairs=30)
+    assert found["pair_limit"] == 30
+    assert found["blocks"][0]["simplification_steps"] > 0
+    assert "steps of simplification" in text(found)
+    monkeypatch.setattr(explaining, "MOST_TRACE_BYTES", 10_000)
+    with pytest.raises(EngineRoomError, match="--pairs"):
+        explain(server, star, DATABASE)
+
+
+@pytest.mark.live
+def test_a_trace_from_elsewhere_is_explained_without_a_server(server, tmp_path):
+    load(server)
+    with contextlib.closing(server.connect(DATABASE)) as connection, traced(connection) as cursor:
+        trace = trace_of(cursor, JOIN)
+    (tmp_path / "trace.json").write_text(trace)
+    command = ["explain", "--trace", str(tmp_path / "trace.json")]
+    shown = CliRunner().invoke(join_order, [*command, "--format", "json"], catch_exceptions=False)
+    of_server = explain(server, JOIN, DATABASE)["blocks"]
+    assert json.loads(shown.output)["blocks"] == [{**of_server[0], "graph_built_by_us_is_equal": None}]
+    assert "SELECT #1" in CliRunner().invoke(join_order, command, catch_exceptions=False).output
+
+
+@pytest.mark.parametrize(
+    ("trace", "complaint"),
+    [
+        ("", "no JSON"),
+        ("[" * 100_000, "no JSON"),
+        ("{}", "joins nothing"),
+        (
+            '{"select#": 7, "join_optimizer": ["Enumerating subplans:", "Found sets {a} and {b}, connected by condition x"]}',
+            None,
+        ),
+    ],
+)
+def test_a_trace_that_is_none_is_refused(trace, complaint):
+    if complaint is None:
+        (block,) = explaining.of_trace(trace)
+        assert block["select"] == 7
+        assert "not listed" in block["refused"]
+    else:
+        with pytest.raises(EngineRoomError, match=complaint):
+            explaining.of_trace(trace)
+
+
+def test_a_statement_or_a_trace_is_asked_for():
+    assert "--trace" in CliRunner().invoke(join_order, ["explain"]).output
 
 
 @pytest.mark.live

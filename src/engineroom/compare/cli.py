@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from engineroom import files
-from engineroom.compare import report, sql_text
+from engineroom import files, sql_text
+from engineroom.compare import report
 from engineroom.compare.sides import compare as compared
 
 __all__ = ["compare"]

@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engineroom import provenance
-from engineroom.compare import made_rows, sql_text
+from engineroom import provenance, sql_text
+from engineroom.compare import made_rows
 from engineroom.errors import EngineRoomError
 from engineroom.measuring.statement import Measured, measure
 from engineroom.measuring.statement import plan as explained

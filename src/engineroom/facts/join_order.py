@@ -225,7 +225,7 @@ class Sample(Facts):
 
     @classmethod
     def of(cls, recorded: Mapping[str, Any]) -> Sample:
-        planned = trace.parse(json.dumps(recorded))[0]
+        planned = next(iter(trace.plannings(recorded)))
         return cls(
             events=events_beside(recorded, planned),
             plans=plans_beside(recorded["server"], planned),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
+from pathlib import Path
+from typing import Any
 
 import click
 
@@ -65,21 +67,59 @@ def enumerate_graph(graph: str, algorithm: str, quiet: bool, limit: int | None) 
 
 
 @join_order.command()
-@click.argument("statement")
+@click.argument("statement", required=False)
 @click.option("--database", help="The schema of the statement; by default the comparison's own tables.")
 @click.option("--version", default="9.7", show_default=True, help="Which running server.")
+@click.option(
+    "--trace",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Explain this optimizer trace of MySQL 9.7 instead, and ask no server.",
+)
+@click.option(
+    "--pairs",
+    type=click.IntRange(1),
+    help="Let the optimizer look at so many pairs; by default what the server allows. A star of 15 tables has 114,688.",
+)
 @click.option("--format", "form", type=click.Choice(["text", "json", "dot"]), default="text")
-def explain(statement: str, database: str | None, version: str, form: str) -> None:
-    """Show the hypergraph of STATEMENT, its pairs, our plan and the server's.
+def explain(  # noqa: PLR0917 - click gives them by name
+    statement: str | None,
+    database: str | None,
+    version: str,
+    trace: Path | None,
+    pairs: int | None,
+    form: str,
+) -> None:
+    """Show the hypergraph of each query block of STATEMENT, its pairs, our plan and the server's.
 
-    A shared server of the version is used (engineroom server start), else one for this statement alone. Without --database the
-    statement is about the tables of data/join_order/schema.sql: t00 to t19 with columns c0 to c11. --format dot is for Graphviz:
-    pipe it into `dot -Tsvg`.
+    A shared server of the version is used (engineroom server start, or ENGINEROOM_DSN for your own), else one for this statement
+    alone; the statement is explained, not run. Without --database it is about the tables of data/join_order/schema.sql: t00 to t19
+    with columns c0 to c11. --format dot is for Graphviz: pipe it into `dot -Tsvg`.
+
+    For --trace, on a server of 9.7: SET optimizer_switch = 'hypergraph_optimizer=on', optimizer_trace = 'enabled=on'; then
+    EXPLAIN FORMAT=TREE the statement, and keep SELECT trace FROM information_schema.optimizer_trace.
     """
-    from engineroom.query_graphs import compare
     from engineroom.query_graphs.dot import dot
+    from engineroom.query_graphs.explain import of_trace, text
+
+    if (statement is None) == (trace is None):
+        raise click.UsageError("give a STATEMENT, or the file of a trace with --trace")
+    if trace is not None:
+        blocks = of_trace(trace.read_text(encoding="utf-8", errors="replace"))
+        found: dict[str, Any] = {"server": None, "pair_limit": None, "blocks": blocks}
+    else:
+        found = _explained(str(statement), database, version, pairs)
+    forms = {
+        "json": lambda: json.dumps(found, indent=2),
+        "dot": lambda: dot(found),
+        "text": lambda: files.visible(text(found)),
+    }
+    click.echo(forms[form]())
+
+
+def _explained(statement: str, database: str | None, version: str, pairs: int | None) -> dict[str, Any]:
+    from engineroom.query_graphs import compare
     from engineroom.query_graphs.explain import explain as explained
-    from engineroom.query_graphs.explain import refuse_without_hypergraph, text
+    from engineroom.query_graphs.explain import refuse_without_hypergraph
     from engineroom.servers import lifecycle
     from engineroom.servers.catalogue import resolve
 
@@ -91,10 +131,4 @@ def explain(statement: str, database: str | None, version: str, form: str) -> No
         refuse_without_hypergraph(server)  # before the tables, which an older server cannot make
         if database is None:
             compare.load(server)
-        found = explained(server, statement, database or compare.DATABASE)
-    forms = {
-        "json": lambda: json.dumps(found, indent=2),
-        "dot": lambda: dot(found),
-        "text": lambda: files.visible(text(found)),
-    }
-    click.echo(forms[form]())
+        return explained(server, statement, database or compare.DATABASE, most_pairs=pairs)

@@ -11,31 +11,45 @@ SIDES = (("left", "solid"), ("right", "dashed"))  # how an edge between sets is 
 
 
 def dot(explained: Mapping[str, Any]) -> str:
-    """The hypergraph and our plan of `explain` as one Graphviz file; an edge between sets goes through a point, as the server draws it."""
-    names = [table["name"] for table in explained["tables"]]
-    lines = ["graph query {", "  subgraph cluster_graph {", '    label = "Hypergraph"']
-    lines += [f"    t{i} [label={_quoted(name)}]" for i, name in enumerate(names)]
-    for k, edge in enumerate(explained["edges"]):
+    """The hypergraph and our plan of every block of `explain` as one Graphviz file; an edge between sets goes through a point, as the server draws it."""
+    lines = ["graph query {"]
+    for n, block in enumerate(explained["blocks"]):
+        if "refused" not in block:
+            lines += _block(block, f"b{n}_", f" of SELECT #{block['select']}")
+    return "\n".join([*lines, "}"])
+
+
+def _block(block: Mapping[str, Any], prefix: str, of_select: str) -> list[str]:
+    """Two boxes; `prefix` keeps the names of blocks apart."""
+    lines = [f"  subgraph cluster_{prefix}graph {{", f'    label = "Hypergraph{of_select}"']
+    lines += [f"    {prefix}t{i} [label={_quoted(table['name'])}]" for i, table in enumerate(block["tables"])]
+    for k, edge in enumerate(block["edges"]):
         label = _quoted(edge["condition"])
         if len(edge["left"]) == len(edge["right"]) == 1:
-            lines.append(f"    t{edge['left'][0]} -- t{edge['right'][0]} [label={label}]")
+            lines.append(f"    {prefix}t{edge['left'][0]} -- {prefix}t{edge['right'][0]} [label={label}]")
             continue
-        lines.append(f"    e{k} [shape=point, xlabel={label}]")
-        lines += [f"    t{i} -- e{k} [style={style}]" for side, style in SIDES for i in edge[side]]
-    lines += ["  }", "  subgraph cluster_plan {", '    label = "Our plan"']
+        lines.append(f"    {prefix}e{k} [shape=point, xlabel={label}]")
+        lines += [
+            f"    {prefix}t{i} -- {prefix}e{k} [style={style}]" for side, style in SIDES for i in edge[side]
+        ]
+    lines.append("  }")
+    if "refused" in block["our_plan"]:
+        return lines
+    lines += [f"  subgraph cluster_{prefix}plan {{", f'    label = "Our plan{of_select}"']
     n = 0
 
     def visit(tree: Mapping[str, Any]) -> int:
         nonlocal n
         mine, n = n, n + 1
         text = tree.get("table", "join")
-        lines.append(f"    p{mine} [shape={'box' if 'table' in tree else 'oval'}, label={_quoted(text)}]")
+        shape = "box" if "table" in tree else "oval"
+        lines.append(f"    {prefix}p{mine} [shape={shape}, label={_quoted(text)}]")
         for each in tree.get("inputs", ()):
-            lines.append(f"    p{mine} -- p{visit(each)}")
+            lines.append(f"    {prefix}p{mine} -- {prefix}p{visit(each)}")
         return mine
 
-    visit(explained["our_plan"]["tree"])
-    return "\n".join([*lines, "  }", "}"])
+    visit(block["our_plan"]["tree"])
+    return [*lines, "  }"]
 
 
 def _quoted(text: str) -> str:

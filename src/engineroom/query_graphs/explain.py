@@ -6,18 +6,21 @@ import contextlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from engineroom import sql_text
 from engineroom.errors import EngineRoomError
 from engineroom.measuring.statement import plan as plan_of
 from engineroom.query_graphs import graphs
 from engineroom.query_graphs.build import build
-from engineroom.query_graphs.trace import read_trace, traced
+from engineroom.query_graphs.trace import Planned, TraceError, blocks, trace_of, traced
 
 if TYPE_CHECKING:
+    from engineroom._native.join_order import Graph
     from engineroom.servers import Server
 
-__all__ = ["explain", "refuse_without_hypergraph", "text", "tree", "tree_lines"]
+__all__ = ["explain", "of_trace", "refuse_without_hypergraph", "text", "tree", "tree_lines"]
 
 MOST_PAIRS_SHOWN = 40
+MOST_TRACE_BYTES = 100_000_000
 
 
 def refuse_without_hypergraph(server: Server) -> None:
@@ -29,24 +32,25 @@ def refuse_without_hypergraph(server: Server) -> None:
         )
 
 
-def explain(server: Server, sql: str, database: str) -> dict[str, Any]:
-    """The hypergraph, all pairs, our plan and the server's, as plain JSON types.
+def explain(
+    server: Server, sql: str, database: str | None, *, most_pairs: int | None = None
+) -> dict[str, Any]:
+    """Every query block of `sql` as `of_trace` has it, the plans of both optimizers, and the limit of pairs, as plain JSON types.
 
-    The hypergraph, the rows of the tables and the selectivities are the server's own. Our plan is the cheapest of hash joins over
-    them; the server knows indexes and sort orders, too.
+    most_pairs: optimizer_max_subgraph_pairs; None: the server's own.
     """
     import mysql.connector
 
-    from engineroom._native import join_order as kernel
-
     refuse_without_hypergraph(server)
+    sql = sql_text.one_statement(sql, "the text")
     try:
-        with (
-            contextlib.closing(server.connect(database)) as connection,
-            traced(connection, most_pairs=2**31 - 1) as cursor,
-        ):
-            blocks = read_trace(cursor, sql)
-            plan = plan_of(server, connection, sql)
+        with contextlib.closing(server.connect(database)) as connection:
+            usual = plan_of(server, connection, sql)
+            with traced(connection, most_pairs=most_pairs, most_bytes=MOST_TRACE_BYTES) as cursor:
+                cursor.execute("SELECT @@optimizer_max_subgraph_pairs")
+                (limit,) = cursor.fetchone()
+                trace = trace_of(cursor, sql)
+                plan = plan_of(server, connection, sql)
     except mysql.connector.Error as error:
         remedy = f"correct the statement for the database {database}"
         if error.errno == mysql.connector.errorcode.ER_BAD_DB_ERROR:
@@ -55,38 +59,98 @@ def explain(server: Server, sql: str, database: str) -> dict[str, Any]:
                 "or leave --database out for the tables of this chapter"
             )
         raise EngineRoomError(f"MySQL {server.version} says: {error}", remedy=remedy) from error
-    if not blocks or len(blocks[0].tables) < 2:
-        raise EngineRoomError("the statement joins nothing", remedy="give a SELECT over at least two tables")
-    planned = blocks[0]
-    graph = graphs.from_json(planned.graph())
-    found = kernel.enumerate(graph)
-    rows = [max(1.0, planned.rows[node]) for node in range(len(planned.tables))]
-    selectivity = [min(1.0, max(1e-12, edge.selectivity)) for edge in planned.graphs[-1]]
-    ours = kernel.best_plan(
-        graph, rows, selectivity, cost="hash_join", kinds=[edge.kind for edge in planned.graphs[-1]]
-    )
-    try:
-        is_built = build(sql).graph == planned.graph(0)
-    except (EngineRoomError, KeyError):
-        is_built = None
     return {
         "server": server.version,
-        "tables": [{"name": name, "rows": rows[i]} for i, name in enumerate(planned.tables)],
+        "pair_limit": int(limit),
+        "blocks": of_trace(trace, sql),
+        "hypergraph_plan": plan,
+        "usual_plan": usual,
+    }
+
+
+def of_trace(trace: str, sql: str | None = None) -> list[dict[str, Any]]:
+    """Of every query block that joins: hypergraph, pairs and our plan beside the server's, from a trace of the hypergraph optimizer.
+
+    The hypergraph, the rows that each table's own conditions leave, and the selectivities are the server's. Our plan is the
+    cheapest of hash joins over them; the server knows indexes and sort orders, too. A block that cannot be read says why under
+    `refused`. Raises EngineRoomError when no block joins. `sql` is compared with our own reader of statements.
+    """
+    found = []
+    for select, planned in blocks(trace):
+        if isinstance(planned, TraceError):
+            found.append({"select": select, "refused": planned.problem})
+        elif len(planned.tables) > 1 and planned.graphs:
+            found.append({"select": select, **_block(planned, sql)})
+    if not found:
+        raise EngineRoomError("the statement joins nothing", remedy="give a SELECT over at least two tables")
+    return found
+
+
+def _block(planned: Planned, sql: str | None) -> dict[str, Any]:
+    from engineroom._native import join_order as kernel
+
+    graph = graphs.from_json(planned.graph())
+    found = kernel.enumerate(graph)
+    ours, servers = [tuple(event) for event in found.events.tolist()], planned.named_events()
+    rows = [max(1.0, planned.filtered_rows[node]) for node in range(len(planned.tables))]
+    return {
+        "tables": [
+            {"name": name, "rows": planned.rows[i], "filtered_rows": rows[i]}
+            for i, name in enumerate(planned.tables)
+        ],
         "edges": [
             {**edge, "condition": known.condition, "selectivity": known.selectivity}
             for edge, known in zip(planned.graph()["edges"], planned.graphs[-1], strict=True)
         ],
-        "graph_built_by_us_is_equal": is_built,
-        "events_equal": [tuple(event) for event in found.events.tolist()] == planned.named_events(),
+        "simplification_steps": planned.steps or 0,
+        "graph_built_by_us_is_equal": None if sql is None else _is_built(sql, planned),
+        "events_equal": ours == servers,
+        "events_equal_but_for_sides": [_without_sides(event) for event in ours]
+        == [_without_sides(event) for event in servers],
         "counters": {name: int(value) for name, value in found.counters.items()},
         "pairs": [
             {"left": graphs.nodes_of(left), "right": graphs.nodes_of(right), "edge": edge}
-            for left, right, edge in found.events.tolist()
+            for left, right, edge in ours
             if edge >= 0
         ],
-        "our_plan": {"cost": ours.cost, "tree": tree(ours.nodes, planned.tables)},
-        "server_plan": {"cost": planned.cost, "text": plan},
+        "our_plan": _our_plan(planned, graph, rows),
+        "server_cost": planned.cost,
+        "server_join_order": planned.join_order,
     }
+
+
+def _our_plan(planned: Planned, graph: Graph, rows: Sequence[float]) -> dict[str, Any]:
+    """The cheapest plan of hash joins, or under `refused` why there is none of ours."""
+    from engineroom._native import join_order as kernel
+
+    edges = planned.graphs[-1]
+    if any(edge.rules for edge in edges):
+        return {"refused": "its joins have conflict rules, which our plans do not know"}
+    if planned.is_order_forced:
+        return {
+            "refused": "STRAIGHT_JOIN and the hints of join order fix an order, which our plans do not know"
+        }
+    ours = kernel.best_plan(
+        graph,
+        rows,
+        [min(1.0, max(1e-12, edge.selectivity)) for edge in edges],
+        cost="hash_join",
+        kinds=[edge.kind for edge in edges],
+    )
+    return {"cost": ours.cost, "tree": tree(ours.nodes, planned.tables)}
+
+
+def _without_sides(event: tuple[int, ...]) -> tuple[int, ...]:
+    left, right, edge = event
+    return min(left, right), max(left, right), edge
+
+
+def _is_built(sql: str, planned: Planned) -> bool | None:
+    """Whether our reader makes the same graph of the statement; None when it does not know such statements."""
+    try:
+        return bool(build(sql).graph == planned.graph(0))
+    except (EngineRoomError, KeyError):
+        return None
 
 
 def tree(nodes: Any, tables: Sequence[str], at: int = -1) -> dict[str, Any]:
@@ -112,37 +176,60 @@ def tree_lines(tree: dict[str, Any], depth: int = 0) -> list[str]:
 
 def text(explained: dict[str, Any]) -> str:
     """The whole for people."""
-    names = [table["name"] for table in explained["tables"]]
+    lines = [f"MySQL {explained['server']}" if explained["server"] else "A trace of MySQL 9.7"]
+    for block in explained["blocks"]:
+        lines += ["", f"SELECT #{block['select']}", *(_block_lines(block, explained["pair_limit"]))]
+    for title, key in (("by the hypergraph optimizer", "hypergraph_plan"), ("without it", "usual_plan")):
+        if key in explained:
+            lines += ["", f"The server's plan {title}:", explained[key]]
+    return "\n".join(lines)
+
+
+_EQUAL = {
+    True: "equal",
+    False: "NOT equal",
+    None: "not built (the statement is more than our reader knows)",
+}
+
+
+def _block_lines(block: dict[str, Any], pair_limit: int | None) -> list[str]:
+    if "refused" in block:
+        return [f"  not shown: {block['refused']}"]
+    names = [table["name"] for table in block["tables"]]
 
     def named(nodes: list[int]) -> str:
         return "{" + ",".join(names[node] for node in nodes) + "}"
 
-    lines = [f"MySQL {explained['server']}", "", "Tables:"]
+    lines = ["Tables, with the rows that their own conditions leave:"]
     lines += [
-        f"  {i}  {table['name']}  {table['rows']:g} rows" for i, table in enumerate(explained["tables"])
+        f"  {i}  {table['name']}  {table['filtered_rows']:g} of {table['rows']:g} rows"
+        for i, table in enumerate(block["tables"])
     ]
     lines += ["", "Edges:"]
     lines += [
         f"  {k}  {named(edge['left'])} - {named(edge['right'])}  {edge['condition']}  (selectivity {edge['selectivity']:g})"
-        for k, edge in enumerate(explained["edges"])
+        for k, edge in enumerate(block["edges"])
     ]
-    equal = {
-        True: "equal",
-        False: "NOT equal",
-        None: "not built (the statement is more than our reader knows)",
-    }
-    lines += ["", f"Hypergraph built by us: {equal[explained['graph_built_by_us_is_equal']]}"]
-    lines += [f"Events of our enumerator and of the trace: {equal[explained['events_equal']]}"]
-    counters = explained["counters"]
-    lines += ["", f"{counters['connected_subgraphs']} connected sets, {counters['csg_cmp_pairs']} pairs:"]
-    shown = explained["pairs"][:MOST_PAIRS_SHOWN]
+    lines += ["", f"Hypergraph built by us: {_EQUAL[block['graph_built_by_us_is_equal']]}"]
+    events = _EQUAL[block["events_equal"]]
+    if block["events_equal_but_for_sides"] and not block["events_equal"]:
+        events = "equal, but for which side of some pairs is called left"
+    lines += [f"Events of our enumerator and of the trace: {events}"]
+    counters = block["counters"]
+    pairs = f"{counters['csg_cmp_pairs']:,} pairs"
+    if pair_limit is not None:
+        pairs += f" of the {pair_limit:,} that optimizer_max_subgraph_pairs allows"
+    if block["simplification_steps"]:
+        pairs += (
+            f", after {block['simplification_steps']} steps of simplification: some orders were not looked at"
+        )
+    lines += ["", f"{counters['connected_subgraphs']:,} connected sets, {pairs}:"]
+    shown = block["pairs"][:MOST_PAIRS_SHOWN]
     lines += [f"  {named(pair['left'])} and {named(pair['right'])} by edge {pair['edge']}" for pair in shown]
-    if len(explained["pairs"]) > len(shown):
-        lines.append(f"  ... {len(explained['pairs']) - len(shown)} more; --format json has all")
-    lines += ["", "Our plan (hash joins only):", *tree_lines(explained["our_plan"]["tree"])]
-    lines += [
-        "",
-        f"The server's plan (cost {explained['server_plan']['cost']:g}):",
-        explained["server_plan"]["text"],
-    ]
-    return "\n".join(lines)
+    if len(block["pairs"]) > len(shown):
+        lines.append(f"  ... {len(block['pairs']) - len(shown):,} more; --format json has all")
+    ours = block["our_plan"]
+    lines += ["", "Our plan (hash joins only):"]
+    lines += [f"  none: {ours['refused']}"] if "refused" in ours else tree_lines(ours["tree"])
+    lines += ["", f"The server's order: {block['server_join_order']}, cost {block['server_cost']:g}"]
+    return lines

@@ -16,7 +16,7 @@ from typing import Any
 
 from engineroom.errors import EngineRoomError
 
-__all__ = ["Edge", "Planned", "TraceError", "read_trace", "traced"]
+__all__ = ["Edge", "Planned", "TraceError", "blocks", "plannings", "read_trace", "trace_of", "traced"]
 
 SWITCH = "hypergraph_optimizer=on"
 
@@ -68,6 +68,18 @@ class Planned:
     pairs_after_steps: int | None = None
     join_order: str | None = None
     cost: float | None = None
+    select: int | None = None
+    _kept_rows: dict[int, float] = field(default_factory=dict)
+
+    @property
+    def is_order_forced(self) -> bool:
+        """Whether STRAIGHT_JOIN or a hint of join order holds some join's sides where they are."""
+        return any("[forced noncommutative]" in line for line in self.tree)
+
+    @property
+    def filtered_rows(self) -> dict[int, float]:
+        """The estimated rows of each table that its own conditions leave; those of the table where the trace does not say."""
+        return self.rows | self._kept_rows
 
     @property
     def rows(self) -> dict[int, float]:
@@ -106,8 +118,13 @@ class Planned:
 
 
 @contextlib.contextmanager
-def traced(connection: Any, *, most_pairs: int | None = None) -> Iterator[Any]:
-    """A cursor whose statements are planned by the hypergraph optimizer and traced; the session's settings are put back."""
+def traced(
+    connection: Any, *, most_pairs: int | None = None, most_bytes: int = 1_000_000_000
+) -> Iterator[Any]:
+    """A cursor whose statements are planned by the hypergraph optimizer and traced; the session's settings are put back.
+
+    most_pairs: optimizer_max_subgraph_pairs; None: the session's own. most_bytes: of a trace.
+    """
     with connection.cursor() as cursor:
         names = [
             "optimizer_switch",
@@ -119,7 +136,7 @@ def traced(connection: Any, *, most_pairs: int | None = None) -> Iterator[Any]:
         before = cursor.fetchone()
         try:
             cursor.execute(f"SET optimizer_switch = '{SWITCH}', optimizer_trace = 'enabled=on'")
-            cursor.execute("SET optimizer_trace_max_mem_size = 1000000000")
+            cursor.execute(f"SET optimizer_trace_max_mem_size = {int(most_bytes)}")
             if most_pairs is not None:
                 cursor.execute(f"SET optimizer_max_subgraph_pairs = {int(most_pairs)}")
             yield cursor
@@ -130,47 +147,68 @@ def traced(connection: Any, *, most_pairs: int | None = None) -> Iterator[Any]:
                 )
 
 
-def read_trace(cursor: Any, sql: str) -> list[Planned]:
-    """EXPLAIN `sql` on a cursor of `traced` and return what was planned, one per query block with a join."""
+def trace_of(cursor: Any, sql: str) -> str:
+    """EXPLAIN `sql` on a cursor of `traced` and return the trace, as JSON."""
     cursor.execute(f"EXPLAIN FORMAT=TREE {sql}")
     cursor.fetchall()
     cursor.execute("SELECT trace, missing_bytes_beyond_max_mem_size FROM information_schema.optimizer_trace")
     text, missing = cursor.fetchone()
     if missing:
-        raise TraceError(f"the trace lacks its last {missing} bytes; the limit is 1 GB")
-    return parse(text)
+        raise EngineRoomError(
+            f"the trace of the optimizer's work has {(len(text) + missing) / 1e6:,.0f} MB, more than the {len(text) / 1e6:,.0f} MB that it may have",
+            remedy="let the optimizer look at fewer pairs (--pairs 1000), or explain a part of the statement",
+        )
+    return str(text)
 
 
-def parse(text: str) -> list[Planned]:
-    """The plannings in a trace's JSON."""
-    return [_planned(lines) for lines in _join_optimizer(json.loads(text))]
+def read_trace(cursor: Any, sql: str) -> list[Planned]:
+    """EXPLAIN `sql` on a cursor of `traced` and return what was planned, one per query block that reads a table."""
+    return list(plannings(json.loads(trace_of(cursor, sql))))
 
 
-def _join_optimizer(value: Any) -> Iterator[list[str]]:
+def plannings(trace: Any) -> Iterator[Planned]:
+    """What a trace's JSON says of each query block. Raises TraceError for one that cannot be read."""
+    return (_planned(lines, select) for select, lines in _join_optimizer(trace))
+
+
+def blocks(text: str) -> Iterator[tuple[int | None, Planned | TraceError]]:
+    """Each query block of a trace, with the number of its SELECT: what was planned, or why it cannot be read."""
+    try:
+        value = json.loads(text)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise TraceError(f"the trace is no JSON: {error}") from None
+    for select, lines in _join_optimizer(value):
+        try:
+            yield select, _planned(lines, select)
+        except TraceError as error:
+            yield select, error
+        except (KeyError, IndexError) as error:
+            yield select, TraceError(f"the trace of this block names a table that it has not listed: {error}")
+
+
+def _join_optimizer(value: Any, select: int | None = None) -> Iterator[tuple[int | None, list[str]]]:
+    """Every list of lines, with the number of the SELECT around it."""
     if isinstance(value, dict):
+        select = value.get("select#", select)
         for key, inner in value.items():
             if key == "join_optimizer":
-                yield inner
+                yield select, inner
             else:
-                yield from _join_optimizer(inner)
+                yield from _join_optimizer(inner, select)
     elif isinstance(value, list):
         for inner in value:
-            yield from _join_optimizer(inner)
+            yield from _join_optimizer(inner, select)
 
 
-def _planned(lines: Sequence[str]) -> Planned:
-    planned = Planned()
+def _planned(lines: Sequence[str], select: int | None = None) -> Planned:
+    planned = Planned(select=select)
     number: dict[str, int] = {}
     i = 0
     while i < len(lines):
         line = lines[i]
         if line.startswith("After pushdown;"):
             planned.tree = _block(lines, i + 1)
-            leaves = [
-                found[1]
-                for row in planned.tree
-                if (found := re.match(r" *\* (\S+)(?: \[companion set \w+\])?$", row))
-            ]
+            leaves = _leaves(planned.tree)
             planned.tables = leaves
             number = {table: k for k, table in enumerate(leaves)}
         elif line in ("Constructed hypergraph:", "Simplified hypergraph:"):
@@ -179,7 +217,10 @@ def _planned(lines: Sequence[str]) -> Planned:
             i += len(block)
         elif line.startswith(("Enumerating subplans:", "Restarting query planning")):
             planned.events.append([])
-        elif found := re.match(r"Found node (\S+) \[rows=([^\]]+)\]", line):
+        elif found := re.match(r"Found node (.+?) \[rows=([^\]]+)\]", line):
+            if not planned.tree:  # a block of one table has none
+                number.setdefault(found[1], len(number))
+                planned.tables = list(number)
             planned.events[-1].append(("node", number[found[1]], float(found[2])))
         elif found := re.match(r"Found sets \{(.*?)\} and \{(.*?)\}, connected by condition (.*)$", line):
             left, right = ([number[name] for name in group.split(",")] for group in found.groups()[:2])
@@ -191,12 +232,29 @@ def _planned(lines: Sequence[str]) -> Planned:
         ):
             planned.steps, planned.pairs_after_steps = int(found[1]), int(found[2])
         elif found := re.match(r" - current access paths for \{(.*?)\}: (.*)$", line):
+            kept = [
+                float(rows)
+                for rows, rest in re.findall(r"\{\w+, cost=[^{}]*? rows=([\d.e+-]+)([^{}]*)", found[2])
+                if "parm=" not in rest
+            ]
+            if found[1] in number and kept:
+                planned._kept_rows[number[found[1]]] = min(kept)
             if len(found[1].split(",")) == len(planned.tables):
                 planned.join_order = _cheapest(found[2])
         elif found := re.match(r"Final cost is ([\d.e+]+?)\.?$", line):
             planned.cost = float(found[1])
         i += 1
     return planned
+
+
+def _leaves(tree: Sequence[str]) -> list[str]:
+    """The names of the tables in a printed tree of joins: what stands under nothing."""
+    depth = [len(row) - len(row.lstrip()) for row in tree]
+    return [
+        re.sub(r" \[companion set \w+\]$", "", row.strip()).removeprefix("* ")
+        for row, mine, below in zip(tree, depth, [*depth[1:], 0], strict=True)
+        if below <= mine
+    ]
 
 
 def _cheapest(paths: str) -> str | None:
@@ -224,9 +282,11 @@ def _dot(block: Sequence[str], number: dict[str, int]) -> list[Edge]:
             points[point[1]] = len(edges)
             edges.append(([], [], ""))
             continue
-        if re.match(r'  \S+ \[label="[^"]*"\];$', line):
-            raise TraceError(f"two tables have the same alias: {line.strip()}")
-        found = re.match(r"  (\S+) -> (\S+) \[(.*)\]$", line)
+        if twice := re.match(r'  .+ \[label="([^"]*)"\];$', line):
+            raise TraceError(
+                f"two tables of this block have the alias {twice[1]}, and its trace does not tell them apart"
+            )
+        found = re.match(r"  (.+?) -> (.+?) \[(.*)\]$", line)
         if not found:
             raise TraceError(f"not an edge: {line!r}")
         a, b, attributes = found.groups()

@@ -37,7 +37,7 @@ def read(path: Path, what: str) -> str:
     if re.search(r"(?im)^\s*delimiter\b", text):
         raise EngineRoomError(
             f"the {what} {path.name} uses DELIMITER, a command of the mysql client and not of the server",
-            remedy="leave stored programs out: a comparison needs tables, rows and one statement",
+            remedy="leave stored programs out: what is compared are tables, rows and one statement",
         )
     return text
 
@@ -47,8 +47,8 @@ def one_statement(text: str, name: str) -> str:
     found = statements(text)
     if len(found) != 1:
         raise EngineRoomError(
-            f"{name} holds {len(found) or 'no'} statement{'s' if len(found) > 1 else ''}, and one is compared",
-            remedy="put tables into --schema and rows into --data, and keep the one statement to compare",
+            f"{name} holds {len(found) or 'no'} statement{'s' if len(found) > 1 else ''}, not one",
+            remedy="keep one statement; a comparison takes tables by --schema and rows by --data",
         )
     return found[0]
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from engineroom.compare import sql_text
+from engineroom import sql_text
 from engineroom.errors import EngineRoomError
 
 
