@@ -99,7 +99,7 @@ class Words {
   std::size_t members_ = 0;
 };
 
-std::uint16_t narrow(std::size_t value) { return static_cast<std::uint16_t>(value); }
+std::uint16_t narrow(std::uint64_t value) { return static_cast<std::uint16_t>(value); }
 
 std::size_t set_bytes(std::size_t members) {
   const std::size_t bytes = (members + 7) / 8;
