@@ -18,6 +18,10 @@ def text(comparison: Comparison) -> str:
     lines = textwrap.wrap(" ".join(comparison.statement.split()), _WIDTH, max_lines=6, placeholder=" ...")
     lines += ["", *_table(["", *(side.version for side in sides)], _cost(comparison)), ""]
     lines += [f"Results: {comparison.results}"]
+    for where, found in comparison.differing_rows().items():
+        lines += [
+            f"  {where}: " + (" ".join(_row(row) for row in found) or "nothing among the rows that were kept")
+        ]
     for side in sides:
         if side.refused:
             lines += [f"MySQL {side.version} refuses the {side.refused_at}: {side.refused}"]
@@ -51,7 +55,7 @@ def _cost(comparison: Comparison) -> list[list[str]]:
     sides = comparison.sides
     first = next((side.server_cpu_s for side in sides if side.server_cpu_s), None)
     runs = max((len(side.cpu_repeats_s) for side in sides), default=0)
-    rows = [[f"server CPU, best of {runs}", *(_seconds(side.server_cpu_s, side) for side in sides)]]
+    rows = [[f"server CPU, median of {runs}", *(_seconds(side.server_cpu_s, side) for side in sides)]]
     if first:
         rows.append(
             [
@@ -59,12 +63,27 @@ def _cost(comparison: Comparison) -> list[list[str]]:
                 *(f"{side.server_cpu_s / first:.2f}" if side.server_cpu_s else "-" for side in sides),
             ]
         )
-    rows.append(["elapsed, best", *(_seconds(side.wall_s, side) for side in sides)])
+        rows.append(["least to most", *(_spread(side, first) for side in sides)])
+    if first and comparison.control_cpu_s:
+        rows.append(
+            ["the first once more", f"{comparison.control_cpu_s / first:.2f}", *("" for _ in sides[1:])]
+        )
+    rows.append(["elapsed, median", *(_seconds(side.wall_s, side) for side in sides)])
     if any(side.affected_rows is not None for side in sides):
         rows.append(["rows changed", *(_number(side.affected_rows) for side in sides)])
     else:
         rows.append(["rows", *(_number(side.rows) for side in sides)])
     return rows
+
+
+def _spread(side: Side, first: float) -> str:
+    """The repeats' ends, as times of the first version's median."""
+    cpu = side.cpu_repeats_s
+    return f"{min(cpu) / first:.2f} to {max(cpu) / first:.2f}" if cpu else "-"
+
+
+def _row(row: Sequence[str | None]) -> str:
+    return "(" + ", ".join("NULL" if value is None else _short(value) for value in row) + ")"
 
 
 def _seconds(value: float | None, side: Side) -> str:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Mapping, Sequence
+import statistics
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +16,7 @@ from engineroom.compare import made_rows
 from engineroom.errors import EngineRoomError
 from engineroom.measuring.statement import Measured, measure
 from engineroom.measuring.statement import plan as explained
+from engineroom.measuring.turns import in_turns
 from engineroom.progress import bar
 
 if TYPE_CHECKING:
@@ -39,7 +42,9 @@ EQUAL_SETTINGS: Mapping[str, str | int | bool] = {
 DATABASE = "compared"
 _REPEATABLE = {"SELECT", "WITH", "TABLE", "VALUES", "DO", "SHOW", "EXPLAIN", "DESCRIBE", "DESC"}
 _ROLLED_BACK = {"INSERT", "UPDATE", "DELETE", "REPLACE"}
+_PLANNED = {"SELECT", "WITH", "TABLE", "VALUES", *_ROLLED_BACK}
 _SHOWN_ROWS = 5
+_KEPT_ROWS = 100_000  # of an answer, to show which rows differ
 _BATCH_ROWS = 500
 # Where a server keeps its files, who it is, and what follows from these.
 _NOT_SETTINGS = (
@@ -53,7 +58,10 @@ _NOT_SETTINGS = (
 
 @dataclass(frozen=True, kw_only=True)
 class Side:
-    """The statement on one version. With `refused`, the server's own error, nothing was measured."""
+    """The statement on one version. With `refused`, the server's own error, nothing was measured.
+
+    CPU and elapsed seconds are medians of the repeats.
+    """
 
     version: str
     note: str
@@ -72,6 +80,7 @@ class Side:
     digest: str | None = None
     counters: Mapping[str, int] = field(default_factory=dict)
     variables: Mapping[str, str] = field(default_factory=dict, repr=False)
+    kept_rows: Mapping[tuple[str | None, ...], int] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,6 +93,7 @@ class Comparison:
     repeats: int
     made_rows: int | None
     provenance: Mapping[str, Any]
+    control_cpu_s: float | None = None  # the first version's own statement, measured once more in each turn
 
     @property
     def measured(self) -> list[Side]:
@@ -100,6 +110,18 @@ class Comparison:
             return "differ"
         return "agree" if len({side.digest_in_order for side in ran}) == 1 else "agree, in another order"
 
+    def differing_rows(self) -> dict[str, list[tuple[str | None, ...]]]:
+        """The first rows of each later version that the first has not, and of the first that a later has not."""
+        ran = self.measured
+        found: dict[str, list[tuple[str | None, ...]]] = {}
+        for other in ran[1:]:
+            if other.digest == ran[0].digest:
+                continue
+            for some, rest in ((ran[0], other), (other, ran[0])):
+                only = Counter(some.kept_rows) - Counter(rest.kept_rows)
+                found[f"in {some.version}, not in {rest.version}"] = list(only.elements())[:_SHOWN_ROWS]
+        return found
+
     def differing_settings(self) -> dict[str, dict[str, str | None]]:
         """Global variables whose values differ, `None` where a version lacks one; flags of optimizer_switch apart."""
         names = sorted({name for side in self.sides for name in side.variables})
@@ -115,7 +137,7 @@ class Comparison:
         sides = []
         for side in self.sides:
             plain = asdict(side)
-            del plain["variables"]
+            del plain["variables"], plain["kept_rows"]
             sides.append(plain)
         return {
             "statement": self.statement,
@@ -124,6 +146,8 @@ class Comparison:
             "made_rows": self.made_rows,
             "equal_settings": {name: str(value) for name, value in self.equal_settings.items()},
             "sides": sides,
+            "control_cpu_s": self.control_cpu_s,
+            "rows_that_differ": self.differing_rows(),
             "settings_that_differ": self.differing_settings(),
             "provenance": provenance.scrub(self.provenance),
         }
@@ -165,89 +189,94 @@ def compare(
         raise EngineRoomError(
             f"the schema {schema.name} holds no statement", remedy="put CREATE TABLE statements into it"
         )
+    from engineroom import servers
     from engineroom.servers.catalogue import resolve
 
     chosen = {**EQUAL_SETTINGS, **(options or {})}
     for version in versions:
         resolve(version, chosen)
-    sides: list[Side] = []
+    sides: dict[str, Side] = {}
+    ready: dict[str, _Ready] = {}
     tables: list[made_rows.Table] | None = None
-    with provenance.watch() as watched:
+    control: float | None = None
+    with provenance.watch() as watched, contextlib.ExitStack() as running:
         for version in versions:
-            side, tables = _side(
-                version,
-                options=chosen,
-                setup=setup,
-                load=load,
-                rows=rows,
-                tables=tables,
-                statement=statement,
-                repeats=repeats,
-            )
-            sides.append(side)
-    if all(side.refused_at in ("schema", "rows") for side in sides):
+            server = running.enter_context(servers.start(version, options=chosen))
+            about: dict[str, Any] = {
+                "version": server.version,
+                "note": server.note,
+                "variables": _variables(server),
+            }
+            server.execute(f"CREATE DATABASE {DATABASE}")
+            connection = running.enter_context(contextlib.closing(server.connect(DATABASE)))
+            here = _Ready(server, connection, about)
+            with _refusals(here, "schema") as refused:
+                _run_all(connection, setup, f"MySQL {server.version}: schema")
+            if not refused:
+                with _refusals(here, "rows") as refused:
+                    _run_all(connection, load, f"MySQL {server.version}: rows")
+                    if rows is not None:
+                        # The first server that takes the schema describes it for all, so that all get the same rows.
+                        tables = tables or made_rows.read_tables(connection, DATABASE)
+                        if not tables:
+                            raise EngineRoomError(
+                                "the schema makes no table",
+                                remedy="put CREATE TABLE statements into --schema",
+                            )
+                        _fill(connection, tables, rows, f"MySQL {server.version}")
+                    _analyze(connection)
+            if refused:
+                sides[version] = refused[0]
+            else:
+                ready[version] = here
+        measured, control = _measured(ready, statement, repeats)
+        sides |= measured
+    if all(side.refused_at in ("schema", "rows") for side in sides.values()):
         raise EngineRoomError(
-            f"no version takes the {sides[0].refused_at}; MySQL {sides[0].version} says: {sides[0].refused}",
+            "no version takes it: "
+            + "; ".join(
+                f"MySQL {side.version} refuses the {side.refused_at}: {side.refused}"
+                for side in sides.values()
+            ),
             remedy="correct the file"
-            if sides[0].refused_at == "schema" or data
+            if data or all(side.refused_at == "schema" for side in sides.values())
             else "give rows of your own with --data",
         )
     return Comparison(
         statement=statement,
-        sides=tuple(sides),
+        sides=tuple(sides[version] for version in versions),
         equal_settings=chosen,
         repeats=repeats,
         made_rows=rows,
         provenance={**provenance.machine(seed=0), "during": watched},
+        control_cpu_s=control,
     )
 
 
-def _side(
-    version: str,
-    *,
-    options: Mapping[str, Any],
-    setup: Sequence[str],
-    load: Sequence[str],
-    rows: int | None,
-    tables: list[made_rows.Table] | None,
-    statement: str,
-    repeats: int,
-) -> tuple[Side, list[made_rows.Table] | None]:
+@dataclass(frozen=True)
+class _Ready:
+    """A server that runs, and what is known of it before the statement."""
+
+    server: Server
+    connection: Any
+    about: Mapping[str, Any]
+
+
+@contextlib.contextmanager
+def _refusals(here: _Ready, at: str) -> Iterator[list[Side]]:
+    """Collects the side that a server's own error makes, and raises EngineRoomError when the server has died of it."""
     import mysql.connector
 
-    from engineroom import servers
-
-    with servers.start(version, options=options) as server:
-        about: dict[str, Any] = {
-            "version": server.version,
-            "note": server.note,
-            "variables": _variables(server),
-        }
-        server.execute(f"CREATE DATABASE {DATABASE}")
-        with contextlib.closing(server.connect(DATABASE)) as connection:
-            at = "schema"
-            try:
-                _run_all(connection, setup, f"MySQL {server.version}: schema")
-                at = "rows"
-                _run_all(connection, load, f"MySQL {server.version}: rows")
-                if rows is not None:
-                    # The first server that takes the schema describes it for all, so that all get the same rows.
-                    tables = tables or made_rows.read_tables(connection, DATABASE)
-                    if not tables:
-                        raise EngineRoomError(
-                            "the schema makes no table", remedy="put CREATE TABLE statements into --schema"
-                        )
-                    _fill(connection, tables, rows, f"MySQL {server.version}")
-                _analyze(connection)
-                at = "statement"
-                return Side(**about, **_measured(server, connection, statement, repeats)), tables
-            except mysql.connector.Error as error:
-                if not server.alive():
-                    raise EngineRoomError(
-                        f"MySQL {server.version} died ({error}); the end of its log:\n{server.log_tail()}",
-                        remedy="look at memory and disk space, and try fewer rows",
-                    ) from error
-                return Side(**about, refused=str(error), refused_at=at), tables
+    refused: list[Side] = []
+    try:
+        yield refused
+    except mysql.connector.Error as error:
+        if not here.server.alive():
+            raise EngineRoomError(
+                f"MySQL {here.server.version} died ({error}); the end of its log:\n{here.server.log_tail()}",
+                remedy="look at memory and disk space, and try fewer rows",
+            ) from error
+        refused.append(Side(**here.about, refused=str(error), refused_at=at))
 
 
 def _run_all(connection: Any, statements: Sequence[str], label: str) -> None:
@@ -287,32 +316,63 @@ def _analyze(connection: Any) -> None:
             cursor.fetchall()
 
 
-def _measured(server: Server, connection: Any, statement: str, repeats: int) -> dict[str, Any]:
+def _measured(
+    ready: Mapping[str, _Ready], statement: str, repeats: int
+) -> tuple[dict[str, Side], float | None]:
+    """The sides of the servers that are ready, measured in turns, and the first one's CPU seconds once more as a control."""
+    word = sql_text.first_word(statement)
+    is_repeatable = word in _REPEATABLE | _ROLLED_BACK
+    if not is_repeatable:
+        repeats = 1
+    plans = {version: _plan(here, statement) for version, here in ready.items()}
+    sides: dict[str, Side] = {}
+    seen: dict[str, list[Measured]] = {version: [] for version in ready}
+    again: list[Measured] = []
+
+    # The first turn reads pages and fills caches; it counts only when there can be no second.
+    turns = repeats + is_repeatable
+    order = [*ready, *(list(ready)[:1] if is_repeatable else [])]
+    for _, place in in_turns(turns, range(len(order)), desc="Statement"):
+        version = order[place]
+        here = ready[version]
+        if version in sides:
+            continue
+        with _refusals(here, "statement") as refused:
+            found = measure(here.server, here.connection, statement, rolled_back=word in _ROLLED_BACK)
+            (again if place == len(ready) else seen[version]).append(found)
+        if refused:
+            sides[version] = refused[0]
+    for version, here in ready.items():
+        if version not in sides:
+            sides[version] = Side(**here.about, **plans[version], **_summary(seen[version][-repeats:]))
+    return sides, _median_cpu_s(again[-repeats:])
+
+
+def _plan(here: _Ready, statement: str) -> dict[str, Any]:
     import mysql.connector
 
-    word = sql_text.first_word(statement)
-    if word not in _REPEATABLE | _ROLLED_BACK:
-        repeats = 1
-    plan = plan_refused = None
+    if sql_text.first_word(statement) not in _PLANNED:
+        return {"plan": None, "plan_refused": "only statements that read or change rows have one"}
     try:
-        plan = explained(server, connection, statement)
+        return {"plan": explained(here.server, here.connection, statement), "plan_refused": None}
     except mysql.connector.Error as error:
-        plan_refused = str(error)
-    # The first run reads pages and fills caches; it counts only when there can be no second.
-    turns = bar(range(repeats + (repeats > 1)), desc=f"MySQL {server.version}: statement", unit="run")
-    seen = [measure(server, connection, statement, rolled_back=word in _ROLLED_BACK) for _ in turns]
-    seen = seen[-repeats:]
-    cpu = tuple(run.known_cpu_s for run in seen if run.known_cpu_s is not None)
+        return {"plan": None, "plan_refused": str(error)}
+
+
+def _median_cpu_s(seen: Sequence[Measured]) -> float | None:
+    cpu = [run.known_cpu_s for run in seen if run.known_cpu_s is not None]
+    return statistics.median(cpu) if cpu else None
+
+
+def _summary(seen: Sequence[Measured]) -> dict[str, Any]:
     least = {
         name: min(run.counters.get(name, 0) for run in seen)
         for name in sorted({name for run in seen for name in run.counters})
     }
     return {
-        "plan": plan,
-        "plan_refused": plan_refused,
-        "server_cpu_s": min(cpu) if cpu else None,
-        "cpu_repeats_s": cpu,
-        "wall_s": min(run.wall_s for run in seen),
+        "server_cpu_s": _median_cpu_s(seen),
+        "cpu_repeats_s": tuple(run.known_cpu_s for run in seen if run.known_cpu_s is not None),
+        "wall_s": statistics.median(run.wall_s for run in seen),
         "counters": {name: value for name, value in least.items() if value},
         **_result(seen[-1]),
     }
@@ -331,6 +391,7 @@ def _result(run: Measured) -> dict[str, Any]:
         "affected_rows": None if run.columns else run.affected_rows,
         "columns": run.columns,
         "first_rows": tuple(rows[:_SHOWN_ROWS]),
+        "kept_rows": Counter(rows[:_KEPT_ROWS]),
         "digest": f"{total:032x}",
         "digest_in_order": in_order.hexdigest(),
     }
