@@ -7,6 +7,8 @@ import pytest
 
 from engineroom import recording
 from engineroom.experiments import binlog
+from engineroom.experiments.binlog import simulated
+from engineroom.simulating.experiment import Given
 
 SMALL = {"n": 40, "seeds": (1, 2), "scale": 0.01}
 
@@ -49,6 +51,40 @@ def test_every_level_of_every_kind_of_rows_is_measured_and_digests_do_not_shrink
     assert (ratio["digests"] > 0.5).all()
     assert (ratio["documents"] < 0.3).all()
     assert (run.table["cpu_ns_per_byte"] > 0).all()
+
+
+def test_compressing_and_encoding_are_measured_by_setting():
+    seen = binlog.demands_kernel(n=30, repeats=1, scale=0.01, times=1).table.set_index("setting")
+    assert (seen[["encode_us", "checksum_us"]] > 0).all(axis=None)
+    assert seen.loc["full, zstd 3", "compress_us"] > seen.loc["full, uncompressed", "compress_us"]
+    assert (
+        seen.loc["minimal, uncompressed", "bytes_per_txn"] < seen.loc["full, uncompressed", "bytes_per_txn"]
+    )
+
+
+# Of two transactions of 7,014 and 2,436 bytes.
+LOAD = {
+    **simulated.CLIENTS,
+    **{f"uncompressed_{part}": value for part, value in {"encode_ns": 5000, "compress_ns": 0, "checksum_ns": 2000, "bytes": 7014}.items()},
+    **{f"compressed_{part}": value for part, value in {"encode_ns": 5000, "compress_ns": 30_000, "checksum_ns": 900, "bytes": 2436}.items()},
+}  # fmt: skip
+
+
+def test_compressing_is_paid_where_the_series_says():
+    given = Given(machine={"copy_ps_per_kib": 100_000}, load=LOAD, seed=1)
+    of = {place: simulated._commit(given, "compressed", place=place) for place in simulated.PLACES[1:]}
+    session, leader, nowhere = of.values()
+    assert session["encode_ns"] == leader["encode_ns"] + 30_000 == nowhere["encode_ns"] + 30_000
+    assert leader["write_ns"] == session["write_ns"] + 30_000 == nowhere["write_ns"] + 30_000
+    assert session["write_ns"] == 2000 + 900 + 237
+    assert {each["changed_rows"] for each in of.values()} == {6}
+
+
+def test_the_simulated_log_has_the_measured_bytes_to_half_a_row():
+    run = binlog.compression_sim(load=LOAD, seeds=(1,), concurrency=(4,), first_ms=5, longest_ms=5)
+    seen = run.table.set_index("series")["binlog_bytes_per_transaction"]
+    for name in ("uncompressed", "compressed"):
+        assert seen[name] == pytest.approx(LOAD[f"{name}_bytes"], abs=simulated.ROW_BYTES / 2 + 10)
 
 
 @pytest.mark.live

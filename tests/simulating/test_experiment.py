@@ -55,6 +55,12 @@ def test_a_run_says_its_machine_and_load():
     assert "machine_name" not in made(machine={"switch_ps": 5}).provenance
 
 
+def test_a_load_that_rests_on_a_recording_is_read_when_the_run_is_made():
+    asked = []
+    run = dataclasses.replace(made, load=lambda: asked.append(1) or {"statements": 7})(seeds=(3,))
+    assert (run.provenance["load"], asked) == ({"statements": 7}, [1])
+
+
 def test_a_point_may_give_several_rows_and_further_tables():
     def measure(_point, given):
         return Seen([{"part": part} for part in "xy"], tables={"waits": [{"name": "latch", "n": given.seed}]})

@@ -45,14 +45,15 @@ class Experiment:
     """A simulated figure as a chapter declares it. Called, it makes the figure's run.
 
     `points` has the values of each column, of which all combinations are simulated, the last column fastest. `measure(point,
-    given, **options)` simulates one of them by one seed; it is a function of a module, so that other processes can find it.
+    given, **options)` simulates one of them by one seed; it is a function of a module, so that other processes can find it. `load` that
+    rests on a recording is a function, which reads it when the run is made.
     """
 
     figure: str
     says: str
     points: Mapping[str, Sequence[Any]]
     measure: Callable[..., Mapping[str, Any] | Seen]
-    load: Mapping[str, Any]
+    load: Mapping[str, Any] | Callable[[], Mapping[str, Any]]
     machine: Machine
     columns: Mapping[str, str]
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -76,7 +77,8 @@ class Experiment:
                 remedy=f"choose from {', '.join([*self.points, *self.options])}",
             )
         machine = self.machine if machine is None else machine
-        load = self.load if load is None else load
+        if load is None:
+            load = self.load() if callable(self.load) else self.load
         points = cross(**{name: otherwise.get(name, values) for name, values in self.points.items()})
         options = {name: otherwise.get(name, value) for name, value in self.options.items()}
         values = parameters(machine)

@@ -10,6 +10,7 @@ import datetime
 import json
 import random
 import time
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -26,11 +27,11 @@ from engineroom.workloads import tpcc
 from engineroom.workloads.tpcc_transactions import Change, Transaction, declarations, keys, transactions
 
 __all__ = [
+    "DEMANDS_OF",
     "KINDS_OF_ROWS",
-    "MADE_TOGETHER",
-    "RECORD",
     "Setting",
     "costs_live",
+    "demands_kernel",
     "levels",
     "sizes_kernel",
     "sizes_live",
@@ -83,6 +84,8 @@ class Logged(NamedTuple):
 FULL, MINIMAL = Setting("full", 0), Setting("minimal", 0)
 PACKED, BOTH = Setting("full", DEFAULT_LEVEL), Setting("minimal", DEFAULT_LEVEL)
 SETTINGS = (FULL, MINIMAL, PACKED, BOTH)
+# What the simulated figures compare.
+DEMANDS_OF = (FULL, PACKED, MINIMAL)
 # What the sources' figures call them.
 IN_FIGURES: Mapping[str, Mapping[str, Setting]] = {
     "fig-7-27": {"uncompressed": FULL, "compressed": PACKED},
@@ -119,6 +122,9 @@ COLUMNS = {
     "ratio": "compressed bytes over uncompressed bytes",
     "cpu_ns_per_byte": "CPU time of compressing per uncompressed byte, nanoseconds",
     "unit_bytes": "mean uncompressed bytes of a transaction",
+    "encode_us": "CPU time of writing a transaction's events into the session's cache, microseconds",
+    "compress_us": "CPU time of compressing them, microseconds",
+    "checksum_us": "CPU time of CRC32 over what goes to the file, microseconds",
 }
 
 
@@ -189,6 +195,65 @@ def costs_live(*, blocks: int = 9, per_block: int = 150, scale: float = SCALE) -
         transactions_per_block=per_block,
         clients=1,
         scale=scale,
+    )
+
+
+def demands_kernel(*, n: int = TRANSACTIONS, repeats: int = 7, scale: float = SCALE, times: int = 5) -> Run:
+    """What one transaction of TPC-C takes of its session and of the one that writes for the group, by setting.
+
+    Encoding is the kernel's, from packed rows to a cache that is used again; compressing is libzstd's, a frame per transaction; the
+    checksum is zlib's, as the server's is.
+    """
+    found = []
+    with Sitting("kernel", seed=SEEDS[0]) as sitting:
+        made = {setting: _packed(setting, n, scale) for setting in DEMANDS_OF}
+        for repeat, setting in in_turns(repeats, DEMANDS_OF, desc="demands", unit="setting"):
+            of = made[setting]
+            start = time.thread_time()
+            binlog.encode(of.statements, times=times)
+            encode_s = time.thread_time() - start
+            compress_s = 0.0
+            if setting.level:
+                start = time.thread_time()
+                zstandard.ZstdCompressor(level=setting.level).multi_compress_to_buffer(of.parts)
+                compress_s = time.thread_time() - start
+            start = time.thread_time()
+            for _ in range(times):
+                for part in of.written:
+                    zlib.crc32(part)
+            checksum_s = time.thread_time() - start
+            found.append({
+                "setting": setting.name, "series": "kernel", "repeat": repeat,
+                "encode_us": 1e6 * encode_s / n / times, "compress_us": 1e6 * compress_s / n,
+                "checksum_us": 1e6 * checksum_s / n / times, "bytes_per_txn": of.bytes_per_txn,
+            })  # fmt: skip
+    return sitting.run(
+        "own-binlog-demands", found, summary="min", columns=COLUMNS, load=_load(n, scale, SEEDS[:1])
+    )
+
+
+class _Packed(NamedTuple):
+    """The same transactions as statements, as what zstd is given, and as what goes to the file."""
+
+    statements: list[list[binlog.Statement]]
+    parts: zstandard.BufferWithSegments
+    written: list[bytes]
+    bytes_per_txn: float
+
+
+def _packed(setting: Setting, n: int, scale: float) -> _Packed:
+    made = statements(setting.image)
+    logged = [made(transaction) for transaction in transactions(n, size=tpcc.Size(1, scale), seed=SEEDS[0])]
+    of_statements = [[one.rows for one in transaction] for transaction in logged]
+    parts = [_events_of(transaction, checksums=False) for transaction in logged]
+    sizes = np.array([len(part) for part in parts], dtype=np.uint64)
+    segments = np.column_stack([np.cumsum(sizes) - sizes, sizes]).astype(np.uint64)
+    compressor = zstandard.ZstdCompressor(level=setting.level or DEFAULT_LEVEL)
+    return _Packed(
+        statements=of_statements,
+        parts=zstandard.BufferWithSegments(b"".join(parts), segments.tobytes()),
+        written=[compressor.compress(part) for part in parts] if setting.level else parts,
+        bytes_per_txn=sum(_bytes(transaction, setting.level) for transaction in logged) / n,
     )
 
 
@@ -438,15 +503,3 @@ def _runs(sitting: Sitting, found: Sequence[Mapping[str, Any]], load: Mapping[st
     ]
     own = sitting.run("own-binlog-transactions", by_kind, columns=COLUMNS, counts=COUNTS, load=load)
     return [*runs, own]
-
-
-RECORD: Mapping[tuple[str, str], Callable[[], Run | list[Run]]] = {
-    ("fig-7-27", "live"): sizes_live,
-    ("fig-7-27", "kernel"): sizes_kernel,
-    ("own-binlog-levels", "kernel"): levels,
-    ("own-binlog-cpu", "live"): costs_live,
-}
-MADE_TOGETHER = {
-    ("fig-7-27", method): ("fig-7-29", "num-ch7-2", "own-binlog-transactions")
-    for method in ("live", "kernel")
-}
