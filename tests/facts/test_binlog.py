@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from engineroom.facts import binlog
-from engineroom.facts.binlog import Cpu, Kernel, Levels, Published, Sizes
+from engineroom.facts.binlog import Cpu, Kernel, Levels, Published, Sizes, Throughput
 from engineroom.figures.binlog import own_binlog_levels
 
 SIZES = {
@@ -92,6 +92,35 @@ def test_cpu_is_beside_the_plain_setting(made):
         "nineteenth_more_us": "2,000 us",
         "minimal_more_percent": "-5 %",
         "spread_ratio": "1.1",
+    }
+
+
+def test_throughput_is_over_the_plain_setting_at_the_same_number_of_clients(made):
+    def run(figure, provenance=None, **by_series):
+        rows = [
+            (clients, series, repeat, tpm * clients)
+            for series, tpm in by_series.items()
+            for clients in (50, 400, 2000)
+            for repeat in (0, 1)
+        ]
+        return made(figure, "sim", "concurrency series repeat tpmC", *rows, provenance=provenance)
+
+    load = {"compressed_compress_ns": 26_301, "statements": 25, "statement_ns": 50_000}
+    seen = Throughput.of(
+        run("fig-7-26", {"load": load}, uncompressed=100, compressed=97.5),
+        run("fig-7-28", full=100, minimal=101),
+        run("own-binlog-places", uncompressed=100, session=98, leader=50, nowhere=100),
+    )
+    assert seen.texts() == {
+        "packed_ratio.50": "0.975",
+        "packed_ratio.2000": "0.975",
+        "images_ratio": "1.010 to 1.010",
+        "session_ratio": "0.98",
+        "leader_ratio": "0.50",
+        "free_ratio": "1.00",
+        "clients": "2000",
+        "compress_us": "26 us",
+        "computing_us": "1,250 us",
     }
 
 

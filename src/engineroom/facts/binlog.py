@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import pandas as pd
 
 from engineroom import published
-from engineroom.facts import Facts, fact
+from engineroom.facts import Facts, Range, fact, span
 from engineroom.figures.binlog import own_binlog_levels
 from engineroom.figures.drawing import origin_of
 from engineroom.figures.table import Table
@@ -155,6 +156,48 @@ class Cpu(Facts):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Throughput(Facts):
+    """Throughput with compression and with minimal images over the plain one (fig-7-26, fig-7-28, own-binlog-places; sim)."""
+
+    packed_ratio: Mapping[int, float] = fact("{:.3f}", keys=(50, 2000))
+    images_ratio: Range = fact(span("{:.3f}", ""))
+    session_ratio: float = fact("{:.2f}")
+    leader_ratio: float = fact("{:.2f}")
+    free_ratio: float = fact("{:.2f}")
+    clients: int = fact()  # of the last three
+    compress_us: float = fact("{:.0f} us")
+    computing_us: float = fact("{:,.0f} us")
+
+    @classmethod
+    def of(cls, compression: Run, images: Run, places: Run) -> Throughput:
+        packed = _over(compression, "compressed", "uncompressed")
+        minimal = _over(images, "minimal", "full")
+        load = compression.provenance["load"]
+        crowd = int(places.table["concurrency"].max())
+        by_place = {
+            place: float(_over(places, place, "uncompressed")[crowd])
+            for place in ("session", "leader", "nowhere")
+        }
+        return cls(
+            packed_ratio={n: float(packed[n]) for n in (50, 2000)},
+            images_ratio=Range(float(minimal.min()), float(minimal.max())),
+            session_ratio=by_place["session"],
+            leader_ratio=by_place["leader"],
+            free_ratio=by_place["nowhere"],
+            clients=crowd,
+            compress_us=load["compressed_compress_ns"] / 1000,
+            computing_us=load["statements"] * load["statement_ns"] / 1000,
+        )
+
+
+def _over(run: Run, series: str, base: str) -> pd.Series[float]:
+    """Throughput of one series over another's, by clients."""
+    of = run.values("series", "concurrency", y="tpmC")
+    found: pd.Series[float] = of[series] / of[base]
+    return found
+
+
+@dataclass(frozen=True, kw_only=True)
 class Published(Facts):
     """What the source measured: throughput with compression over without (7-26), and bytes (7-27, 7-29)."""
 
@@ -181,6 +224,7 @@ class BinlogFacts(Facts):
     kernel: Kernel
     levels: Levels
     cpu: Cpu
+    throughput: Throughput
     published: Published
 
 
@@ -192,6 +236,9 @@ def facts() -> BinlogFacts:
         kernel=Kernel.of(newest("own-binlog-transactions", "kernel"), live),
         levels=Levels.of(newest("own-binlog-levels", "kernel")),
         cpu=Cpu.of(newest("own-binlog-cpu", "live")),
+        throughput=Throughput.of(
+            newest("fig-7-26", "sim"), newest("fig-7-28", "sim"), newest("own-binlog-places", "sim")
+        ),
         published=Published.of(*(published.rows(figure) for figure in ("fig-7-26", "fig-7-27", "fig-7-29"))),
     )
 
