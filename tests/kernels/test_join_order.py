@@ -435,6 +435,21 @@ def test_the_old_search_without_pruning_finds_the_best_left_deep_plan(seed):
     assert shallow.plans_compared <= 6 * 7 // 2
 
 
+@pytest.mark.parametrize("plan", [kernel.best_plan, kernel.greedy_plan, kernel.left_deep_plan])
+@pytest.mark.parametrize("n", [2, 7])
+def test_rows_beyond_a_double_are_refused(plan, n):
+    graph = graph_of("chain", n)
+    with pytest.raises(ValueError, match="more than a double holds; give fewer rows"):
+        plan(graph, [1e200] * n, [1.0] * (n - 1))
+
+
+@pytest.mark.parametrize("plan", [kernel.best_plan, kernel.greedy_plan, kernel.left_deep_plan])
+def test_a_plan_is_refused_where_conflict_rules_would_be_broken(plan):
+    graph = kernel.Graph(3, [([0], [1]), ([1], [2])], [[], [([2], [0])]])
+    with pytest.raises(ValueError, match="conflict rules"):
+        plan(graph, [10, 10, 10], [0.1, 0.1])
+
+
 def test_statistics_of_another_length_or_size_are_refused():
     graph = graph_of("chain", 3)
     with pytest.raises(ValueError, match="rows has 2 numbers; the graph has 3 nodes"):

@@ -137,6 +137,13 @@ struct FaithfulPairs {
   }
 };
 
+/// A rule forbids pairs, which no plan here asks about: the plan could be one that answers another question.
+void require_no_rules(const Hypergraph& graph) {
+  if (graph.has_rules()) {
+    refuse("the graph has conflict rules, which this plan would break; enumerate its pairs instead");
+  }
+}
+
 Plan chain_plan(const Hypergraph& graph, const Statistics& statistics, const CostModel& cost,
                 const std::vector<unsigned>& order);
 
@@ -183,6 +190,7 @@ double rows_joined(JoinKind kind, double left, double right, double selectivity)
 
 Plan best_plan(const Hypergraph& graph, const Statistics& statistics, const CostModel& cost,
                Algorithm algorithm) {
+  require_no_rules(graph);
   if (algorithm == Algorithm::fast && cost.kind() != CostModel::Kind::custom && is_inner(statistics)) {
     return cost.kind() == CostModel::Kind::c_out ? fewest_rows_plan(graph, statistics)
                                                  : cheapest_hash_joins_plan(graph, statistics);
@@ -254,6 +262,7 @@ Plan chain_plan(const Hypergraph& graph, const Statistics& statistics, const Cos
 }  // namespace
 
 Plan greedy_plan(const Hypergraph& graph, const Statistics& statistics, const CostModel& cost) {
+  require_no_rules(graph);
   require_connected(graph);
   Plan plan;
   std::vector<std::int32_t> open;  // subtrees without a parent
@@ -282,6 +291,7 @@ Plan greedy_plan(const Hypergraph& graph, const Statistics& statistics, const Co
         }
       }
     }
+    if (best_i == best_j) refuse_boundless(graph.all_nodes());
     const std::int32_t left = open[best_i];
     const std::int32_t right = open[best_j];
     const PlanNode l = at(left);
@@ -289,6 +299,7 @@ Plan greedy_plan(const Hypergraph& graph, const Statistics& statistics, const Co
     plan.nodes.push_back(
         {l.tables | r.tables, fewest, cost({l.rows, l.cost}, {r.rows, r.cost}, fewest), left, right});
     open.erase(open.begin() + static_cast<std::ptrdiff_t>(best_j));
+    if (!std::isfinite(plan.nodes.back().cost)) refuse_boundless(plan.nodes.back().tables);
     open[best_i] = static_cast<std::int32_t>(plan.nodes.size()) - 1;
     ++plan.counters.csg_cmp_pairs;
     ++plan.counters.connected_subgraphs;
@@ -320,6 +331,7 @@ class LeftDeepSearch {
       current_.clear();
       const auto remaining = n - static_cast<unsigned>(order.size());
       extend(state, std::min(depth, remaining));
+      if (best_.empty()) refuse_boundless(graph_.all_nodes());
       // With all tables in sight the whole extension is final, else only its first table.
       const std::size_t taken = depth >= remaining ? best_.size() : 1;
       for (std::size_t i = 0; i < taken; ++i) {
@@ -388,6 +400,7 @@ class LeftDeepSearch {
 
 Plan left_deep_plan(const Hypergraph& graph, const Statistics& statistics, const CostModel& cost,
                     const LeftDeepOptions& options) {
+  require_no_rules(graph);
   LeftDeepSearch search(graph, statistics, cost, options);
   Plan plan = chain_plan(graph, statistics, cost, search.run());
   plan.counters.inner_tests = search.partial_plans();
