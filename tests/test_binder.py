@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -139,8 +140,9 @@ def _jupyterlab(repository: Path, environment: dict[str, str]) -> Iterator[Any]:
                 try:
                     with urllib.request.urlopen(request, timeout=60) as answer:
                         return json.load(answer)
-                except ConnectionRefusedError:
-                    assert attempt < 49, log.read_text()
+                except urllib.error.URLError as error:  # the facts are written before the socket listens
+                    if attempt == 49 or not isinstance(error.reason, ConnectionRefusedError):
+                        raise AssertionError(log.read_text()) from error
                     time.sleep(0.1)
             return None
 
