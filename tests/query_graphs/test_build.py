@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 
 import pytest
 
@@ -124,9 +123,8 @@ LINES = [
 
 
 def planned(lines: list[str]) -> trace.Planned:
-    return trace.parse(
-        json.dumps({"steps": [{"join_optimization": {"steps": [{"join_optimizer": lines}]}}]})
-    )[0]
+    (found,) = trace.plannings({"steps": [{"join_optimization": {"steps": [{"join_optimizer": lines}]}}]})
+    return found
 
 
 def test_a_trace_becomes_a_graph_and_events():

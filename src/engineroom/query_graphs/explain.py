@@ -120,7 +120,7 @@ def _block(planned: Planned, sql: str | None) -> dict[str, Any]:
 
 
 def _our_plan(planned: Planned, graph: Graph, rows: Sequence[float]) -> dict[str, Any]:
-    """The cheapest plan of hash joins, or under `refused` why there is none of ours."""
+    """The cheapest plan of hash joins, or under `refused` why we have none."""
     from engineroom._native import join_order as kernel
 
     edges = planned.graphs[-1]

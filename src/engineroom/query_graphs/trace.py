@@ -162,7 +162,7 @@ def trace_of(cursor: Any, sql: str) -> str:
 
 
 def read_trace(cursor: Any, sql: str) -> list[Planned]:
-    """EXPLAIN `sql` on a cursor of `traced` and return what was planned, one per query block that reads a table."""
+    """EXPLAIN `sql` on a cursor of `traced` and return what was planned, one per query block over tables."""
     return list(plannings(json.loads(trace_of(cursor, sql))))
 
 
