@@ -6,6 +6,7 @@ import typing
 
 from . import (
     binlog,
+    engine,
     filesort,
     group_commit,
     hash_join,
@@ -20,6 +21,7 @@ from . import (
 __all__: list[str] = [
     "Option",
     "binlog",
+    "engine",
     "filesort",
     "group_commit",
     "hash_join",

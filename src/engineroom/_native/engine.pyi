@@ -1,0 +1,5 @@
+"""
+Kernels of the chapter engine.
+"""
+
+__all__: list[str] = []

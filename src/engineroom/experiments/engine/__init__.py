@@ -1,0 +1,12 @@
+"""The experiments of the chapter: parameters in, a `Run` out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from engineroom.runs import Run
+
+__all__ = ["RECORD"]
+
+# What `engineroom record` can measure: figure and method -> a function without arguments.
+RECORD: Mapping[tuple[str, str], Callable[[], Run | list[Run]]] = {}
