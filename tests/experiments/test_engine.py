@@ -1,9 +1,131 @@
-"""The chapter's experiments: small runs of each, and live servers against the kernel."""
+"""The chapter's experiments: what is made of what a server's counters say, and a small run on a live server."""
 
 from __future__ import annotations
 
+from collections import Counter
+
+import pytest
+
+from engineroom.errors import EngineRoomError
 from engineroom.experiments import engine
+from engineroom.experiments.engine import demands
+from engineroom.experiments.engine.demands import Answer, Demands, asked, locks_and_lsn, state
+from engineroom.workloads.requests import Request
+
+KEY, COMMIT = ("t", "update"), ("t", "commit")
+STATUS = """
+---
+LOG
+---
+Log sequence number          20481
+Log flushed up to            20000
+------------
+TRANSACTIONS
+------------
+---TRANSACTION 1805, ACTIVE 3 sec
+7 lock struct(s), heap size 1136, 40 row lock(s), undo log entries 2
+MySQL thread id 80, OS thread handle 1, query id 9 localhost root
+---TRANSACTION 1804, ACTIVE 0 sec
+2 lock struct(s), heap size 1136, 5 row lock(s), undo log entries 2
+MySQL thread id 8, OS thread handle 2, query id 7 localhost root
+---TRANSACTION 4215, not started
+MySQL thread id 9, OS thread handle 3, query id 8 localhost root
+"""
 
 
-def test_nothing_is_recorded_as_long_as_no_experiment_is_tested():
-    assert dict(engine.RECORD) == {}
+def test_a_program_is_sent_the_rows_of_each_of_its_answers():
+    seen = []
+
+    def program():
+        seen.append((yield Request("one", "SELECT 1")))
+        seen.append((yield Request("two", "SELECT 2")))
+
+    answers = {"one": Answer([(1,)], 10, 20), "two": Answer([(2,)], 30, 40)}
+    steps = list(asked([("kind", program())], lambda request: answers[request.name]))
+    assert seen == [[(1,)], [(2,)]]
+    assert steps == [(("kind", "one"), 1, answers["one"]), (("kind", "two"), 2, answers["two"])]
+
+
+def test_the_median_of_the_batches_counts_and_counts_are_means():
+    seen = Demands(
+        first_place={KEY: 1, COMMIT: 3},
+        transactions=Counter(t=6),
+        # Means of 2, 4 and 100 us: a busy batch does not move the median.
+        batches=[{KEY: [1000, 3000], COMMIT: [500]}, {KEY: [4000]}, {KEY: [100_000, 100_000, 100_000]}],
+        round_trips_ns={KEY: [7000, 5000, 6000], COMMIT: [9000]},
+        counted=Counter({KEY: 4}),
+        counts={KEY: Counter(mtrs=6, lsn=400, lock_sys_page_mutex=8, lock_sys_global_rw_lock=4, trx_mutex=2)},
+    )
+    update, commit = seen.rows()
+    assert (update["statement"], update["order"], update["per_transaction"]) == ("update", 1, 1.0)
+    assert (update["cpu_us"], update["cpu_us_least"], update["cpu_us_iqr"]) == (4.0, 2.0, 49.0)
+    assert (update["round_trip_us"], update["batches"], update["executions"]) == (6.0, 3, 6)
+    assert (update["mtrs"], update["redo_bytes"]) == (1.5, 100.0)
+    assert (update["lock_sys_acquisitions"], update["trx_sys_acquisitions"]) == (3.0, 0.0)
+    assert commit["per_transaction"] == pytest.approx(1 / 6)
+    assert commit["mtrs"] is None, "what was never counted is no zero"
+    assert [(row["latch"], row["acquisitions"]) for row in seen.latches()] == [
+        ("lock_sys_global_rw_lock", 1.0),
+        ("lock_sys_page_mutex", 2.0),
+        ("trx_mutex", 0.5),
+    ]
+
+
+def test_locks_are_those_of_the_client_and_of_nobody_whose_number_begins_alike():
+    assert locks_and_lsn(STATUS, 8) == {"lsn": 20481, "lock_objects": 2, "row_locks": 5}
+    assert locks_and_lsn(STATUS, 80) == {"lsn": 20481, "lock_objects": 7, "row_locks": 40}
+    assert locks_and_lsn(STATUS, 9) == {"lsn": 20481, "lock_objects": 0, "row_locks": 0}
+
+
+def test_a_status_without_a_log_sequence_number_is_refused():
+    with pytest.raises(EngineRoomError, match="no log sequence number"):
+        locks_and_lsn("TRANSACTIONS", 8)
+
+
+def test_a_commit_takes_no_locks_and_an_older_log_is_counted_by_its_latch():
+    before = {"row_locks": 5, "lock_objects": 2, "lsn": 100, "mtrs": 7, "log_sys_mutex": 10}
+    after = {
+        "row_locks": 0,
+        "lock_objects": 0,
+        "lsn": 150,
+        "mtrs": 7,
+        "log_sys_mutex": 12,
+        "log_sys_write_mutex": 1,
+    }
+    moved = demands._moved("commit", before, after)
+    assert (moved["row_locks"], moved["lock_objects"], moved["lsn"], moved["mtrs"]) == (0, 0, 50, 1)
+    newer = demands._moved("update", {"mtrs": 7, "row_locks": 1}, {"mtrs": 9, "row_locks": 3})
+    assert newer == {"mtrs": 2, "row_locks": 2}
+
+
+def test_a_thread_whose_name_is_odd_has_a_state():
+    assert state(b"17 (mysqld (a) b) S 1 17 17 0 -1") == "S"
+
+
+@pytest.mark.parametrize("load", ["tpcc", "tpcc_0", "sysbench", "tpcc_1x"])
+def test_a_load_that_is_none_is_refused_before_a_server_starts(load):
+    with pytest.raises(ValueError, match="the load is"):
+        engine.demands_live(loads=[load])
+
+
+@pytest.mark.live
+def test_a_statement_takes_what_it_must_on_9_7():
+    run = engine.demands_live(
+        versions=["9.7"], batches=2, share=0.05, scale=0.01, table_rows=10_000, loads=["sysbench_read_write"]
+    )
+    rows = run.table.set_index("statement")
+    assert (rows["cpu_us"] > 0).all()
+    assert (rows["round_trip_us"] > 0).all()
+    assert rows["per_transaction"].to_dict() == {
+        name: 10.0 if name == "select_point" else 1.0 for name in rows.index
+    }
+    reads = rows[rows.index.str.startswith("select")]
+    assert (reads[["row_locks", "lock_sys_acquisitions"]] == 0).all(axis=None)
+    assert (reads["page_requests"] >= 2).all()
+    writes = rows.loc[["update_index", "update_non_index", "delete", "insert"]]
+    assert (writes["mtrs"] >= 2).all()
+    assert (writes["redo_bytes"] > 0).all()
+    assert (writes["lock_sys_acquisitions"] > 0).all()
+    assert rows.loc["update_index", "row_locks"] == 1, "the first change of a transaction locks its one row"
+    assert rows.loc["commit", "mtrs"] >= 1
+    assert {"lock_sys_page_mutex", "lock_sys_global_rw_lock"} <= set(run.tables["latches"]["latch"])

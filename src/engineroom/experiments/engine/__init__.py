@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from engineroom.experiments.engine.demands import demands_live
 from engineroom.runs import Run
 
-__all__ = ["RECORD"]
+__all__ = ["RECORD", "demands_live"]
 
 # What `engineroom record` can measure: figure and method -> a function without arguments.
-RECORD: Mapping[tuple[str, str], Callable[[], Run | list[Run]]] = {}
+RECORD: Mapping[tuple[str, str], Callable[[], Run | list[Run]]] = {
+    ("own-demands", "live"): demands_live,
+}
