@@ -227,7 +227,19 @@ void bind_playground(py::module_& m) {
             for (const WaitRow& row : self.waits()) rows.append(py::make_tuple(row.waiting, row.blocking));
             return rows;
           },
-          "Pairs of sessions: who waits, and whom it has to wait for.");
+          "Pairs of sessions: who waits, and whom it has to wait for.")
+      .def(
+          "records",
+          [](const Playground& self, std::size_t index) {
+            py::list rows;
+            for (const RecordRow& row : self.records(index)) {
+              rows.append(py::make_tuple(py::tuple(py::cast(row.key)), row.is_deleted));
+            }
+            return rows;
+          },
+          "The records of an index in its order: the key, and whether it is deleted, which leaves it there, "
+          "marked.",
+          py::arg("index") = 0);
 }
 
 }  // namespace

@@ -31,22 +31,14 @@ RowDesign rows_of(Design design) {
 
 }  // namespace
 
-class Playground::Any {
- public:
-  virtual ~Any() = default;
-  virtual std::string execute(std::uint32_t session, const Statement& statement) = 0;
-  virtual std::string result(std::uint32_t session) const = 0;
-  virtual std::vector<LockRow> locks() const = 0;
-  virtual std::vector<WaitRow> waits() const = 0;
-};
-
-template <template <typename, typename> typename Latches>
-class Playground::With final : public Any {
-  using Locks = LockSys<SimMachine, Latches>;
+// One mutex for every design: who gets which lock does not depend on how many latches guard the queues, as long as statements
+// run one after the other.
+class Playground::Inside {
+  using Locks = LockSys<SimMachine, OneMutex>;
   using Table = Rows<SimMachine, Locks>;
 
  public:
-  explicit With(const PlaygroundConfig& config)
+  explicit Inside(const PlaygroundConfig& config)
       : m_(machine_of()),
         locks_(m_, lock_config(config.design)),
         table_(m_, locks_, config.columns, config.secondary, rows_of(config.design)),
@@ -63,7 +55,7 @@ class Playground::With final : public Any {
     locks_.spawn_threads(m_);
   }
 
-  std::string execute(std::uint32_t session, const Statement& statement) override {
+  std::string execute(std::uint32_t session, const Statement& statement) {
     if (session >= sessions_.size()) refuse("there is no session " + std::to_string(session));
     if (results_[session] == kWaits) refuse("session " + std::to_string(session) + " waits still");
     if (statement.index >= table_.indexes()) refuse("there is no index " + std::to_string(statement.index));
@@ -74,9 +66,9 @@ class Playground::With final : public Any {
     m_.run_on(kUntilQuietNs);
     return results_[session];
   }
-  std::string result(std::uint32_t session) const override { return results_.at(session); }
+  std::string result(std::uint32_t session) const { return results_.at(session); }
 
-  std::vector<LockRow> locks() const override {
+  std::vector<LockRow> locks() const {
     std::vector<LockRow> rows;
     for (const auto& session : sessions_) {
       for (const Lock* lock : session.trx.locks) {
@@ -89,18 +81,24 @@ class Playground::With final : public Any {
     }
     return rows;
   }
-  std::vector<WaitRow> waits() const override {
+  std::vector<WaitRow> waits() const {
     std::vector<WaitRow> rows;
     for (const auto& session : sessions_) {
       const Lock* const waiting = session.trx.wait_lock.load();
       if (waiting == nullptr) continue;
       Looks looks;
       locks_.queues().each_conflicting_ahead(*waiting, looks, [&](const Lock& lock) {
-        rows.push_back({session.trx.number, lock.trx->number});
+        const WaitRow row{session.trx.number, lock.trx->number};
+        const auto at = std::lower_bound(rows.begin(), rows.end(), row);
+        if (at == rows.end() || *at != row) rows.insert(at, row);
       });
     }
-    std::sort(rows.begin(), rows.end());
-    rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+    return rows;
+  }
+  std::vector<RecordRow> records(std::size_t index) const {
+    if (index >= table_.indexes()) refuse("there is no index " + std::to_string(index));
+    std::vector<RecordRow> rows;
+    for (const auto& record : table_.records(index)) rows.push_back({record.key, record.is_deleted});
     return rows;
   }
 
@@ -110,8 +108,7 @@ class Playground::With final : public Any {
   static LockConfig lock_config(Design design) {
     LockConfig config = config_of(design);
     config.cells = 101;
-    config.page_shards = config.table_shards = 8;
-    config.global_parts = 4;
+    config.latching = Latching::one_mutex;
     return config;
   }
   void check(const Row& row) const {
@@ -172,20 +169,15 @@ class Playground::With final : public Any {
   std::vector<std::string> results_;
 };
 
-Playground::Playground(const PlaygroundConfig& config) {
-  if (config.design == Design::mysql_9_7) {
-    with_ = std::make_unique<With<Shards>>(config);
-  } else {
-    with_ = std::make_unique<With<OneMutex>>(config);
-  }
-}
+Playground::Playground(const PlaygroundConfig& config) : inside_(std::make_unique<Inside>(config)) {}
 Playground::~Playground() = default;
 
 std::string Playground::execute(std::uint32_t session, const Statement& statement) {
-  return with_->execute(session, statement);
+  return inside_->execute(session, statement);
 }
-std::string Playground::result(std::uint32_t session) const { return with_->result(session); }
-std::vector<LockRow> Playground::locks() const { return with_->locks(); }
-std::vector<WaitRow> Playground::waits() const { return with_->waits(); }
+std::string Playground::result(std::uint32_t session) const { return inside_->result(session); }
+std::vector<LockRow> Playground::locks() const { return inside_->locks(); }
+std::vector<WaitRow> Playground::waits() const { return inside_->waits(); }
+std::vector<RecordRow> Playground::records(std::size_t index) const { return inside_->records(index); }
 
 }  // namespace engineroom::lock_sys

@@ -1,7 +1,8 @@
 // A table, some sessions, and their statements one after the other: who has which lock, and who waits for whom.
 //
 // Models      a few clients of one server, each of which waits for its statement to end or to be blocked
-// Leaves out  statements at the same time: the next one begins when nothing moves any more
+// Leaves out  statements at the same time: the next one begins when nothing moves any more; shards, whose latches would
+//             guard the same queues
 // Cost        a simulated machine that computes nothing but latches
 #pragma once
 
@@ -65,6 +66,14 @@ struct WaitRow {
   auto operator<=>(const WaitRow&) const = default;
 };
 
+/// A record of an index as a page has it: deleted rows stay, marked.
+struct RecordRow {
+  Row key;  // of a secondary index its column, then column 0
+  bool is_deleted = false;
+
+  bool operator==(const RecordRow&) const = default;
+};
+
 struct PlaygroundConfig {
   Design design = Design::mysql_9_7;
   std::vector<bool> reads_committed{false, false};  // a session each
@@ -87,12 +96,12 @@ class Playground {
   std::vector<LockRow> locks() const;
   /// Each pair of a waiter and the one that it has to wait for.
   std::vector<WaitRow> waits() const;
+  /// The records of an index in its order, whoever sees them. Refuses an index that is not there.
+  std::vector<RecordRow> records(std::size_t index) const;
 
  private:
-  class Any;
-  template <template <typename, typename> typename Latches>
-  class With;
-  std::unique_ptr<Any> with_;
+  class Inside;
+  std::unique_ptr<Inside> inside_;
 };
 
 }  // namespace engineroom::lock_sys

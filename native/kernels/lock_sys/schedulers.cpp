@@ -86,7 +86,7 @@ struct Shuffle {
   Places operator()(std::span<const Waiter> waiters) {
     Places all = in_queue_order(waiters.size());
     for (std::size_t left = all.size(); left > 1; --left) {
-      std::swap(all[left - 1], all[machine::high_product(random.next(), left)]);
+      std::swap(all[left - 1], all[static_cast<std::size_t>(machine::high_product(random.next(), left))]);
     }
     return all;
   }

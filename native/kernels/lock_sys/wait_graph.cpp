@@ -23,7 +23,7 @@ std::vector<std::uint64_t> initial_weights(std::span<const Snapped> waiters, std
   const std::uint64_t n = waiters.size();
   const std::uint64_t boost = n == 0 ? 1 : std::min(n, kMostInAll / n);
   std::vector<std::uint64_t> weights;
-  weights.reserve(n);
+  weights.reserve(waiters.size());
   for (const Snapped& waiter : waiters) {
     weights.push_back(waiter.reservation + 2 * n < reservations ? boost : 1);
   }

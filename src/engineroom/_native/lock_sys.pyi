@@ -77,6 +77,10 @@ class Playground:
         """
         A locking read of a range of an index. What it came to: 'ok', 'waits', 'deadlock', 'timed out'.
         """
+    def records(self, index: typing.SupportsInt | typing.SupportsIndex = 0) -> list[typing.Any]:
+        """
+        The records of an index in its order: the key, and whether it is deleted, which leaves it there, marked.
+        """
     def result(self, session: typing.SupportsInt | typing.SupportsIndex) -> str:
         """
         What the last statement of a session came to by now.
