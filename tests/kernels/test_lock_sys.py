@@ -103,6 +103,18 @@ def test_of_five_sessions_the_one_for_whom_two_wait_goes_first_in_9_7(design: st
     assert table.result(t4) == "waits", "T3 came before T4, and nobody waits for either"
 
 
+def test_a_deleted_record_stays_marked_and_an_inserted_one_goes_with_its_transaction():
+    table = playground()
+    table.delete(0, low=20, high=20)
+    table.insert(1, [25, 0])
+    assert table.records() == [((10,), False), ((20,), True), ((25,), False), ((30,), False)]
+    table.rollback(0)
+    table.rollback(1)
+    assert table.records() == [((10,), False), ((20,), False), ((30,), False)]
+    with pytest.raises(ValueError, match="there is no index"):
+        table.records(1)
+
+
 def test_what_is_not_there_is_refused():
     table = playground()
     for refused in (
