@@ -1,12 +1,153 @@
-// engineroom._native.engine
-#include "engine/engine.hpp"
+// engineroom._native.engine: transactions through locks, transaction system and redo log together, and what they consist of.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "arguments.hpp"
+#include "arrays.hpp"
+#include "engine/clients.hpp"
+#include "engine/load.hpp"
+#include "machine/sim_machine.hpp"
+#include "options.hpp"
+#include "session_run.hpp"
+#include "sim_binding.hpp"
 #include "submodules.hpp"
 
 namespace engineroom::bindings {
 
-void bind_engine(pybind11::module_& module) {
-  // A binding checks shapes, drops the GIL, runs, and returns an array; keyword-only parameters for all but the data.
-  module.def_submodule("engine", "Kernels of the chapter engine.");
+namespace {
+
+using namespace engine;
+
+constexpr const char* kSimulateDoc =
+    R"(Clients that run sysbench's read-write transactions or TPC-C's through a whole engine, in virtual time.
+
+parameters: the machine's. load, engine, trx_sys and log: see load_options(), engine_options() and those of the modules read_views
+and redo_log. lock_design: "5.7", "8.0.15" or "9.7", and locks: what is changed of it, options of lock_sys.lock_options(). What is
+left out has its default.
+demands: by the name of a statement (statements(kind) has all that are needed) its options of demand_options().
+run_ns, warmup_ns: virtual time; the warm-up is not counted. With load["transactions"] the run goes on to their end and
+run_ns bounds it. longest_ns: the window grows from run_ns up to this until it is settled.
+
+Returns a dict. Of the window: transactions, begun (attempts), commits, rolled_back, deadlocks, timeouts, changes, undone, mtrs,
+lock_waits, lock_wait_ns, false_positives, rounds; acquisitions of trx_mutex, trx_serialisation, trx_shards, lock_global, lock_pages,
+lock_tables; fsyncs, writes, written_bytes, and what a run is asked anyway: its waits by the latches' names in performance_schema.
+At its end: most_waiting.
+Raises ValueError for a bad argument, RuntimeError for a simulation that stalled.)";
+
+py::dict simulate(const py::dict& parameters, const LoadConfig& load, const Demands& demands,
+                  const EngineConfig& config, lock_sys::Design lock_design, const py::dict& locks,
+                  const transactions::TrxSysConfig& trx_sys, const redo_log::LogConfig& log,
+                  std::int64_t run_ns, std::int64_t warmup_ns, std::int64_t longest_ns, std::int64_t seed,
+                  const std::optional<py::function>& progress) {
+  const Window window{.run_ns = at_least(run_ns, 1, "run_ns"),
+                      .warmup_ns = at_least(warmup_ns, 0, "warmup_ns"),
+                      .longest_ns = at_least(longest_ns, 0, "longest_ns")};
+  const Parts parts{.engine = config,
+                    .locks = options_from<lock_sys::LockConfig>(locks, lock_sys::config_of(lock_design)),
+                    .trx_sys = trx_sys,
+                    .log = log};
+  machine::SimMachine m(sim_config(parameters, static_cast<std::uint64_t>(seed)));
+  m.set_poll(stop_or_tell(progress));
+  machine::SimMachine::File file(m, "redo", machine::Bytes::counted);
+  Clients<machine::SimMachine> clients(m, file, parts, load, demands, static_cast<std::uint64_t>(seed));
+  py::dict result = run_sessions(
+      m, clients,
+      [&]() -> EngineCounts {
+        const Counts done = clients.engine_counts();
+        const lock_sys::Latched latched = clients.latched();
+        const lock_sys::LockCounts locked = clients.engine().lock_counts();
+        const transactions::TrxSysCounters& ids = clients.engine().trx_sys_counters();
+        EngineCounts counts = file_counts(file);
+        counts.insert(counts.end(), {{"begun", done.begun},
+                                     {"commits", done.commits},
+                                     {"rolled_back", done.rolled_back},
+                                     {"deadlocks", done.deadlocks},
+                                     {"timeouts", done.timeouts},
+                                     {"changes", done.changes},
+                                     {"undone", done.undone},
+                                     {"lock_waits", done.lock_waits},
+                                     {"lock_wait_ns", done.lock_wait_ns},
+                                     {"false_positives", locked.false_positives},
+                                     {"rounds", locked.rounds},
+                                     {"trx_mutex", ids.mutex},
+                                     {"trx_serialisation", ids.serialisation},
+                                     {"trx_shards", ids.shards},
+                                     {"lock_global", latched.global},
+                                     {"lock_pages", latched.pages},
+                                     {"lock_tables", latched.tables}});
+        return counts;
+      },
+      window);
+  result["most_waiting"] = clients.engine().lock_counts().most_waiting;
+  return result;
+}
+
+std::vector<std::string> statements(LoadKind kind) {
+  std::vector<std::string> all;
+  for (const Statement statement : statements_of(kind)) all.emplace_back(names::of(statement));
+  return all;
+}
+
+py::dict one_script(const LoadConfig& load, std::uint64_t seed) {
+  machine::Random random(seed);
+  Script script;
+  draw(load, random, script);
+  py::list steps;
+  for (const Step& step : script.steps) {
+    py::dict row;
+    row["statement"] = names::of(step.statement);
+    row["is_next_of_statement"] = step.is_next_of_statement;
+    row["reads"] = step.reads;
+    row["locks"] = step.locks;
+    row["changes"] = step.changes;
+    row["inserts"] = step.inserts;
+    row["mode"] = names::of(step.mode);
+    row["table"] = names::of(step.table);
+    row["row"] = step.row;
+    row["checks"] = step.checks;
+    steps.append(row);
+  }
+  py::dict result;
+  result["transaction"] = names::of(script.kind);
+  result["rolls_back"] = script.rolls_back;
+  result["steps"] = steps;
+  return result;
+}
+
+std::vector<std::uint64_t> drawn_rows(const LoadConfig& load, std::int64_t n, std::uint64_t seed) {
+  const RowDraw draw_row(load);
+  machine::Random random(seed);
+  std::vector<std::uint64_t> rows(at_least(n, 1, "n"));
+  for (std::uint64_t& row : rows) row = draw_row(random);
+  return rows;
+}
+
+}  // namespace
+
+void bind_engine(py::module_& module) {
+  py::module_ m = module.def_submodule(
+      "engine", "Row locks, transaction system and redo log as one engine, under two loads.");
+  m.def("simulate", &simulate, kSimulateDoc, py::kw_only(), py::arg("parameters"), py::arg("load"),
+        py::arg("demands"), py::arg("engine") = py::dict(), py::arg("lock_design") = "9.7",
+        py::arg("locks") = py::dict(), py::arg("trx_sys") = py::dict(), py::arg("log") = py::dict(),
+        py::arg("run_ns"), py::arg("warmup_ns") = 0, py::arg("longest_ns") = 0, py::arg("seed") = 1,
+        py::arg("progress") = py::none());
+  m.def("statements", &statements, "The statements of a load, each of which needs a demand.",
+        py::arg("kind"));
+  m.def("script", &one_script,
+        "One transaction as it is drawn: its kind, whether it rolls back by itself, and its steps with the "
+        "rows that they lock.",
+        py::arg("load"), py::kw_only(), py::arg("seed") = 1);
+  m.def("drawn_rows", &drawn_rows, "n rows of sysbench's table by the load's distribution, from 0 on.",
+        py::arg("load"), py::kw_only(), py::arg("n"), py::arg("seed") = 1);
+  m.def(
+      "load_options", [] { return listed<LoadConfig>(); }, "What a load consists of.");
+  m.def(
+      "engine_options", [] { return listed<EngineConfig>(); }, "What can be set of an engine.");
+  m.def(
+      "demand_options", [] { return listed<Demand>(); }, "What a statement asks for.");
 }
 
 }  // namespace engineroom::bindings

@@ -1,9 +1,172 @@
-"""The chapter's kernels: the smallest case by hand, a slow reference, an invariant, bad arguments."""
+"""The engine from Python: its draws beside slow references, latches counted by hand, determinism, refused arguments."""
 
 from __future__ import annotations
 
+import math
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+
 from engineroom._native import engine as kernel
 
+MS = 1_000_000
+MACHINE: dict[str, Any] = {"cores_per_socket": 4}
+DESIGNS = {"5.7": ("5.7", "5.7"), "9.7": ("9.7", "8.0, sharded")}
 
-def test_the_kernel_is_empty_as_long_as_it_has_no_other_test():
-    assert [name for name in dir(kernel) if not name.startswith("_")] == []
+
+def demands(kind: str) -> dict[str, dict[str, int]]:
+    """Made, and the same for every statement: what is counted here does not depend on them."""
+    return {name: {"computing_ns": 5_000, "mtrs_permille": 1_500} for name in kernel.statements(kind)}
+
+
+def simulate(
+    load: dict[str, Any], design: str = "9.7", engine: dict[str, Any] | None = None, **how: Any
+) -> dict[str, Any]:
+    lock_design, latches = DESIGNS[design]
+    how = {"run_ns": 5_000 * MS, "seed": 1, **how}
+    return kernel.simulate(
+        parameters=MACHINE,
+        load=load,
+        demands=demands(load["kind"]),
+        engine=engine or {},
+        lock_design=lock_design,
+        trx_sys={"latches": latches},
+        **how,
+    )
+
+
+SYSBENCH = {"kind": "sysbench_read_write", "rows": 1_000_000, "distribution": "uniform"}
+TPCC = {"kind": "tpcc", "warehouses": 2}
+
+
+def slow_pareto(u: np.ndarray[Any, Any], rows: int, h: float) -> np.ndarray[Any, Any]:
+    """Sysbench's: a power of a uniform draw, so that h of the rows get 1 - h of the draws."""
+    return np.floor(rows * u ** (math.log(h) / math.log(1 - h)))
+
+
+@pytest.mark.parametrize("percent", [5, 20, 40])
+def test_rows_are_drawn_by_sysbenchs_power_of_a_uniform_draw(percent: int) -> None:
+    rows, n = 1_000_000, 40_000
+    load = {**SYSBENCH, "distribution": "pareto", "pareto_percent": percent}
+    ours = np.sort(kernel.drawn_rows(load, n=n, seed=3))
+    theirs = np.sort(slow_pareto(np.random.default_rng(3).uniform(size=n), rows, percent / 100))
+    # Two empirical distributions of n draws differ by more than this once in ten thousand times (Kolmogorov and Smirnov).
+    at = np.unique(np.concatenate([ours, theirs]))
+    apart = np.abs(np.searchsorted(ours, at, "right") - np.searchsorted(theirs, at, "right")).max() / n
+    assert apart < 2.2 * math.sqrt(2 / n)
+    assert ours.max() < rows
+
+
+def test_three_of_four_special_draws_fall_into_the_hundredth_in_the_middle() -> None:
+    rows, n = 100_000, 40_000
+    drawn = np.array(kernel.drawn_rows({**SYSBENCH, "rows": rows, "distribution": "special"}, n=n))
+    few = np.abs(drawn - rows / 2) <= rows / 200
+    # Of the bell-shaped quarter about 5 percent fall there, too.
+    assert 0.75 < few.mean() < 0.78
+    assert drawn.min() > 0.05 * rows
+    assert drawn.max() < 0.95 * rows
+
+
+def test_a_transaction_of_sysbench_changes_three_rows_and_one_of_them_twice() -> None:
+    script = kernel.script({**SYSBENCH, "distribution": "uniform"}, seed=5)
+    names = Counter(step["statement"] for step in script["steps"])
+    assert names["point_select"] == 10
+    assert sum(names.values()) == 19
+    changed = [step["row"] for step in script["steps"] if step["changes"]]
+    assert len(changed) == 4
+    assert changed[2] == changed[3]
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_latches_of_a_transaction_are_those_that_its_statements_take_by_hand(design: str) -> None:
+    """One client, rows far apart: 14 views; one intention lock; three rows on three pages and six other looks at queues."""
+    n = 40
+    seen = simulate({**SYSBENCH, "clients": 1, "transactions": n}, design)
+    per = {name: seen[name] / n for name in ("lock_pages", "lock_tables", "lock_global", "trx_mutex")}
+    assert seen["commits"] == n
+    asked = (
+        3 + 2 + 1 + 2
+    )  # rows; entries of the index that the update, the delete and the insert meet, and the insert itself
+    if design == "5.7":
+        # All is let go at once. Each row is looked up among the active ids; and the start, the number, the end.
+        assert per == {"lock_pages": asked + 1, "lock_tables": 1, "lock_global": 0, "trx_mutex": 28 + 3 + 3}
+    else:
+        assert per == {
+            "lock_pages": asked + 3,
+            "lock_tables": 2,
+            "lock_global": asked + 2,
+            "trx_mutex": 28 + 2,
+        }
+        assert (seen["trx_serialisation"], seen["trx_shards"]) == (2 * n, 2 * n)
+
+
+@pytest.mark.parametrize("load", [SYSBENCH, TPCC], ids=["sysbench", "tpcc"])
+@pytest.mark.parametrize("design", DESIGNS)
+def test_attempts_end_in_a_commit_a_rollback_or_a_deadlock(load: dict[str, Any], design: str) -> None:
+    few = {**load, "rows": 20} if "rows" in load else load
+    seen = simulate({**few, "clients": 12, "transactions": 25}, design)
+    assert seen["transactions"] == seen["commits"] + seen["rolled_back"] == 12 * 25
+    assert seen["begun"] == seen["transactions"] + seen["deadlocks"] + seen["timeouts"]
+    assert seen["lock_waits"] > 0
+    assert seen["undone"] == 0 or seen["deadlocks"] + seen["rolled_back"] > 0
+
+
+def test_printing_deadlocks_takes_the_time_that_it_is_given_and_nothing_else_changes_it() -> None:
+    load = {**SYSBENCH, "rows": 12, "clients": 16, "transactions": 30}
+    quick, slow = (simulate(load, locks={"print_ns": ns}) for ns in (0, 2 * MS))
+    assert min(quick["deadlocks"], slow["deadlocks"]) > 20
+    printing = sum(
+        ps for path, state, ps in slow["activities"] if "print_deadlock" in path and state == "work"
+    )
+    assert printing == pytest.approx(slow["deadlocks"] * 2e9, rel=0.01)
+    assert slow["window_ns"] > quick["window_ns"]
+
+
+def test_waits_have_the_names_that_performance_schema_has_for_the_latches() -> None:
+    names = {}
+    for design in DESIGNS:
+        seen = simulate({**SYSBENCH, "rows": 50, "clients": 24, "away_ns": 0, "transactions": 40}, design)
+        names[design] = {wait["name"] for wait in seen["waits"]}
+    assert {"lock_mutex", "trx_sys_mutex"} <= names["5.7"]
+    assert "lock_mutex" not in names["9.7"]
+    assert {"lock_sys_global_rw_lock", "lock_wait_mutex"} & names["9.7"]
+
+
+def test_the_same_seed_gives_the_same_run_and_another_one_does_not() -> None:
+    load = {**TPCC, "clients": 8}
+    first, again, other = (simulate(load, run_ns=20 * MS, seed=seed) for seed in (7, 7, 8))
+    assert first["trace_hash"] == again["trace_hash"]
+    assert {name: first[name] for name in ("begun", "lock_waits", "mtrs")} == {
+        name: again[name] for name in ("begun", "lock_waits", "mtrs")
+    }
+    assert first["trace_hash"] != other["trace_hash"]
+
+
+@pytest.mark.parametrize(
+    ("load", "changed", "says"),
+    [
+        ({**SYSBENCH, "clients": 0}, {}, "clients"),
+        ({**SYSBENCH, "distribution": "zipf"}, {}, "zipf"),
+        ({**TPCC, "warehouses": 0}, {}, "warehouses"),
+        (SYSBENCH, {"engine": {"redo": "4.1"}}, "4.1"),
+        (SYSBENCH, {"locks": {"detection": "in the request"}}, "needs latching 'one mutex'"),
+        (SYSBENCH, {"demands": {}}, "nothing for the statement begin"),
+        (SYSBENCH, {"demands": {"payment.name": {}}}, "no statement payment.name"),
+        (SYSBENCH, {"log": {"buffer_bytes": 8192}, "engine": {"undo_bytes": 100_000}}, "buffer_bytes"),
+        (SYSBENCH, {"run_ns": 0}, "run_ns"),
+    ],
+)
+def test_what_does_not_fit_is_refused_with_what_was_received(
+    load: dict[str, Any], changed: dict[str, Any], says: str
+) -> None:
+    given: dict[str, Any] = {
+        "parameters": MACHINE,
+        "load": load,
+        "demands": demands(load["kind"]),
+        "run_ns": MS,
+        **changed,
+    }
+    with pytest.raises(ValueError, match=says):
+        kernel.simulate(**given)

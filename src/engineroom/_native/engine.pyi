@@ -1,5 +1,88 @@
 """
-Kernels of the chapter engine.
+Row locks, transaction system and redo log as one engine, under two loads.
 """
 
-__all__: list[str] = []
+import collections.abc
+import typing
+
+import engineroom._native
+
+__all__: list[str] = [
+    "demand_options",
+    "drawn_rows",
+    "engine_options",
+    "load_options",
+    "script",
+    "simulate",
+    "statements",
+]
+
+def demand_options() -> list[engineroom._native.Option]:
+    """
+    What a statement asks for.
+    """
+
+def drawn_rows(
+    load: dict[str, typing.Any],
+    *,
+    n: typing.SupportsInt | typing.SupportsIndex,
+    seed: typing.SupportsInt | typing.SupportsIndex = 1,
+) -> list[int]:
+    """
+    n rows of sysbench's table by the load's distribution, from 0 on.
+    """
+
+def engine_options() -> list[engineroom._native.Option]:
+    """
+    What can be set of an engine.
+    """
+
+def load_options() -> list[engineroom._native.Option]:
+    """
+    What a load consists of.
+    """
+
+def script(
+    load: dict[str, typing.Any], *, seed: typing.SupportsInt | typing.SupportsIndex = 1
+) -> dict[typing.Any, typing.Any]:
+    """
+    One transaction as it is drawn: its kind, whether it rolls back by itself, and its steps with the rows that they lock.
+    """
+
+def simulate(
+    *,
+    parameters: dict[typing.Any, typing.Any],
+    load: dict[str, typing.Any],
+    demands: collections.abc.Mapping[str, dict[str, typing.Any]],
+    engine: dict[str, typing.Any] = {},
+    lock_design: str = "9.7",
+    locks: dict[typing.Any, typing.Any] = {},
+    trx_sys: dict[str, typing.Any] = {},
+    log: dict[str, typing.Any] = {},
+    run_ns: typing.SupportsInt | typing.SupportsIndex,
+    warmup_ns: typing.SupportsInt | typing.SupportsIndex = 0,
+    longest_ns: typing.SupportsInt | typing.SupportsIndex = 0,
+    seed: typing.SupportsInt | typing.SupportsIndex = 1,
+    progress: collections.abc.Callable[..., typing.Any] | None = None,
+) -> dict[typing.Any, typing.Any]:
+    """
+    Clients that run sysbench's read-write transactions or TPC-C's through a whole engine, in virtual time.
+
+    parameters: the machine's. load, engine, trx_sys and log: see load_options(), engine_options() and those of the modules read_views
+    and redo_log. lock_design: "5.7", "8.0.15" or "9.7", and locks: what is changed of it, options of lock_sys.lock_options(). What is
+    left out has its default.
+    demands: by the name of a statement (statements(kind) has all that are needed) its options of demand_options().
+    run_ns, warmup_ns: virtual time; the warm-up is not counted. With load["transactions"] the run goes on to their end and
+    run_ns bounds it. longest_ns: the window grows from run_ns up to this until it is settled.
+
+    Returns a dict. Of the window: transactions, begun (attempts), commits, rolled_back, deadlocks, timeouts, changes, undone, mtrs,
+    lock_waits, lock_wait_ns, false_positives, rounds; acquisitions of trx_mutex, trx_serialisation, trx_shards, lock_global, lock_pages,
+    lock_tables; fsyncs, writes, written_bytes, and what a run is asked anyway: its waits by the latches' names in performance_schema.
+    At its end: most_waiting.
+    Raises ValueError for a bad argument, RuntimeError for a simulation that stalled.
+    """
+
+def statements(kind: str) -> list[str]:
+    """
+    The statements of a load, each of which needs a demand.
+    """

@@ -1,0 +1,145 @@
+// Clients that run the transactions of a load against an engine, each one after the other.
+//
+// Models      a closed loop. What a deadlock or a timeout rolls back begins anew at once, with rows drawn anew, as sysbench
+//             does with the errors that it ignores (1213, 1205); the time of all attempts is the transaction's
+// Leaves out  the ROLLBACK that other drivers send; statements sent together
+// Cost        two events per statement, for the client; the rest is the engine's
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "engine/engine.hpp"
+#include "engine/load.hpp"
+#include "sessions/sessions.hpp"
+
+namespace engineroom::engine {
+
+template <Machine M>
+class Clients {
+ public:
+  Clients(M& m, typename M::File& file, const Parts& parts, const LoadConfig& load, const Demands& demands,
+          std::uint64_t seed = 1)
+      : load_(load),
+        demands_(demand_table(load.kind, demands)),
+        engine_(m, file, parts, load.kind == LoadKind::tpcc ? load.warehouses * kDistricts : 0,
+                most_mtr_bytes(), seed),
+        done_(load.clients),
+        statement_(m.site("statement")) {
+    for (std::uint32_t i = 0; i < load.clients; ++i) sessions_.push_back(std::make_unique<Session<M>>(m, i));
+  }
+
+  void spawn(M& m) {
+    engine_.spawn_threads(m);
+    for (std::uint32_t i = 0; i < load_.clients; ++i) {
+      m.spawn("client", [this, &m, i] { return client(m, *sessions_[i], done_[i]); });
+    }
+  }
+
+  // As of sessions::Sessions.
+  sessions::Counts counts() const {
+    sessions::Counts all;
+    for (const sessions::Counts& one : done_) all.add(one);
+    all.mtrs = engine_counts().mtrs;
+    return all;
+  }
+  std::uint64_t clients() const { return done_.size(); }
+  std::uint64_t transactions() const {
+    std::uint64_t all = 0;
+    for (const sessions::Counts& one : done_) all += one.transactions;
+    return all;
+  }
+  bool ends_by_itself() const { return load_.transactions > 0; }
+  std::uint64_t ended_ns() const { return ended_ns_; }
+
+  Counts engine_counts() const {
+    Counts all;
+    for (const auto& session : sessions_) all.add(session->counts);
+    return all;
+  }
+  lock_sys::Latched latched() const {
+    lock_sys::Latched all;
+    for (const auto& session : sessions_) {
+      all.global += session->locks.latched.global;
+      all.pages += session->locks.latched.pages;
+      all.tables += session->locks.latched.tables;
+    }
+    return all;
+  }
+  const Engine<M>& engine() const { return engine_; }
+
+ private:
+  std::size_t most_mtr_bytes() const {
+    std::size_t most = 1;
+    for (const Demand& demand : demands_) most = std::max<std::size_t>(most, demand.mtr_bytes);
+    return most;
+  }
+
+  Task<> client(M& m, Session<M>& s, sessions::Counts& mine) {
+    machine::Random random(m.random());
+    Script script;
+    while (!m.stopping() && (load_.transactions == 0 || mine.transactions < load_.transactions)) {
+      const std::uint64_t start = m.now();
+      Outcome outcome = Outcome::deadlock;
+      while (outcome == Outcome::deadlock || outcome == Outcome::timed_out) {
+        draw(load_, random, script);
+        outcome = co_await attempt(m, s, script);
+        s.counts.deadlocks += outcome == Outcome::deadlock ? 1 : 0;
+        s.counts.timeouts += outcome == Outcome::timed_out ? 1 : 0;
+      }
+      if (outcome != Outcome::granted) co_return;
+      ++mine.transactions;
+      mine.latency_ns.add(m.now() - start);
+    }
+    // An engine with threads of its own does not end by itself.
+    const std::uint64_t ended_before = co_await m.add(ended_, 1);
+    if (ended_before + 1 == load_.clients) {
+      ended_ns_ = m.now();
+      m.stop();
+    }
+  }
+
+  Task<Outcome> attempt(M& m, Session<M>& s, const Script& script) {
+    bool has_begun = false;
+    for (const Step& step : script.steps) {
+      if (Engine<M>::leaves_out(s, step)) continue;
+      if (!step.is_next_of_statement) co_await away(m);
+      if (m.stopping()) co_return Outcome::stopping;
+      machine::Scope<M> doing(m, statement_);
+      if (!has_begun) co_await engine_.begin(m, s);
+      has_begun = true;
+      const Outcome outcome = co_await engine_.step(m, s, step, demand_of(step.statement));
+      if (outcome == Outcome::stopping) co_return outcome;
+      if (outcome == Outcome::granted) continue;
+      const bool is_done = co_await engine_.roll_back(m, s);
+      co_return is_done ? outcome : Outcome::stopping;
+    }
+    co_await away(m);
+    if (m.stopping()) co_return Outcome::stopping;
+    bool is_done = true;
+    if (script.rolls_back) {
+      is_done = co_await engine_.roll_back(m, s);
+      s.counts.rolled_back += is_done ? 1 : 0;
+    } else {
+      is_done = co_await engine_.commit(m, s, demand_of(Statement::commit));
+    }
+    co_return is_done ? Outcome::granted : Outcome::stopping;
+  }
+  Task<> away(M& m) {
+    if (load_.away_ns > 0) co_await m.wait_for_client(machine::exponential(m.random(), load_.away_ns));
+  }
+  const Demand& demand_of(Statement statement) const { return demands_[static_cast<std::size_t>(statement)]; }
+
+  LoadConfig load_;
+  DemandTable demands_;
+  Engine<M> engine_;
+  std::vector<std::unique_ptr<Session<M>>> sessions_;
+  std::vector<sessions::Counts> done_;
+  machine::Site statement_;
+  typename M::Word ended_;
+  std::uint64_t ended_ns_ = 0;
+};
+
+}  // namespace engineroom::engine

@@ -1,0 +1,184 @@
+// Two loads as lists of steps: which rows are locked, in which order, and what is read and written.
+//
+// Models      sysbench's oltp_read_write (1.0.20) over one table, with its uniform, Pareto and special distributions; the five
+//             transactions of TPC-C (clause 2, the mix of 5.2.3) with the statements and the order of BenchmarkSQL 5.0:
+//             New-Order locks the district and then the stock of its lines in the order of warehouse and item; Payment the
+//             district, the warehouse, the customer; Delivery, district by district, the oldest order, its lines and its
+//             customer
+// Leaves out  what is in the rows: which order a customer had last, who has the middle name; the customer of a delivered order
+//             is drawn anew. Terminals have no home warehouse and do not think
+// Cost        some 100 ns per step, no shared state
+//
+// A script is drawn before its transaction begins. What only the run knows, the number of a new order and the oldest one that
+// is not delivered, is a step that asks for it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "common/described.hpp"
+#include "common/names.hpp"
+#include "engine/statements.hpp"
+#include "lock_sys/modes.hpp"
+#include "machine/random.hpp"
+
+namespace engineroom::engine {
+
+enum class LoadKind : std::uint8_t { sysbench_read_write, tpcc };
+constexpr auto named(names::Of<LoadKind>) {
+  return names::table<LoadKind>(
+      "load", {{"sysbench_read_write", LoadKind::sysbench_read_write}, {"tpcc", LoadKind::tpcc}});
+}
+enum class Distribution : std::uint8_t { uniform, pareto, special };
+constexpr auto named(names::Of<Distribution>) {
+  return names::table<Distribution>("distribution", {{"uniform", Distribution::uniform},
+                                                     {"pareto", Distribution::pareto},
+                                                     {"special", Distribution::special}});
+}
+
+constexpr std::uint32_t kMostClients = 4096;
+struct LoadConfig {
+  LoadKind kind = LoadKind::sysbench_read_write;
+  std::uint32_t clients = 1;
+  std::uint64_t transactions = 0;
+  std::uint64_t away_ns = 33'000;
+  std::uint64_t rows = 1'000'000;
+  Distribution distribution = Distribution::pareto;
+  std::uint64_t pareto_percent = 20;
+  std::uint64_t warehouses = 1;
+  bool foreign_keys = true;
+};
+constexpr auto described(options::Of<LoadConfig>) {
+  using C = LoadConfig;
+  return options::list<C>(
+      "a load",
+      {
+          options::option<&C::kind>("kind", "whose transactions the clients run"),
+          options::option<&C::clients>("clients", {.least = 1, .most = kMostClients},
+                                       "sessions, each in a closed loop"),
+          options::option<&C::transactions>("transactions", "of each client; 0: until the run is stopped"),
+          options::option<&C::away_ns>("away_ns", "before each statement: the client and the network, mean"),
+          options::option<&C::rows>("rows", {.least = 1, .most = 1'000'000'000}, "of sysbench's table"),
+          options::option<&C::distribution>("distribution", "of the rows that sysbench draws"),
+          options::option<&C::pareto_percent>(
+              "pareto_percent", {.least = 1, .most = 50},
+              "rand-pareto-h: so many percent of the rows are drawn in all other cases"),
+          options::option<&C::warehouses>("warehouses", {.least = 1, .most = 100'000}, "of TPC-C"),
+          options::option<&C::foreign_keys>(
+              "foreign_keys",
+              "whether an order's insertion locks its customer, as BenchmarkSQL's schema has it"),
+      });
+}
+
+enum class Table : std::uint8_t {
+  sbtest,
+  warehouse,
+  district,
+  customer,
+  new_order,
+  orders,
+  order_line,
+  history,
+  stock,
+};
+constexpr auto named(names::Of<Table>) {
+  return names::table<Table>("table", {{"sbtest", Table::sbtest},
+                                       {"warehouse", Table::warehouse},
+                                       {"district", Table::district},
+                                       {"customer", Table::customer},
+                                       {"new_order", Table::new_order},
+                                       {"orders", Table::orders},
+                                       {"order_line", Table::order_line},
+                                       {"history", Table::history},
+                                       {"stock", Table::stock}});
+}
+
+constexpr std::uint64_t kDistricts = 10;
+constexpr std::uint64_t kCustomers = 3'000;  // of a district
+constexpr std::uint64_t kItems = 100'000;
+constexpr std::uint64_t kOrders = 3'000;     // of a district when the run begins ...
+constexpr std::uint64_t kDelivered = 2'100;  // ... and so many of them delivered
+constexpr std::uint64_t kMostLines = 16;     // of an order
+/// Rows of orders are numbered within their district.
+constexpr std::uint64_t kOrdersOfDistrict = std::uint64_t{1} << 32;
+
+/// Which order a step is about: one that only the run knows. The row of an order is its district's first and so many further.
+enum class Order : std::uint8_t {
+  none,
+  takes_number,  // behind its lock: the district's next order is this transaction's
+  its_own,
+  finds_oldest,  // of the district, not delivered
+  oldest,        // that one; the step is left out when another transaction has delivered it
+};
+
+/// One statement, or a part of one: it computes and is away only once.
+struct Step {
+  Statement statement = Statement::commit;
+  bool is_next_of_statement = false;  // one more row of the step before
+  bool reads = false;                 // consistently: with a view
+  bool locks = false;
+  bool changes = false;
+  bool inserts = false;
+  Order order = Order::none;
+  lock_sys::Mode mode = lock_sys::Mode::x;
+  Table table = Table::sbtest;
+  std::uint64_t row = 0;     // of an order: of its district's first
+  std::uint32_t checks = 0;  // queues that are looked at besides: of entries of secondary indexes
+};
+
+enum class TransactionKind : std::uint8_t {
+  read_write,
+  new_order,
+  payment,
+  order_status,
+  delivery,
+  stock_level
+};
+constexpr auto named(names::Of<TransactionKind>) {
+  using T = TransactionKind;
+  return names::table<T>("transaction", {{"read_write", T::read_write},
+                                         {"new_order", T::new_order},
+                                         {"payment", T::payment},
+                                         {"order_status", T::order_status},
+                                         {"delivery", T::delivery},
+                                         {"stock_level", T::stock_level}});
+}
+
+struct Script {
+  TransactionKind kind = TransactionKind::read_write;
+  bool rolls_back = false;  // at its end, by itself: one New-Order in a hundred
+  std::vector<Step> steps;
+};
+
+/// Draws what one transaction does; `script` is used again.
+void draw(const LoadConfig& load, machine::Random& random, Script& script);
+
+/// A row of sysbench's table, from 0 on.
+class RowDraw {
+ public:
+  explicit RowDraw(const LoadConfig& load);
+  std::uint64_t operator()(machine::Random& random) const;
+
+ private:
+  std::uint64_t rows_;
+  Distribution distribution_;
+  std::uint64_t power_ = 0;  // of sysbench's Pareto distribution, over ln 2, in units of 2^-24
+};
+
+/// The statements that a load has, for which a table must have demands.
+std::vector<Statement> statements_of(LoadKind kind);
+/// Refuses a statement that the load does not have, and one that is missing.
+DemandTable demand_table(LoadKind kind, const Demands& demands);
+
+/// The row of a step that is about an order.
+std::uint64_t row_of_order(const Step& step, std::uint64_t order);
+
+/// Where a row lies: its page and its place there.
+struct Place {
+  std::uint64_t page = 0;
+  std::uint32_t heap_no = 0;
+  std::uint32_t records_on_page = 0;
+};
+Place place_of(Table table, std::uint64_t row);
+
+}  // namespace engineroom::engine
