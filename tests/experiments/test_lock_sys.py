@@ -65,3 +65,25 @@ def test_a_deadlock_adds_lines_to_the_log_only_when_asked_to():
     assert set(run.table["series"]) == {"log_lines_per_deadlock"}
     assert run.table["teller_cpu_us"].notna().all()
     assert (run.table["deadlocks"] == 3).all()
+
+
+def test_printing_costs_what_a_deadlock_takes_more_with_the_setting_on():
+    off = {"teller": "session", "bytes": 0.0, "cpu_us": 500.0, "server_cpu_us": 900.0, "wall_us": 800.0}
+    on = {"teller": "session", "bytes": 3100.0, "cpu_us": 1500.0, "server_cpu_us": 1950.0, "wall_us": 1700.0}
+    assert lock_sys.cost_of_printing(off=off, on=on) == {
+        "teller": "session",
+        "print_bytes": 3100.0,
+        "print_cpu_us": 1000.0,
+        "print_server_cpu_us": 1050.0,
+        "print_wall_us": 900.0,
+    }
+
+
+@pytest.mark.live
+def test_printing_a_deadlock_is_measured_against_the_same_server_without():
+    run = lock_sys.deadlock_print(deadlocks=3, repeats=2, versions=["5.7"])
+    assert (run.table["print_bytes"] > 1000).all()
+    settings = run.tables["settings"]
+    assert settings["innodb_print_all_deadlocks"].tolist() == ["off", "on"] * 2
+    assert (settings[settings["innodb_print_all_deadlocks"] == "off"]["bytes"] == 0).all()
+    assert (settings[["cpu_us", "server_cpu_us", "wall_us"]] > 0).all(axis=None)

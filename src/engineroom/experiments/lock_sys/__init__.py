@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from engineroom.experiments.lock_sys.conflicts import conflicts
-from engineroom.experiments.lock_sys.deadlock_log import deadlock_log
+from engineroom.experiments.lock_sys.deadlock_log import cost_of_printing, deadlock_log, deadlock_print
 from engineroom.runs import Run
 
-__all__ = ["RECORD", "conflicts", "deadlock_log"]
+__all__ = ["RECORD", "conflicts", "cost_of_printing", "deadlock_log", "deadlock_print"]
 
 # What `engineroom record` can measure: figure and method -> a function without arguments.
 RECORD: Mapping[tuple[str, str], Callable[[], Run | list[Run]]] = {
     ("own-lock-conflicts", "live"): conflicts,
     ("fig-7-16", "live"): deadlock_log,
+    ("own-deadlock-print", "live"): deadlock_print,
 }

@@ -11,7 +11,9 @@ more than a lower bound: waiting for the log's own mutex and for the file is not
 from __future__ import annotations
 
 import contextlib
+import statistics
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -24,7 +26,7 @@ from engineroom.runs import Run
 if TYPE_CHECKING:
     from engineroom.servers import Server
 
-__all__ = ["COLUMNS", "SERIES", "deadlock_log"]
+__all__ = ["COLUMNS", "PRINT_COLUMNS", "SERIES", "cost_of_printing", "deadlock_log", "deadlock_print"]
 
 # The source's series by the version that stands for its 8.0.27: in both a thread of its own tells of deadlocks.
 SERIES: Mapping[str, str] = {"5.6": "5.6", "5.7": "5.7", "8.0": "8.0", "9.7": "log_lines_per_deadlock"}
@@ -39,6 +41,22 @@ COLUMNS = {
     "8.0.15; empty where the server does not name its threads (5.6)",
     "teller": "which thread that is",
     "server": "version",
+}
+PRINT_VERSIONS = ("5.7", "8.0", "9.7")
+PRINT_COLUMNS = {
+    "server": "version",
+    "teller": COLUMNS["teller"],
+    "print_bytes": "that the error log grew by per deadlock with the setting on, less with it off",
+    "print_cpu_us": "CPU time of the telling thread per deadlock with the setting on, less with it off, microseconds",
+    "print_server_cpu_us": "the same of all threads of the server",
+    "print_wall_us": "median time from sending the request that closes the cycle to its error, with the setting on, less with it "
+    "off, microseconds",
+    "deadlocks": "rounds with the setting on, and as many with it off",
+    "innodb_print_all_deadlocks": COLUMNS["innodb_print_all_deadlocks"],
+    "bytes": COLUMNS["bytes"],
+    "cpu_us": "CPU time of the telling thread per deadlock, microseconds; with the request itself up to 8.0.15",
+    "server_cpu_us": "of all threads of the server",
+    "wall_us": "median time from sending the request that closes the cycle to its error, microseconds",
 }
 _TABLE = (
     (
@@ -71,6 +89,69 @@ def deadlock_log(*, deadlocks: int = 50, repeats: int = 3, versions: Sequence[st
     return sitting.run(
         "fig-7-16", rows, columns=COLUMNS, load="two sessions update two rows in opposite orders"
     )
+
+
+def deadlock_print(
+    *, deadlocks: int = 20, repeats: int = 20, versions: Sequence[str] = PRINT_VERSIONS
+) -> Run:
+    """What printing one deadlock costs: each server with the setting on and off in turns, and the difference of the two per repeat."""
+    settings: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []
+    with LiveSitting() as sitting, contextlib.ExitStack() as stack:
+        servers = {}
+        for version in versions:
+            server = stack.enter_context(
+                sitting.server(version, options={"transaction_isolation": "READ-COMMITTED"})
+            )
+            server.execute(f"CREATE DATABASE {DATABASE}")
+            server.execute(*_TABLE, database=DATABASE)
+            servers[server.version] = server
+        for repeat, version in in_turns(repeats, servers, desc="printing"):
+            of = {"series": version, "repeat": repeat, "server": version}
+            seen = {}
+            for setting in ("off", "on"):
+                servers[version].execute(f"SET GLOBAL innodb_print_all_deadlocks = {setting.upper()}")
+                seen[setting] = _timed(servers[version], deadlocks)
+                settings.append(of | {"innodb_print_all_deadlocks": setting, **seen[setting]})
+            rows.append(of | cost_of_printing(**seen) | {"deadlocks": deadlocks})
+    return sitting.run(
+        "own-deadlock-print",
+        rows,
+        columns=PRINT_COLUMNS,
+        tables={"settings": settings},
+        load="two sessions update two rows in opposite orders",
+    )
+
+
+def cost_of_printing(*, off: Mapping[str, Any], on: Mapping[str, Any]) -> dict[str, Any]:
+    """What a deadlock costs more with the setting on."""
+    return {
+        "teller": on["teller"],
+        **{f"print_{name}": on[name] - off[name] for name in ("bytes", "cpu_us", "server_cpu_us", "wall_us")},
+    }
+
+
+def _timed(server: Server, deadlocks: int) -> dict[str, Any]:
+    with _Pair(server) as pair:
+        pair.deadlock()  # the first one warms up
+        log_before, tellers = server.log_tail(_ALL), _tellers(server, pair)
+        server_before, before = server.cpu_seconds(), [_cpu_ns(server, each) for each in tellers.values()]
+        wall_ns = [pair.deadlock() for _ in range(deadlocks)]
+        cpu_ns = sum(_cpu_ns(server, each) for each in tellers.values()) - sum(before)
+        server_after = server.cpu_seconds()
+        written = server.log_tail(_ALL)[len(log_before) :]
+    if server_before is None or server_after is None or not tellers:
+        raise EngineRoomError(
+            f"the CPU time of MySQL {server.version} cannot be read",
+            remedy="measure on Linux with a server from 5.7 on that runs as a process of this machine",
+        )
+    return {
+        "teller": ", ".join(tellers),
+        "bytes": len(written.encode()) / deadlocks,
+        "cpu_us": cpu_ns / deadlocks / 1000,
+        "server_cpu_us": (server_after - server_before) * 1e6 / deadlocks,
+        "wall_us": statistics.median(wall_ns) / 1000,
+    }
 
 
 def _measured(server: Server, deadlocks: int) -> dict[str, Any]:
@@ -146,15 +227,17 @@ class _Pair:
         """The session whose request finds the deadlock."""
         return int(self._second.connection_id)
 
-    def deadlock(self) -> None:
-        """One, counted by the errors of the clients."""
+    def deadlock(self) -> int:
+        """One, counted by the errors of the clients; the time that the request which closes the cycle took, nanoseconds."""
         errors: list[int] = []
         _update(self._first, 1, errors)
         _update(self._second, 2, errors)
         waiting = threading.Thread(target=_update, args=(self._first, 2, errors))
         waiting.start()
         self._until_it_waits()
+        start = time.perf_counter_ns()
         _update(self._second, 1, errors)
+        wall_ns = time.perf_counter_ns() - start
         waiting.join(timeout=30)
         for connection in (self._first, self._second):
             connection.rollback()
@@ -163,6 +246,7 @@ class _Pair:
                 f"two sessions that had to end in one deadlock got the errors {errors}",
                 remedy="run it again on a machine that does nothing else",
             )
+        return wall_ns
 
     def _until_it_waits(self) -> None:
         with contextlib.closing(self._watch.cursor()) as cursor:
