@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from engineroom import runs
 from engineroom.experiments import lock_sys
 from engineroom.experiments.lock_sys.scripts import Statement, scripts
 from engineroom.experiments.lock_sys.seen import LockSeen, Seen, in_kernel
@@ -44,6 +45,22 @@ def test_differences_say_who_has_what():
     other = Seen(("ok", "ok"), frozenset(), frozenset())
     assert one.differences(one) == []
     assert [each[:8] for each in one.differences(other)] == ["-results", "+results", "-waits (", "-locks L"]
+
+
+def test_the_kernel_shows_the_waits_and_locks_that_were_recorded_on_servers():
+    """Also of a kernel that changed after the recording; where they differed then, they may differ now."""
+    run = runs.newest("own-lock-conflicts", "live")
+    made = list(scripts(run.provenance["scripts"], seed=run.provenance["seed"]))
+    assert set(run.table["series"]) == {"5.7", "9.7"}
+    for _, rows in run.table.groupby("series"):
+        assert len(rows) == len(made) >= 300
+        assert rows["waits"].sum() > 100
+        assert rows["locks"].sum() > 300, "5.7 shows none but those that wait or block"
+        assert (rows["equal"] == 0).sum() <= 1
+    for row in run.table[run.table["equal"] == 1].itertuples():
+        seen = in_kernel(made[row.script], row.series)
+        found = (len(seen), sum(len(each.waits) for each in seen), sum(len(each.locks) for each in seen))
+        assert found == (row.statements, row.waits, row.locks), f"script {row.script} on {row.series}"
 
 
 @pytest.mark.live
