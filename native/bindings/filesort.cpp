@@ -165,9 +165,12 @@ void bind_filesort(py::module_& module) {
       "article_table",
       [](std::int64_t rows, std::int64_t lob_bytes, fs::Type lob_type, std::int64_t declared_bytes,
          std::int64_t seed) {
-        return fs::article_table(
-            small(rows, 0, 10'000'000, "rows"), small(lob_bytes, 0, 16'000'000, "lob_bytes"), lob_type,
-            small(declared_bytes, 0, 65535, "declared_bytes"), at_least(seed, 0, "seed"));
+        const auto n = small(rows, 0, 10'000'000, "rows");
+        const auto bytes = small(lob_bytes, 0, 16'000'000, "lob_bytes");
+        const auto declared = small(declared_bytes, 0, 65535, "declared_bytes");
+        const std::uint64_t drawn_by = at_least(seed, 0, "seed");
+        const py::gil_scoped_release unlocked;
+        return fs::article_table(n, bytes, lob_type, declared, drawn_by, stop_on_signal());
       },
       "The source's table: id, sort key (a permutation of the row numbers), a filter of 0 to 99, char(255), "
       "long "

@@ -26,7 +26,7 @@ py::array_t<std::int64_t> skewed_keys(std::int64_t rows, std::int64_t distinct, 
   {
     const py::gil_scoped_release unlocked;
     keys = hash_join::skewed_keys(n_rows, n_distinct, static_cast<std::uint32_t>(quarters),
-                                  static_cast<std::uint64_t>(seed));
+                                  static_cast<std::uint64_t>(seed), stop_on_signal());
   }
   return to_array(std::move(keys));
 }

@@ -29,7 +29,7 @@ py::dict parse(Container container, std::int64_t rows, std::int64_t columns) {
   ParsedInsert parsed;
   {
     const py::gil_scoped_release unlocked;
-    parsed = parse_insert(container, n, wide, &thread_cpu_ns);
+    parsed = parse_insert(container, n, wide, &thread_cpu_ns, stop_on_signal());
   }
   py::dict result;
   result["values"] = parsed.values;
@@ -88,11 +88,11 @@ std::vector<std::uint32_t> record_offsets(Decoder decoder, const py::bytes& reco
 }
 
 template <typename Variant, typename Work>
-py::dict measured(Cost (*measure)(Variant, const Work&), Variant variant, const Work& work) {
+py::dict measured(Cost (*measure)(Variant, const Work&, Interrupt), Variant variant, const Work& work) {
   Cost cost;
   {
     const py::gil_scoped_release unlocked;
-    cost = measure(variant, work);
+    cost = measure(variant, work, stop_on_signal());
   }
   return as_dict(cost);
 }

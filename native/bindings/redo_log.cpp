@@ -136,7 +136,7 @@ py::dict commit_cost(const CommitWork& work, Design design) {
   CommitCost cost;
   {
     const py::gil_scoped_release unlocked;
-    cost = measure_commit(design, work);
+    cost = measure_commit(design, work, stop_on_signal());
   }
   py::dict result;
   result["elapsed_ns"] = cost.elapsed_ns;

@@ -18,8 +18,12 @@ class Interrupt {
     steps_ += steps;
     if (steps_ >= kStepsBetweenPolls) {
       steps_ = 0;
-      if (poll_) poll_();
+      ask();
     }
+  }
+  /// For what knows itself how long its steps take.
+  void ask() const {
+    if (poll_) poll_();
   }
 
  private:

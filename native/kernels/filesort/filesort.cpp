@@ -82,18 +82,20 @@ class SortBuffer {
         std::max<std::uint64_t>(counters_->peak_sort_bytes, used_ + records_.size() * kPointerBytes);
   }
 
-  void sort() { sort_records(records_, *format_, *counters_); }
+  void sort(Interrupt& interrupt) { sort_records(records_, *format_, *counters_, interrupt); }
   const std::vector<std::byte*>& records() const { return records_; }
   void clear() { records_.clear(), used_ = 0; }
 
   /// A merge sort: the same comparisons with every library and compiler, and equal keys keep their order.
-  static void sort_records(std::vector<std::byte*>& records, const RecordFormat& format, Counters& counters) {
+  static void sort_records(std::vector<std::byte*>& records, const RecordFormat& format, Counters& counters,
+                           Interrupt& interrupt) {
     const std::size_t n = records.size();
     std::vector<std::byte*> other(n);
     for (std::size_t width = 1; width < n; width *= 2) {
       for (std::size_t start = 0; start < n; start += 2 * width) {
         const std::size_t middle = std::min(start + width, n);
         const std::size_t end = std::min(start + 2 * width, n);
+        interrupt.advance(end - start);
         std::size_t a = start;
         std::size_t b = middle;
         for (std::size_t to = start; to < end; ++to) {
@@ -150,14 +152,14 @@ Result filesort(Handle& handle, const Query& query, const Options& options, Stor
   } else {
     buffer.emplace(buffer_bytes, format, counters);
   }
-  Runs runs(storage, format, static_cast<std::size_t>(buffer_bytes), counters);
+  Runs runs(storage, format, static_cast<std::size_t>(buffer_bytes), counters, interrupt);
 
   {
     const ReadSetFor reading(
         handle, options.design.is_read_set_narrow ? narrow_set(query, options) : handle.read_set);
     handle.rewind();
-    while (handle.next(counters)) {
-      interrupt.advance(1 + handle.value(query.order_by).size() / 64);
+    for (std::uint64_t copied = 0; handle.next(counters); copied = counters.bytes_copied) {
+      interrupt.advance(1 + (counters.bytes_copied - copied) / 16);
       if (query.where_column && handle.integer(*query.where_column) >= query.where_below) continue;
       ++counters.rows_sorted;
       if (queue) {
@@ -172,7 +174,7 @@ Result filesort(Handle& handle, const Query& query, const Options& options, Stor
           refuse("sort_buffer_bytes must hold a record of " + std::to_string(bytes) +
                  " bytes and its pointer, got " + std::to_string(buffer_bytes));
         }
-        buffer->sort();
+        buffer->sort(interrupt);
         runs.write(buffer->records());
         buffer->clear();
         room = buffer->room(bytes);
@@ -201,11 +203,11 @@ Result filesort(Handle& handle, const Query& query, const Options& options, Stor
   };
   if (queue) {
     std::vector<std::byte*> best = queue->records();
-    SortBuffer::sort_records(best, format, counters);
+    SortBuffer::sort_records(best, format, counters, interrupt);
     for (const std::byte* record : best) hand_out(record);
     return result;
   }
-  buffer->sort();
+  buffer->sort(interrupt);
   if (runs.empty()) {
     for (const std::byte* record : buffer->records()) {
       if (!hand_out(record)) break;

@@ -101,8 +101,13 @@ class Runs::Reader {
   const std::byte* record_ = nullptr;
 };
 
-Runs::Runs(Storage& storage, RecordFormat format, std::size_t sort_buffer_bytes, Counters& counters)
-    : storage_(&storage), format_(format), sort_buffer_bytes_(sort_buffer_bytes), counters_(&counters) {}
+Runs::Runs(Storage& storage, RecordFormat format, std::size_t sort_buffer_bytes, Counters& counters,
+           Interrupt& interrupt)
+    : storage_(&storage),
+      format_(format),
+      sort_buffer_bytes_(sort_buffer_bytes),
+      counters_(&counters),
+      interrupt_(&interrupt) {}
 
 void Runs::write(std::span<std::byte* const> records) {
   if (!file_) file_ = storage_->create();
@@ -145,6 +150,7 @@ void Runs::merge_into(std::span<const Run> some, File& from,
   while (!heap.empty()) {
     Reader& best = readers[heap.front()];
     if (!take(best.record())) return;
+    interrupt_->advance(1 + format_.length(best.record()) / 16);
     best.next();
     if (best.at_end()) {
       heap.front() = heap.back();

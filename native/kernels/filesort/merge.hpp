@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "common/interrupt.hpp"
 #include "common/storage.hpp"
 #include "filesort/table.hpp"
 
@@ -31,7 +32,9 @@ struct RecordFormat {
 
 class Runs {
  public:
-  Runs(Storage& storage, RecordFormat format, std::size_t sort_buffer_bytes, Counters& counters);
+  /// `interrupt` outlives it.
+  Runs(Storage& storage, RecordFormat format, std::size_t sort_buffer_bytes, Counters& counters,
+       Interrupt& interrupt);
 
   bool empty() const { return runs_.empty(); }
   /// Writes sorted records as one run.
@@ -54,6 +57,7 @@ class Runs {
   RecordFormat format_;
   std::size_t sort_buffer_bytes_;
   Counters* counters_;
+  Interrupt* interrupt_;
   std::unique_ptr<File> file_;
   std::vector<Run> runs_;
 };

@@ -172,7 +172,7 @@ Counters scan(Handle& handle) {
 }
 
 Table article_table(std::uint32_t rows, std::uint32_t lob_bytes, Type lob_type, std::uint32_t declared_bytes,
-                    std::uint64_t seed) {
+                    std::uint64_t seed, Interrupt interrupt) {
   Table table({{.type = Type::integer},
                {.type = Type::integer, .is_nullable = true},
                {.type = Type::integer, .is_nullable = true},
@@ -201,6 +201,7 @@ Table article_table(std::uint32_t rows, std::uint32_t lob_bytes, Type lob_type, 
     }
     const std::array<std::span<const std::byte>, 5> values{id, key, filter, padding, lob};
     table.append(values);
+    interrupt.advance(64 + lob_bytes / 8);
   }
   return table;
 }

@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "common/interrupt.hpp"
 #include "common/names.hpp"
 
 namespace engineroom::filesort {
@@ -152,7 +153,7 @@ Counters scan(Handle& handle);
 /// How many columns a table has rows for is up to the caller; this one is the source's: id, the sort key, a
 /// filter of 0 to 99, a char(255), a long value. Keys are a permutation of 0..rows-1, by `seed`.
 Table article_table(std::uint32_t rows, std::uint32_t lob_bytes, Type lob_type, std::uint32_t declared_bytes,
-                    std::uint64_t seed);
+                    std::uint64_t seed, Interrupt interrupt = {});
 
 /// Columns of article_table.
 inline constexpr std::size_t kId = 0, kKey = 1, kFilter = 2, kChar = 3, kLob = 4;

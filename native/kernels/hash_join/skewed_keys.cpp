@@ -42,7 +42,7 @@ std::uint64_t weight(std::uint64_t rank, std::uint32_t skew_quarters) {
 }  // namespace
 
 std::vector<std::int64_t> skewed_keys(std::size_t rows, std::size_t distinct, std::uint32_t skew_quarters,
-                                      std::uint64_t seed) {
+                                      std::uint64_t seed, Interrupt interrupt) {
   if (distinct < 1 || distinct > kMaxDistinct) {
     refuse("distinct is " + std::to_string(distinct) + ": pass 1 to " + std::to_string(kMaxDistinct));
   }
@@ -52,10 +52,14 @@ std::vector<std::int64_t> skewed_keys(std::size_t rows, std::size_t distinct, st
   }
   std::vector<std::uint64_t> total(distinct);  // of the weights of ranks 1 to i + 1
   std::uint64_t sum = 0;
-  for (std::size_t i = 0; i < distinct; ++i) total[i] = sum += weight(i + 1, skew_quarters);
+  for (std::size_t i = 0; i < distinct; ++i) {
+    total[i] = sum += weight(i + 1, skew_quarters);
+    interrupt.advance(32);  // two roots, bit by bit
+  }
 
   std::vector<std::int64_t> keys(rows);
   for (std::size_t row = 0; row < rows; ++row) {
+    interrupt.advance(1);
     // The remainder's bias is below 2^-8 even at the largest sum, and the same everywhere.
     const std::uint64_t drawn = scatter(scatter(seed) + row) % sum;
     const auto rank =

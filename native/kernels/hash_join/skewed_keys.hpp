@@ -14,6 +14,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "common/interrupt.hpp"
+
 namespace engineroom::hash_join {
 
 inline constexpr std::uint32_t kMaxSkewQuarters = 8;  // a skew of 2
@@ -23,6 +25,6 @@ inline constexpr std::size_t kMaxDistinct = std::size_t{1} << 24;
 /// `rows` keys out of `distinct` values, drawn by `seed`; the skew is `skew_quarters` / 4, and 0 is no skew.
 /// The values are scattered over all of int64 and depend on the rank alone: two calls share their keys.
 std::vector<std::int64_t> skewed_keys(std::size_t rows, std::size_t distinct, std::uint32_t skew_quarters,
-                                      std::uint64_t seed);
+                                      std::uint64_t seed, Interrupt interrupt = {});
 
 }  // namespace engineroom::hash_join

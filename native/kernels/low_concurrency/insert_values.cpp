@@ -63,7 +63,8 @@ std::string row_text(std::uint64_t columns) {
 }
 
 template <typename List, typename Outer>
-ParsedInsert parse(Container container, std::uint64_t rows, std::uint64_t columns, Clock now) {
+ParsedInsert parse(Container container, std::uint64_t rows, std::uint64_t columns, Clock now,
+                   Interrupt& interrupt) {
   Arena arena;
   ParsedInsert result;
   const std::string text = row_text(columns);
@@ -83,10 +84,12 @@ ParsedInsert parse(Container container, std::uint64_t rows, std::uint64_t column
       list->push_back(arena, literal(arena, value + row));
     }
     outer.push_back(arena, list);
+    interrupt.advance(4 * columns);
   }
   const std::uint64_t built = now ? now() : 0;
   std::uint64_t ids = 0;
   outer.each([&](List* list) {
+    interrupt.advance(columns);
     list->each([&](Item*& item) {
       item = item->itemize(ids);
       result.checksum = result.checksum * 31 + item->value();
@@ -123,25 +126,27 @@ std::uint64_t header_bytes(Container container) {
   return container == Container::list_5_7 || container == Container::reserved ? 24 : 40;
 }
 
-ParsedInsert parse_insert(Container container, std::uint64_t rows, std::uint64_t columns, Clock now) {
+ParsedInsert parse_insert(Container container, std::uint64_t rows, std::uint64_t columns, Clock now,
+                          Interrupt interrupt) {
   if (rows < 1) refuse("rows is 0; an INSERT has at least one");
   if (columns < 1 || columns > 4096)
     refuse("columns is " + std::to_string(columns) + "; a table has 1 to 4096");
   switch (container) {
     case Container::list_5_7:
-      return parse<NodeList<Item*>, NodeList<NodeList<Item*>*>>(container, rows, columns, now);
+      return parse<NodeList<Item*>, NodeList<NodeList<Item*>*>>(container, rows, columns, now, interrupt);
     case Container::deque_8_0: {
       using List = BlockDeque<Item*, Growth::copy_each_time>;
-      return parse<List, BlockDeque<List*, Growth::copy_each_time>>(container, rows, columns, now);
+      return parse<List, BlockDeque<List*, Growth::copy_each_time>>(container, rows, columns, now, interrupt);
     }
     case Container::deque_9_7: {
       using List = BlockDeque<Item*, Growth::spare_slots>;
-      return parse<List, BlockDeque<List*, Growth::spare_slots>>(container, rows, columns, now);
+      return parse<List, BlockDeque<List*, Growth::spare_slots>>(container, rows, columns, now, interrupt);
     }
     case Container::reserved:
       break;
   }
-  return parse<ReservedArray<Item*>, ReservedArray<ReservedArray<Item*>*>>(container, rows, columns, now);
+  return parse<ReservedArray<Item*>, ReservedArray<ReservedArray<Item*>*>>(container, rows, columns, now,
+                                                                           interrupt);
 }
 
 std::uint64_t container_bytes(Container container, std::uint64_t rows, std::uint64_t columns) {

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 
+#include "common/interrupt.hpp"
 #include "common/names.hpp"
 
 namespace engineroom::low_concurrency {
@@ -42,8 +43,8 @@ using Clock = std::uint64_t (*)();
 
 /// Parses `rows` rows of `columns` integers. `now` times the two phases; without it (in the browser) they
 /// stay 0.
-ParsedInsert parse_insert(Container container, std::uint64_t rows, std::uint64_t columns,
-                          Clock now = nullptr);
+ParsedInsert parse_insert(Container container, std::uint64_t rows, std::uint64_t columns, Clock now = nullptr,
+                          Interrupt interrupt = {});
 
 /// The formula of the same: bytes of all containers, exact.
 std::uint64_t container_bytes(Container container, std::uint64_t rows, std::uint64_t columns);

@@ -45,7 +45,7 @@ void check_together(const StoreWork& work) {
     refuse("a row has no field; give it integers, varying or fixed_texts");
 }
 
-Cost measure_offsets(Decoder decoder, const RecordWork& work) {
+Cost measure_offsets(Decoder decoder, const RecordWork& work, Interrupt interrupt) {
   options::check(work);
   Numbers numbers(work.seed);
   std::vector<FieldType> fields;
@@ -71,6 +71,7 @@ Cost measure_offsets(Decoder decoder, const RecordWork& work) {
     const auto version =
         static_cast<std::uint8_t>(work.row_versions ? numbers.below(work.row_versions + 1) : 0);
     records.push_back(encode(schema, values, {.version = version}));
+    interrupt.advance(8 * work.columns);
   }
   std::vector<std::uint32_t> out(work.columns);
   Cost cost;
@@ -80,13 +81,14 @@ Cost measure_offsets(Decoder decoder, const RecordWork& work) {
       offsets(decoder, schema, record.bytes.data() + record.origin, out);
       cost.checksum = cost.checksum * 31 + out.back() + out[work.columns / 2];
     }
+    interrupt.advance(records.size() * work.columns);
   }
   cost.cpu_ns = thread_cpu_ns() - start;
   cost.operations = work.passes * work.records;
   return cost;
 }
 
-Cost measure_store(FatalPath path, const StoreWork& work) {
+Cost measure_store(FatalPath path, const StoreWork& work, Interrupt interrupt) {
   options::check(work);
   Numbers numbers(work.seed);
   std::vector<Template> templates;
@@ -103,6 +105,7 @@ Cost measure_store(FatalPath path, const StoreWork& work) {
   for (std::byte& one : data) one = static_cast<std::byte>(numbers.below(256));
   std::vector<StoredField> fields;
   for (std::uint64_t row = 0; row < work.rows; ++row) {
+    interrupt.advance(templates.size());
     for (const Template& field : templates)
       fields.push_back({.data = data.data() + numbers.below(16),
                         .bytes = field.kind == FieldKind::integer
@@ -112,8 +115,10 @@ Cost measure_store(FatalPath path, const StoreWork& work) {
   std::vector<std::byte> out(work.rows * row_bytes);
   Cost cost;
   const std::uint64_t start = thread_cpu_ns();
-  for (std::uint64_t pass = 0; pass < work.passes; ++pass)
+  for (std::uint64_t pass = 0; pass < work.passes; ++pass) {
     store_rows(path, templates, fields, work.rows, out.data(), row_bytes);
+    interrupt.advance(fields.size());
+  }
   cost.cpu_ns = thread_cpu_ns() - start;
   cost.operations = work.passes * fields.size();
   for (const std::byte one : out) cost.checksum = cost.checksum * 31 + std::to_integer<std::uint64_t>(one);

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "common/described.hpp"
+#include "common/interrupt.hpp"
 #include "low_concurrency/field_store.hpp"
 #include "low_concurrency/insert_values.hpp"
 #include "low_concurrency/record.hpp"
@@ -52,7 +53,7 @@ struct Cost {
   std::uint64_t checksum = 0;  // equal for all variants of one workload
 };
 /// Finds the offsets of all records, `passes` times. An operation is a record.
-Cost measure_offsets(Decoder decoder, const RecordWork& work);
+Cost measure_offsets(Decoder decoder, const RecordWork& work, Interrupt interrupt = {});
 
 struct StoreWork {
   std::uint64_t integers = 6;
@@ -75,7 +76,7 @@ constexpr auto described(options::Of<StoreWork>) {
 void check_together(const StoreWork& work);
 
 /// Converts all rows, `passes` times. An operation is a field.
-Cost measure_store(FatalPath path, const StoreWork& work);
+Cost measure_store(FatalPath path, const StoreWork& work, Interrupt interrupt = {});
 
 /// Parses an INSERT `passes` times, each with an arena of its own. An operation is a row.
 Cost measure_insert(Container container, std::uint64_t rows, std::uint64_t columns, std::uint64_t passes);

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -334,13 +336,27 @@ class Log80 {
   bool has_writer_;
 };
 
+/// Sets a flag when a scope ends, whatever ends it.
+struct SetAtEnd {
+  std::atomic<bool>& flag;
+  ~SetAtEnd() { flag.store(true); }
+};
+
 template <typename Commit>
-CommitCost run(const CommitWork& work, const Commit& commit) {
+CommitCost run(const CommitWork& work, const Interrupt& interrupt, const Commit& commit) {
+  using Time = std::chrono::steady_clock::time_point;
+  constexpr std::uint64_t kBetweenLooks = 1024;  // at `is_given_up`: rare against what is measured
   const std::uint64_t steps = work.work_ns * steps_per_1024_ns() / 1024;
   std::vector<CommitCost> costs(work.threads);
   std::atomic<std::size_t> ready{0};
   std::atomic<bool> go{false};
+  std::atomic<bool> is_given_up{false};
+  std::mutex guard;
+  std::condition_variable one_has_ended;
+  std::size_t running = work.threads;
+  Time last_end{};
   std::vector<std::jthread> threads;
+  const SetAtEnd give_up{is_given_up};
   for (std::size_t t = 0; t < work.threads; ++t) {
     threads.emplace_back([&, t] {
       const std::vector<std::byte> bytes(work.mtr_bytes, static_cast<std::byte>(t + 1));
@@ -351,20 +367,33 @@ CommitCost run(const CommitWork& work, const Commit& commit) {
       while (!go.load()) std::this_thread::yield();
       const std::uint64_t start = thread_cpu_ns();
       for (std::uint64_t i = 0; i < work.commits_per_thread; ++i) {
+        if (i % kBetweenLooks == 0 && is_given_up.load(std::memory_order_relaxed)) break;
         if (steps > 0) compute(steps / 2 + next_random(drawn) % steps);
         commit(bytes.data(), bytes.size(), random, mine);
       }
       mine.cpu_ns = thread_cpu_ns() - start;
       costs[t] = mine;
+      const std::lock_guard lock(guard);
+      last_end = std::max(last_end, std::chrono::steady_clock::now());
+      --running;
+      one_has_ended.notify_one();
     });
   }
   while (ready.load() < work.threads) std::this_thread::yield();
   const auto start = std::chrono::steady_clock::now();
   go.store(true);
+  {
+    std::unique_lock lock(guard);
+    while (!one_has_ended.wait_for(lock, std::chrono::milliseconds(50), [&] { return running == 0; })) {
+      lock.unlock();
+      interrupt.ask();
+      lock.lock();
+    }
+  }
   threads.clear();
   CommitCost all;
   all.elapsed_ns = static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start).count());
+      std::chrono::duration_cast<std::chrono::nanoseconds>(last_end - start).count());
   for (const CommitCost& cost : costs) {
     all.cpu_ns += cost.cpu_ns;
     all.latch_waits += cost.latch_waits;
@@ -373,10 +402,10 @@ CommitCost run(const CommitWork& work, const Commit& commit) {
   return all;
 }
 
-CommitCost measured(const CommitWork& work, const auto& commit) {
-  const CommitCost alone =
-      run(work, [](const std::byte*, std::size_t, std::uint64_t&, CommitCost&) { asm volatile(""); });
-  CommitCost cost = run(work, commit);
+CommitCost measured(const CommitWork& work, const Interrupt& interrupt, const auto& commit) {
+  const CommitCost alone = run(
+      work, interrupt, [](const std::byte*, std::size_t, std::uint64_t&, CommitCost&) { asm volatile(""); });
+  CommitCost cost = run(work, interrupt, commit);
   cost.work_elapsed_ns = alone.elapsed_ns;
   cost.work_cpu_ns = alone.cpu_ns;
   return cost;
@@ -384,15 +413,16 @@ CommitCost measured(const CommitWork& work, const auto& commit) {
 
 }  // namespace
 
-CommitCost measure_commit(Design design, const CommitWork& work) {
+CommitCost measure_commit(Design design, const CommitWork& work, const Interrupt& interrupt) {
   if (design == Design::log_5_6)
     refuse("design is 5.6: pass 5.7, whose mini-transactions commit the same way");
   options::check(work);
   const std::uint64_t pieces = (work.mtr_bytes + kPieceBytes - 1) / kPieceBytes;
   if (design == Design::log_5_7) {
     const auto log = std::make_unique<Log57>(work.mtr_bytes);
-    CommitCost cost = measured(work, [&](const std::byte* bytes, std::size_t size, std::uint64_t& random,
-                                         CommitCost& mine) { log->commit(bytes, size, random, mine); });
+    CommitCost cost = measured(work, interrupt,
+                               [&](const std::byte* bytes, std::size_t size, std::uint64_t& random,
+                                   CommitCost& mine) { log->commit(bytes, size, random, mine); });
     cost.end_sn = log->sn();
     cost.atomic_ops = 2;  // the mutex, in and out
     return cost;
@@ -402,9 +432,11 @@ CommitCost measure_commit(Design design, const CommitWork& work) {
   std::atomic<bool> stop{false};
   std::jthread writer;
   if (has_writer) writer = std::jthread([&] { log->run_writer(stop); });
-  CommitCost cost = measured(work, [&](const std::byte* bytes, std::size_t size, std::uint64_t&,
-                                       CommitCost& mine) { log->commit(bytes, size, mine); });
-  stop.store(true);
+  const SetAtEnd stop_writer{stop};  // before the thread is waited for
+  CommitCost cost = measured(work, interrupt,
+                             [&](const std::byte* bytes, std::size_t size, std::uint64_t&, CommitCost& mine) {
+                               log->commit(bytes, size, mine);
+                             });
   cost.end_sn = log->sn();
   cost.atomic_ops = 1;
   cost.plain_stores = pieces + 1;

@@ -15,6 +15,7 @@
 #include <cstdint>
 
 #include "common/described.hpp"
+#include "common/interrupt.hpp"
 #include "redo_log/design.hpp"
 
 namespace engineroom::redo_log {
@@ -60,6 +61,7 @@ struct CommitCost {
 /// 5.7: one mutex over reservation and copy; whoever finds half the buffer full switches the halves. 8.0: one fetch_add,
 /// copies in parallel, two link buffers; a log_writer thread frees the ring, or with the writer threads off whoever finds
 /// it full. 5.6 is refused: its mini-transactions do what those of 5.7 do.
-CommitCost measure_commit(Design design, const CommitWork& work);
+/// `interrupt` is asked on the calling thread, twenty times per second; what it throws ends all threads first.
+CommitCost measure_commit(Design design, const CommitWork& work, const Interrupt& interrupt = {});
 
 }  // namespace engineroom::redo_log
