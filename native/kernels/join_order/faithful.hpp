@@ -1,12 +1,13 @@
-// DPhyp as MySQL runs it: the same events in the same order, one call a pair and edge.
+// DPhyp with MySQL's events in MySQL's order, one call per pair and edge.
 //
-// Models      EnumerateAllConnectedPartitions and what it calls, MySQL 9.7, with its one-element
-//             neighbourhood cache, which decides which node stands for a hypernode and with it the order of
-//             the events
+// Models      the enumeration of the papers as MySQL 9.7 orders it: both sides of a pair grow by one rule (`grow`), and the
+//             border of a set is continued from that of an earlier set (`Borders`), which decides which table stands for a
+//             hypernode and with it the order of the events
 // Leaves out  more than 61 tables, the server's own limit
-// Cost        in proportion to the calls; recursion at most as deep as there are nodes
+// Cost        in proportion to the calls; recursion at most as deep as there are tables
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "join_order/counters.hpp"
@@ -31,13 +32,11 @@ class FaithfulEnumerator {
   bool run() {
     for (unsigned seed = graph_.n_nodes(); seed-- > 0;) {
       receiver_.node(seed);
-      lowest_ = seed;
-      const NodeSet start = single(seed);
-      NodeSet reach = 0;
-      Cache cache(0);
-      const NodeSet neighborhood = neighbors(start, below(seed), start, cache, reach);
-      if (complements_to(start, reach, neighborhood)) return true;
-      if (expand_subgraph(start, reach, neighborhood, below(seed) | start)) return true;
+      lower_ = below(seed);
+      Part left = Borders(graph_, 0).after(Part{}, single(seed), lower_);
+      if (pair_up(left, left.border)) return true;
+      left.closed |= left.tables;
+      if (grow<Left>(left, Left{*this})) return true;
     }
     return false;
   }
@@ -45,134 +44,128 @@ class FaithfulEnumerator {
   std::uint64_t inner_tests() const { return inner_tests_; }
 
  private:
-  /// The neighbourhood of the last set grown by; a superset's search continues from it. Supersets follow in
-  /// the order of binary numbers, so one with the lowest bit has no superset next and must not take the
-  /// place.
-  struct Cache {
-    explicit Cache(NodeSet neighborhood) : never_with(lowest(neighborhood)) {}
-    NodeSet never_with;
-    NodeSet grown_by = ~NodeSet{0};
-    NodeSet neighborhood = 0;
-    NodeSet reach = 0;
+  /// A connected set of tables on its way to a larger one.
+  struct Part {
+    NodeSet tables = 0;
+    NodeSet border = 0;  // one table for each hypernode that an edge leads to from here
+    NodeSet reach = 0;   // all tables of those hypernodes
+    NodeSet closed = 0;  // tables that neither it nor what it grows to may take
   };
 
-  /// The nodes by which `set` may grow, one for each set of nodes that an edge leads to. `reach` takes up all
-  /// nodes of those sets. Only edges at `grown_by` are looked at: the others' ends are in the set or
-  /// forbidden.
-  NodeSet neighbors(NodeSet set, NodeSet forbidden, NodeSet grown_by, Cache& cache, NodeSet& reach) const {
-    NodeSet found = 0;
-    NodeSet search = grown_by;
-    if (is_subset(cache.grown_by, grown_by)) {
-      reach |= cache.reach;
-      found = cache.neighborhood;
-      search &= ~cache.grown_by;
-    }
-    for (; search != 0; search &= search - 1) {
-      const Hypergraph::Node& node = graph_.node(lowest_node(search));
-      found |= node.simple_neighborhood;
-      for (std::uint32_t i : node.complex_edges) {
-        const Hyperedge& e = graph_.stored(i);
-        if (!is_subset(e.left, set) || overlap(e.right, set | forbidden)) continue;
-        reach |= e.right;
-        // Any node may stand for the hypernode, so one that is already there will do.
-        if (!overlap(e.right, found)) found |= lowest(e.right);
-      }
-    }
-    found &= ~(set | forbidden);
-    reach |= found;
-    if (!overlap(grown_by, cache.never_with)) {
-      cache.grown_by = grown_by;
-      cache.neighborhood = found;
-      cache.reach = reach;
-    }
-    return found;
-  }
+  /// The borders of one part after each of its steps. Steps come as binary numbers do, so that a step is often an earlier
+  /// one and some tables more: only the edges of those are looked at then. A step with the lowest table is never followed
+  /// by such a one, and is not kept.
+  class Borders {
+   public:
+    Borders(const Hypergraph& graph, NodeSet border) : graph_(graph), never_kept_(lowest(border)) {}
 
-  /// EmitCsg of the paper: all complements of a connected set, from the highest seed down.
-  bool complements_to(NodeSet set, NodeSet reach, NodeSet neighborhood) {
-    const NodeSet forbidden = below(lowest_);  // reset: what was forbidden to the set may be in a complement
-    neighborhood &= ~set;
-    Cache cache(neighborhood);
-    for (NodeSet left = neighborhood; left != 0;) {
-      const unsigned seed = highest_node(left);
-      const NodeSet start = single(seed);
-      left &= ~start;
-      ++inner_tests_;
-      const Hypergraph::Node& node = graph_.node(seed);
-      if (overlap(node.simple_neighborhood, set)) {
-        for (std::uint32_t i : node.simple_edges) {
-          if (overlap(graph_.stored(i).right, set) && receiver_.pair(set, start, i / 2)) return true;
+    /// `part` with the tables of `step`, and what it may grow by next. Edges of other tables than the step's
+    /// end in the part or in what is closed.
+    Part after(const Part& part, NodeSet step, NodeSet closed) {
+      const bool continues = is_subset(kept_step_, step);
+      Part grown{.tables = part.tables | step,
+                 .border = continues ? kept_border_ : NodeSet{0},
+                 .reach = continues ? kept_reach_ : NodeSet{0},
+                 .closed = closed};
+      const NodeSet taken = grown.tables | closed;
+      for (NodeSet left = continues ? step & ~kept_step_ : step; left != 0; left &= left - 1) {
+        const Hypergraph::Node& node = graph_.node(lowest_node(left));
+        grown.border |= node.simple_neighborhood;
+        for (const std::uint32_t i : node.complex_edges) {
+          const Hyperedge& edge = graph_.stored(i);
+          const bool leads_out = is_subset(edge.left, grown.tables) && !overlap(edge.right, taken);
+          if (!leads_out) continue;
+          grown.reach |= edge.right;
+          // A table that is in the border already may stand for the hypernode too.
+          if (!overlap(edge.right, grown.border)) grown.border |= lowest(edge.right);
         }
       }
-      for (std::uint32_t i : node.complex_edges) {
-        const Hyperedge& e = graph_.stored(i);
-        if (e.left == start && is_subset(e.right, set) && receiver_.pair(set, start, i / 2)) return true;
+      grown.border &= ~taken;
+      grown.reach |= grown.border;
+      if (!overlap(step, never_kept_)) {
+        kept_step_ = step;
+        kept_border_ = grown.border;
+        kept_reach_ = grown.reach;
       }
-      // Without the lower seeds among the forbidden, a complement with two seeds would be found from both.
-      const NodeSet closed = forbidden | set | (forbid_lower_seeds_ ? left : NodeSet{0});
-      NodeSet unused = 0;
-      const NodeSet next = neighbors(start, closed, start, cache, unused);
-      if (expand_complement(set, reach, start, next, closed)) return true;
+      grown.reach |= part.reach;
+      return grown;
     }
-    return false;
-  }
 
-  /// EnumerateCsgRec of the paper. Two loops: all complements of the smaller sets come before any larger set.
-  bool expand_subgraph(NodeSet set, NodeSet reach, NodeSet neighborhood, NodeSet forbidden) {
-    Cache cache(neighborhood);
-    for (NodeSet grow = next_subset(0, neighborhood); grow != 0; grow = next_subset(grow, neighborhood)) {
+   private:
+    const Hypergraph& graph_;
+    const NodeSet never_kept_;
+    NodeSet kept_step_ = ~NodeSet{0};
+    NodeSet kept_border_ = 0;
+    NodeSet kept_reach_ = 0;
+  };
+
+  /// What is done with a grown left side: it is paired with all complements. Those may take what is closed to it, save the
+  /// tables below its seed.
+  struct Left {
+    FaithfulEnumerator& all;
+    bool operator()(const Part& part, NodeSet step, Borders& borders) const {
+      const Part grown = borders.after(part, step, part.closed);
+      return all.pair_up(grown, grown.border | (part.closed & ~all.lower_) | part.border);
+    }
+  };
+
+  /// What is done with a grown right side: it is reported with the left one if an edge joins them.
+  struct Right {
+    FaithfulEnumerator& all;
+    const Part& left;
+    bool operator()(const Part& part, NodeSet step, Borders&) const {
+      const NodeSet right = part.tables | step;
+      return all.report(left.tables, right, right & left.reach);
+    }
+  };
+
+  /// Every larger set that `part` grows to, `settle` done with each: all sets that are one step away come before any that
+  /// is two away. A set that no pair has made yet is not connected, and only grown on.
+  template <class Settle>
+  bool grow(const Part& part, const Settle& settle) {
+    Borders borders(graph_, part.border);
+    for (NodeSet step = next_subset(0, part.border); step != 0; step = next_subset(step, part.border)) {
       ++inner_tests_;
-      const NodeSet grown = set | grow;
-      if (!receiver_.has_seen(grown)) continue;
-      NodeSet grown_reach = reach;
-      NodeSet next = neighbors(grown, forbidden, grow, cache, grown_reach);
-      // A complement may take what is forbidden to the set, save what lies below its lowest node.
-      next |= (forbidden & ~below(lowest_)) | neighborhood;
-      if (complements_to(grown, grown_reach, next)) return true;
+      if (receiver_.has_seen(part.tables | step) && settle(part, step, borders)) return true;
     }
-    for (NodeSet grow = next_subset(0, neighborhood); grow != 0; grow = next_subset(grow, neighborhood)) {
-      const NodeSet grown = set | grow;
-      const NodeSet closed = (forbidden | neighborhood) & ~grown;
-      NodeSet grown_reach = reach;
-      const NodeSet next = neighbors(grown, closed, grow, cache, grown_reach);
-      if (expand_subgraph(grown, grown_reach, next, closed)) return true;
+    for (NodeSet step = next_subset(0, part.border); step != 0; step = next_subset(step, part.border)) {
+      const NodeSet closed = (part.closed | part.border) & ~(part.tables | step);
+      if (grow(borders.after(part, step, closed), settle)) return true;
     }
     return false;
   }
 
-  /// EnumerateCmpRec of the paper.
-  bool expand_complement(NodeSet set, NodeSet reach, NodeSet complement, NodeSet neighborhood,
-                         NodeSet forbidden) {
-    for (NodeSet grow = next_subset(0, neighborhood); grow != 0; grow = next_subset(grow, neighborhood)) {
+  /// `left` with each of its complements, which start from one of `seeds`, the highest first.
+  bool pair_up(const Part& left, NodeSet seeds) {
+    seeds &= ~left.tables;
+    Borders borders(graph_, seeds);
+    while (seeds != 0) {
+      const NodeSet seed = single(highest_node(seeds));
+      seeds &= ~seed;
       ++inner_tests_;
-      const NodeSet grown = complement | grow;
-      if (receiver_.has_seen(grown) && connect(set, reach, grown)) return true;
-    }
-    Cache cache(neighborhood);
-    for (NodeSet grow = next_subset(0, neighborhood); grow != 0; grow = next_subset(grow, neighborhood)) {
-      const NodeSet grown = complement | grow;
-      const NodeSet closed = (forbidden | neighborhood) & ~grown;
-      NodeSet unused = 0;
-      const NodeSet next = neighbors(grown, closed, grow, cache, unused);
-      if (expand_complement(set, reach, grown, next, closed)) return true;
+      if (report(left.tables, seed, seed)) return true;
+      // With the lower seeds open, a complement with two seeds would be found from both.
+      const NodeSet closed = lower_ | left.tables | (forbid_lower_seeds_ ? seeds : NodeSet{0});
+      if (grow(borders.after(Part{}, seed, closed), Right{*this, left})) return true;
     }
     return false;
   }
 
-  /// Reports the pair once for each edge that joins it. Such an edge ends inside what the set reaches.
-  bool connect(NodeSet set, NodeSet reach, NodeSet complement) {
-    for (NodeSet rest = complement & reach; rest != 0; rest &= rest - 1) {
-      const Hypergraph::Node& node = graph_.node(lowest_node(rest));
-      if (overlap(node.simple_neighborhood, set)) {
-        for (std::uint32_t i : node.simple_edges) {
-          if (overlap(graph_.stored(i).right, set) && receiver_.pair(set, complement, i / 2)) return true;
+  /// The pair, once for each edge between its sides. `ends`: tables of the right side at which such an edge can end.
+  bool report(NodeSet left, NodeSet right, NodeSet ends) {
+    for (; ends != 0; ends &= ends - 1) {
+      const Hypergraph::Node& node = graph_.node(lowest_node(ends));
+      if (overlap(node.simple_neighborhood, left)) {
+        for (const std::uint32_t i : node.simple_edges) {
+          if (overlap(graph_.stored(i).right, left) && receiver_.pair(left, right, i / 2)) return true;
         }
       }
-      for (std::uint32_t i : node.complex_edges) {
-        const Hyperedge& e = graph_.stored(i);
-        // The lowest node speaks for the edge, so that it is reported once.
-        if (lowest(e.left) == lowest(rest) && is_subset(e.left, complement) && is_subset(e.right, set) &&
-            receiver_.pair(set, complement, i / 2)) {
+      for (const std::uint32_t i : node.complex_edges) {
+        const Hyperedge& edge = graph_.stored(i);
+        // An edge that ends at several tables is told at the lowest.
+        const bool is_told_here = lowest(edge.left) == lowest(ends);
+        if (is_told_here && is_subset(edge.left, right) && is_subset(edge.right, left) &&
+            receiver_.pair(left, right, i / 2)) {
           return true;
         }
       }
@@ -183,7 +176,7 @@ class FaithfulEnumerator {
   const Hypergraph& graph_;
   Receiver& receiver_;
   const bool forbid_lower_seeds_;
-  unsigned lowest_ = 0;
+  NodeSet lower_ = 0;  // tables below the left side's seed: in none of its pairs
   std::uint64_t inner_tests_ = 0;
 };
 
