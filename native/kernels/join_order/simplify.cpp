@@ -38,11 +38,12 @@ Simplifier::Simplifier(Hypergraph& graph, const Statistics& statistics, std::vec
   }
 }
 
+/// What the inner input itself costs is not added: the server's traces come out so, and not with it.
 Simplifier::Status Simplifier::simulate(Status left, Status right, std::size_t edge) const {
   const bool commutes = kinds_[edge] == JoinKind::inner;
   if (commutes && left.rows < right.rows) std::swap(left, right);
   const double rows = rows_joined(kinds_[edge], left.rows, right.rows, statistics_.selectivity[edge]);
-  return {left.cost + right.cost + right.rows * CostModel::kBuildRow + left.rows * CostModel::kProbeRow +
+  return {left.cost + right.rows * CostModel::kBuildRow + left.rows * CostModel::kProbeRow +
               rows * CostModel::kReturnRow,
           rows};
 }
@@ -97,23 +98,24 @@ std::optional<Simplifier::Proposal> Simplifier::compare(std::size_t a, std::size
   const Status right1 = base(rows_of(e1.right));
   const Status left2 = base(rows_of(e2.left));
   const Status right2 = base(rows_of(e2.right));
-  const auto larger = [&](const Status& x, const Status& y) { return base(std::max(x.rows, y.rows)); };
+  // Of two ends that meet, the server's traces come out with the rows of both added, not with those of the larger.
+  const auto both = [&](const Status& x, const Status& y) { return base(x.rows + y.rows); };
   double a_first = 0;
   double b_first = 0;
   if (nested(e1.left, e2.left)) {
-    const Status common = larger(left1, left2);
+    const Status common = both(left1, left2);
     a_first = simulate(simulate(common, right1, a), right2, b).cost;
     b_first = simulate(simulate(common, right2, b), right1, a).cost;
   } else if (nested(e1.left, e2.right)) {
-    const Status common = larger(left1, right2);
+    const Status common = both(left1, right2);
     a_first = simulate(left2, simulate(common, right1, a), b).cost;
     b_first = simulate(simulate(left2, common, b), right1, a).cost;
   } else if (nested(e1.right, e2.right)) {
-    const Status common = larger(right1, right2);
+    const Status common = both(right1, right2);
     a_first = simulate(left2, simulate(left1, common, a), b).cost;
     b_first = simulate(left1, simulate(left2, common, b), a).cost;
   } else if (nested(e1.right, e2.left)) {
-    const Status common = larger(right1, left2);
+    const Status common = both(right1, left2);
     a_first = simulate(simulate(left1, common, a), right2, b).cost;
     b_first = simulate(left1, simulate(common, right2, b), a).cost;
   } else {

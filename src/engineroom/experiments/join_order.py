@@ -94,6 +94,7 @@ def trace_equality(*, most_pairs: int = 2000) -> Run:
         "own-join-order-trace",
         rows,
         tables={"simplified": steps},
+        counts="lines of a trace, and pairs and steps of our own, which depend on no other work on the machine",
         most_pairs=most_pairs,
         columns={
             "query": "the query's name in data/join_order/queries.json",
@@ -353,6 +354,7 @@ def quality(
         "own-join-order-quality",
         rows,
         tables={"unpruned": unpruned} if unpruned else {},
+        counts="rows of intermediate results, computed from drawn shares, which depend on no other work on the machine",
         joins=key_joins.__doc__,
         filters=filtered_rows.__doc__,
         columns={
