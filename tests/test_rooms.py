@@ -117,7 +117,7 @@ OF_THE_WHOLE = {
 def mirrored(test: str, root: Path) -> list[Path]:
     """What a test is about: `tests/<folder>/test_<name>.py` mirrors `<folder>/<name>` in the package, in native/ or in the repository.
 
-    A folder as a whole has `test_<folder>.py` in it. What is large may have several, `test_<name>_<part>.py`, where a file of the
+    Of `wasm` it is the module or the explorable. A folder as a whole has `test_<folder>.py` in it. What is large may have several, `test_<name>_<part>.py`, where a file of the
     folder `name` begins with `part`.
     """
     folder, name = test.removeprefix("tests/").rpartition("/")[::2]
@@ -125,8 +125,9 @@ def mirrored(test: str, root: Path) -> list[Path]:
     name = name.removeprefix("test_").removesuffix(".py")
     if folder.rpartition("/")[2] == name:
         folder = folder.rpartition("/")[0]
+    explorable = root / "book/web/explorables" / name if folder == "wasm" else root / folder / name
     for home in (root / "src/engineroom", root / "native", root):
-        for base in (home / folder / name, home / folder / f"_{name}"):
+        for base in (home / folder / name, home / folder / f"_{name}", explorable):
             if found := [path for path in (base, *base.parent.glob(f"{base.name}.*")) if path.exists()]:
                 return found
         for cut in range(len(name)):

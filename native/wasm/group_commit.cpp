@@ -1,4 +1,5 @@
-// The knobs of group commit: clients that commit with both logs on a simulated machine of 16 cores, over the redo log of 5.7.
+// Group commit in the browser: clients that commit with both logs on a simulated machine of 16 cores, over the redo log of 5.7;
+// what comes of many, and what happens to a few, step by step. One module for both, since they are the same code.
 //
 // Leaves out  arguments out of range: the caller checks them
 #include <array>
@@ -6,6 +7,7 @@
 #include <memory>
 
 #include "group_commit/load.hpp"
+#include "group_commit/recorder.hpp"
 #include "machine/sim_machine.hpp"
 
 #define ENGINEROOM_EXPORT(name) extern "C" __attribute__((export_name(name)))
@@ -18,6 +20,54 @@ using machine::SimMachine;
 
 constexpr const auto& kDesigns = names::table_of<Design>;
 std::array<std::uint64_t, 9> values;
+std::vector<std::uint64_t> happenings;
+
+/// A run that has not begun.
+class Run {
+ public:
+  Run(std::uint32_t of_design, const CommitConfig& commit, std::uint32_t fsync_us, const LoadConfig& load,
+      std::uint64_t seed, std::vector<Happened>* noted)
+      : m_(machine_of(fsync_us, seed)),
+        redo_(m_, "redo", machine::Bytes::counted),
+        made_(
+            m_, kDesigns.all[of_design].value, commit, log_config(), redo_,
+            [this] { return std::make_unique<SimMachine::File>(m_, "binlog", machine::Bytes::counted); },
+            load, Recorder<SimMachine>(&m_, noted)) {
+    made_.sessions.spawn(m_);
+  }
+  SimMachine& m() { return m_; }
+  const SimMachine::File& redo() const { return redo_; }
+  Load<SimMachine, redo_log::Log57<SimMachine>, Recorder<SimMachine>>& made() { return made_; }
+
+ private:
+  static machine::SimConfig machine_of(std::uint32_t fsync_us, std::uint64_t seed) {
+    machine::SimConfig config;
+    config.cores_per_socket = 16;
+    config.disk_fsync.quantiles_ps = {machine::Time{fsync_us} * 1'000'000};
+    config.seed = seed;
+    return config;
+  }
+  static redo_log::LogConfig log_config() {
+    redo_log::LogConfig log;
+    log.writer_threads = false;
+    // Small, so that a run is made of its events and not of clearing memory.
+    log.buffer_bytes = std::size_t{1} << 20;
+    return log;
+  }
+
+  SimMachine m_;
+  SimMachine::File redo_;
+  Load<SimMachine, redo_log::Log57<SimMachine>, Recorder<SimMachine>> made_;
+};
+
+LoadConfig load_of(std::uint32_t clients) {
+  return {.clients = clients,
+          .away_ns = 150'000,
+          .statement_ns = 80'000,
+          .mtrs_per_statement = 3,
+          .mtr_bytes = 150,
+          .dirty_percent = 30};
+}
 
 }  // namespace
 
@@ -39,30 +89,14 @@ ENGINEROOM_EXPORT("run")
 const std::uint64_t* run(std::uint32_t of_design, std::uint32_t clients, std::uint32_t fsync_us,
                          std::uint32_t delay_us, std::uint32_t flush, std::uint32_t sync,
                          std::uint32_t warmup_us, std::uint32_t run_us) {
-  machine::SimConfig config;
-  config.cores_per_socket = 16;
-  config.disk_fsync.quantiles_ps = {machine::Time{fsync_us} * 1'000'000};
-  SimMachine m(config);
-  SimMachine::File redo(m, "redo", machine::Bytes::counted);
-  redo_log::LogConfig log;
-  log.writer_threads = false;
-  // Small, so that a run is made of its events and not of clearing memory.
-  log.buffer_bytes = std::size_t{1} << 20;
   CommitConfig commit;
   commit.flush_log_at_trx_commit = flush;
   commit.sync_binlog = sync;
   commit.delay_us = delay_us;
-  const LoadConfig load{.clients = clients,
-                        .away_ns = 150'000,
-                        .statement_ns = 80'000,
-                        .mtrs_per_statement = 3,
-                        .mtr_bytes = 150,
-                        .dirty_percent = 30};
-  using Made = Load<SimMachine, redo_log::Log57<SimMachine>>;
-  Made made(
-      m, kDesigns.all[of_design].value, commit, log, redo,
-      [&m] { return std::make_unique<SimMachine::File>(m, "binlog", machine::Bytes::counted); }, load);
-  made.sessions.spawn(m);
+  Run all(of_design, commit, fsync_us, load_of(clients), 1, nullptr);
+  SimMachine& m = all.m();
+  const SimMachine::File& redo = all.redo();
+  auto& made = all.made();
   m.run_on(std::uint64_t{warmup_us} * 1000);
   const sessions::Counts before = made.sessions.counts();
   const auto count = [&] {
@@ -80,4 +114,27 @@ const std::uint64_t* run(std::uint32_t of_design, std::uint32_t clients, std::ui
   values[7] = latency.quantile(500);
   values[8] = latency.quantile(990);
   return values.data();
+}
+
+/// What happens in the first `run_us` when each commit is durable in both logs. The address of: how many there are, and of each
+/// the time in ns, the place in Happening, the place in Stage (for leads, ends, follows, delays) or Step, and a bit for each
+/// transaction, counted from 1 on; of 63 at most.
+ENGINEROOM_EXPORT("trace")
+const std::uint64_t* trace(std::uint32_t of_design, std::uint32_t clients, std::uint32_t fsync_us,
+                           std::uint32_t delay_us, std::uint32_t transactions, std::uint32_t seed,
+                           std::uint32_t run_us) {
+  CommitConfig commit;
+  commit.delay_us = delay_us;
+  LoadConfig load = load_of(clients);
+  load.transactions = transactions;
+  std::vector<Happened> noted;
+  Run all(of_design, commit, fsync_us, load, seed, &noted);
+  all.m().run_on(std::uint64_t{run_us} * 1000);
+  happenings = {noted.size()};
+  for (const Happened& one : noted) {
+    std::uint64_t who = 0;
+    for (const std::uint64_t xid : one.xids) who |= std::uint64_t{1} << (xid & 63);
+    happenings.insert(happenings.end(), {one.ns, static_cast<std::uint64_t>(one.what), one.which, who});
+  }
+  return happenings.data();
 }

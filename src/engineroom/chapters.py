@@ -44,12 +44,20 @@ WORD = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 
 @dataclass(frozen=True, kw_only=True)
 class Module:
-    """A WebAssembly module: native/wasm/<word>.cpp, linked with `sources` (under native/, `*` for any name)."""
+    """A WebAssembly module: native/wasm/<word>.cpp, linked with `sources` (under native/, `*` for any name).
+
+    `explorables` are what a page shows of it: one of its own word unless others are named, none for ().
+    """
 
     word: str
     sources: tuple[str, ...]
     optimize: str = "speed"
-    is_explorable: bool = True
+    explorables: tuple[str, ...] | None = None
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The words of its explorables."""
+        return (self.word,) if self.explorables is None else self.explorables
 
     def files(self, native: Path) -> list[str]:
         """The sources that there are in the folder `native`."""
@@ -69,7 +77,7 @@ class Page:
     @property
     def explorables(self) -> tuple[str, ...]:
         """The words of the explorables that stand on the page."""
-        return tuple(each.word for each in self.modules if each.is_explorable)
+        return tuple(word for each in self.modules for word in each.shown)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -204,8 +212,11 @@ def _check(made: Book, left: Mapping[str, Any]) -> None:
         raise ValueError(f"unknown keys at the top: {', '.join(sorted(left))}")
     everything: Sequence[Page] = (*made.chapters, *made.pages)
     every_module = [module for page in everything for module in page.modules]
-    for kind, named in (("entry", everything), ("module", every_module)):
-        words = [each.word for each in named]
+    for kind, words in (
+        ("entry", [each.word for each in everything]),
+        ("module", [each.word for each in every_module]),
+        ("explorable", [word for each in every_module for word in each.shown]),
+    ):
         if twice := {word for word in words if words.count(word) > 1}:
             raise ValueError(f"more than one {kind} of the word {', '.join(sorted(twice))}")
     for page in everything:

@@ -146,12 +146,13 @@ def missing(book: chapters.Book, root: Path) -> list[str]:
                     f"{page.word} lacks {' or '.join(room.forms).format(word=page.word)} ({room.what}): write it"
                 )
         for module in page.modules:
-            rooms = MODULE_ROOMS if module.is_explorable else MODULE_ROOMS[:2]
+            needed = [(room, "module", module.word) for room in MODULE_ROOMS[:2]]
+            needed += [(room, "explorable", word) for word in module.shown for room in MODULE_ROOMS[2:]]
             lacking += [
-                f"{page.word} lacks {room.forms[0].format(word=module.word)} ({room.what}): write it, or take the module "
-                f"{module.word} out of chapters.toml"
-                for room in rooms
-                if not room.found(root, module.word)
+                f"{page.word} lacks {room.forms[0].format(word=word)} ({room.what}): write it, or take the {kind} "
+                f"{word} out of chapters.toml"
+                for room, kind, word in needed
+                if not room.found(root, word)
             ]
             lacking += [
                 f"{page.word}: the module {module.word} names native/{source}, which is not there: mend chapters.toml"
@@ -165,7 +166,7 @@ def surplus(book: chapters.Book, root: Path) -> list[str]:
     """Each room whose word nobody declared, or that a planned chapter has already, with what to do."""
     of_pages = {page.word for page in _with_rooms(book)}
     modules = {module.word: module for page in _with_rooms(book) for module in page.modules}
-    explorables = {word for word, module in modules.items() if module.is_explorable}
+    explorables = {word for module in modules.values() for word in module.shown}
     planned = {each.word for each in book.chapters if not each.has_rooms}
     found = []
     for rooms, known in (

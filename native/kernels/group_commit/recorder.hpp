@@ -27,6 +27,7 @@ struct Happened {
   std::vector<std::uint64_t> xids;
 };
 
+/// Without a list it notes nothing.
 template <typename M>
 class Recorder {
  public:
@@ -42,12 +43,14 @@ class Recorder {
  private:
   template <typename Which>
   void add(Happening what, Which which, Tickets tickets) const {
+    if (all_ == nullptr) return;
     std::vector<std::uint64_t> xids;
     for (const auto& ticket : tickets) xids.push_back(ticket->xid);
     add(what, which, std::move(xids));
   }
   template <typename Which>
   void add(Happening what, Which which, std::vector<std::uint64_t> xids) const {
+    if (all_ == nullptr) return;
     all_->push_back({m_->now(), what, static_cast<std::uint8_t>(which), std::move(xids)});
   }
 

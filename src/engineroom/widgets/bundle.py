@@ -11,7 +11,7 @@ import base64
 import re
 from pathlib import Path
 
-from engineroom import paths
+from engineroom import chapters, paths
 from engineroom.errors import EngineRoomError
 
 __all__ = [
@@ -32,7 +32,7 @@ def _web() -> Path:
 
 
 def words() -> list[str]:
-    """The explorables that exist, each by its chapter's word."""
+    """The explorables that exist."""
     return sorted(path.stem for path in (_web() / "explorables").glob("*.js") if path.stem != "runtime")
 
 
@@ -42,8 +42,9 @@ def tag(word: str) -> str:
 
 
 def wasm_file(word: str) -> Path:
-    """The compiled kernel."""
-    return _web() / "wasm" / f"{word}.wasm"
+    """The compiled kernel: of the explorable's own word, or of the module that declares it."""
+    declared = (module.word for module in chapters.modules() if word in module.shown)
+    return _web() / "wasm" / f"{next(declared, word)}.wasm"
 
 
 def plain_figure(word: str) -> Path:
