@@ -75,8 +75,8 @@ void execute(std::uint32_t session, std::uint32_t of_verb, std::uint32_t index, 
   playground->execute(session, statement);
 }
 
-/// What there is now, a line each, its parts between tabs: "result" with session and word; "wait" with who waits and for
-/// whom; "record" with index, whether it is deleted, and key; "lock" with session, index, whether it waits, mode and data.
+/// What there is now, a line each, its parts between tabs: "result" with session and word; "wait" with the waiting session and its
+/// blocker; "record" with index, whether it is deleted, and key; "lock" with session, index, whether it waits, mode and data.
 ENGINEROOM_EXPORT("state") const char* state() {
   text.clear();
   for (std::uint32_t session = 0; session < kSessions; ++session) {

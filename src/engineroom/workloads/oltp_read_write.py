@@ -1,6 +1,6 @@
 """SysBench's `oltp_read_write` as requests: the statements of its script in its order, on its table.
 
-SysBench itself is the load wherever the number of transactions counts. Here is the same for one client of ours, which can look at
+SysBench itself is the load wherever the number of transactions counts. Here is the same for one client of the book, which can look at
 the server between two statements. A test compares the statements with those that SysBench sends.
 """
 
