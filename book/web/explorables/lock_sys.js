@@ -7,6 +7,7 @@ const MOST_RECORDS = 8; // that the picture has room for
 const MOST_STATEMENTS = 20;
 const MOST_NUMBER = 1e6;
 const COLOURS = ["#56B4E9", "#E69F00"];
+const LETTER_PX = 6.4; // of twelve pixels' text, at most in the mean
 
 const EXAMPLES = {
   "A gap": ["A: SELECT * FROM t WHERE id BETWEEN 15 AND 25 FOR UPDATE", "B: INSERT INTO t VALUES (26, 3, 0)"],
@@ -251,7 +252,8 @@ export default {
           bar(2, 7, "gap");
           bar(9, 16, "record");
           const onFill = mine.some((lock) => cover(lock).record && !lock.is_waiting);
-          const said = mine.length > 2 ? `${mine.length} locks` : mine.map((lock) => `${cover(lock).short}${lock.is_waiting ? " waits" : ""}`).join(", ");
+          const each_said = mine.map((lock) => `${cover(lock).short}${lock.is_waiting ? " waits" : ""}`).join(", ");
+          const said = each_said.length * LETTER_PX > column - 14 ? `${mine.length} locks` : each_said;
           text(x + 8, y + 21, said, `font-size="12" ${onFill ? 'fill="#000"' : ""}`);
         });
       });

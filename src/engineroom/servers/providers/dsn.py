@@ -49,8 +49,23 @@ def _dsn(request: Request) -> str | None:
     return os.environ.get(_variable(request)) or os.environ.get("ENGINEROOM_DSN")
 
 
+def attach(text: str, what: str) -> Server:
+    """The server at an address, which `what` names in messages; it must answer."""
+    address = _parsed(text, what)
+    return Server(version=_version(address, what), provider=NAME, address=address, shared=True)
+
+
+def named() -> Server | None:
+    """The server that ENGINEROOM_DSN names, whatever series it is."""
+    text = os.environ.get("ENGINEROOM_DSN")
+    return attach(text, "ENGINEROOM_DSN") if text else None
+
+
 def _address(request: Request) -> Address:
-    text = _dsn(request) or ""
+    return _parsed(_dsn(request) or "", _variable(request))
+
+
+def _parsed(text: str, what: str) -> Address:
     parts = urlsplit(text)
     try:
         port = parts.port or 3306
@@ -58,7 +73,7 @@ def _address(request: Request) -> Address:
         port = 0
     if parts.scheme != "mysql" or not port or not (parts.hostname or parts.query):
         raise EngineRoomError(
-            f"{_variable(request)} is not a server's address",
+            f"{what} is not a server's address",
             remedy="write it as mysql://user:password@host:port or mysql://user:password@/?socket=/path",
         )
     return Address(
@@ -70,7 +85,7 @@ def _address(request: Request) -> Address:
     )
 
 
-def _version(address: Address) -> str:
+def _version(address: Address, what: str = "ENGINEROOM_DSN") -> str:
     import mysql.connector
 
     server = Server(version="0", provider=NAME, address=address)
@@ -79,6 +94,7 @@ def _version(address: Address) -> str:
             return str(connection.server_info)
     except mysql.connector.Error as error:
         raise EngineRoomError(
-            f"the server of ENGINEROOM_DSN does not let us in: {error}",
-            remedy="correct the address and the password, or unset the variable",
+            f"the server of {what} does not let us in: {error}",
+            remedy="correct the address and the password"
+            + ("" if what.startswith("--") else ", or unset the variable"),
         ) from error
