@@ -9,12 +9,16 @@
 #include <vector>
 
 #include "arguments.hpp"
+#include "arrays.hpp"
 #include "lock_sys/lock_config.hpp"
+#include "lock_sys/lock_load.hpp"
 #include "lock_sys/playground.hpp"
 #include "lock_sys/random_runs.hpp"
 #include "lock_sys/schedulers.hpp"
 #include "lock_sys/wait_graph.hpp"
 #include "options.hpp"
+#include "session_run.hpp"
+#include "sim_binding.hpp"
 #include "submodules.hpp"
 
 namespace engineroom::bindings {
@@ -22,6 +26,7 @@ namespace engineroom::bindings {
 namespace {
 
 using namespace lock_sys;
+using machine::SimMachine;
 using Bound = std::optional<std::int64_t>;
 using GivenWaiter = py::typing::Dict<py::str, py::object>;
 
@@ -31,6 +36,16 @@ design: "5.7", "8.0.15" or "9.7". reads_committed: a session each, whether it ru
 columns: how many, all integers; column 0 is the primary key. secondary: of each secondary index its column and whether it is
 unique. rows: what the table holds. Index 0 is the primary key, the others follow in their order.
 Raises ValueError for a row of another length and for what is not there.)";
+
+constexpr const char* kSimulateDoc = R"(Clients that lock rows of their own and let them go, in virtual time.
+
+design: "5.7", "8.0.15" or "9.7". parameters: the machine's. load and locks: see load_options() and lock_options(); what is left
+out has its default, of the design in locks. run_ns, warmup_ns, longest_ns: as in redo_log.simulate.
+
+Returns a dict: transactions, waits (for a row: none), and per kind the latches of the lock system that were taken, global_latches,
+page_latches (in 5.7 the one mutex) and table_latches; latency_ns_p50 and latency_ns_p99, cpu_ns and window_ns of the window,
+is_settled, half_width, and what a run is asked anyway.
+Raises ValueError for a bad argument, RuntimeError for a simulation that stalled.)";
 
 Statement statement_on(Statement::Verb verb, std::size_t index, const Bound& low, const Bound& high,
                        bool has_low, bool has_high) {
@@ -138,6 +153,34 @@ py::dict random_report(const LockConfig& config, Mistake mistake, const RandomRu
   result["leftovers"] = report.leftovers;
   result["first_failure"] = report.first_failure;
   return result;
+}
+
+template <template <typename, typename> typename Latches>
+py::dict simulated(SimMachine& m, const LockConfig& locks, const LoadConfig& load, const Window& window) {
+  LockLoad<SimMachine, Latches> made(m, locks, load);
+  return run_sessions(
+      m, made,
+      [&] {
+        const Latched latched = made.latched();
+        return EngineCounts{{"global_latches", latched.global},
+                            {"page_latches", latched.pages},
+                            {"table_latches", latched.tables},
+                            {"waits", made.lock_counts().waits}};
+      },
+      window);
+}
+
+py::dict simulate(Design design, const py::dict& parameters, const LoadConfig& load, const py::dict& locks,
+                  std::int64_t run_ns, std::int64_t warmup_ns, std::int64_t longest_ns, std::int64_t seed,
+                  const std::optional<py::function>& progress) {
+  const Window window{.run_ns = at_least(run_ns, 1, "run_ns"),
+                      .warmup_ns = at_least(warmup_ns, 0, "warmup_ns"),
+                      .longest_ns = at_least(longest_ns, 0, "longest_ns")};
+  const LockConfig config = options_from<LockConfig>(locks, config_of(design));
+  SimMachine m(sim_config(parameters, static_cast<std::uint64_t>(seed)));
+  m.set_poll(stop_or_tell(progress));
+  return config.latching == Latching::one_mutex ? simulated<OneMutex>(m, config, load, window)
+                                                : simulated<Shards>(m, config, load, window);
 }
 
 void bind_playground(py::module_& m) {
@@ -272,9 +315,15 @@ void bind_lock_sys(py::module_& module) {
       "system without a mistake. changed: options of lock_options().",
       py::kw_only(), py::arg("design") = "9.7", py::arg("changed") = py::dict(), py::arg("mistake") = "none",
       py::arg("seed") = 1, py::arg("runs") = 1);
+  m.def("simulate", &simulate, kSimulateDoc, py::kw_only(), py::arg("design") = "9.7", py::arg("parameters"),
+        py::arg("load") = py::dict(), py::arg("locks") = py::dict(), py::arg("run_ns"),
+        py::arg("warmup_ns") = 0, py::arg("longest_ns") = 0, py::arg("seed") = 1,
+        py::arg("progress") = py::none());
   m.def("designs", &listed_names<Design>, "The names of the versions.");
   m.def("policies", &listed_names<Policy>, "The names of the policies.");
   m.def("mistakes", &listed_names<Mistake>, "The names of the mistakes that can be planted.");
+  m.def(
+      "load_options", [] { return listed<LoadConfig>(); }, "What can be set of the clients.");
   m.def(
       "lock_options", [] { return listed<LockConfig>(); }, "What can be set of a lock system.");
 }

@@ -11,6 +11,7 @@
 #include "described_members.hpp"
 #include "lock_sys/deadlock_search.hpp"
 #include "lock_sys/lock_config.hpp"
+#include "lock_sys/lock_load.hpp"
 #include "lock_sys/mistakes.hpp"
 #include "lock_sys/queues.hpp"
 #include "lock_sys/random_runs.hpp"
@@ -27,6 +28,7 @@ TEST(LockConfig, DescribesEachMember) {
   // Two options are members of one member.
   EXPECT_EQ(options::list_of<LockConfig>.all.size(), tests::members<LockConfig>() + 2);
   EXPECT_EQ(options::list_of<RandomRuns>.all.size(), tests::members<RandomRuns>());
+  EXPECT_EQ(options::list_of<LoadConfig>.all.size(), tests::members<LoadConfig>());
 }
 
 TEST(LockConfig, RefusesASearchInTheRequestOverShards) {

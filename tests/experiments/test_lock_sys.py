@@ -63,6 +63,21 @@ def test_the_kernel_shows_the_waits_and_locks_that_were_recorded_on_servers():
         assert found == (row.statements, row.waits, row.locks), f"script {row.script} on {row.series}"
 
 
+def test_clients_on_rows_of_their_own_wait_for_no_row_and_take_the_latches_of_their_design():
+    run = lock_sys.latches_sim(
+        machine="two_sockets_88", clients=(1, 32), seeds=(1,), first_ms=2, longest_ms=2, warmup_ms=1
+    )
+    assert (run.table["waits"] == 0).all()
+    latches = run.values("series", "clients", y="latches_per_transaction")
+    # Ten rows, a table, and their release: in 9.7 each lock is let go by itself, and each request takes a share of the global latch.
+    assert latches["one_mutex", 1] == pytest.approx(10 + 1 + 1, rel=0.05)
+    assert latches["sharded", 1] == pytest.approx(11 + 1 + 20 + 2, rel=0.05)
+    rate = run.values("series", "clients", y="row_locks_per_second")
+    assert rate["sharded", 32] > 16 * rate["sharded", 1]
+    for less in ("one_mutex", "sharded_one_shard"):
+        assert rate["sharded", 32] > 1.5 * rate[less, 32]
+
+
 @pytest.mark.live
 def test_the_kernel_agrees_with_9_7_in_most_scripts_and_says_where_not():
     run = lock_sys.conflicts(n=25, seed=7, versions=["9.7"])

@@ -12,11 +12,13 @@ __all__: list[str] = [
     "deadlocks",
     "designs",
     "grant_order",
+    "load_options",
     "lock_options",
     "mistakes",
     "policies",
     "random_runs",
     "schedule_weights",
+    "simulate",
 ]
 
 class Playground:
@@ -138,6 +140,11 @@ def grant_order(
     The order in which a policy tries waiters that are given in queue order, each a dict of trx, started, weight, age, mode and is_urgent. Who is missing keeps waiting.
     """
 
+def load_options() -> list[engineroom._native.Option]:
+    """
+    What can be set of the clients.
+    """
+
 def lock_options() -> list[engineroom._native.Option]:
     """
     What can be set of a lock system.
@@ -178,4 +185,28 @@ def schedule_weights(
 ) -> dict[int, int]:
     """
     The weights that the background thread publishes. edges: for each waiter (number, for whom it waits, its reservation); reservations: how many waits there were so far. Waiters on a cycle have none.
+    """
+
+def simulate(
+    *,
+    design: str = "9.7",
+    parameters: dict[typing.Any, typing.Any],
+    load: dict[str, typing.Any] = {},
+    locks: dict[typing.Any, typing.Any] = {},
+    run_ns: typing.SupportsInt | typing.SupportsIndex,
+    warmup_ns: typing.SupportsInt | typing.SupportsIndex = 0,
+    longest_ns: typing.SupportsInt | typing.SupportsIndex = 0,
+    seed: typing.SupportsInt | typing.SupportsIndex = 1,
+    progress: collections.abc.Callable[..., typing.Any] | None = None,
+) -> dict[typing.Any, typing.Any]:
+    """
+    Clients that lock rows of their own and let them go, in virtual time.
+
+    design: "5.7", "8.0.15" or "9.7". parameters: the machine's. load and locks: see load_options() and lock_options(); what is left
+    out has its default, of the design in locks. run_ns, warmup_ns, longest_ns: as in redo_log.simulate.
+
+    Returns a dict: transactions, waits (for a row: none), and per kind the latches of the lock system that were taken, global_latches,
+    page_latches (in 5.7 the one mutex) and table_latches; latency_ns_p50 and latency_ns_p99, cpu_ns and window_ns of the window,
+    is_settled, half_width, and what a run is asked anyway.
+    Raises ValueError for a bad argument, RuntimeError for a simulation that stalled.
     """

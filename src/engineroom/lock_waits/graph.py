@@ -57,7 +57,7 @@ class LockWaits:
 
     @cached_property
     def roots(self) -> list[int]:
-        """Who is waited for and waits for nobody: where to look first. Those for whom most wait come first."""
+        """The sessions that others wait for and that wait for nobody: where to look first. Those for whom most wait come first."""
         found = {wait.blocking for wait in self.waits} - set(self.waiting)
         return sorted(found, key=lambda session: (-len(self._behind(session)), session))
 
@@ -138,7 +138,7 @@ class LockWaits:
         )
 
     def _levels(self) -> list[list[int]]:
-        """Who waits for nobody first, then each session one below the farthest one that it waits for."""
+        """The sessions that wait for nobody first, then each one below the farthest one that it waits for."""
         level = dict.fromkeys(sorted(self.sessions), 0)
         for _ in self.sessions:  # a cycle moves for ever
             for wait in self.waits:
@@ -149,7 +149,7 @@ class LockWaits:
         return [rows[at] for at in sorted(rows)]
 
     def svg(self) -> str:
-        """The graph: a box per session, an arrow from each waiter to who is in its way."""
+        """The graph: a box per session, an arrow from each waiter to the one in its way."""
         levels = self._levels() if self.waits else []
         width = max([len(row) for row in levels], default=1) * (_BOX_WIDTH + _GAP_X) + _GAP_X
         height = max(1, len(levels)) * (_BOX_HEIGHT + _GAP_Y) + _GAP_Y // 2
@@ -191,7 +191,7 @@ class LockWaits:
     def _box(self, number: int, x: int, y: int) -> str:
         session = self.sessions[number]
         is_root = number in self.roots
-        # Who is to be looked at first has a filled, thick box.
+        # The box to look at first is filled and thick.
         look = (
             'fill="#E69F00" fill-opacity="0.35" stroke-width="3"'
             if is_root

@@ -6,13 +6,15 @@ from collections.abc import Callable, Mapping
 
 from engineroom.experiments.lock_sys.conflicts import conflicts
 from engineroom.experiments.lock_sys.deadlock_log import cost_of_printing, deadlock_log, deadlock_print
+from engineroom.experiments.lock_sys.latches import latches_sim
 from engineroom.runs import Run
 
-__all__ = ["RECORD", "conflicts", "cost_of_printing", "deadlock_log", "deadlock_print"]
+__all__ = ["RECORD", "conflicts", "cost_of_printing", "deadlock_log", "deadlock_print", "latches_sim"]
 
-# What `engineroom record` can measure: figure and method -> a function without arguments.
-RECORD: Mapping[tuple[str, str], Callable[[], Run | list[Run]]] = {
+# What `engineroom record` can measure: figure and method -> a function, called with what the command says, or with nothing.
+RECORD: Mapping[tuple[str, str], Callable[..., Run | list[Run]]] = {
     ("own-lock-conflicts", "live"): conflicts,
     ("fig-7-16", "live"): deadlock_log,
     ("own-deadlock-print", "live"): deadlock_print,
+    ("own-lock-latches", "sim"): latches_sim,
 }
