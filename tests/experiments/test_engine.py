@@ -9,7 +9,9 @@ import pytest
 from engineroom.errors import EngineRoomError
 from engineroom.experiments import engine
 from engineroom.experiments.engine import demands
-from engineroom.experiments.engine.demands import Answer, Demands, asked, locks_and_lsn, state
+from engineroom.experiments.engine.clients import Answer, asked, state
+from engineroom.experiments.engine.demands import Demands, locks_and_lsn
+from engineroom.experiments.engine.latch_order import most_common
 from engineroom.workloads.requests import Request
 
 KEY, COMMIT = ("t", "update"), ("t", "commit")
@@ -108,6 +110,19 @@ def test_a_load_that_is_none_is_refused_before_a_server_starts(load):
         engine.demands_live(loads=[load])
 
 
+def test_the_sequence_that_comes_most_often_is_shown_with_its_share():
+    short, long = (
+        (("trx_sys_mutex", "lock"),),
+        (("lock_mutex", "lock"), ("index_tree_rw_lock", "shared_lock")),
+    )
+    rows = list(most_common({KEY: Counter({short: 1, long: 3})}))
+    assert [(row["position"], row["latch"], row["operation"]) for row in rows] == [
+        (1, "lock_mutex", "lock"),
+        (2, "index_tree_rw_lock", "shared_lock"),
+    ]
+    assert {(row["statement"], row["share"], row["executions"]) for row in rows} == {("update", 0.75, 4)}
+
+
 @pytest.mark.live
 def test_a_statement_takes_what_it_must_on_9_7():
     run = engine.demands_live(
@@ -129,3 +144,13 @@ def test_a_statement_takes_what_it_must_on_9_7():
     assert rows.loc["update_index", "row_locks"] == 1, "the first change of a transaction locks its one row"
     assert rows.loc["commit", "mtrs"] >= 1
     assert {"lock_sys_page_mutex", "lock_sys_global_rw_lock"} <= set(run.tables["latches"]["latch"])
+
+
+@pytest.mark.live
+def test_an_update_latches_its_table_before_its_row_on_9_7():
+    run = engine.latch_order_live(versions=["9.7"], transactions=5, statements=["update_index"])
+    taken = run.table["latch"].tolist()
+    assert run.table["position"].tolist() == list(range(1, len(taken) + 1))
+    table, page = taken.index("lock_sys_table_mutex"), taken.index("lock_sys_page_mutex")
+    assert table < page
+    assert taken[table - 1] == taken[page - 1] == "lock_sys_global_rw_lock"

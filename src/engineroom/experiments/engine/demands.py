@@ -7,68 +7,44 @@ Two passes on each server. In the first nothing but the usual instruments is on:
 minute of the machine is nobody's alone. The mean of a batch is one value, the median of the batches counts. In the second InnoDB's
 latches are instrumented too, and the counters are read after each statement over another connection, while an old snapshot keeps
 purge from adding to them.
-
-Only what the connection's own thread does is CPU time here: from 8.0 on, log threads write and sync the redo log.
 """
 
 from __future__ import annotations
 
 import contextlib
 import itertools
-import os
 import re
 import statistics
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from engineroom.errors import EngineRoomError
+from engineroom.experiments.engine.clients import ISOLATION, OPTIONS, Client, Key, LiveLoad, asked
 from engineroom.measuring.sitting import LiveSitting
 from engineroom.measuring.turns import in_turns
 from engineroom.progress import bar
 from engineroom.runs import Run
-from engineroom.workloads import oltp_read_write, tpcc, tpcc_terminal
-from engineroom.workloads.requests import ENDS, Load, Program, Request, Rows, in_text
+from engineroom.workloads.requests import ENDS
 from engineroom.workloads.steady_fsync import preloaded
-from engineroom.workloads.sysbench import Sysbench
 
 if TYPE_CHECKING:
     from engineroom.servers import Server
 
-__all__ = [
-    "COLUMNS",
-    "LOADS",
-    "VERSIONS",
-    "Answer",
-    "Demands",
-    "asked",
-    "demands_live",
-    "locks_and_lsn",
-    "state",
-]
-
-Key = tuple[str, str]  # (transaction, statement)
+__all__ = ["COLUMNS", "LOADS", "VERSIONS", "Demands", "demands_live", "locks_and_lsn", "warehouses_live"]
 
 VERSIONS = ("5.7", "8.0", "9.7")
 LOADS = ("sysbench_read_write", "tpcc_1")
 TABLE_ROWS = 1_000_000  # as the sources' figures have
-DISTRIBUTION = "pareto"
 FSYNC_US = 100
 # Transactions of a batch: SysBench's are all alike, of TPC-C's four in a hundred are of the rare kinds.
 BATCHES = 25
 TRANSACTIONS_PER_BATCH: Mapping[str, int] = {"sysbench": 100, "tpcc": 200}
 COUNTED_TRANSACTIONS: Mapping[str, int] = {"sysbench": 200, "tpcc": 300}
-ISOLATION = "READ COMMITTED"
-OPTIONS: Mapping[str, str | int] = {
-    "innodb_buffer_pool_size": "1G",
-    "innodb_flush_log_at_trx_commit": 1,
-    "innodb_stats_auto_recalc": "OFF",  # its thread would write redo while statements are counted
-}
 LOCK_SYS = ("lock_mutex", "lock_sys_page_mutex", "lock_sys_table_mutex", "lock_sys_global_rw_lock")
 TRX_SYS = ("trx_sys_mutex", "trx_sys_serialisation_mutex", "trx_sys_shard_mutex")
 _HELD = ("row_locks", "lock_objects")
@@ -92,7 +68,6 @@ _LATCHES = (
 )
 _INSTRUMENTS = "UPDATE performance_schema.setup_instruments SET enabled = '{enabled}', timed = 'NO' WHERE name LIKE 'wait/synch/%/innodb/%'"
 _STATUS = "SHOW GLOBAL STATUS WHERE Variable_name IN ('Innodb_log_write_requests', 'Innodb_buffer_pool_read_requests')"
-_MOST_LOOKS = 1_000_000
 _MOST_RESTS = 200
 _STILL_S = 0.003
 COLUMNS = {
@@ -178,15 +153,6 @@ class Demands:
         )
 
 
-@dataclass(frozen=True)
-class Answer:
-    """The rows of a statement, and what it took."""
-
-    rows: Rows
-    round_trip_ns: int
-    cpu_ns: int
-
-
 def demands_live(
     *,
     versions: Sequence[str] = VERSIONS,
@@ -195,17 +161,19 @@ def demands_live(
     scale: float = 1.0,
     table_rows: int = TABLE_ROWS,
     share: float = 1.0,
+    options: Mapping[str, str | int] = OPTIONS,
+    figure: str = "own-demands",
 ) -> Run:
     """Measure each load's statements on each server with one client.
 
     `tpcc_<n>` has n warehouses of `scale` times the standard's rows. `share` is of the transactions of a batch and of those that are
     counted. ValueError for a load that is none.
     """
-    made = {load: _Made(load, table_rows=table_rows, scale=scale) for load in loads}
+    made = {load: LiveLoad(load, table_rows=table_rows, scale=scale) for load in loads}
     rows, latches = [], []
     with preloaded(FSYNC_US), LiveSitting(seed=1) as sitting, contextlib.ExitStack() as stack:
         servers = [
-            stack.enter_context(sitting.server(version, options=dict(OPTIONS)))
+            stack.enter_context(sitting.server(version, options=options))
             for version in bar(versions, desc="servers", unit="server")
         ]
         for load in made.values():
@@ -213,7 +181,7 @@ def demands_live(
                 load.fill(server)
             with contextlib.ExitStack() as clients:
                 pairs = [
-                    (server, clients.enter_context(_Client(server, load.database, prepares=load.prepares)))
+                    (server, clients.enter_context(Client(server, load.database, prepares=load.prepares)))
                     for server in servers
                 ]
                 for server, seen in _measured(load, pairs, batches=batches, share=share):
@@ -223,7 +191,7 @@ def demands_live(
             for server in servers:
                 server.execute(f"DROP DATABASE {load.database}")
     return sitting.run(
-        "own-demands",
+        figure,
         rows,
         columns=COLUMNS,
         tables={"latches": latches},
@@ -233,46 +201,17 @@ def demands_live(
     )
 
 
-class _Made:
-    """A load: its database, its transactions, and how its client sends statements."""
-
-    def __init__(self, name: str, *, table_rows: int, scale: float) -> None:
-        found = re.fullmatch(r"sysbench_read_write|tpcc_([1-9]\d*)", name)
-        if found is None:
-            raise ValueError(f"the load is {name!r}: pass sysbench_read_write or tpcc_<warehouses>")
-        self.name, self.prepares = name, found[1] is None
-        self.family = "sysbench" if self.prepares else "tpcc"
-        self.database = f"demands_{self.family}"
-        self._table_rows = table_rows
-        self._size = tpcc.Size(int(found[1] or 1), scale)
-        self.described = (
-            f"{name}: oltp_read_write, 1 table of {table_rows} rows, {DISTRIBUTION}, prepared statements"
-            if self.prepares
-            else f"{name}: {self._size.warehouses} warehouses at scale {scale:g}, the standard's mix, statements in text"
-        )
-
-    def fill(self, server: Server) -> None:
-        if self.prepares:
-            Sysbench(server, database=self.database, table_rows=self._table_rows).prepare()
-        else:
-            tpcc.load(
-                server,
-                database=self.database,
-                warehouses=self._size.warehouses,
-                scale=self._size.scale,
-                progress=False,
-            )
-
-    def transactions(self, seed: int) -> Load:
-        if self.prepares:
-            return oltp_read_write.transactions(
-                table_rows=self._table_rows, distribution=DISTRIBUTION, seed=seed
-            )
-        return tpcc_terminal.transactions(self._size, seed=seed)
+def warehouses_live() -> Run:
+    """The same of TPC-C with ten warehouses, all in memory: deeper trees, and remote customers and stock."""
+    return demands_live(
+        loads=("tpcc_10",),
+        options={**OPTIONS, "innodb_buffer_pool_size": "2G"},
+        figure="own-demands-warehouses",
+    )
 
 
 def _measured(
-    load: _Made, pairs: Sequence[tuple[Server, _Client]], *, batches: int, share: float
+    load: LiveLoad, pairs: Sequence[tuple[Server, Client]], *, batches: int, share: float
 ) -> Iterator[tuple[Server, Demands]]:
     per_batch = max(1, round(share * TRANSACTIONS_PER_BATCH[load.family]))
     counted = max(1, round(share * COUNTED_TRANSACTIONS[load.family]))
@@ -302,22 +241,6 @@ def _measured(
         yield server, seen[i]
 
 
-def asked(
-    transactions: Iterable[tuple[str, Program]], ask: Callable[[Request], Answer]
-) -> Iterator[tuple[Key, int, Answer]]:
-    """Run the transactions; of each statement its (transaction, statement), its place in the transaction from 1, and the answer."""
-    for kind, program in transactions:
-        rows: Any = None
-        for place in itertools.count(1):
-            try:
-                request = program.send(rows)
-            except StopIteration:
-                break
-            answer = ask(request)
-            rows = answer.rows
-            yield (kind, request.name), place, answer
-
-
 def _moved(statement: str, before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, int]:
     moved = {name: value - before.get(name, 0) for name, value in after.items()}
     if "log_sys_mutex" in after:
@@ -326,91 +249,6 @@ def _moved(statement: str, before: Mapping[str, int], after: Mapping[str, int]) 
         moved["mtrs"] = moved["log_sys_mutex"] - moved.get("log_sys_write_mutex", 0)
     # The end of a transaction takes no lock, and gives back what the others took.
     return moved | dict.fromkeys(_HELD, 0) if statement in ENDS else moved
-
-
-class _Client:
-    """One connection that sends requests as the load's client does, and reads what its thread in the server used."""
-
-    def __init__(self, server: Server, database: str, *, prepares: bool) -> None:
-        self._connection = server.connect(database, ssl_disabled=True)
-        self._connection.autocommit = prepares  # SysBench begins its transactions with a statement
-        self._prepares = prepares
-        self._text = self._connection.cursor()
-        self._text.execute(f"SET SESSION TRANSACTION ISOLATION LEVEL {ISOLATION}")
-        self._prepared: dict[str, Any] = {}
-        self.id = int(self._connection.connection_id)
-        ((thread,),) = server.query(
-            f"SELECT THREAD_OS_ID FROM performance_schema.threads WHERE PROCESSLIST_ID = {self.id}"
-        )
-        task = Path(f"/proc/{server.pid}/task/{thread}")
-        self._files: list[int] = []
-        try:
-            self._files = [os.open(task / name, os.O_RDONLY) for name in ("stat", "schedstat")]
-        except OSError as error:
-            self._connection.close()
-            raise EngineRoomError(
-                f"the CPU time of a thread of MySQL {server.version} cannot be read ({error.strerror})",
-                remedy="measure on Linux with a server that runs as a process of this machine: engineroom doctor lists them",
-            ) from error
-        self._cpu_ns = self._asleep_ns()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for file in self._files:
-            os.close(file)
-        with contextlib.suppress(Exception):
-            self._connection.close()
-
-    def ask(self, request: Request) -> Answer:
-        """Send one statement, take its rows, and wait until the server's thread sleeps."""
-        if self._prepares and request.name != "begin":  # which no server prepares
-            start, head_ns, rows = self._execute(request)
-        else:
-            text = in_text(request)
-            start = time.perf_counter_ns()
-            self._text.execute(text)
-            head_ns = time.perf_counter_ns()
-            rows = self._text.fetchall() if self._text.with_rows else []
-        before, self._cpu_ns = self._cpu_ns, self._asleep_ns()
-        return Answer(rows, head_ns - start, self._cpu_ns - before)
-
-    def _execute(self, request: Request) -> tuple[int, int, Rows]:
-        """A prepared statement without the reset that a cursor of the connector sends before each execution."""
-        if request.sql not in self._prepared:
-            self._prepared[request.sql] = self._connection.cmd_stmt_prepare(request.sql.encode())
-            self._cpu_ns = self._asleep_ns()
-        prepared = self._prepared[request.sql]
-        start = time.perf_counter_ns()
-        result = self._connection.cmd_stmt_execute(
-            prepared["statement_id"], data=request.values, parameters=prepared["parameters"]
-        )
-        head_ns = time.perf_counter_ns()
-        if isinstance(result, dict):
-            return start, head_ns, []
-        self._connection.unread_result = True
-        rows, _ = self._connection.get_rows(binary=True, columns=result[1])
-        return start, head_ns, rows
-
-    def _asleep_ns(self) -> int:
-        """The thread's CPU time once it waits for the next statement: the system books it when the thread leaves the processor."""
-        last = -1
-        for _ in range(_MOST_LOOKS):
-            is_asleep = state(os.pread(self._files[0], 512, 0)) == "S"
-            now = int(os.pread(self._files[1], 128, 0).split()[0])
-            if is_asleep and now == last:
-                return now
-            last = now if is_asleep else -1
-        raise EngineRoomError(
-            "a server's thread does not come to rest after a statement",
-            remedy="run it again on a machine that does less",
-        )
-
-
-def state(stat: bytes) -> str:
-    """The state of a thread in its `stat`, whose second field is a name in parentheses that may hold anything."""
-    return stat.rpartition(b")")[2].split()[0].decode("ascii")
 
 
 class _Counters:
