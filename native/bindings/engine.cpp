@@ -107,6 +107,7 @@ py::dict one_script(const LoadConfig& load, std::uint64_t seed) {
     row["table"] = names::of(step.table);
     row["row"] = step.row;
     row["checks"] = step.checks;
+    row["lookups"] = step.lookups;
     steps.append(row);
   }
   py::dict result;

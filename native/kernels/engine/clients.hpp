@@ -123,7 +123,7 @@ class Clients {
       is_done = co_await engine_.roll_back(m, s);
       s.counts.rolled_back += is_done ? 1 : 0;
     } else {
-      is_done = co_await engine_.commit(m, s, demand_of(Statement::commit));
+      is_done = co_await engine_.commit(m, s, demand_of(script.commit));
     }
     co_return is_done ? Outcome::granted : Outcome::stopping;
   }

@@ -210,6 +210,9 @@ class Engine {
       const Outcome outcome = co_await look_at_index(m, s, step.table, row, i);
       if (outcome != Outcome::granted) co_return outcome;
     }
+    for (std::uint32_t i = 0; i < step.lookups && config_.has_trx_sys; ++i) {
+      co_await trx_sys_.is_active(m, s.trx.id);
+    }
     if (step.is_next_of_statement) co_return Outcome::granted;
     const bool is_done = co_await mini_transactions(m, s, demand);
     co_return is_done ? Outcome::granted : Outcome::stopping;

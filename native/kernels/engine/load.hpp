@@ -46,7 +46,7 @@ struct LoadConfig {
   Distribution distribution = Distribution::pareto;
   std::uint64_t pareto_percent = 20;
   std::uint64_t warehouses = 1;
-  bool foreign_keys = true;
+  bool foreign_keys = false;
 };
 constexpr auto described(options::Of<LoadConfig>) {
   using C = LoadConfig;
@@ -122,8 +122,9 @@ struct Step {
   Order order = Order::none;
   lock_sys::Mode mode = lock_sys::Mode::x;
   Table table = Table::sbtest;
-  std::uint64_t row = 0;     // of an order: of its district's first
-  std::uint32_t checks = 0;  // queues that are looked at besides: of entries of secondary indexes
+  std::uint64_t row = 0;      // of an order: of its district's first
+  std::uint32_t lookups = 0;  // of its own id among the active ones, as it meets what it marked itself
+  std::uint32_t checks = 0;   // queues that are looked at besides, as latches counted on live servers say
 };
 
 enum class TransactionKind : std::uint8_t {
@@ -147,6 +148,7 @@ constexpr auto named(names::Of<TransactionKind>) {
 struct Script {
   TransactionKind kind = TransactionKind::read_write;
   bool rolls_back = false;  // at its end, by itself: one New-Order in a hundred
+  Statement commit = Statement::commit;
   std::vector<Step> steps;
 };
 
