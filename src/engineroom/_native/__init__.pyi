@@ -6,6 +6,7 @@ import typing
 
 from . import (
     binlog,
+    cats,
     engine,
     filesort,
     group_commit,
@@ -21,6 +22,7 @@ from . import (
 __all__: list[str] = [
     "Option",
     "binlog",
+    "cats",
     "engine",
     "filesort",
     "group_commit",

@@ -1,0 +1,1 @@
+#include "cats/cats.hpp"

@@ -1,0 +1,5 @@
+"""
+Kernels of the chapter cats.
+"""
+
+__all__: list[str] = []
