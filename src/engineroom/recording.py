@@ -121,12 +121,16 @@ def _said(key: tuple[str, str, str], also: Mapping[tuple[str, str, str], tuple[s
     return f"{', '.join([figure, *also.get(key, ())])} by {by} ({chapter})"
 
 
-def _simulated(how: Any, executor: Executor | None, *, vary: bool) -> Run:
+def _simulated(how: Any, executor: Executor | None, *, vary: bool) -> Run | list[Run]:
+    from engineroom.simulating.experiment import Together
     from engineroom.simulating.variations import varied
 
-    made: Run = how(executor=executor)
+    whole = how.whole if isinstance(how, Together) else how
+    made: Run = whole(executor=executor)
     # One over many machines varies each of them itself.
-    return varied(made, how, executor=executor) if vary and "varied" not in made.tables else made
+    if vary and "varied" not in made.tables:
+        made = varied(made, whole, executor=executor)
+    return how.split(made) if isinstance(how, Together) else made
 
 
 def _unknown(unknown: Iterable[str], known: Iterable[str]) -> EngineRoomError:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
+
+import pandas as pd
 
 from engineroom.errors import EngineRoomError
 from engineroom.machine.presets import parameters
@@ -14,7 +16,7 @@ from engineroom.runs import Run
 from engineroom.simulating.sweep import cross, sweep
 from engineroom.sitting import Sitting
 
-__all__ = ["SEEDS", "Experiment", "Given", "Machine", "Seen"]
+__all__ = ["SEEDS", "Experiment", "Given", "Machine", "Seen", "Together"]
 
 # A machine of the book by its name, or the parameters of one.
 Machine = str | Mapping[str, Any]
@@ -107,6 +109,38 @@ class Experiment:
             load=dict(load),
             **named,
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Together:
+    """Figures that are parts of one simulation, so that nothing is simulated twice. Called, it makes the run of each.
+
+    `figures` has for each figure which series of the whole are its own, and what it calls them.
+    """
+
+    whole: Experiment
+    figures: Mapping[str, Mapping[str, str]]
+
+    def __call__(self, **how: Any) -> list[Run]:
+        """The figures' runs, in their order; `how` is the whole experiment's."""
+        return self.split(self.whole(**how))
+
+    def split(self, run: Run) -> list[Run]:
+        """The figures' runs out of the whole's."""
+        return [_of_series(run, figure, names) for figure, names in self.figures.items()]
+
+
+def _of_series(run: Run, figure: str, names: Mapping[str, str]) -> Run:
+    def own(table: pd.DataFrame) -> pd.DataFrame:
+        mine = table[table["series"].isin(list(names))]
+        return mine.assign(series=mine["series"].map(dict(names))).reset_index(drop=True)
+
+    return replace(
+        run,
+        figure=figure,
+        table=own(run.table),
+        tables={name: own(table) for name, table in run.tables.items()},
+    )
 
 
 def _measured(

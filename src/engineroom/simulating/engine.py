@@ -1,0 +1,146 @@
+"""A whole engine on the simulated machine: which design each of its parts has, and what its statements ask for.
+
+What a statement computes and writes is what it asked of a live server that had one client, as `own-demands` has it: of the batches'
+means of CPU time the least, to which the others' load on that computer has added least. Nothing else is taken from the servers:
+what many clients do to each other comes out of the model. The processors of the simulated machine compute as fast as those on
+which the statements were measured.
+
+The load is what a run carries in its provenance: that of the kernel, with the number of clients left out, and the demands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from engineroom.errors import EngineRoomError
+from engineroom.runs import newest
+from engineroom.simulating.experiment import Given
+from engineroom.simulating.settling import settled
+
+__all__ = ["COLUMNS", "SYSBENCH_AWAY_NS", "TPCC_AWAY_NS", "Design", "demands", "load_of", "observed"]
+
+# Between two statements, the client and the network: what the redo log's loads have per round, over the statements of a round.
+SYSBENCH_AWAY_NS, TPCC_AWAY_NS = 33_000, 80_000
+# Where the load of that name was measured.
+_MEASURED_AS = {"sysbench_read_write": "sysbench_read_write", "tpcc": "tpcc_1"}
+# Of a statement that hardly ever writes: it has no size of its own.
+_FEWEST_MTRS, _USUAL_BYTES = 0.01, 150
+
+COLUMNS = {
+    "concurrency": "clients in a closed loop",
+    "tps": "transactions per second of virtual time",
+    "tpmC": "transactions of all kinds per minute of virtual time",
+    "latency_ms": "mean time of a transaction with all its attempts, ms: clients over throughput",
+    "latency_ms_p99": "99th percentile of it, ms",
+    "ignored_errors": "deadlocks that a client saw in 60 s of virtual time",
+    "deadlocks": "transactions rolled back as victims, in the window",
+    "lock_waits": "waits for a row, per transaction",
+    "lock_wait_ms": "time that a transaction waits for rows, mean, ms",
+    "most_waiting": "clients that waited for rows at the same time, at most",
+    "transactions": "counted in the window",
+    "fsyncs": "of the redo log, per transaction",
+    "window_ms": "virtual time measured, longer until settled",
+    "half_width_percent": "half of the throughput's interval of 95 %, over it",
+    "is_settled": "1: that is at most 2 %, and each client has committed five times; 0: the window's cap came first",
+    "latch": "a latch by its name in performance_schema, or what else is waited for",
+    "waits": "so many, per transaction",
+    "wait_us": "time that all clients together wait, per transaction, microseconds",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Design:
+    """The design of each part of an engine; `locks` has what is changed of the version's lock system."""
+
+    lock_design: str = "9.7"
+    locks: Mapping[str, Any] = field(default_factory=dict)
+    latches: str = "8.0, sharded"
+    redo: str = "8.0"
+    engine: Mapping[str, Any] = field(default_factory=dict)
+
+
+def demands(server: str, kind: str) -> dict[str, dict[str, int]]:
+    """What each statement of a load asked of a server with one client, as the kernel takes it."""
+    from engineroom._native import engine
+
+    table = newest("own-demands", "live").table
+    mine = table[(table["server"] == server) & (table["load"] == _MEASURED_AS[kind])]
+    measured = {f"{row.transaction}.{row.statement}": row for row in mine.itertuples()}
+    wanted = engine.statements(kind)
+    if missing := [name for name in wanted if name not in measured]:
+        raise EngineRoomError(
+            f"the recorded demands of {kind} on {server} lack {', '.join(missing)}",
+            remedy="engineroom record own-demands --method live",
+        )
+    return {name: _demand(measured[name]) for name in wanted}
+
+
+def _demand(row: Any) -> dict[str, int]:
+    writes = row.mtrs >= _FEWEST_MTRS
+    return {
+        "computing_ns": round(1000 * row.cpu_us_least),
+        "mtrs_permille": round(1000 * row.mtrs) if writes else 0,
+        "mtr_bytes": max(1, round(row.redo_bytes / row.mtrs)) if writes else _USUAL_BYTES,
+    }
+
+
+def load_of(server: str, kind: str, **options: Any) -> dict[str, Any]:
+    """A load as an `Experiment` has it."""
+    return {"kind": kind, **options, "demands_of": server, "demands": demands(server, kind)}
+
+
+def _simulate(
+    design: Design, given: Given, machine: Mapping[str, Any], clients: int, **window: Any
+) -> dict[str, Any]:
+    from engineroom._native import engine
+
+    known = {option.name for option in engine.load_options()}
+    load = {name: value for name, value in given.load.items() if name in known}
+    seen: dict[str, Any] = engine.simulate(
+        parameters={**given.machine, **machine},
+        load={**load, "clients": clients},
+        demands=given.load["demands"],
+        engine={"redo": design.redo, **design.engine},
+        lock_design=design.lock_design,
+        locks=dict(design.locks),
+        trx_sys={"latches": design.latches},
+        seed=given.seed,
+        **window,
+    )
+    return seen
+
+
+def observed(
+    design: Design, given: Given, *, clients: int, machine: Mapping[str, Any] | None = None, **window: int
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """One point: a row of what was seen, and one row per latch, event or file that clients waited for.
+
+    `machine` has what is changed of the given one.
+    """
+    seen = settled(partial(_simulate, design, given, machine or {}, clients), **window)
+    done = max(1, seen["transactions"])
+    per_second = seen["transactions"] / seen["window_ns"] * 1e9
+    row = {
+        "tps": per_second,
+        "tpmC": 60 * per_second,
+        "latency_ms": clients / per_second * 1000 if per_second else None,
+        "latency_ms_p99": seen["latency_ns_p99"] / 1e6,
+        "ignored_errors": seen["deadlocks"] / seen["window_ns"] * 60e9,
+        "deadlocks": seen["deadlocks"],
+        "lock_waits": seen["lock_waits"] / done,
+        "lock_wait_ms": seen["lock_wait_ns"] / done / 1e6,
+        "most_waiting": seen["most_waiting"],
+        "fsyncs": seen["fsyncs"] / done,
+        "transactions": seen["transactions"],
+        "window_ms": seen["window_ms"],
+        "half_width_percent": seen["half_width_percent"],
+        "is_settled": int(seen["is_settled"]),
+    }
+    waits = [
+        {"latch": wait["name"], "waits": wait["count"] / done, "wait_us": wait["total_ns"] / done / 1000}
+        for wait in seen["waits"]
+    ]
+    return row, waits
