@@ -15,7 +15,7 @@ from engineroom.errors import EngineRoomError
 from engineroom.recording import recipes, record
 from engineroom.runs import Run
 from engineroom.simulating.executors import HERE
-from engineroom.simulating.experiment import Experiment
+from engineroom.simulating.experiment import Experiment, Together
 
 ROOT = Path(__file__).parents[1]
 
@@ -161,11 +161,12 @@ def test_a_recipe_needs_no_argument_and_a_simulated_one_is_declared(key, how):
     parameters = inspect.signature(how).parameters.values()
     assert [p.name for p in parameters if p.default is p.empty and p.kind is not p.VAR_KEYWORD] == []
     # What the book simulates for itself may be no grid of points, as the studies of others.
-    is_declared = isinstance(how, Experiment)
+    declared = how.whole if isinstance(how, Together) else how
+    is_declared = isinstance(declared, Experiment)
     assert is_declared or key[2] != "sim" or key[1].startswith("own-")
     if is_declared:
         assert key[2] == "sim"
-        assert (how.figure, how.says[:1].isupper()) == (key[1], False)
+        assert (declared.figure, declared.says[:1].isupper()) == (key[1], False)
 
 
 def test_by_default_as_much_is_simulated_at_once_as_there_are_processors(monkeypatch):

@@ -115,7 +115,9 @@ def test_the_sources_machine_has_176_hardware_threads_and_its_numbers_can_be_var
 
 
 def test_an_unknown_preset_is_answered_with_the_known_ones():
-    with pytest.raises(EngineRoomError, match="choose from: four_sockets_176, laptop, two_sockets_88"):
+    with pytest.raises(
+        EngineRoomError, match="choose from: four_sockets_176, laptop, one_socket_44, two_sockets_88"
+    ):
         presets.preset("mainframe")
 
 

@@ -92,15 +92,13 @@ def load_of(server: str, kind: str, **options: Any) -> dict[str, Any]:
     return {"kind": kind, **options, "demands_of": server, "demands": demands(server, kind)}
 
 
-def _simulate(
-    design: Design, given: Given, machine: Mapping[str, Any], clients: int, **window: Any
-) -> dict[str, Any]:
+def _simulate(design: Design, given: Given, clients: int, **window: Any) -> dict[str, Any]:
     from engineroom._native import engine
 
     known = {option.name for option in engine.load_options()}
     load = {name: value for name, value in given.load.items() if name in known}
     seen: dict[str, Any] = engine.simulate(
-        parameters={**given.machine, **machine},
+        parameters=dict(given.machine),
         load={**load, "clients": clients},
         demands=given.load["demands"],
         engine={"redo": design.redo, **design.engine},
@@ -114,13 +112,10 @@ def _simulate(
 
 
 def observed(
-    design: Design, given: Given, *, clients: int, machine: Mapping[str, Any] | None = None, **window: int
+    design: Design, given: Given, *, clients: int, **window: int
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """One point: a row of what was seen, and one row per latch, event or file that clients waited for.
-
-    `machine` has what is changed of the given one.
-    """
-    seen = settled(partial(_simulate, design, given, machine or {}, clients), **window)
+    """One point: a row of what was seen, and one row per latch, event or file that clients waited for."""
+    seen = settled(partial(_simulate, design, given, clients), **window)
     done = max(1, seen["transactions"])
     per_second = seen["transactions"] / seen["window_ns"] * 1e9
     row = {

@@ -1,0 +1,145 @@
+"""Who gets a row lock next, on the simulated machine: FIFO and CATS under SysBench and TPC-C, deadlocks printed or not.
+
+Machine, load and designs are fixed before the first comparison with a published number. Both schedulers run in the same engine, that
+of late 8.0: sharded lock system, sharded set of active transactions, the redo log of 8.0, row locks held until the commit is durable.
+FIFO is as the source made it: all weights equal. Statements ask for what they asked of 8.0.15, the recorded server of the 8.0
+line, with one client. What printing one deadlock takes, while all queues are latched, is what the thread of 9.7.4 that prints it took more of
+a processor with innodb_print_all_deadlocks than without; the report that is always written to a temporary file is left out.
+
+The source counts ignored errors of a run whose length it does not tell; ours are per minute. It bound its server to one of four sockets
+for figure 7-20: the same machine with one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from engineroom.runs import newest
+from engineroom.simulating.engine import (
+    COLUMNS,
+    SYSBENCH_AWAY_NS,
+    TPCC_AWAY_NS,
+    Design,
+    load_of,
+    observed,
+)
+from engineroom.simulating.experiment import Experiment, Given, Seen, Together
+
+__all__ = [
+    "MACHINE",
+    "SCHEDULERS",
+    "contended_sim",
+    "one_socket_sim",
+    "pareto_sim",
+    "print_ns",
+    "standard_sim",
+]
+
+MACHINE, ONE_SOCKET = "four_sockets_176", "one_socket_44"
+DEMANDS_OF = "8.0.15"
+PRINTING = "9.7.4"
+SCHEDULERS: Mapping[str, str] = {"fifo": "fcfs, equal weights", "cats": "cats, 8.0.20"}
+# The windows, of virtual time: long enough that a client of a crowd has some transactions, or the cap.
+SYSBENCH_WINDOW = {"first_ms": 300, "longest_ms": 3_000, "warmup_ms": 500}
+TPCC_WINDOW = {"first_ms": 100, "longest_ms": 800, "warmup_ms": 200}
+
+
+def print_ns() -> int:
+    """What printing one deadlock takes of the thread that prints it, ns: the median of the recorded repeats."""
+    seen = newest("own-deadlock-print", "live")
+    cpu_us: float = seen.values("server", y="print_cpu_us")[PRINTING]
+    return round(1000 * cpu_us)
+
+
+def _sysbench() -> dict[str, Any]:
+    load = load_of(
+        DEMANDS_OF,
+        "sysbench_read_write",
+        away_ns=SYSBENCH_AWAY_NS,
+        rows=1_000_000,
+        distribution="pareto",
+        pareto_percent=20,
+    )
+    return {**load, "print_ns": print_ns()}
+
+
+def _tpcc(warehouses: int) -> dict[str, Any]:
+    return load_of(DEMANDS_OF, "tpcc", away_ns=TPCC_AWAY_NS, warehouses=warehouses)
+
+
+def _seen(point: Mapping[str, Any], given: Given, **window: int) -> Seen:
+    scheduler, _, logging = point["series"].partition("_")
+    design = Design(
+        locks={
+            "policy": SCHEDULERS[scheduler],
+            "print_ns": given.load["print_ns"] if logging else 0,
+        }
+    )
+    row, waits = observed(design, given, clients=point["concurrency"], **window)
+    return Seen([row], {"latches": waits})
+
+
+_pareto = Experiment(
+    figure="fig-7-10",
+    says="throughput, response time and deadlocks under SysBench's Pareto distribution, with deadlocks printed and not",
+    points={
+        "concurrency": (50, 100, 300, 500, 700, 900),
+        "series": ("fifo", "cats", "fifo_logging", "cats_logging"),
+    },
+    measure=_seen,
+    options=SYSBENCH_WINDOW,
+    load=_sysbench,
+    machine=MACHINE,
+    columns=COLUMNS,
+)
+_LOGGING = {"fifo_logging": "fifo", "cats_logging": "cats"}
+_SILENT = {"fifo": "fifo", "cats": "cats"}
+# 7-17 and 7-18 are of two versions of the server, which are one engine here.
+pareto_sim = Together(
+    whole=_pareto,
+    figures={
+        "fig-7-10": _LOGGING,
+        "fig-7-11": _LOGGING,
+        "fig-7-12": _LOGGING,
+        "fig-7-17": _SILENT,
+        "fig-7-18": {series: series for series in _pareto.points["series"]},
+    },
+)
+
+
+def _tpcc_experiment(
+    figure: str, says: str, points: tuple[int, ...], warehouses: int, machine: str = MACHINE
+) -> Experiment:
+    return Experiment(
+        figure=figure,
+        says=says,
+        points={"concurrency": points, "series": ("fifo", "cats")},
+        measure=_seen,
+        options=TPCC_WINDOW,
+        load=partial(_tpcc, warehouses),
+        machine=machine,
+        columns=COLUMNS,
+    )
+
+
+contended_sim = _tpcc_experiment(
+    "fig-7-19",
+    "throughput of FIFO and CATS under TPC-C with 32 warehouses",
+    (100, 250, 500, 1000, 2000, 3000),
+    32,
+)
+one_socket_sim = _tpcc_experiment(
+    "fig-7-20",
+    "the same on one of the four sockets",
+    (100, 300, 500, 1000, 2000, 3000),
+    32,
+    ONE_SOCKET,
+)
+standard_sim = _tpcc_experiment(
+    "fig-7-21",
+    "throughput of FIFO and CATS under TPC-C with 1000 warehouses",
+    (50, 100, 250, 500, 1000, 2000),
+    1000,
+)

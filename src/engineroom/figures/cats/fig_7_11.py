@@ -1,0 +1,19 @@
+"""Figure 7-11: response time of SysBench's Pareto load, with every deadlock printed, FIFO against CATS."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from engineroom.figures.cats import LABELS, compared
+from engineroom.figures.curves import Curves
+from engineroom.figures.wording import Words
+from engineroom.side_by_side import rows
+
+__all__ = ["picture", "rows", "words"]
+
+picture = Curves(labels=LABELS, x_label="clients", y_label="milliseconds per transaction")
+
+
+def words(table: pd.DataFrame) -> Words:
+    """Both schedulers, and their ratio beside the published one."""
+    return compared(table, "milliseconds per transaction", over="fifo", under="cats")

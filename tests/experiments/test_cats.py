@@ -1,0 +1,63 @@
+"""The chapter's experiments: small runs of each, and what they take from recordings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engineroom.experiments import cats
+from engineroom.experiments.cats import simulated
+from engineroom.runs import newest
+from engineroom.simulating.experiment import Experiment
+
+WINDOW: dict[str, Any] = {"first_ms": 5, "longest_ms": 5, "warmup_ms": 5}
+
+
+def test_printing_costs_what_was_measured_of_the_thread_that_prints() -> None:
+    table = newest("own-deadlock-print", "live").table
+    of = table[table["server"] == simulated.PRINTING]["print_cpu_us"]
+    assert cats.print_ns() == pytest.approx(1000 * of.median(), rel=1e-6)
+    assert 1000 * of.min() <= cats.print_ns() <= 1000 * of.max()
+
+
+def test_all_figures_of_sysbench_are_parts_of_one_simulation() -> None:
+    runs = cats.pareto_sim(concurrency=(100, 300), seeds=(1,), **WINDOW)
+    by = {run.figure: run for run in runs}
+    assert set(by) == {"fig-7-10", *cats.MADE_TOGETHER["fig-7-10", "sim"]}
+    assert set(by["fig-7-18"].table["series"]) == {"fifo", "cats", "fifo_logging", "cats_logging"}
+    for figure, source in [("fig-7-10", "cats_logging"), ("fig-7-17", "cats")]:
+        mine = by[figure].table
+        whole = by["fig-7-18"].table
+        assert set(mine["series"]) == {"fifo", "cats"}
+        assert (
+            mine[mine["series"] == "cats"]["tps"].tolist() == whole[whole["series"] == source]["tps"].tolist()
+        )
+        assert set(by[figure].tables["latches"]["series"]) == {"fifo", "cats"}
+    row = by["fig-7-11"].table.iloc[0]
+    assert row["latency_ms"] == pytest.approx(1000 * row["concurrency"] / row["tps"])
+
+
+def test_the_schedulers_run_one_load_on_one_machine_and_only_printing_costs() -> None:
+    run = cats.pareto_sim(concurrency=(50,), seeds=(1,), **WINDOW)[-1]
+    assert run.provenance["machine_name"] == cats.simulated.MACHINE
+    assert run.provenance["load"]["print_ns"] == cats.print_ns()
+    assert run.provenance["load"]["distribution"] == "pareto"
+
+
+@pytest.mark.parametrize(
+    "how", [cats.contended_sim, cats.standard_sim], ids=["32 warehouses", "1000 warehouses"]
+)
+def test_tpcc_has_its_warehouses(how: Experiment) -> None:
+    run = how(concurrency=(100,), seeds=(1,), **WINDOW)
+    assert run.provenance["load"]["warehouses"] == (32 if how is cats.contended_sim else 1000)
+    assert (run.table["transactions"] > 0).all()
+    assert run.table["series"].tolist() == ["fifo", "cats"]
+
+
+def test_one_socket_does_less_than_four() -> None:
+    one, four = (
+        how(concurrency=(250,), series=("fifo",), seeds=(1,), **WINDOW)
+        for how in (cats.one_socket_sim, cats.contended_sim)
+    )
+    assert one.table["tpmC"].item() < four.table["tpmC"].item()

@@ -1,0 +1,82 @@
+"""Demands as the engine takes them, and the latches that its statements then take, beside those counted on live servers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engineroom import runs
+from engineroom._native import engine as kernel
+from engineroom.errors import EngineRoomError
+from engineroom.simulating import engine
+from engineroom.simulating.experiment import Given
+
+DESIGNS = {
+    "5.7.22": engine.Design(lock_design="5.7", latches="5.7", redo="5.7"),
+    "8.0.15": engine.Design(lock_design="8.0.15", latches="8.0", redo="8.0"),
+    "9.7.4": engine.Design(),
+}
+LATCHES = {
+    "lock_sys_acquisitions": ("lock_global", "lock_pages", "lock_tables"),
+    "trx_sys_acquisitions": ("trx_mutex", "trx_serialisation", "trx_shards"),
+}
+
+
+@pytest.mark.parametrize("kind", ["sysbench_read_write", "tpcc"])
+@pytest.mark.parametrize("server", DESIGNS)
+def test_every_statement_has_a_demand_that_was_measured(server: str, kind: str) -> None:
+    found = engine.demands(server, kind)
+    assert list(found) == kernel.statements(kind)
+    assert all(demand["computing_ns"] > 1_000 for demand in found.values())
+    writes = {name for name, demand in found.items() if demand["mtrs_permille"] > 0}
+    assert {name for name in found if "update" in name or "insert" in name} <= writes
+
+
+def counted_live(server: str, load: str, column: str) -> float:
+    """Of one transaction of the mix, by the thread that runs it."""
+    table = runs.newest("own-demands", "live").table
+    mine = table[(table["server"] == server) & (table["load"] == load)]
+    per = (mine["per_transaction"] * mine[column]).groupby(mine["transaction"]).sum()
+    share = {"new_order": 0.45, "payment": 0.43} if load == "tpcc_1" else {"read_write": 1.0}
+    return float(sum(per[kind] * share.get(kind, 0.04) for kind in per.index))
+
+
+@pytest.mark.parametrize("column", LATCHES)
+@pytest.mark.parametrize("load", ["sysbench_read_write", "tpcc_1"])
+@pytest.mark.parametrize("server", DESIGNS)
+def test_one_client_takes_about_the_latches_that_it_takes_of_a_live_server(
+    server: str, load: str, column: str
+) -> None:
+    """The scripts were written from the statements; what is left out of them may be a tenth of the latches."""
+    kind = load.partition("_1")[0]
+    design = DESIGNS[server]
+    n = 4_000 if kind == "tpcc" else 200  # of the mix one in 25 is a delivery, and takes half of the latches
+    seen: dict[str, Any] = kernel.simulate(
+        parameters={},
+        load={"kind": kind, "transactions": n},
+        demands=engine.demands(server, kind),
+        lock_design=design.lock_design,
+        trx_sys={"latches": design.latches},
+        engine={"redo": design.redo},
+        run_ns=600_000_000_000,
+    )
+    ours = sum(seen[name] for name in LATCHES[column]) / n
+    assert ours == pytest.approx(counted_live(server, load, column), rel=0.1)
+
+
+def test_demands_that_nobody_measured_are_asked_for() -> None:
+    with pytest.raises(EngineRoomError, match=r"lack read_write\.begin"):
+        engine.demands("4.1", "sysbench_read_write")
+
+
+def test_a_point_says_throughput_waits_and_latches() -> None:
+    given = Given(machine={}, load=engine.load_of("9.7.4", "sysbench_read_write", rows=100), seed=1)
+    window = {"first_ms": 40, "longest_ms": 40, "warmup_ms": 10}
+    row, latches = engine.observed(DESIGNS["9.7.4"], given, clients=8, **window)
+    assert row["tps"] == pytest.approx(row["transactions"] / 0.04)
+    assert row["latency_ms"] == pytest.approx(8000 / row["tps"])
+    assert row["lock_waits"] > 0
+    assert {latch["latch"] for latch in latches} >= {"lock_wait_event", "trx_sys_mutex"}
+    (wait,) = [latch for latch in latches if latch["latch"] == "lock_wait_event"]
+    assert wait["wait_us"] == pytest.approx(1000 * row["lock_wait_ms"], rel=0.2)
