@@ -10,20 +10,32 @@ The load is what a run carries in its provenance: that of the kernel, with the n
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any
 
 from engineroom.errors import EngineRoomError
 from engineroom.runs import newest
-from engineroom.simulating.experiment import Given
+from engineroom.simulating.experiment import Experiment, Given, Seen
 from engineroom.simulating.settling import settled
 
-__all__ = ["COLUMNS", "SYSBENCH_AWAY_NS", "TPCC_AWAY_NS", "Design", "demands", "load_of", "observed"]
+__all__ = [
+    "COLUMNS",
+    "SYSBENCH_AWAY_NS",
+    "TPCC_AWAY_NS",
+    "TPCC_WINDOW",
+    "Design",
+    "demands",
+    "designs_under_tpcc",
+    "load_of",
+    "observed",
+]
 
 # Between two statements, the client and the network: what the redo log's loads have per round, over the statements of a round.
 SYSBENCH_AWAY_NS, TPCC_AWAY_NS = 33_000, 80_000
+# Virtual time: long enough that a client of a crowd has some transactions, or the cap.
+TPCC_WINDOW: Mapping[str, int] = {"first_ms": 100, "longest_ms": 800, "warmup_ms": 200}
 # Where the load of that name was measured.
 _MEASURED_AS = {"sysbench_read_write": "sysbench_read_write", "tpcc": "tpcc_1"}
 # Of a statement that hardly ever writes: it has no size of its own.
@@ -139,3 +151,39 @@ def observed(
         for wait in seen["waits"]
     ]
     return row, waits
+
+
+def designs_under_tpcc(
+    figure: str,
+    says: str,
+    designs: Mapping[str, Design],
+    *,
+    server: str,
+    concurrency: Sequence[int],
+    machine: str,
+    warehouses: int = 1000,
+) -> Experiment:
+    """Engines of several designs, one per series, under TPC-C; the designs are part of the run's load."""
+    return Experiment(
+        figure=figure,
+        says=says,
+        points={"concurrency": concurrency, "series": tuple(designs)},
+        measure=_of_design,
+        options=TPCC_WINDOW,
+        load=partial(_tpcc, server, warehouses, {name: asdict(design) for name, design in designs.items()}),
+        machine=machine,
+        columns=COLUMNS,
+    )
+
+
+def _tpcc(server: str, warehouses: int, designs: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        **load_of(server, "tpcc", away_ns=TPCC_AWAY_NS, warehouses=warehouses),
+        "designs": dict(designs),
+    }
+
+
+def _of_design(point: Mapping[str, Any], given: Given, **window: int) -> Seen:
+    design = Design(**given.load["designs"][point["series"]])
+    row, waits = observed(design, given, clients=point["concurrency"], **window)
+    return Seen([row], {"latches": waits})

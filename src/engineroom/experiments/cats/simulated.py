@@ -21,6 +21,7 @@ from engineroom.simulating.engine import (
     COLUMNS,
     SYSBENCH_AWAY_NS,
     TPCC_AWAY_NS,
+    TPCC_WINDOW,
     Design,
     load_of,
     observed,
@@ -41,9 +42,8 @@ MACHINE, ONE_SOCKET = "four_sockets_176", "one_socket_44"
 DEMANDS_OF = "8.0.15"
 PRINTING = "9.7.4"
 SCHEDULERS: Mapping[str, str] = {"fifo": "fcfs, equal weights", "cats": "cats, 8.0.20"}
-# The windows, of virtual time: long enough that a client of a crowd has some transactions, or the cap.
+# Virtual time: long enough that a client of a crowd has some transactions, or the cap.
 SYSBENCH_WINDOW = {"first_ms": 300, "longest_ms": 3_000, "warmup_ms": 500}
-TPCC_WINDOW = {"first_ms": 100, "longest_ms": 800, "warmup_ms": 200}
 
 
 def print_ns() -> int:

@@ -7,9 +7,18 @@ from collections.abc import Callable, Mapping
 from engineroom.experiments.lock_sys.conflicts import conflicts
 from engineroom.experiments.lock_sys.deadlock_log import cost_of_printing, deadlock_log, deadlock_print
 from engineroom.experiments.lock_sys.latches import latches_sim
+from engineroom.experiments.lock_sys.throughput import throughput_sim
 from engineroom.runs import Run
 
-__all__ = ["RECORD", "conflicts", "cost_of_printing", "deadlock_log", "deadlock_print", "latches_sim"]
+__all__ = [
+    "RECORD",
+    "conflicts",
+    "cost_of_printing",
+    "deadlock_log",
+    "deadlock_print",
+    "latches_sim",
+    "throughput_sim",
+]
 
 # What `engineroom record` can measure: figure and method -> a function, called with what the command says, or with nothing.
 RECORD: Mapping[tuple[str, str], Callable[..., Run | list[Run]]] = {
@@ -17,4 +26,5 @@ RECORD: Mapping[tuple[str, str], Callable[..., Run | list[Run]]] = {
     ("fig-7-16", "live"): deadlock_log,
     ("own-deadlock-print", "live"): deadlock_print,
     ("own-lock-latches", "sim"): latches_sim,
+    ("fig-7-07", "sim"): throughput_sim,
 }

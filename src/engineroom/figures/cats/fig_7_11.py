@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from engineroom.figures.cats import LABELS, compared
+from engineroom.figures.cats import LABELS
+from engineroom.figures.compared import compared
 from engineroom.figures.curves import Curves
 from engineroom.figures.wording import Words
 from engineroom.side_by_side import rows
@@ -16,4 +17,4 @@ picture = Curves(labels=LABELS, x_label="clients", y_label="milliseconds per tra
 
 def words(table: pd.DataFrame) -> Words:
     """Both schedulers, and their ratio beside the published one."""
-    return compared(table, "milliseconds per transaction", over="fifo", under="cats")
+    return compared(table, LABELS, "milliseconds per transaction", over="fifo", under="cats")
