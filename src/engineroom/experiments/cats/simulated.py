@@ -1,4 +1,4 @@
-"""Who gets a row lock next, on the simulated machine: FIFO and CATS under SysBench and TPC-C, deadlocks printed or not.
+"""FIFO and CATS for row locks on the simulated machine, under SysBench and TPC-C, with deadlocks printed and not.
 
 Machine, load and designs are fixed before the first comparison with a published number. Both schedulers run in the same engine, that
 of late 8.0: sharded lock system, sharded set of active transactions, the redo log of 8.0, row locks held until the commit is durable.
