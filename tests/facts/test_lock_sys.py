@@ -2,9 +2,97 @@
 
 from __future__ import annotations
 
-from engineroom import facts
 from engineroom.facts import lock_sys
+from engineroom.facts.lock_sys import Checked, Conflicts, DeadlockLog, Latches, Predicted, Price
 
 
-def test_the_page_has_no_number_as_long_as_none_is_tested():
-    assert facts.names(lock_sys.LockSysFacts) == []
+def test_what_readers_predict_is_asked_of_the_kernel():
+    seen = Predicted.now()
+    assert (seen.behind_the_range_5_7, seen.behind_the_range_9_7) == ("waits", "ok")
+    assert (seen.objects_after_insert, seen.objects_when_asked) == (0, 1)
+    assert (seen.freed_5_7, seen.freed_9_7) == ("B", "B and D")
+
+
+def test_one_row_takes_three_latches_in_5_7_and_seven_in_9_7():
+    price = Price.now()
+    assert (price.latches_5_7, price.latches_9_7) == (3, 7)
+
+
+def test_random_runs_without_a_mistake_break_nothing():
+    checked = Checked.now()
+    assert checked.runs == 3 * lock_sys.RANDOM_RUNS
+    assert checked.waits > 0
+    assert checked.deadlocks > 0
+    assert checked.broken == 0
+
+
+def test_a_gain_is_over_the_mutex_with_the_most_clients(made):
+    rates = {
+        "one_mutex": (10, 40, 20),
+        "sharded": (9, 80, 200),
+        "sharded_one_shard": (9, 30, 10),
+        "sharded_one_part": (9, 5, 4),
+    }
+    run = made(
+        "own-lock-latches",
+        "sim",
+        "series clients repeat row_locks_per_second latches_per_transaction",
+        *[
+            (series, clients, 0, rate, 12 if series == "one_mutex" else 36)
+            for series, each in rates.items()
+            for clients, rate in zip((1, 16, 64), each, strict=True)
+        ],
+    )
+    seen = Latches.of(run)
+    assert (seen.clients, seen.gain_ratio, seen.one_shard_ratio, seen.one_part_ratio) == (64, 10, 0.5, 0.2)
+    assert (seen.mutex_best_per_s, seen.mutex_best_clients, seen.mutex_many_per_s) == (40, 16, 20)
+    assert seen.latches_ratio == 3
+
+
+def test_a_script_that_differs_is_told_up_to_its_statement(made):
+    rows = [
+        (number, "9.7", 4, 2, 10, int(number != 3), "+lock" if number == 3 else "", "", "9.7.4")
+        for number in range(5)
+    ]
+    script = next(iter(lock_sys.scripts(4, seed=1)))
+    rows[3] = (*rows[3][:7], f"{script.statements[1].session}: {script.statements[1].sql('t')}", "9.7.4")
+    rows = [(0 if row[0] == 3 else row[0] + 10, *row[1:]) for row in rows]
+    run = made(
+        "own-lock-conflicts",
+        "live",
+        "script series statements waits locks equal difference sql server",
+        *rows,
+        provenance={"scripts": 5, "seed": 1},
+    )
+    seen = Conflicts.of(run)
+    assert (seen.compared, seen.equal, seen.statements, seen.waits, seen.locks) == (5, 4, 20, 10, 50)
+    assert seen.servers == "9.7.4"
+    ((_, told, difference),) = seen.different.rows.itertuples(index=False)
+    assert difference == "+lock"
+    assert told.splitlines()[-1].endswith(script.statements[1].sql("t"))
+
+
+def test_the_cost_of_telling_is_of_the_newest_server_and_lines_are_of_all(made):
+    rows = [
+        (
+            setting,
+            server,
+            server,
+            repeat,
+            lines * (setting == "on"),
+            60 * lines * (setting == "on"),
+            cpu * (1 + (setting == "on")),
+        )
+        for server, lines, cpu in (("5.7.22", 51, 600), ("9.7.4", 46, 250), ("8.0.15", 37, 500))
+        for setting in ("off", "on")
+        for repeat in (0, 1)
+    ]
+    run = made(
+        "fig-7-16", "live", "innodb_print_all_deadlocks series server repeat lines bytes teller_cpu_us", *rows
+    )
+    seen = DeadlockLog.of(run)
+    assert seen.texts() == {
+        "lines_per_deadlock": "37 to 51 lines",
+        "bytes_per_deadlock": "2,220 to 3,060 bytes",
+        "teller_added_us": "250 us",
+    }
