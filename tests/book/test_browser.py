@@ -320,6 +320,58 @@ class TestDrawnGraph:
         assert len(tops) == 1
 
 
+@pytest.mark.parametrize(
+    "reader", [("book/lock_sys", "desktop"), ("book/lock_sys", "phone", "dark")], indirect=True, ids="-".join
+)
+class TestTypedStatements:
+    """Two sessions by the keyboard alone: statements, what is not understood, and a session that waits."""
+
+    @staticmethod
+    def run(page: Page, session: str, sql: str) -> None:
+        page.get_by_label(session, exact=True).fill(sql)
+        page.keyboard.press("Enter")
+
+    @staticmethod
+    def state(page: Page, session: str, expected: str) -> None:
+        shown = page.locator(".er-results div", has_text=f"Session {session}").locator(
+            "dd", has_text=expected
+        )
+        shown.wait_for(timeout=5000)
+
+    def test_statements_of_two_sessions_wait_and_go_on(self, reader):
+        page = reader.page
+        page.locator(".er-picture svg").wait_for()
+        page.get_by_role("button", name="Start again").focus()
+        page.keyboard.press("Enter")
+        self.state(page, "B", "ok")
+        self.run(page, "A", "UPDATE t SET v = v + 1 WHERE id = 20")
+        self.run(page, "B", "delete from t where id = 20;")
+        self.state(page, "B", "waits for A")
+        self.run(page, "B", "COMMIT")
+        assert "B waits for A" in page.locator(".er-hint").inner_text()
+        self.run(page, "A", "DROP TABLE t")
+        assert "not understood" in page.locator(".er-hint").inner_text()
+        assert page.get_by_label("A", exact=True).input_value() == "DROP TABLE t", "it can be mended"
+        self.run(page, "A", "COMMIT")
+        self.state(page, "B", "ok")
+        assert page.locator(".er-history li").count() == 3
+        assert "B goes on: ok" in page.locator(".er-history").inner_text()
+        page.get_by_role("button", name="Take the last one back").click()
+        self.state(page, "B", "waits for A")
+        assert reader.complaints == []
+
+    def test_an_example_and_the_version_change_who_waits_and_move_nothing_below(self, reader):
+        page = reader.page
+        page.locator(".er-picture svg").wait_for()
+        height = page.locator(".er-live").bounding_box()["height"]
+        page.get_by_role("button", name="The end of a range").click()
+        self.state(page, "B", "ok")
+        page.get_by_label("Version", exact=True).focus()
+        page.keyboard.press("Home")
+        self.state(page, "B", "waits for A")
+        assert page.locator(".er-live").bounding_box()["height"] == height
+
+
 def test_without_scripts_the_plain_figure_and_its_caption_stay(browser, html):
     for page in opened(browser, (html / "book/hash_join.html").as_uri(), "phone", scripts=False):
         figure = page.page.locator("explorable-hash-join figure")

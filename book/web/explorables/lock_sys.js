@@ -140,7 +140,8 @@ export default {
 
   /** A line to type in for each session, examples, and what was run so far. */
   control({ element, id, held, changed }) {
-    const history = element("ol", { class: "er-history", tabindex: 0, role: "region", "aria-label": "Statements so far" });
+    const history = element("ol");
+    const box = element("div", { class: "er-history", tabindex: 0, role: "region", "aria-label": "Statements so far" }, history);
     const hint = element("p", { class: "er-hint", id: `${id}-hint`, role: "status" });
     const put = (script, said = "") => {
       held.script = script.slice(0, MOST_STATEMENTS);
@@ -179,11 +180,11 @@ export default {
     const ends = element("div", { class: "er-tools", role: "group", "aria-label": "The statements" },
       tool("Take the last one back", () => put(held.script.slice(0, -1))), tool("Start again", () => put([])));
     return {
-      node: element("div", { class: "er-draw" }, tools, ...SESSIONS.map(lineOf), hint, history, ends),
+      node: element("div", { class: "er-draw" }, tools, ...SESSIONS.map(lineOf), hint, box, ends),
       show(next) {
         result = next;
         history.replaceChildren(...next.steps.map((step) => element("li", {}, `${SESSIONS[step.session]}: `, element("code", {}, step.text), ` ${step.said}`)));
-        history.scrollTop = history.scrollHeight;
+        box.scrollTop = box.scrollHeight;
       },
     };
   },
@@ -224,7 +225,7 @@ export default {
     const [line, top] = [27, 44];
     const block = top + (MOST_RECORDS + 1) * line + 6;
     const each = wide ? (width - 24) / 2 : width;
-    const height = (wide ? 1 : 2) * block + 20;
+    const height = (wide ? 1 : 2) * block + 38;
     const parts = [];
     const text = (x, y, what, more = "") => parts.push(`<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" ${more}>${what}</text>`);
     INDEXES.forEach((name, index) => {
@@ -258,7 +259,8 @@ export default {
         });
       });
     });
-    text(0, height - 6, "Thin bar: the gap in front; thick bar: the row; dashed: waits", 'font-size="12"');
+    text(0, height - 24, "Thin bar: the gap in front; thick bar: the row.", 'font-size="12"');
+    text(0, height - 6, "Dashed: waits; struck out: deleted.", 'font-size="12"');
     const said = result.locks.filter((lock) => lock.index >= 0)
       .map((lock) => `${SESSIONS[lock.session]} ${lock.is_waiting ? "waits for" : "has"} ${lock.mode} on ${lock.data} of ${INDEXES[lock.index]}`);
     return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" ` +
