@@ -107,10 +107,10 @@ export default {
   title: "Leaders, followers and one fsync, step by step",
 
   inputs: [
-    { name: "step", label: "Step", values: Array.from({ length: 80 }, (_, i) => i), start: 32, format: (step) => `number ${count(step + 1)}` },
+    { name: "step", label: "Step", values: Array.from({ length: 80 }, (_, i) => i), start: 33, format: (step) => `number ${count(step + 1)}` },
     { name: "clients", label: "Clients", values: [1, 2, 4, 6, 8], start: 6, format: (clients) => count(clients) },
     { name: "design", label: "Version", values: DESIGNS.slice(1), start: "5.7.6", format: (design) => design },
-    { name: "delay_us", label: "Delay before the binlog's fsync", values: [0, 500, 2000], start: 0, format: (us) => (us ? `${us / 1000} ms` : "none") },
+    { name: "delay_us", label: "Delay before the fsync", values: [0, 500, 2000], start: 0, format: (us) => (us ? `${us / 1000} ms` : "none") },
     { name: "seed", label: "Order of the clients", values: [1, 2, 3, 4], start: 1, format: (seed) => `run ${count(seed)}` },
   ],
 
@@ -152,7 +152,7 @@ export default {
     const words = result.text.split(" ");
     const lines = [""];
     for (const word of words) {
-      if (`${lines.at(-1)} ${word}`.length > width / 7.4) lines.push("");
+      if (`${lines.at(-1)} ${word}`.length > width / 8.4) lines.push("");
       lines[lines.length - 1] = `${lines.at(-1)} ${word}`.trim();
     }
     lines.slice(0, 2).forEach((line, i) => parts.push(`<text x="0" y="${16 + 18 * i}" font-weight="700">${line}</text>`));
