@@ -17,6 +17,7 @@ from . import (
     machine,
     read_views,
     redo_log,
+    trx_sys,
 )
 
 __all__: list[str] = [
@@ -33,6 +34,7 @@ __all__: list[str] = [
     "machine",
     "read_views",
     "redo_log",
+    "trx_sys",
 ]
 
 class Option:

@@ -1,0 +1,1 @@
+#include "trx_sys/trx_sys.hpp"

@@ -1,0 +1,5 @@
+"""
+Kernels of the chapter trx_sys.
+"""
+
+__all__: list[str] = []

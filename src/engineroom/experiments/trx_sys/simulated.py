@@ -1,0 +1,34 @@
+"""The transaction system's mutexes inside a whole engine, on the simulated machine: one, two, and shards beside them.
+
+Machine, load and designs are fixed before the first comparison with a published number. All series have the sharded lock system of 8.0.21
+and the redo log of 8.0, as the builds around both changes had; nothing but the transaction system differs. Statements ask for what
+they asked of 8.0.15, the recorded server nearest to those builds, with one client.
+"""
+
+from __future__ import annotations
+
+from engineroom.simulating.engine import Design, designs_under_tpcc
+
+__all__ = ["SHARDS", "TWO_MUTEXES", "shards_sim", "two_mutexes_sim"]
+
+SERVER, MACHINE = "8.0.15", "four_sockets_176"
+CLIENTS = (50, 100, 150, 200, 250, 300)
+TWO_MUTEXES = {"before": Design(latches="8.0"), "after": Design(latches="8.0, split")}
+SHARDS = {"before": Design(latches="8.0, split"), "after": Design(latches="8.0, sharded")}
+
+two_mutexes_sim = designs_under_tpcc(
+    "fig-7-08",
+    "throughput with one mutex of the transaction system and with another one for the numbers of commits",
+    TWO_MUTEXES,
+    server=SERVER,
+    concurrency=CLIENTS,
+    machine=MACHINE,
+)
+shards_sim = designs_under_tpcc(
+    "fig-7-09",
+    "throughput with one set of active transactions and with 256 parts of it",
+    SHARDS,
+    server=SERVER,
+    concurrency=CLIENTS,
+    machine=MACHINE,
+)
