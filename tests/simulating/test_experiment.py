@@ -9,7 +9,7 @@ import pytest
 from engineroom.errors import EngineRoomError
 from engineroom.machine.presets import preset
 from engineroom.simulating.executors import HERE
-from engineroom.simulating.experiment import Experiment, Seen
+from engineroom.simulating.experiment import Experiment, Seen, Together
 from engineroom.simulating.variations import FACTORS, varied
 
 MACHINE = "four_sockets_176"
@@ -109,3 +109,28 @@ def test_a_run_whose_machine_has_no_name_cannot_be_varied():
     run = dataclasses.replace(made(), provenance={})
     with pytest.raises(EngineRoomError, match="does not say on which machine"):
         varied(run, made)
+
+
+def test_figures_that_are_made_together_have_the_rows_and_tables_of_their_series():
+    def both(point, given):  # noqa: ARG001
+        return Seen([{"ns": given.seed}], {"more": [{"what": 1}]})
+
+    asked = []
+    whole = dataclasses.replace(by(both), load=lambda: asked.append(1) or {"statements": 1})
+    together = Together(
+        whole=whole, figures={"num-deg-3": {"a": "a", "b": "b"}, "fig-7-06": {"b": "renamed"}}
+    )
+    first, second = together(seeds=(3, 7), executor=HERE)
+    assert asked == [1]
+    assert (first.figure, second.figure) == ("num-deg-3", "fig-7-06")
+    assert len(first.table) == 8
+    assert second.table.to_dict("list") == {
+        "threads": [1, 1, 2, 2],
+        "series": ["renamed"] * 4,
+        "repeat": [0, 1] * 2,
+        "ns": [3, 7] * 2,
+    }
+    assert second.tables["more"]["series"].tolist() == ["renamed"] * 4
+    varied_runs = together.split(varied(whole(seeds=(1,), executor=HERE), whole, executor=HERE))
+    assert set(varied_runs[1].tables["varied"]["series"]) == {"renamed"}
+    assert "load.statements" in set(varied_runs[1].tables["varied"]["parameter"])
