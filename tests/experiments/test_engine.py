@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 
+import numpy as np
 import pytest
 
 from engineroom.errors import EngineRoomError
 from engineroom.experiments import engine
 from engineroom.experiments.engine import demands
-from engineroom.experiments.engine.clients import Answer, asked, state
+from engineroom.experiments.engine.clients import asked
 from engineroom.experiments.engine.demands import Demands, locks_and_lsn
 from engineroom.experiments.engine.latch_order import most_common
 from engineroom.workloads.requests import Request
@@ -42,10 +43,27 @@ def test_a_program_is_sent_the_rows_of_each_of_its_answers():
         seen.append((yield Request("one", "SELECT 1")))
         seen.append((yield Request("two", "SELECT 2")))
 
-    answers = {"one": Answer([(1,)], 10, 20), "two": Answer([(2,)], 30, 40)}
+    answers = {"one": [(1,)], "two": [(2,)]}
     steps = list(asked([("kind", program())], lambda request: answers[request.name]))
     assert seen == [[(1,)], [(2,)]]
-    assert steps == [(("kind", "one"), 1, answers["one"]), (("kind", "two"), 2, answers["two"])]
+    assert steps == [(("kind", "one"), 1), (("kind", "two"), 2)]
+
+
+def test_a_batch_knows_which_statement_each_command_was_and_refuses_one_too_many():
+    seen = Demands()
+    commands = np.array([(1000, 3000), (500, 900), (2000, 5000)], [("cpu_ns", "i8"), ("wall_ns", "i8")])
+    seen.add([(KEY, 1), (COMMIT, 2), (KEY, 1)], commands)
+    assert dict(seen.batches[0]) == {KEY: [1000, 2000], COMMIT: [500]}
+    assert (seen.transactions["t"], seen.first_place) == (2, {KEY: 1, COMMIT: 2})
+    assert seen.round_trips_ns[KEY] == [3000, 5000]
+    with pytest.raises(ValueError, match="argument 2 is longer"):
+        seen.add([(KEY, 1)], commands)
+
+
+def test_batches_have_whole_transactions():
+    steps = [(KEY, 1), (COMMIT, 2), (KEY, 1), (KEY, 2), (COMMIT, 3), (COMMIT, 1)]
+    assert list(demands._in_batches(steps, 2)) == [slice(0, 5), slice(5, 6)]
+    assert list(demands._in_batches(steps, 3)) == [slice(0, 6)]
 
 
 def test_the_median_of_the_batches_counts_and_counts_are_means():
@@ -100,10 +118,6 @@ def test_a_commit_takes_no_locks_and_an_older_log_is_counted_by_its_latch():
     assert newer == {"mtrs": 2, "row_locks": 2}
 
 
-def test_a_thread_whose_name_is_odd_has_a_state():
-    assert state(b"17 (mysqld (a) b) S 1 17 17 0 -1") == "S"
-
-
 @pytest.mark.parametrize("load", ["tpcc", "tpcc_0", "sysbench", "tpcc_1x"])
 def test_a_load_that_is_none_is_refused_before_a_server_starts(load):
     with pytest.raises(ValueError, match="the load is"):
@@ -126,9 +140,17 @@ def test_the_sequence_that_comes_most_often_is_shown_with_its_share():
 @pytest.mark.live
 def test_a_statement_takes_what_it_must_on_9_7():
     run = engine.demands_live(
-        versions=["9.7"], batches=2, share=0.05, scale=0.01, table_rows=10_000, loads=["sysbench_read_write"]
+        versions=["9.7"],
+        batches=2,
+        share=0.05,
+        scale=0.01,
+        table_rows=10_000,
+        loads=["sysbench_read_write", "tpcc_1"],
     )
-    rows = run.table.set_index("statement")
+    replayed = run.table[run.table["load"] == "tpcc_1"].set_index(["transaction", "statement"])
+    assert replayed.loc[("payment", "update_warehouse"), "order"] == 1
+    assert (replayed["cpu_us"] > 0).all()
+    rows = run.table[run.table["load"] == "sysbench_read_write"].set_index("statement")
     assert (rows["cpu_us"] > 0).all()
     assert (rows["round_trip_us"] > 0).all()
     assert rows["per_transaction"].to_dict() == {

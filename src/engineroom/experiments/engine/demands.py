@@ -2,11 +2,13 @@
 
 The composed engine is given nothing else of the servers: what many clients do to each other has to come out of the model.
 
-Two passes on each server. In the first nothing but the usual instruments is on: the system's account of the connection's thread
-(`schedstat`) is read when the thread sleeps again after a statement, and the servers take turns, batch by batch, so that a busy
-minute of the machine is nobody's alone. The mean of a batch is one value, the median of the batches counts. In the second InnoDB's
-latches are instrumented too, and the counters are read after each statement over another connection, while an old snapshot keeps
-purge from adding to them.
+Two passes on each server. In the first SysBench is the client, with one thread, and the server notes for each command what its thread
+has used (`measuring.command_clock`): SysBench runs its own script, and replays for TPC-C what a terminal asked before on the same rows.
+The servers take turns, so that a busy minute of the machine is nobody's alone. The mean of a batch of transactions is one value, the
+median of the batches counts. In the second pass InnoDB's latches are instrumented, and the counters are read after each statement over
+another connection, while an old snapshot keeps purge from adding to them.
+
+Only what the connection's own thread does is CPU time here: from 8.0 on, log threads write and sync the redo log.
 """
 
 from __future__ import annotations
@@ -15,36 +17,48 @@ import contextlib
 import itertools
 import re
 import statistics
+import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+import numpy.typing as npt
 
+from engineroom import paths
 from engineroom.errors import EngineRoomError
-from engineroom.experiments.engine.clients import ISOLATION, OPTIONS, Client, Key, LiveLoad, asked
+from engineroom.experiments.engine.clients import DISTRIBUTION, OPTIONS, Client, Key, LiveLoad, asked
+from engineroom.measuring.command_clock import CommandClock, clocked, commands_of
 from engineroom.measuring.sitting import LiveSitting
 from engineroom.measuring.turns import in_turns
 from engineroom.progress import bar
 from engineroom.runs import Run
-from engineroom.workloads.requests import ENDS
+from engineroom.workloads import sysbench
+from engineroom.workloads.requests import ENDS, Request, Rows, in_text
 from engineroom.workloads.steady_fsync import preloaded
+from engineroom.workloads.sysbench import Sysbench
 
 if TYPE_CHECKING:
     from engineroom.servers import Server
 
 __all__ = ["COLUMNS", "LOADS", "VERSIONS", "Demands", "demands_live", "locks_and_lsn", "warehouses_live"]
 
+Step = tuple[Key, int]  # and the place in the transaction, from 1
+
 VERSIONS = ("5.7", "8.0", "9.7")
 LOADS = ("sysbench_read_write", "tpcc_1")
 TABLE_ROWS = 1_000_000  # as the sources' figures have
 FSYNC_US = 100
-# Transactions of a batch: SysBench's are all alike, of TPC-C's four in a hundred are of the rare kinds.
 BATCHES = 25
-TRANSACTIONS_PER_BATCH: Mapping[str, int] = {"sysbench": 100, "tpcc": 200}
+RUN_S = 1  # of SysBench's own script; a run is a batch
+WARM = 20  # transactions at the beginning of such a run, which are left out
+# TPC-C's rare kinds are four in a hundred. A run replays several batches.
+TPCC_BATCH, BATCHES_PER_REPLAY = 100, 5
 COUNTED_TRANSACTIONS: Mapping[str, int] = {"sysbench": 200, "tpcc": 300}
+FIRST = "DO 0"  # what a replay begins with, so that its connection is known
 LOCK_SYS = ("lock_mutex", "lock_sys_page_mutex", "lock_sys_table_mutex", "lock_sys_global_rw_lock")
 TRX_SYS = ("trx_sys_mutex", "trx_sys_serialisation_mutex", "trx_sys_shard_mutex")
 _HELD = ("row_locks", "lock_objects")
@@ -82,8 +96,8 @@ COLUMNS = {
     "cpu_us": "CPU time of the connection's thread per execution, microseconds: median of the batches' means",
     "cpu_us_iqr": "distance between the quartiles of the batches' means, microseconds",
     "cpu_us_least": "least of the batches' means, microseconds: others' work on the machine only adds",
-    "round_trip_us": "from sending the statement to having the head of its answer (all that is less than 16 kB is sent at once) in a client "
-    "in Python, microseconds: median of the executions",
+    "round_trip_us": "from the server's receiving the statement to its receiving the client's next command, microseconds: median of the "
+    "executions; an fsync takes 100",
     "mtrs": "mini-transactions that put something into the log buffer, per execution: Innodb_log_write_requests; in 5.7, which does not count "
     "all of them, acquisitions of log_sys_mutex by the thread less those of log_sys_write_mutex",
     "redo_bytes": "by which the log sequence number grew per execution",
@@ -94,7 +108,7 @@ COLUMNS = {
     "trx_sys_acquisitions": "of trx_sys_mutex, trx_sys_serialisation_mutex and trx_sys_shard_mutex, by the thread per execution",
     "page_requests": "Innodb_buffer_pool_read_requests per execution",
     "batches": "batches that had the statement",
-    "executions": "measured with CPU time",
+    "executions": "whose CPU time was measured",
     "executions_counted": "of which everything else was counted",
     "latch": "InnoDB's latch, by the name of its instrument",
     "acquisitions": "by the connection's thread per execution of the statement",
@@ -111,6 +125,16 @@ class Demands:
     round_trips_ns: dict[Key, list[int]] = field(default_factory=lambda: defaultdict(list))
     counted: Counter[Key] = field(default_factory=Counter)
     counts: dict[Key, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+
+    def add(self, steps: Sequence[Step], commands: npt.NDArray[Any]) -> None:
+        """A batch: which statement each command was, and what it took. ValueError when they are not as many."""
+        batch: dict[Key, list[int]] = defaultdict(list)
+        for (key, place), command in zip(steps, commands, strict=True):
+            self.first_place.setdefault(key, place)
+            self.transactions[key[0]] += place == 1
+            self.round_trips_ns[key].append(int(command["wall_ns"]))
+            batch[key].append(int(command["cpu_ns"]))
+        self.batches.append(batch)
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """A row per statement, in the order of the transactions and of the places in them."""
@@ -166,38 +190,32 @@ def demands_live(
 ) -> Run:
     """Measure each load's statements on each server with one client.
 
-    `tpcc_<n>` has n warehouses of `scale` times the standard's rows. `share` is of the transactions of a batch and of those that are
+    `tpcc_<n>` has n warehouses of `scale` times the standard's rows. `share` is of TPC-C's transactions in a batch and of those that are
     counted. ValueError for a load that is none.
     """
-    made = {load: LiveLoad(load, table_rows=table_rows, scale=scale) for load in loads}
+    made = [LiveLoad(load, table_rows=table_rows, scale=scale) for load in loads]
+    sysbench.require()
     rows, latches = [], []
-    with preloaded(FSYNC_US), LiveSitting(seed=1) as sitting, contextlib.ExitStack() as stack:
-        servers = [
-            stack.enter_context(sitting.server(version, options=options))
-            for version in bar(versions, desc="servers", unit="server")
-        ]
-        for load in made.values():
-            for server in bar(servers, desc=f"filling for {load.name}", unit="server"):
-                load.fill(server)
-            with contextlib.ExitStack() as clients:
-                pairs = [
-                    (server, clients.enter_context(Client(server, load.database, prepares=load.prepares)))
-                    for server in servers
-                ]
-                for server, seen in _measured(load, pairs, batches=batches, share=share):
-                    of = {"series": server.version, "server": server.version, "load": load.name}
-                    rows += [of | row for row in seen.rows()]
-                    latches += [of | row for row in seen.latches()]
-            for server in servers:
-                server.execute(f"DROP DATABASE {load.database}")
+    with contextlib.ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="er-demands-")))
+        stack.enter_context(preloaded(FSYNC_US))
+        sitting = stack.enter_context(LiveSitting(seed=1))
+        servers = []
+        for version in bar(versions, desc="servers", unit="server"):
+            with clocked(folder, f"commands-{version}") as clock:
+                servers.append((stack.enter_context(sitting.server(version, options=options)), clock))
+        for load in made:
+            for server, seen in _measured(load, servers, folder, batches=batches, share=share):
+                of = {"series": server.version, "server": server.version, "load": load.name}
+                rows += [of | row for row in seen.rows()]
+                latches += [of | row for row in seen.latches()]
     return sitting.run(
         figure,
         rows,
         columns=COLUMNS,
         tables={"latches": latches},
         fsync_us=FSYNC_US,
-        isolation=ISOLATION,
-        load=[load.described for load in made.values()],
+        load=[load.described for load in made],
     )
 
 
@@ -211,34 +229,120 @@ def warehouses_live() -> Run:
 
 
 def _measured(
-    load: LiveLoad, pairs: Sequence[tuple[Server, Client]], *, batches: int, share: float
+    load: LiveLoad,
+    servers: Sequence[tuple[Server, CommandClock]],
+    folder: Path,
+    *,
+    batches: int,
+    share: float,
 ) -> Iterator[tuple[Server, Demands]]:
-    per_batch = max(1, round(share * TRANSACTIONS_PER_BATCH[load.family]))
+    seen = [Demands() for _ in servers]
+    for server, _ in bar(servers, desc=f"filling for {load.name}", unit="server"):
+        load.fill(server)
+    if load.prepares:
+        steps = list(asked(itertools.islice(load.transactions(seed=1), 1), lambda _: []))
+        for batch, i in in_turns(batches, range(len(servers)), desc=f"CPU time, {load.name}"):
+            server, clock = servers[i]
+            seen[i].add(*_ran(load, server, clock, steps, seed=100 + batch))
+    else:
+        per_batch = max(1, round(share * TPCC_BATCH))
+        n_replays = -(-batches // BATCHES_PER_REPLAY)
+        first, _ = servers[0]
+        replays = _texts(load, first, replays=n_replays, transactions=per_batch * BATCHES_PER_REPLAY)
+        load.fill(first)  # what the replays begin with, as on the others
+        for n, i in in_turns(n_replays, range(len(servers)), desc=f"CPU time, {load.name}"):
+            steps, texts = replays[n]
+            server, clock = servers[i]
+            commands = _replayed(load, server, clock, texts, folder)
+            for part in _in_batches(steps, per_batch):
+                seen[i].add(steps[part], commands[part])
     counted = max(1, round(share * COUNTED_TRANSACTIONS[load.family]))
-    clients = [client for _, client in pairs]
-    streams = [load.transactions(seed=1) for _ in pairs]
-    seen = [Demands() for _ in pairs]
-    for client, stream in zip(clients, streams, strict=True):  # pages and plans that are there from then on
-        for _ in asked(itertools.islice(stream, per_batch), client.ask):
+    for i, (server, _) in enumerate(bar(servers, desc=f"counts, {load.name}", unit="server")):
+        _count(server, load, counted, seen[i])
+        server.execute(f"DROP DATABASE {load.database}")
+        yield server, seen[i]
+
+
+def _ran(
+    load: LiveLoad, server: Server, clock: CommandClock, steps: Sequence[Step], *, seed: int
+) -> tuple[Sequence[Step], npt.NDArray[Any]]:
+    """SysBench's own script: the statements of its whole transactions but for the first ones, and what they took."""
+    clock.skip()
+    Sysbench(
+        server, database=load.database, table_rows=load.table_rows, options=[f"--rand-type={DISTRIBUTION}"]
+    ).run(threads=1, seconds=RUN_S, seed=seed)
+    commands = commands_of(clock.taken(), b"BEGIN")
+    n = len(commands) // len(steps)
+    begins = commands["text"][: n * len(steps) : len(steps)]
+    if n <= WARM or not all(text.startswith(b"BEGIN") for text in begins):
+        raise EngineRoomError(
+            f"SysBench sent MySQL {server.version} {len(commands)} statements in {RUN_S} s, not transactions of {len(steps)}",
+            remedy="run it again; if it fails again, its script is another one than that of SysBench 1.0",
+        )
+    return [*steps] * (n - WARM), commands[WARM * len(steps) : n * len(steps)]
+
+
+def _texts(
+    load: LiveLoad, server: Server, *, replays: int, transactions: int
+) -> list[tuple[list[Step], list[str]]]:
+    """What a terminal asks a server whose database was just filled, in parts of so many transactions: which statements, and their texts."""
+    stream = load.transactions(seed=1)
+    parts = []
+    with Client(server, load) as client:
+        for _ in bar(range(replays), desc=f"statements of {load.name}", unit="part"):
+            texts: list[str] = []
+
+            def ask(request: Request, texts: list[str] = texts) -> Rows:
+                texts.append(in_text(request))
+                return client.ask(request)
+
+            parts.append((list(asked(itertools.islice(stream, transactions), ask)), texts))
+    return parts
+
+
+def _replayed(
+    load: LiveLoad, server: Server, clock: CommandClock, texts: Sequence[str], folder: Path
+) -> npt.NDArray[Any]:
+    """SysBench sends the texts: what each took."""
+    file = folder / "statements.sql"
+    file.write_text("\n".join([FIRST, "SET autocommit = 0", *texts]) + "\n", encoding="utf-8")
+    clock.skip()
+    script = str(paths.data() / "workloads" / "replay.lua")
+    Sysbench(server, script, database=load.database, options=["--events=1", f"--statements={file}"]).run(
+        threads=1, seconds=0
+    )
+    commands = commands_of(clock.taken(), FIRST.encode())[2:]
+    if len(commands) != len(texts):
+        raise EngineRoomError(
+            f"MySQL {server.version} was sent {len(texts)} statements and noted {len(commands)}",
+            remedy="its way of reading from a client is not the one that is known here: report it with its version",
+        )
+    return commands
+
+
+def _in_batches(steps: Sequence[Step], transactions: int) -> Iterator[slice]:
+    """The parts of a sequence of statements that have so many whole transactions."""
+    begins = [i for i, (_, place) in enumerate(steps) if place == 1]
+    edges = [*begins[::transactions], len(steps)]
+    for first, end in itertools.pairwise(edges):
+        yield slice(first, end)
+
+
+def _count(server: Server, load: LiveLoad, transactions: int, seen: Demands) -> None:
+    stream = load.transactions(seed=2)
+    with Client(server, load) as client:
+        for _ in asked(
+            itertools.islice(stream, 20), client.ask
+        ):  # statements prepared, views and undo logs in use
             pass
-    for _, i in in_turns(batches, range(len(pairs)), desc=f"CPU time, {load.name}", unit="batch"):
-        batch: dict[Key, list[int]] = defaultdict(list)
-        for key, place, answer in asked(itertools.islice(streams[i], per_batch), clients[i].ask):
-            seen[i].first_place.setdefault(key, place)
-            seen[i].transactions[key[0]] += place == 1
-            seen[i].round_trips_ns[key].append(answer.round_trip_ns)
-            batch[key].append(answer.cpu_ns)
-        seen[i].batches.append(batch)
-    for i, (server, client) in enumerate(bar(pairs, desc=f"counts, {load.name}", unit="server")):
         with _Counters(server, client.id) as counters:
             before = counters.settled()
-            for key, _, _ in asked(itertools.islice(streams[i], counted), client.ask):
+            for key, _ in asked(itertools.islice(stream, transactions), client.ask):
                 after = counters.read()
-                seen[i].counted[key] += 1
-                seen[i].counts[key].update(_moved(key[1], before, after))
+                seen.counted[key] += 1
+                seen.counts[key].update(_moved(key[1], before, after))
                 # What the server does behind a commit is nobody's statement.
                 before = counters.settled() if key[1] in ENDS else after
-        yield server, seen[i]
 
 
 def _moved(statement: str, before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, int]:
@@ -265,6 +369,7 @@ class _Counters:
         self._latches = _LATCHES.format(thread=thread)
         self._connection, self._reader = self._server.connect(), self._server.connect()
         self._cursor = self._connection.cursor()
+        self._until_purged()
         # An old snapshot, so that purge, whose redo and page requests would be counted too, has nothing to do.
         self._reader.cursor().execute("START TRANSACTION WITH CONSISTENT SNAPSHOT")
         return self
@@ -289,6 +394,18 @@ class _Counters:
                 break
             before = after
         return self.read()
+
+    def _until_purged(self) -> None:
+        """Wait until the server has put away what the first pass left, for half a minute at most."""
+        still = 0
+        before = self._of_server()
+        for _ in range(300):
+            time.sleep(0.1)
+            after = self._of_server()
+            still = still + 1 if after == before else 0
+            if still == 5:
+                return
+            before = after
 
     def _of_server(self) -> dict[str, int]:
         status = {name: int(value) for name, value in self._rows(_STATUS)}

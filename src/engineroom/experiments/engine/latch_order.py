@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
-from engineroom.experiments.engine.clients import ISOLATION, OPTIONS, Client, Key, LiveLoad, asked
+from engineroom.experiments.engine.clients import OPTIONS, Client, Key, LiveLoad, asked
 from engineroom.measuring.sitting import LiveSitting
 from engineroom.progress import bar
 from engineroom.runs import Run
@@ -61,12 +61,10 @@ def latch_order_live(
             with sitting.server(version, options=options) as server:
                 load.fill(server)
                 of = {"series": server.version, "server": server.version, "load": load.name}
-                with Client(server, load.database, prepares=load.prepares) as client:
+                with Client(server, load) as client:
                     seen = _seen(server, client, load, transactions)
                 rows += [of | row for row in most_common(seen) if row["statement"] in statements]
-    return sitting.run(
-        "own-latch-order", rows, columns=COLUMNS, counts=COUNTS, isolation=ISOLATION, load=[load.described]
-    )
+    return sitting.run("own-latch-order", rows, columns=COLUMNS, counts=COUNTS, load=[load.described])
 
 
 def _seen(
@@ -77,7 +75,7 @@ def _seen(
     for _ in asked(itertools.islice(stream, 10), client.ask):  # statements prepared, pages read
         pass
     with _Events(server, client.id) as events:
-        for key, _, _ in asked(itertools.islice(stream, transactions), client.ask):
+        for key, _ in asked(itertools.islice(stream, transactions), client.ask):
             seen[key][events.taken()] += 1
     return seen
 
