@@ -35,7 +35,7 @@ def test_every_statement_has_a_demand_that_was_measured(server: str, kind: str) 
 
 def counted_live(server: str, load: str, column: str) -> float:
     """Of one transaction of the mix, by the thread that runs it."""
-    table = runs.newest("own-demands", "live").table
+    table = runs.recorded("own-demands", "live")[engine.RECORDING - 1].table
     mine = table[(table["server"] == server) & (table["load"] == load)]
     per = (mine["per_transaction"] * mine[column]).groupby(mine["transaction"]).sum()
     share = {"new_order": 0.45, "payment": 0.43} if load == "tpcc_1" else {"read_write": 1.0}

@@ -16,12 +16,13 @@ from functools import partial
 from typing import Any
 
 from engineroom.errors import EngineRoomError
-from engineroom.runs import newest
+from engineroom.runs import recorded
 from engineroom.simulating.experiment import Experiment, Given, Seen
 from engineroom.simulating.settling import settled
 
 __all__ = [
     "COLUMNS",
+    "RECORDING",
     "SYSBENCH_AWAY_NS",
     "TPCC_AWAY_NS",
     "TPCC_WINDOW",
@@ -36,6 +37,8 @@ __all__ = [
 SYSBENCH_AWAY_NS, TPCC_AWAY_NS = 33_000, 80_000
 # Virtual time: long enough that a client of a crowd has some transactions, or the cap.
 TPCC_WINDOW: Mapping[str, int] = {"first_ms": 100, "longest_ms": 800, "warmup_ms": 200}
+# Of own-demands, the recording that the simulated figures rest on: with another one all of them have another protocol.
+RECORDING = 2
 # Where the load of that name was measured.
 _MEASURED_AS = {"sysbench_read_write": "sysbench_read_write", "tpcc": "tpcc_1"}
 # Of a statement that hardly ever writes: it has no size of its own.
@@ -78,7 +81,7 @@ def demands(server: str, kind: str) -> dict[str, dict[str, int]]:
     """What each statement of a load asked of a server with one client, as the kernel takes it."""
     from engineroom._native import engine
 
-    table = newest("own-demands", "live").table
+    table = recorded("own-demands", "live")[RECORDING - 1].table
     mine = table[(table["server"] == server) & (table["load"] == _MEASURED_AS[kind])]
     measured = {f"{row.transaction}.{row.statement}": row for row in mine.itertuples()}
     wanted = engine.statements(kind)
