@@ -42,6 +42,18 @@ FIVE_SESSIONS = script(
 # A reader, a writer and a reader wait for what session 0 has.
 READER_WRITER_READER = script(update(0, B), share(1, B), update(2, B), share(3, B), commit(0))
 OPPOSITE_ORDERS = script(update(0, A), update(1, B), update(0, B), update(1, A))
+# A READ COMMITTED reader waits for an inserted row, which is rolled back: is row 30 behind its range free, and the gap before it?
+GONE = Script(
+    0,
+    (False, True, False, False),
+    (
+        Statement(session=0, verb="insert", row=(25, 25, 20, 0)),
+        Statement(session=1, verb="share", low=21, high=27),
+        Statement(session=0, verb="rollback"),
+        update(2, 30),
+        Statement(session=3, verb="insert", row=(28, 28, 20, 0)),
+    ),
+)
 FREED = {
     "5.7": ("waits", ("ok", "waits", "waits")),
     "8.0.15": ("waits", ("ok", "waits", "waits")),
@@ -67,7 +79,9 @@ def server(request) -> Iterator[Server]:
 
 @pytest.mark.live
 @pytest.mark.parametrize(
-    "example", [FIVE_SESSIONS, READER_WRITER_READER, OPPOSITE_ORDERS], ids=["five", "readers", "orders"]
+    "example",
+    [FIVE_SESSIONS, READER_WRITER_READER, OPPOSITE_ORDERS, GONE],
+    ids=["five", "readers", "orders", "gone"],
 )
 def test_a_server_frees_the_sessions_that_the_kernel_frees(server, example):
     live, model = on_server(server, example), in_kernel(example, DESIGNS[server.series])

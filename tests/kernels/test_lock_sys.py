@@ -59,6 +59,27 @@ def test_an_inserted_row_has_no_lock_object_until_somebody_asks_for_it():
     assert table.result(1) == "ok", "the row is gone, and whoever waited for it looks again"
 
 
+@pytest.mark.parametrize(("design", "left"), [("8.0.15", ["S,GAP"]), ("9.7", [])])
+def test_a_committed_reader_whose_row_never_came_keeps_the_gap_in_8_0_15_and_nothing_in_9_7(
+    design: str, left: list[str]
+):
+    table = playground(design, reads_committed=[False, True])
+    table.insert(0, [25, 0])
+    assert table.read(1, low=21, high=27, for_share=True) == "waits"
+    table.rollback(0)
+    assert table.result(1) == "ok"
+    assert [mode for owner, index, mode, *_ in table.locks() if owner == 1 and index == 0] == left
+
+
+def test_a_committed_insert_that_waited_for_a_duplicate_keeps_the_gap_where_it_was():
+    table = playground(reads_committed=[False, True])
+    table.insert(0, [25, 0])
+    assert table.insert(1, [25, 0]) == "waits"
+    table.rollback(0)
+    assert table.result(1) == "ok"
+    assert (1, 0, "S,GAP", "30", False) in table.locks()
+
+
 @pytest.mark.parametrize("design", kernel.designs())
 def test_two_sessions_in_opposite_orders_are_a_deadlock_whose_victim_is_the_last_of_equals(design: str):
     table = playground(design)

@@ -41,6 +41,8 @@ struct LockConfig {
   bool granted_in_front = true;
   bool holder_passes_waiter = true;
   bool splits_next_key = true;
+  bool readers_inherit_gaps = false;
+  bool unlock_leaves_gap = true;
   std::size_t cells = 40'961;
   std::size_t page_shards = 512;
   std::size_t table_shards = 512;
@@ -60,7 +62,8 @@ struct LockConfig {
     return {.granted_in_front = granted_in_front,
             .holder_passes_waiter = holder_passes_waiter,
             .splits_next_key = splits_next_key,
-            .knows_blockers = detection != Detection::in_request};
+            .knows_blockers = detection != Detection::in_request,
+            .unlock_leaves_gap = unlock_leaves_gap};
   }
 };
 constexpr auto described(options::Of<LockConfig>) {
@@ -79,6 +82,11 @@ constexpr auto described(options::Of<LockConfig>) {
               "who holds what a waiter waits for may take more of the record before it"),
           options::option<&C::splits_next_key>(
               "splits_next_key", "who has the record and asks for record and gap gets the gap alone"),
+          options::option<&C::readers_inherit_gaps>(
+              "readers_inherit_gaps",
+              "under READ COMMITTED, a locking reader that waits for a row which goes away gets its gap"),
+          options::option<&C::unlock_leaves_gap>(
+              "unlock_leaves_gap", "who lets go of a row that does not match keeps what it has of the gap"),
           options::option<&C::cells>("cells", {.least = 1}, "of the hash table of pages"),
           options::option<&C::page_shards>("page_shards", {.least = 1, .is_power_of_two = true},
                                            "mutexes over the cells"),
@@ -120,6 +128,8 @@ inline LockConfig config_of(Design design) {
   config.granted_in_front = design == Design::mysql_8_0_15;
   config.holder_passes_waiter = false;
   config.splits_next_key = false;
+  config.readers_inherit_gaps = true;
+  config.unlock_leaves_gap = design == Design::mysql_8_0_15;
   return config;
 }
 

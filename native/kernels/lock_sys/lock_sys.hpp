@@ -417,7 +417,7 @@ class LockSys {
     const std::vector<Lock> all = queues_.locks_to_inherit(donors_page, donor, only_gaps, looks);
     for (const Lock& lock : all) {
       T& owner = static_cast<T&>(*lock.trx);
-      if (!only_gaps && !owner.keeps_gaps(lock.mode)) continue;
+      if (!only_gaps && !owner.keeps_gaps(lock.mode, config_.readers_inherit_gaps)) continue;
       co_await owner.mutex.lock(m);
       queues_.inherit(lock, page, heir, records, looks);
       co_await owner.mutex.unlock(m);

@@ -77,6 +77,7 @@ struct Trx {
   bool changed_non_transactional = false;
   bool is_urgent = false;        // high priority: the applier of a replication group
   bool reads_committed = false;  // READ COMMITTED: it keeps no gaps that nobody asked it to
+  bool inserts = false;          // its statement does, and looks for duplicates
 
   std::vector<Lock*> locks;  // oldest first
   /// The one that waits. It changes under the latch of its queue; who is woken looks without.
@@ -94,7 +95,10 @@ struct Trx {
   std::uint64_t aged = 0;
 
   /// Whether it inherits a gap by what it has of a record that goes away.
-  bool keeps_gaps(Mode mode) const { return !(reads_committed && mode == Mode::x); }
+  bool keeps_gaps(Mode mode, bool readers_do) const {
+    if (!reads_committed) return true;
+    return mode != Mode::x && (readers_do || inserts);
+  }
   /// What a deadlock's victim is chosen by.
   std::uint64_t weight() const { return undo_no + locks.size(); }
 

@@ -36,6 +36,8 @@ struct QueueDesign {
   bool splits_next_key = true;
   /// Each waiter knows one transaction that it waits for, and is looked at only when that one lets go.
   bool knows_blockers = true;
+  /// Who lets go of a row keeps a lock of the same mode on its gap; else the first of both in the queue goes.
+  bool unlock_leaves_gap = true;
 };
 
 /// Lock objects that were looked at: what the walk through a chain takes.
@@ -148,7 +150,8 @@ class LockQueues {
   void unlock(Trx& trx, const Request& asked, std::vector<Lock*>& granted, Looks& looks) {
     Lock* found = nullptr;
     each_in_queue(asked.page, asked.heap_no, looks, [&](Lock& lock) {
-      if (lock.trx == &trx && !lock.is_waiting && lock.mode == asked.mode) found = &lock;
+      const bool may_go = !design_.unlock_leaves_gap || lock.kind != Kind::gap;
+      if (lock.trx == &trx && !lock.is_waiting && lock.mode == asked.mode && may_go) found = &lock;
       return found == nullptr;
     });
     if (found == nullptr) return;

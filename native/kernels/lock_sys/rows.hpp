@@ -145,9 +145,11 @@ class Rows {
     if (got_table != Done::ok) co_return got_table;
     const std::size_t undo_before = s.undo.size();
     Done done = Done::ok;
+    s.trx.inserts = true;
     for (std::size_t index = 0; index < pages_.size() && done == Done::ok; ++index) {
       done = co_await insert_entry(m, s, index, row);
     }
+    s.trx.inserts = false;
     if (done == Done::ok) ++s.trx.undo_no;
     if (done == Done::duplicate || done == Done::timed_out) co_await undo_to(m, s, undo_before, true);
     if (done == Done::deadlock) co_await rollback(m, s);
