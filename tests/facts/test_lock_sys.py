@@ -64,10 +64,10 @@ def test_a_script_that_differs_is_told_up_to_its_statement(made):
         *rows,
         provenance={"scripts": 5, "seed": 1},
     )
-    seen = Conflicts.of(run)
+    seen = Conflicts.of([run])
     assert (seen.compared, seen.equal, seen.statements, seen.waits, seen.locks) == (5, 4, 20, 10, 50)
     assert seen.servers == "9.7.4"
-    ((_, told, difference),) = seen.different.rows.itertuples(index=False)
+    ((_, _, told, difference),) = seen.different.rows.itertuples(index=False)
     assert difference == "+lock"
     assert told.splitlines()[-1].endswith(script.statements[1].sql("t"))
 

@@ -11,7 +11,7 @@ from engineroom._native import lock_sys as kernel
 from engineroom.experiments.lock_sys.scripts import scripts
 from engineroom.facts import Facts, Range, fact, span
 from engineroom.figures.table import Table
-from engineroom.runs import Run, newest
+from engineroom.runs import Run, newest, recorded
 from engineroom.servers.catalogue import release
 from engineroom.summary import values
 
@@ -172,20 +172,22 @@ class Conflicts(Facts):
     statements: int = fact("{:,}")
     waits: int = fact("{:,}")
     locks: int = fact("{:,}")
-    different: Table
+    different: Table  # of all recordings
 
     @classmethod
-    def of(cls, run: Run) -> Conflicts:
-        rows = run.table
-        different = rows[rows["equal"] == 0]
-        made = list(scripts(int(run.provenance["scripts"]), seed=int(run.provenance["seed"])))
+    def of(cls, every: Sequence[Run]) -> Conflicts:
+        """The newest run, and of all of them what differed."""
+        rows = every[-1].table
         shown = [
             {
+                "run": run.n,
                 "server": row["server"],
                 "the script so far": _so_far(made[row["script"]].text(), row["sql"]),
                 "only the kernel (+), only the server (-)": row["difference"],
             }
-            for row in different.to_dict("records")
+            for run in every
+            for made in [list(scripts(int(run.provenance["scripts"]), seed=int(run.provenance["seed"])))]
+            for row in run.table[run.table["equal"] == 0].to_dict("records")
         ]
         return cls(
             compared=len(rows),
@@ -248,6 +250,6 @@ def facts() -> LockSysFacts:
         checked=Checked.now(),
         price=Price.now(),
         latches=Latches.of(newest("own-lock-latches", "sim")),
-        conflicts=Conflicts.of(newest("own-lock-conflicts", "live")),
+        conflicts=Conflicts.of(recorded("own-lock-conflicts", "live")),
         deadlock_log=DeadlockLog.of(newest("fig-7-16", "live")),
     )
