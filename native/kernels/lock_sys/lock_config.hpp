@@ -86,7 +86,7 @@ constexpr auto described(options::Of<LockConfig>) {
               "readers_inherit_gaps",
               "under READ COMMITTED, a locking reader that waits for a row which goes away gets its gap"),
           options::option<&C::unlock_leaves_gap>(
-              "unlock_leaves_gap", "who lets go of a row that does not match keeps what it has of the gap"),
+              "unlock_leaves_gap", "to let go of a row that does not match leaves the lock on its gap"),
           options::option<&C::cells>("cells", {.least = 1}, "of the hash table of pages"),
           options::option<&C::page_shards>("page_shards", {.least = 1, .is_power_of_two = true},
                                            "mutexes over the cells"),

@@ -36,7 +36,7 @@ struct QueueDesign {
   bool splits_next_key = true;
   /// Each waiter knows one transaction that it waits for, and is looked at only when that one lets go.
   bool knows_blockers = true;
-  /// Who lets go of a row keeps a lock of the same mode on its gap; else the first of both in the queue goes.
+  /// To let go of a row leaves a lock of the same mode on its gap; else the first of both in the queue goes.
   bool unlock_leaves_gap = true;
 };
 
