@@ -3,7 +3,7 @@
 // Models      a closed loop. What a deadlock or a timeout rolls back begins anew at once, with rows drawn anew, as sysbench
 //             does with the errors that it ignores (1213, 1205); the time of all attempts is the transaction's
 // Leaves out  the ROLLBACK that other drivers send; statements sent together
-// Cost        two events per statement, for the client; the rest is the engine's
+// Cost        an event or two per statement, for the client; the rest is the engine's
 #pragma once
 
 #include <cstddef>

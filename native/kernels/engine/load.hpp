@@ -7,7 +7,7 @@
 //             customer
 // Leaves out  what is in the rows: which order a customer had last, who has the middle name; the customer of a delivered order
 //             is drawn anew. Terminals have no home warehouse and do not think
-// Cost        some 100 ns per step, no shared state
+// Cost        some random numbers per step, no shared state
 //
 // A script is drawn before its transaction begins. What only the run knows, the number of a new order and the oldest one that
 // is not delivered, is a step that asks for it.
