@@ -176,3 +176,14 @@ def test_an_update_latches_its_table_before_its_row_on_9_7():
     table, page = taken.index("lock_sys_table_mutex"), taken.index("lock_sys_page_mutex")
     assert table < page
     assert taken[table - 1] == taken[page - 1] == "lock_sys_global_rw_lock"
+
+
+def test_figure_7_3_changes_latches_first_and_the_redo_log_then():
+    window = {"first_ms": 5, "longest_ms": 5, "warmup_ms": 5}
+    run = engine.patched_sim(concurrency=(50,), seeds=(1,), **window)
+    designs = run.provenance["load"]["designs"]
+    assert (designs["original"]["lock_design"], designs["original"]["latches"]) == ("5.7", "5.7")
+    assert designs["new_redo"] == {**designs["patched"], "redo": "8.0"}
+    assert designs["original"]["redo"] == designs["patched"]["redo"] == "5.7"
+    assert run.provenance["load"]["demands_of"] == "5.7.22"
+    assert (run.table["transactions"] > 0).all()

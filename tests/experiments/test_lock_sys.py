@@ -119,3 +119,14 @@ def test_printing_a_deadlock_is_measured_against_the_same_server_without():
     assert settings["innodb_print_all_deadlocks"].tolist() == ["off", "on"] * 2
     assert (settings[settings["innodb_print_all_deadlocks"] == "off"]["bytes"] == 0).all()
     assert (settings[["cpu_us", "server_cpu_us", "wall_us"]] > 0).all(axis=None)
+
+
+def test_figure_7_7_switches_the_lock_systems_latches_and_nothing_else():
+    window = {"first_ms": 5, "longest_ms": 5, "warmup_ms": 5}
+    run = lock_sys.throughput_sim(concurrency=(150,), seeds=(1,), **window)
+    designs = run.provenance["load"]["designs"]
+    assert designs["before"]["locks"] == {"latching": "one mutex"}
+    assert designs["after"] == {**designs["before"], "locks": {}}
+    assert (run.table["transactions"] > 0).all()
+    latches = run.tables["latches"].groupby("series")["latch"].agg(set)
+    assert "lock_mutex" in latches["before"] - latches["after"]
