@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
+import pandas as pd
+
 from engineroom.facts import lock_sys
-from engineroom.facts.lock_sys import Checked, Conflicts, DeadlockLog, Latches, Predicted, Price
+from engineroom.facts.lock_sys import (
+    Checked,
+    Conflicts,
+    Counted,
+    DeadlockLog,
+    Latches,
+    Predicted,
+    Price,
+    two_digits,
+)
 
 
 def test_what_readers_predict_is_asked_of_the_kernel():
@@ -47,6 +58,25 @@ def test_a_gain_is_over_the_mutex_with_the_most_clients(made):
     assert (seen.clients, seen.gain_ratio, seen.one_shard_ratio, seen.one_part_ratio) == (64, 10, 0.5, 0.2)
     assert (seen.mutex_best_per_s, seen.mutex_best_clients, seen.mutex_many_per_s) == (40, 16, 20)
     assert seen.latches_ratio == 3
+
+
+def test_latches_of_a_server_are_counted_over_the_statements_of_a_transaction(made):
+    rows = [
+        ("5.7.22", "sysbench_read_write", "lock_mutex", 4.0),
+        ("5.7.22", "sysbench_read_write", "lock_mutex", 1.5),
+        ("5.7.22", "sysbench_read_write", "trx_mutex", 9.0),
+        ("5.7.22", "tpcc_1", "lock_mutex", 50.0),
+        ("9.7.4", "sysbench_read_write", "lock_sys_page_mutex", 6.0),
+        ("9.7.4", "sysbench_read_write", "lock_sys_global_rw_lock", 5.0),
+    ]
+    latches = pd.DataFrame(rows, columns=["series", "load", "latch", "acquisitions"])
+    seen = Counted.of(made("own-demands", "live", "series x", ("5.7.22", 1), tables={"latches": latches}))
+    assert (seen.latches_per_transaction_5_7, seen.latches_per_transaction_9_7) == (5.5, 11)
+
+
+def test_a_rate_is_printed_to_two_digits():
+    assert two_digits(2_599_500) == "2,600,000"
+    assert two_digits(371_786) == "370,000"
 
 
 def test_a_script_that_differs_is_told_up_to_its_statement(made):

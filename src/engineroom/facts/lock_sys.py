@@ -18,6 +18,8 @@ from engineroom.summary import values
 __all__ = ["LockSysFacts", "facts"]
 
 OLD, NEW = "5.7", "9.7"
+# What guards the queues, up to 8.0.20 and since.
+LATCHES = ("lock_mutex", "lock_sys_global_rw_lock", "lock_sys_page_mutex", "lock_sys_table_mutex")
 # What is run at random while the page is made, of each design.
 RANDOM_RUNS = 30
 # Of a report of random runs what is 0 without a mistake.
@@ -131,16 +133,38 @@ def _latches(design: str) -> int:
     return round(float(taken / seen["transactions"]))
 
 
+def two_digits(value: float) -> str:
+    """2,600,000: a simulated rate is not known to more."""
+    return f"{float(f'{value:.2g}'):,.0f}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counted(Facts):
+    """Latches over the locks that SysBench's read-write transaction takes on servers, by performance_schema (own-demands, live)."""
+
+    latches_per_transaction_5_7: float = fact("{:.0f}")
+    latches_per_transaction_9_7: float = fact("{:.0f}")
+
+    @classmethod
+    def of(cls, run: Run) -> Counted:
+        taken = run.tables["latches"].query("load == 'sysbench_read_write'")
+        over_locks = taken[taken["latch"].isin(LATCHES)]
+        # Each statement that locks anything is there once per transaction.
+        of = over_locks.groupby("series")["acquisitions"].sum()
+        old, new = (next(name for name in of.index if name.startswith(f"{series}.")) for series in (OLD, NEW))
+        return cls(latches_per_transaction_5_7=float(of[old]), latches_per_transaction_9_7=float(of[new]))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Latches(Facts):
     """Clients on rows of their own on the simulated machine (own-lock-latches, sim)."""
 
     clients: int = fact()  # the most that were tried
-    gain_ratio: float = fact("{:.1f}")  # of the shards over the one mutex, with so many
+    gain_ratio: float = fact("{:.0f}")  # of the shards over the one mutex, with so many
     one_shard_ratio: float = fact("{:.2f}")  # of one shard over the one mutex
     one_part_ratio: float = fact("{:.2f}")  # of the shards with a global latch in one part over the one mutex
-    mutex_many_per_s: float = fact("{:,.0f}")
-    mutex_best_per_s: float = fact("{:,.0f}")
+    mutex_many_per_s: float = fact(two_digits)
+    mutex_best_per_s: float = fact(two_digits)
     mutex_best_clients: int = fact()
     latches_ratio: float = fact("{:.1f}")  # of latches per transaction, of the shards over the mutex
 
@@ -238,6 +262,7 @@ class LockSysFacts(Facts):
     predicted: Predicted
     checked: Checked
     price: Price
+    counted: Counted
     latches: Latches
     conflicts: Conflicts
     deadlock_log: DeadlockLog
@@ -249,6 +274,7 @@ def facts() -> LockSysFacts:
         predicted=Predicted.now(),
         checked=Checked.now(),
         price=Price.now(),
+        counted=Counted.of(newest("own-demands", "live")),
         latches=Latches.of(newest("own-lock-latches", "sim")),
         conflicts=Conflicts.of(recorded("own-lock-conflicts", "live")),
         deadlock_log=DeadlockLog.of(newest("fig-7-16", "live")),
