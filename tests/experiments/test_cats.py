@@ -61,3 +61,19 @@ def test_one_socket_does_less_than_four() -> None:
         for how in (cats.one_socket_sim, cats.contended_sim)
     )
     assert one.table["tpmC"].item() < four.table["tpmC"].item()
+
+
+def test_each_policy_is_asked_on_each_load_by_the_name_that_the_kernel_knows() -> None:
+    from engineroom._native import lock_sys
+    from engineroom.experiments.cats import policies
+
+    known = {option.name: option for option in lock_sys.lock_options()}["policy"].names
+    assert set(policies.POLICIES.values()) < set(known)
+    window: dict[str, Any] = {"first_ms": 40, "longest_ms": 40, "warmup_ms": 5}
+    run = cats.policies_sim(workload=("tpcc_1", "pareto"), series=("fifo", "vats"), seeds=(1,), **window)
+    table = run.table.set_index(["workload", "series"])
+    assert set(table.index) == {
+        (load, series) for load in ("tpcc_1", "pareto") for series in ("fifo", "vats")
+    }
+    assert (table["transactions"] > 0).all()
+    assert table.loc[("tpcc_1", "fifo"), "clients"] == policies.LOADS["tpcc_1"]["clients"]

@@ -1,0 +1,79 @@
+"""Seven ways to choose who gets a row lock next, on five loads, on the simulated machine: which differences are more than noise?
+
+The engine is that of the scheduling figures, and no deadlock is printed. Left out is the policy of 8.0.3, whose ages are kept under one
+mutex over all queues. Loads and numbers of clients are fixed before the first run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from engineroom.experiments.cats.simulated import DEMANDS_OF, MACHINE
+from engineroom.simulating.engine import (
+    COLUMNS,
+    SYSBENCH_AWAY_NS,
+    TPCC_AWAY_NS,
+    Design,
+    demands,
+    observed,
+)
+from engineroom.simulating.experiment import Experiment, Given
+
+__all__ = ["LOADS", "POLICIES", "policies_sim"]
+
+POLICIES: Mapping[str, str] = {
+    "fifo": "fcfs, equal weights",
+    "fcfs_5_7": "fcfs, 5.7",
+    "cats": "cats, 8.0.20",
+    "vats": "vats",
+    "ldsf": "ldsf",
+    "bldsf": "bldsf",
+    "random": "random",
+}
+_SYSBENCH = {"kind": "sysbench_read_write", "away_ns": SYSBENCH_AWAY_NS}
+_TPCC = {"kind": "tpcc", "away_ns": TPCC_AWAY_NS}
+LOADS: Mapping[str, Mapping[str, Any]] = {
+    "pareto": {**_SYSBENCH, "clients": 300, "rows": 1_000_000, "distribution": "pareto"},
+    "special": {**_SYSBENCH, "clients": 300, "rows": 10_000, "distribution": "special"},
+    "uniform": {**_SYSBENCH, "clients": 300, "rows": 1_000, "distribution": "uniform"},
+    "tpcc_1": {**_TPCC, "clients": 100, "warehouses": 1},
+    "tpcc_32": {**_TPCC, "clients": 1000, "warehouses": 32},
+}
+
+
+def _load() -> dict[str, Any]:
+    return {
+        "loads": {name: dict(load) for name, load in LOADS.items()},
+        "demands_of": DEMANDS_OF,
+        "demands": {kind: demands(DEMANDS_OF, kind) for kind in ("sysbench_read_write", "tpcc")},
+    }
+
+
+def _seen(point: Mapping[str, Any], given: Given, **window: int) -> dict[str, Any]:
+    load = dict(given.load["loads"][point["workload"]])
+    clients = load.pop("clients")
+    load["demands"] = given.load["demands"][load["kind"]]
+    row, _ = observed(
+        Design(locks={"policy": POLICIES[point["series"]]}),
+        Given(machine=given.machine, load=load, seed=given.seed),
+        clients=clients,
+        **window,
+    )
+    return {"clients": clients, **row}
+
+
+policies_sim = Experiment(
+    figure="own-cats-policies",
+    says="throughput of seven policies on five loads",
+    points={"workload": tuple(LOADS), "series": tuple(POLICIES)},
+    measure=_seen,
+    options={"first_ms": 200, "longest_ms": 1_000, "warmup_ms": 200},
+    load=_load,
+    machine=MACHINE,
+    columns={
+        **COLUMNS,
+        "workload": "SysBench's read-write transactions over 1,000,000, 10,000 or 1,000 rows by a distribution; TPC-C with 1 or 32 warehouses",
+        "clients": "in a closed loop",
+    },
+)
