@@ -10,6 +10,7 @@ import pytest
 from engineroom.errors import EngineRoomError
 from engineroom.experiments import engine
 from engineroom.experiments.engine import demands
+from engineroom.experiments.engine.beside_servers import with_client
 from engineroom.experiments.engine.clients import asked
 from engineroom.experiments.engine.demands import Demands, locks_and_lsn
 from engineroom.experiments.engine.latch_order import most_common
@@ -187,3 +188,29 @@ def test_figure_7_3_changes_latches_first_and_the_redo_log_then():
     assert designs["original"]["redo"] == designs["patched"]["redo"] == "5.7"
     assert run.provenance["load"]["demands_of"] == "5.7.22"
     assert (run.table["transactions"] > 0).all()
+
+
+def test_the_clients_cpu_time_is_in_the_statements_that_it_sends():
+    from engineroom.simulating.engine import load_of
+
+    load = load_of("9.7.4", "sysbench_read_write")
+    with_it = with_client(load, 400.0)
+    more = {
+        name: with_it["demands"][name]["computing_ns"] - demand["computing_ns"]
+        for name, demand in load["demands"].items()
+    }
+    assert sum(ns * (10 if name.endswith("select_point") else 1) for name, ns in more.items()) == 400_000
+    assert len(set(more.values())) == 1
+
+
+@pytest.mark.live
+def test_the_engine_beside_a_live_server_has_a_row_for_each_row_of_the_server():
+    window = {"first_ms": 50, "longest_ms": 50, "warmup_ms": 10}
+    run = engine.against_live(
+        clients=(1, 4), seconds=1, repeats=1, versions=("5.7.22",), distributions=("pareto",), window=window
+    )
+    table = run.table
+    assert table.groupby("series")["clients"].agg(list).to_dict() == {"server": [1, 4], "engine": [1, 4]}
+    assert (table["transactions"] > 0).all()
+    crowd = table[table["clients"] == 4].set_index("series")
+    assert (crowd["lock_waits_per_1000"] > 0).all()

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from engineroom.experiments.engine.beside_servers import against_live
 from engineroom.experiments.engine.demands import demands_live, warehouses_live
 from engineroom.experiments.engine.latch_order import latch_order_live
 from engineroom.experiments.engine.simulated import patched_sim
 from engineroom.runs import Run
 
-__all__ = ["RECORD", "demands_live", "latch_order_live", "patched_sim", "warehouses_live"]
+__all__ = ["RECORD", "against_live", "demands_live", "latch_order_live", "patched_sim", "warehouses_live"]
 
 # What `engineroom record` can measure: figure and method -> a function without arguments.
 RECORD: Mapping[tuple[str, str], Callable[..., Run | list[Run]]] = {
@@ -17,4 +18,5 @@ RECORD: Mapping[tuple[str, str], Callable[..., Run | list[Run]]] = {
     ("own-demands-warehouses", "live"): warehouses_live,
     ("own-latch-order", "live"): latch_order_live,
     ("fig-7-03", "sim"): patched_sim,
+    ("own-engine-live", "live"): against_live,
 }

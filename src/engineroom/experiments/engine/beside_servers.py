@@ -1,0 +1,197 @@
+"""The engine on the simulated small computer beside the live servers that it models, on the same load at the same time.
+
+The engine is given what one client's statements ask of the server, and what SysBench itself takes of a processor at one client: the clients share
+the two processors with the server. What more clients do to each other is the prediction. Load, clients and designs are fixed before
+the first run. Left out is the way of a message between two processes, which costs most when few clients leave a processor idle.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any
+
+from engineroom.machine.presets import parameters
+from engineroom.measuring.sitting import LiveSitting
+from engineroom.measuring.turns import in_turns
+from engineroom.runs import Run
+from engineroom.simulating.engine import Design, load_of, observed
+from engineroom.simulating.experiment import Given
+from engineroom.workloads import sysbench
+from engineroom.workloads.steady_fsync import preloaded
+from engineroom.workloads.sysbench import Sysbench
+
+__all__ = ["CLIENTS", "COLUMNS", "SERVERS", "against_live", "with_client"]
+
+CLIENTS = (1, 2, 4, 8, 16)
+TABLE_ROWS = 10_000
+DISTRIBUTIONS = ("uniform", "pareto")
+FSYNC_US = 100
+MACHINE = "laptop"
+WINDOW: Mapping[str, int] = {"first_ms": 1_000, "longest_ms": 5_000, "warmup_ms": 500}
+_OPTIONS: Mapping[str, str | int] = {
+    "innodb_flush_log_at_trx_commit": 1,
+    "transaction_isolation": "READ-COMMITTED",
+    "innodb_buffer_pool_size": "256M",
+}
+
+
+@dataclass(frozen=True)
+class Beside:
+    """A server, and the engine that stands for it. Without a binary log row locks are let go before the commit is durable."""
+
+    version: str
+    design: Design
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
+_NO_BINLOG = {"durable_first": False}
+SERVERS: Mapping[str, Beside] = {
+    "5.7.22": Beside("5.7", Design(lock_design="5.7", latches="5.7", redo="5.7", engine=_NO_BINLOG)),
+    "9.7.4": Beside(
+        "9.7",
+        # The server's own default on two processors.
+        Design(redo="8.0, writer threads off", engine=_NO_BINLOG),
+        {"disable_log_bin": "ON", "innodb_log_writer_threads": "OFF"},
+    ),
+}
+COLUMNS = {
+    "clients": "threads of SysBench",
+    "series": "server: measured; engine: simulated",
+    "server": "version",
+    "distribution": "of the rows that are drawn",
+    "tps": "transactions per second",
+    "deadlocks_per_1000": "rolled back, per 1,000 committed",
+    "lock_waits_per_1000": "waits for a row, per 1,000 committed",
+    "lock_wait_ms": "time that a transaction waits for rows, mean, ms",
+    "client_cpu_us": "CPU time of SysBench per transaction, microseconds; of the engine what it was given",
+    "transactions": "committed",
+}
+
+
+def with_client(load: Mapping[str, Any], client_cpu_us: float) -> dict[str, Any]:
+    """The load with the client's CPU time in its statements, in equal parts: it has the processors that the server has."""
+    per_transaction = {"read_write.select_point": 10}
+    executions = sum(per_transaction.get(name, 1) for name in load["demands"])
+    more_ns = round(1000 * client_cpu_us / executions)
+    return {
+        **load,
+        "demands": {
+            name: {**demand, "computing_ns": demand["computing_ns"] + more_ns}
+            for name, demand in load["demands"].items()
+        },
+    }
+
+
+def against_live(
+    *,
+    clients: Sequence[int] = CLIENTS,
+    seconds: int = 5,
+    repeats: int = 2,
+    versions: Sequence[str] = tuple(SERVERS),
+    distributions: Sequence[str] = DISTRIBUTIONS,
+    window: Mapping[str, int] = WINDOW,
+) -> Run:
+    """Measure each server, then simulate the engine that stands for it. `clients` has 1, at which SysBench's own CPU time is read."""
+    sysbench.require()
+    rows: list[dict[str, Any]] = []
+    with LiveSitting(seed=1) as sitting, ExitStack() as stack:
+        stack.enter_context(preloaded(FSYNC_US))
+        for name in versions:
+            beside = SERVERS[name]
+            with sitting.server(beside.version, options={**_OPTIONS, **beside.options}) as server:
+                for distribution in distributions:
+                    rows += _measured(server, distribution, clients, seconds, repeats)
+        for name in versions:
+            for distribution in distributions:
+                rows += _simulated(name, distribution, rows, clients, repeats, window)
+    return sitting.run(
+        "own-engine-live",
+        rows,
+        columns=COLUMNS,
+        fsync_us=FSYNC_US,
+        load=f"sysbench oltp_read_write, 1 table of {TABLE_ROWS} rows, READ COMMITTED, {seconds} s a run",
+        designs={name: beside.design.__dict__ for name, beside in SERVERS.items()},
+    )
+
+
+def _measured(
+    server: Any, distribution: str, clients: Sequence[int], seconds: int, repeats: int
+) -> list[dict[str, Any]]:
+    load = Sysbench(
+        server,
+        database=f"beside_{distribution}",
+        table_rows=TABLE_ROWS,
+        options=[f"--rand-type={distribution}"],
+    )
+    load.prepare()
+    load.run(threads=2, seconds=1)
+    rows = []
+    turns = in_turns(repeats, clients, desc=f"MySQL {server.version}, {distribution}")
+    for at, (repeat, n) in enumerate(turns):
+        ran = load.run(threads=n, seconds=seconds, seed=at + 1)
+        done = max(1, ran.transactions)
+        rows.append(
+            {
+                "clients": n,
+                "series": "server",
+                "repeat": repeat,
+                "server": server.version,
+                "distribution": distribution,
+                "tps": ran.transactions / ran.seconds,
+                # What the end of the run cut off is in it: at most one of each client.
+                "deadlocks_per_1000": 1000 * max(0, ran.rolled_back - n) / done,
+                "lock_waits_per_1000": 1000 * ran.moved["Innodb_row_lock_waits"] / done,
+                "lock_wait_ms": ran.moved["Innodb_row_lock_time"] / done,
+                "client_cpu_us": 1e6 * ran.client_cpu_s / done,
+                "transactions": ran.transactions,
+            }
+        )
+    return rows
+
+
+def _simulated(
+    name: str,
+    distribution: str,
+    measured: Sequence[Mapping[str, Any]],
+    clients: Sequence[int],
+    repeats: int,
+    window: Mapping[str, int],
+) -> list[dict[str, Any]]:
+    client_cpu_us = statistics.median(
+        row["client_cpu_us"]
+        for row in measured
+        if (row["server"], row["distribution"], row["clients"], row["series"])
+        == (name, distribution, min(clients), "server")
+    )
+    load = load_of(
+        name, "sysbench_read_write", away_ns=0, rows=TABLE_ROWS, distribution=distribution, pareto_percent=20
+    )
+    machine = {
+        **parameters(MACHINE),
+        "disk_fsync_quantiles_ps": [FSYNC_US * 1_000_000],
+        "disk_is_timer": True,
+    }
+    rows = []
+    for n in clients:
+        for repeat in range(repeats):
+            given = Given(machine=machine, load=with_client(load, client_cpu_us), seed=repeat + 1)
+            seen, _ = observed(SERVERS[name].design, given, clients=n, **window)
+            rows.append(
+                {
+                    "clients": n,
+                    "series": "engine",
+                    "repeat": repeat,
+                    "server": name,
+                    "distribution": distribution,
+                    "tps": seen["tps"],
+                    "deadlocks_per_1000": 1000 * seen["deadlocks"] / max(1, seen["transactions"]),
+                    "lock_waits_per_1000": 1000 * seen["lock_waits"],
+                    "lock_wait_ms": seen["lock_wait_ms"],
+                    "client_cpu_us": client_cpu_us,
+                    "transactions": seen["transactions"],
+                }
+            )
+    return rows
