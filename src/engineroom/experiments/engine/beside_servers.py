@@ -106,7 +106,8 @@ def against_live(
                     rows += _measured(server, distribution, clients, seconds, repeats)
         for name in versions:
             for distribution in distributions:
-                rows += _simulated(name, distribution, rows, clients, repeats, window)
+                mine = [row for row in rows if (row["server"], row["distribution"]) == (name, distribution)]
+                rows += _simulated(mine, clients, repeats, window)
     return sitting.run(
         "own-engine-live",
         rows,
@@ -153,18 +154,15 @@ def _measured(
 
 
 def _simulated(
-    name: str,
-    distribution: str,
     measured: Sequence[Mapping[str, Any]],
     clients: Sequence[int],
     repeats: int,
     window: Mapping[str, int],
 ) -> list[dict[str, Any]]:
+    """The rows of the engine beside those of one server under one distribution."""
+    name, distribution = measured[0]["server"], measured[0]["distribution"]
     client_cpu_us = statistics.median(
-        row["client_cpu_us"]
-        for row in measured
-        if (row["server"], row["distribution"], row["clients"], row["series"])
-        == (name, distribution, min(clients), "server")
+        row["client_cpu_us"] for row in measured if row["clients"] == min(clients)
     )
     load = load_of(
         name, "sysbench_read_write", away_ns=0, rows=TABLE_ROWS, distribution=distribution, pareto_percent=20
