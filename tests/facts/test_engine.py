@@ -2,9 +2,47 @@
 
 from __future__ import annotations
 
-from engineroom import facts
-from engineroom.facts import engine
+from engineroom.facts.engine import Demands, LatchOrder
+
+DURING = {"during": {"load_before": 2.0}}
 
 
-def test_the_page_has_no_number_as_long_as_none_is_tested():
-    assert facts.names(engine.EngineFacts) == []
+def test_demands_are_summed_over_the_executions_of_a_transaction(made):
+    columns = "series server load transaction statement per_transaction cpu_us lock_sys_acquisitions trx_sys_acquisitions mtrs redo_bytes"
+    rows = [
+        (server, server, load, transaction, statement, n, 50.0, locks * n, 1.0, 2.0, 100.0)
+        for server, locks in (("5.7.22", 1.0), ("9.7.4", 2.0))
+        for load, transaction, statement, n in (
+            ("sysbench_read_write", "read_write", "select_point", 10.0),
+            ("sysbench_read_write", "read_write", "commit", 1.0),
+            ("tpcc_1", "delivery", "commit", 1.0),
+        )
+    ]
+    told = Demands.of(made("own-demands", "live", columns, *rows, provenance=DURING))
+    assert (told.statements, told.others_load) == (3, 2.0)
+    # Ten executions of 10 acquisitions each, and a commit of 1; twice as many on the newer server.
+    assert (told.old_lock_latches_per_transaction, told.new_lock_latches_per_transaction) == (101.0, 202.0)
+    assert (told.old_trx_latches_per_transaction, told.new_trx_latches_per_transaction) == (11.0, 11.0)
+    assert (told.old_cpu_us, told.new_cpu_us) == (550.0, 550.0)
+    shown = told.table.rows.set_index("transaction")
+    assert shown.index.tolist() == ["SysBench read-write", "Delivery"]
+    assert shown.loc["SysBench read-write", "lock latches, 9.7.4"] == "202"
+    assert shown.loc["SysBench read-write", "redo bytes, 5.7.22"] == "1,100"
+
+
+def test_latches_that_come_again_at_once_are_one_line(made):
+    columns = "series server statement position latch operation share"
+    old, new = ["trx_mutex", "trx_mutex", "lock_mutex"], ["lock_sys_global_rw_lock"]
+    rows = [
+        (server, server, statement, place, latch, "lock", share)
+        for server, latches, share in (("5.7.22", old, 0.5), ("9.7.4", new, 1.0))
+        for statement in ("update_non_index", "commit")
+        for place, latch in enumerate(latches, 1)
+    ]
+    told = LatchOrder.of(made("own-latch-order", "live", columns, *rows))
+    assert (told.old_events, told.new_events) == (3, 1)
+    assert (told.old_share_percent, told.new_share_percent) == (50.0, 100.0)
+    assert told.table.rows.to_dict("list") == {
+        "5.7.22": ["trx_mutex, 2 times", "lock_mutex"],
+        "9.7.4": ["lock_sys_global_rw_lock", ""],
+    }

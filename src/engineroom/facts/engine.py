@@ -1,19 +1,142 @@
-"""The facts of `book/engine.md`."""
+"""The facts of `book/engine.md`: what statements ask of a server with one client."""
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from engineroom.facts import Facts
+import pandas as pd
 
-__all__ = ["EngineFacts", "facts"]
+from engineroom.facts import Facts, fact
+from engineroom.figures.drawing import origin_of
+from engineroom.figures.table import Table
+from engineroom.runs import Run, newest
+
+__all__ = ["Demands", "EngineFacts", "LatchOrder", "facts"]
+
+OLD, NEW = "5.7.22", "9.7.4"
+SHOWN = "update_non_index"
+_TRANSACTIONS: Mapping[tuple[str, str], str] = {
+    ("sysbench_read_write", "read_write"): "SysBench read-write",
+    ("tpcc_1", "new_order"): "New-Order",
+    ("tpcc_1", "payment"): "Payment",
+    ("tpcc_1", "delivery"): "Delivery",
+    ("tpcc_1", "order_status"): "Order-Status",
+    ("tpcc_1", "stock_level"): "Stock-Level",
+}
+# Column of the page -> column of the recording, per transaction.
+_SUMS = {
+    "lock latches": "lock_sys_acquisitions",
+    "trx latches": "trx_sys_acquisitions",
+    "mini-transactions": "mtrs",
+    "redo bytes": "redo_bytes",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Demands(Facts):
+    """Each statement's demands, summed over SysBench's read-write transaction and TPC-C's five (own-demands)."""
+
+    statements: int = fact()
+    old_lock_latches_per_transaction: float = fact("{:.0f}")
+    new_lock_latches_per_transaction: float = fact("{:.0f}")
+    old_trx_latches_per_transaction: float = fact("{:.0f}")
+    new_trx_latches_per_transaction: float = fact("{:.0f}")
+    old_cpu_us: float = fact("{:,.0f} us")
+    new_cpu_us: float = fact("{:,.0f} us")
+    others_load: float = fact("{:.1f}")
+    table: Table
+
+    @classmethod
+    def of(cls, run: Run) -> Demands:
+        rows = run.table
+        sums = {
+            tuple(map(str, key)): {
+                column: float((part[column] * part["per_transaction"]).sum())
+                for column in ("cpu_us", *_SUMS.values())
+            }
+            for key, part in rows.groupby(["load", "transaction", "server"])
+        }
+        shown = [
+            {
+                "transaction": said,
+                **{
+                    f"{name}, {server}": f"{sums[*key, server][column]:,.0f}"
+                    for name, column in _SUMS.items()
+                    for server in (OLD, NEW)
+                },
+            }
+            for key, said in _TRANSACTIONS.items()
+            if {(*key, OLD), (*key, NEW)} <= set(sums)
+        ]
+        read_write = next(iter(_TRANSACTIONS))
+        old, new = sums[*read_write, OLD], sums[*read_write, NEW]
+        return cls(
+            statements=len(rows[["load", "transaction", "statement"]].drop_duplicates()),
+            old_lock_latches_per_transaction=old["lock_sys_acquisitions"],
+            new_lock_latches_per_transaction=new["lock_sys_acquisitions"],
+            old_trx_latches_per_transaction=old["trx_sys_acquisitions"],
+            new_trx_latches_per_transaction=new["trx_sys_acquisitions"],
+            old_cpu_us=old["cpu_us"],
+            new_cpu_us=new["cpu_us"],
+            others_load=float(run.provenance["during"]["load_before"]),
+            table=Table(
+                pd.DataFrame(shown),
+                "What one transaction asks for, with one client and no binary log.",
+                origin_of(run),
+                kind="compact",
+            ),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LatchOrder(Facts):
+    """The latches of one UPDATE in their order (own-latch-order)."""
+
+    old_events: int = fact()
+    new_events: int = fact()
+    old_share_percent: float = fact("{:.0f} %")
+    new_share_percent: float = fact("{:.0f} %")
+    table: Table
+
+    @classmethod
+    def of(cls, run: Run) -> LatchOrder:
+        rows = run.table[run.table["statement"] == SHOWN]
+        old, new = (rows[rows["server"] == server].sort_values("position") for server in (OLD, NEW))
+        columns = {OLD: _together(old["latch"]), NEW: _together(new["latch"])}
+        return cls(
+            old_events=len(old),
+            new_events=len(new),
+            old_share_percent=100 * float(old["share"].iloc[0]),
+            new_share_percent=100 * float(new["share"].iloc[0]),
+            table=Table(
+                pd.DataFrame(
+                    list(itertools.zip_longest(*columns.values(), fillvalue="")), columns=list(columns)
+                ),
+                "The latches of an UPDATE by primary key inside a transaction, from top to bottom.",
+                origin_of(run),
+            ),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
 class EngineFacts(Facts):
     """All numbers of the page, a group for each recording."""
 
+    demands: Demands
+    order: LatchOrder
+
 
 def facts() -> EngineFacts:
     """The facts of the page."""
-    return EngineFacts()
+    return EngineFacts(
+        demands=Demands.of(newest("own-demands", "live")),
+        order=LatchOrder.of(newest("own-latch-order", "live")),
+    )
+
+
+def _together(latches: pd.Series[str]) -> list[str]:
+    """Runs of the same latch as one line: "trx_mutex, 5 times"."""
+    runs = [(str(name), len(list(group))) for name, group in itertools.groupby(latches)]
+    return [name if n == 1 else f"{name}, {n} times" for name, n in runs]
