@@ -165,7 +165,7 @@ def test_a_statement_takes_what_it_must_on_9_7():
     assert (writes["redo_bytes"] > 0).all()
     assert (writes["lock_sys_acquisitions"] > 0).all()
     assert rows.loc["update_index", "row_locks"] == 1, "the first change of a transaction locks its one row"
-    assert rows.loc["commit", "mtrs"] >= 1
+    assert 1 <= rows.loc["commit", "mtrs"] < 2, "purge's would come on top"
     assert {"lock_sys_page_mutex", "lock_sys_global_rw_lock"} <= set(run.tables["latches"]["latch"])
 
 

@@ -371,7 +371,9 @@ class _Counters:
         self._cursor = self._connection.cursor()
         self._until_purged()
         # An old snapshot, so that purge, whose redo and page requests would be counted too, has nothing to do.
-        self._reader.cursor().execute("START TRANSACTION WITH CONSISTENT SNAPSHOT")
+        reader = self._reader.cursor()
+        reader.execute("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ")  # others keep no snapshot
+        reader.execute("START TRANSACTION WITH CONSISTENT SNAPSHOT")
         return self
 
     def __exit__(self, *_: object) -> None:
