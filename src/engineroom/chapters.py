@@ -87,8 +87,14 @@ class Chapter(Page):
     name: str
     question: str
     state: str
+    kernel: str = "its own"
     operators: tuple[str, ...] = ()
     students: tuple[str, ...] = ()
+
+    @property
+    def has_own_kernel(self) -> bool:
+        """Whether it has kernels that are not another chapter's."""
+        return self.kernel == "its own"
 
     @property
     def has_rooms(self) -> bool:
@@ -227,7 +233,12 @@ def _check(made: Book, left: Mapping[str, Any]) -> None:
     for module in every_module:
         if module.optimize not in ("speed", "size"):
             raise ValueError(f"optimize of module {module.word!r} is {module.optimize!r}, not speed or size")
+    own = [each.word for each in made.chapters if each.has_own_kernel]
     for each in made.chapters:
+        if not each.has_own_kernel and each.kernel not in own:
+            raise ValueError(
+                f"kernel of {each.word!r} is {each.kernel!r}, which is no chapter with one of its own"
+            )
         if each.state not in STATES:
             raise ValueError(f"state of {each.word!r} is {each.state!r}, not one of {', '.join(STATES)}")
     _check_order("contents", made.contents, [each.word for each in made.chapters if each.has_rooms])

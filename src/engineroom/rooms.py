@@ -25,7 +25,7 @@ class Room:
 
     One of `forms` must be there: patterns under the root with `{word}`, in which `*` stands for any further letters. `since` is the
     state from which on it is needed, None where a chapter may do without. `is_shared` says that others live there, too, so that a
-    word which nobody declared is no mistake.
+    word which nobody declared is no mistake; `of_kernel` that a chapter whose kernel is another's has none.
     """
 
     what: str
@@ -34,6 +34,7 @@ class Room:
     on_pages: bool = False
     others: tuple[str, ...] = ()
     is_shared: bool = False
+    of_kernel: bool = False
 
     def found(self, root: Path, word: str) -> list[Path]:
         """What there is of `word` in this room."""
@@ -55,6 +56,8 @@ class Room:
         """Whether `page` must have it."""
         if not isinstance(page, Chapter):
             return self.on_pages and self.since is not None
+        if self.of_kernel and not page.has_own_kernel:
+            return False
         return self.since == "begun" or (self.since == "written" and page.is_written)
 
 
@@ -76,23 +79,32 @@ ROOMS = (
         None,
         others=("handouts",),
     ),
-    Room("the kernels", ("native/kernels/{word}/",)),
+    Room("the kernels", ("native/kernels/{word}/",), of_kernel=True),
     Room(
         "native tests of the kernels",
         ("native/tests/test_{word}.cpp", "native/tests/test_{word}_*.cpp"),
         on_pages=True,
         is_shared=True,
+        of_kernel=True,
     ),
-    Room("the binding of the kernels", ("native/bindings/{word}.cpp",), on_pages=True, is_shared=True),
+    Room(
+        "the binding of the kernels",
+        ("native/bindings/{word}.cpp",),
+        on_pages=True,
+        is_shared=True,
+        of_kernel=True,
+    ),
     Room(
         "the binding's types, written by `python -m engineroom.native_stubs`",
         ("src/engineroom/_native/{word}.pyi",),
         on_pages=True,
+        of_kernel=True,
     ),
     Room(
         "tests of the kernels from Python",
         ("tests/kernels/test_{word}.py", "tests/kernels/test_{word}_*.py"),
         is_shared=True,
+        of_kernel=True,
     ),
     Room(
         "the experiments, with a `RECORD`",

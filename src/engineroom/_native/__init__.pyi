@@ -6,7 +6,6 @@ import typing
 
 from . import (
     binlog,
-    cats,
     engine,
     filesort,
     group_commit,
@@ -23,7 +22,6 @@ from . import (
 __all__: list[str] = [
     "Option",
     "binlog",
-    "cats",
     "engine",
     "filesort",
     "group_commit",

@@ -1,1 +1,0 @@
-#include "cats/cats.hpp"

@@ -1,6 +1,0 @@
-#include <gtest/gtest.h>
-
-#include "cats/cats.hpp"
-
-// A kernel has four tests: the smallest case worked out by hand, a slow reference, an invariant, bad arguments. The slow
-// reference is in tests/kernels/test_cats.py.

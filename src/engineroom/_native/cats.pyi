@@ -1,5 +1,0 @@
-"""
-Kernels of the chapter cats.
-"""
-
-__all__: list[str] = []
