@@ -68,7 +68,10 @@ def test_a_declaration_is_read_as_it_stands(tmp_path):
         (('title = "Two"', 'title = ""'), "title of chapter 'two'"),
         (('title = "Two"', "title = 2"), "title of chapter 'two' must be str"),
         (('state = "planned"', 'state = "done"'), "state of 'two' is 'done', not one of planned"),
-        (('state = "planned"', 'state = "planned"\nkernel = "three"'), "kernel of 'two' is 'three', which is no chapter"),
+        (
+            ('state = "planned"', 'state = "planned"\nkernel = "three"'),
+            "kernel of 'two' is 'three', which is no chapter",
+        ),
         (('state = "planned"', 'state = "begun"'), "contents lacks two"),
         (('contents = ["one"]', 'contents = ["one", "two"]'), "contents has two, whose state"),
         (('contents = ["one"]', 'contents = ["one", "one"]'), "contents has a word twice"),

@@ -2,9 +2,70 @@
 
 from __future__ import annotations
 
-from engineroom import facts
-from engineroom.facts import cats
+import pytest
+
+from engineroom.facts.cats import Pareto, Printing, Tpcc, Weighed
 
 
-def test_the_page_has_no_number_as_long_as_none_is_tested():
-    assert facts.names(cats.CatsFacts) == []
+def test_the_example_is_weighed_by_the_kernel():
+    seen = Weighed.now()
+    assert (seen.weight_t2, seen.weight_t5) == (3, 1)
+    assert (seen.first_5_7, seen.first_9_7) == (5, 2)
+
+
+def test_what_a_report_takes_is_of_the_two_versions(made):
+    printed = made(
+        "own-deadlock-print",
+        "live",
+        "series repeat server print_cpu_us print_bytes",
+        ("5.7.22", 0, "5.7.22", 600.0, 3000.0),
+        ("9.7.4", 0, "9.7.4", 900.0, 3200.0),
+    )
+    log = made(
+        "fig-7-16",
+        "live",
+        "innodb_print_all_deadlocks series repeat server lines",
+        ("off", "log_lines_per_deadlock", 0, "9.7.4", 0),
+        ("on", "log_lines_per_deadlock", 0, "9.7.4", 46),
+    )
+    seen = Printing.of(printed, log)
+    assert (seen.print_us, seen.report_bytes, seen.report_lines) == (900, 3200, 46)
+
+
+def test_gains_are_cats_over_fifo_with_the_most_clients(made):
+    rates = {"fifo": (100, 50), "cats": (100, 75), "fifo_logging": (80, 25), "cats_logging": (90, 60)}
+    errors = {"fifo": (1, 150), "cats": (1, 45), "fifo_logging": (1, 90), "cats_logging": (1, 30)}
+    run = made(
+        "fig-7-18",
+        "sim",
+        "concurrency series repeat tps ignored_errors",
+        *[
+            (clients, series, 0, rates[series][i], errors[series][i])
+            for i, clients in enumerate((100, 900))
+            for series in rates
+        ],
+    )
+    seen = Pareto.of(run)
+    assert seen.clients == 900
+    assert (seen.gain_silent_ratio, seen.gain_printed_ratio) == (1.5, 2.4)
+    assert (seen.loss_of_fifo_percent, seen.loss_of_cats_percent) == pytest.approx((50, 20))
+    assert seen.deadlocks_ratio == 3
+    assert (seen.deadlocks_per_1000_fifo, seen.deadlocks_per_1000_cats) == pytest.approx((50, 10))
+
+
+def test_a_range_of_gains_is_over_the_clients_of_a_figure(made):
+    def run(figure, *gains):
+        rows = [
+            (clients, series, 0, 100.0 * (gain if series == "cats" else 1))
+            for clients, gain in zip((100, 500, 1000), gains, strict=True)
+            for series in ("fifo", "cats")
+        ]
+        return made(figure, "sim", "concurrency series repeat tpmC", *rows)
+
+    seen = Tpcc.of(
+        run("fig-7-19", 1.0, 0.9, 0.8), run("fig-7-20", 1.1, 1.0, 0.9), run("fig-7-21", 1.0, 1.0, 1.0)
+    )
+    assert tuple(seen.contended_ratio) == (0.8, 1.0)
+    assert tuple(seen.one_socket_ratio) == (0.9, 1.1)
+    assert tuple(seen.standard_ratio) == (1, 1)
+    assert seen.published_contended_ratio.least < 0.8 < seen.published_contended_ratio.most

@@ -3,17 +3,161 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-from engineroom.facts import Facts
+import pandas as pd
+
+from engineroom import published
+from engineroom._native import lock_sys as kernel
+from engineroom.facts import Facts, Range, fact, span
+from engineroom.runs import Run, newest
 
 __all__ = ["CatsFacts", "facts"]
+
+NEW = "9.7.4"
+# The waiters of the page's example, in the order in which they began to wait: (who, for whom).
+WAITS = ((5, 1), (2, 1), (3, 2), (4, 2))
+# Of a table of TPC-C runs: its figure, and from how many clients on the sources compare.
+CONTENDED, ONE_SOCKET, STANDARD = "fig-7-19", "fig-7-20", "fig-7-21"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Weighed(Facts):
+    """The page's example by the kernel, while the page is made: T1 runs, T5 and then T2 wait for it, T3 and T4 for T2."""
+
+    weight_t2: int = fact()
+    weight_t5: int = fact()
+    first_5_7: int = fact("T{}")
+    first_9_7: int = fact("T{}")
+
+    @classmethod
+    def now(cls) -> Weighed:
+        weights = kernel.schedule_weights([(who, whom, n) for n, (who, whom) in enumerate(WAITS, 1)])
+        asked: list[dict[str, Any]] = [
+            {"trx": who, "started": who, "weight": weights[who], "mode": "X"}
+            for who, whom in WAITS
+            if whom == 1
+        ]
+
+        def first(policy: str) -> int:
+            place = kernel.grant_order(policy, asked)[0]
+            return int(asked[place]["trx"])
+
+        return cls(
+            weight_t2=weights[2],
+            weight_t5=weights[5],
+            first_5_7=first("fcfs, 5.7"),
+            first_9_7=first("cats, 8.0.20"),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Printing(Facts):
+    """What it takes to print one deadlock, while nobody can lock or unlock a row (own-deadlock-print, live)."""
+
+    print_us: float = fact("{:,.0f} us")
+    report_bytes: float = fact("{:,.0f}")
+    report_lines: int = fact()  # fig-7-16, live
+
+    @classmethod
+    def of(cls, run: Run, log: Run) -> Printing:
+        return cls(
+            print_us=run.values("server", y="print_cpu_us")[NEW],
+            report_bytes=run.values("server", y="print_bytes")[NEW],
+            report_lines=round(log.values("server", "innodb_print_all_deadlocks", y="lines")[NEW, "on"]),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pareto(Facts):
+    """SysBench with Pareto-distributed rows, with deadlocks printed and not (fig-7-18 and fig-7-12, sim)."""
+
+    clients: int = fact()
+    gain_printed_ratio: float = fact("{:.2f}")  # CATS over FIFO
+    gain_silent_ratio: float = fact("{:.2f}")
+    published_gain_printed_ratio: float = fact("{:.2f}")
+    published_gain_silent_ratio: float = fact("{:.2f}")
+    loss_of_fifo_percent: float = fact("{:.0f} %")  # by printing
+    loss_of_cats_percent: float = fact("{:.0f} %")
+    deadlocks_ratio: float = fact("{:.1f}")  # FIFO over CATS
+    deadlocks_per_1000_fifo: float = fact("{:.0f}")
+    deadlocks_per_1000_cats: float = fact("{:.0f}")
+
+    @classmethod
+    def of(cls, run: Run) -> Pareto:
+        tps = run.values("series", "concurrency", y="tps")
+        errors = run.values("series", "concurrency", y="ignored_errors")
+        clients = sorted({n for _, n in tps.index})
+        last = clients[-1]
+        theirs = published.in_our_columns("fig-7-18").set_index(["series", "concurrency"])["tps"]
+        logged = published.in_our_columns("fig-7-10").set_index(["series", "concurrency"])["tps"]
+
+        def per_1000(series: str) -> float:
+            return 1000 * float(errors[series, last]) / (60 * float(tps[series, last]))
+
+        return cls(
+            clients=int(last),
+            gain_printed_ratio=tps["cats_logging", last] / tps["fifo_logging", last],
+            gain_silent_ratio=tps["cats", last] / tps["fifo", last],
+            published_gain_printed_ratio=logged["cats", last] / logged["fifo", last],
+            published_gain_silent_ratio=theirs["cats", last] / theirs["fifo", last],
+            loss_of_fifo_percent=100 * (1 - tps["fifo_logging", last] / tps["fifo", last]),
+            loss_of_cats_percent=100 * (1 - tps["cats_logging", last] / tps["cats", last]),
+            deadlocks_ratio=errors["fifo_logging", last] / errors["cats_logging", last],
+            deadlocks_per_1000_fifo=per_1000("fifo"),
+            deadlocks_per_1000_cats=per_1000("cats"),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tpcc(Facts):
+    """TPC-C: throughput of CATS over that of FIFO, least and most over the numbers of clients (7-19, 7-20 and 7-21, sim)."""
+
+    contended_ratio: Range = fact(span("{:.2f}", ""))
+    one_socket_ratio: Range = fact(span("{:.2f}", ""))
+    standard_ratio: Range = fact(span("{:.2f}", ""))
+    published_contended_ratio: Range = fact(span("{:.2f}", ""))
+    published_one_socket_ratio: Range = fact(span("{:.2f}", ""))
+    published_standard_ratio: Range = fact(span("{:.2f}", ""))
+
+    @classmethod
+    def of(cls, contended: Run, one_socket: Run, standard: Run) -> Tpcc:
+        return cls(
+            contended_ratio=_gains(contended.values("series", "concurrency", y="tpmC")),
+            one_socket_ratio=_gains(one_socket.values("series", "concurrency", y="tpmC")),
+            standard_ratio=_gains(standard.values("series", "concurrency", y="tpmC")),
+            published_contended_ratio=_published(CONTENDED),
+            published_one_socket_ratio=_published(ONE_SOCKET),
+            published_standard_ratio=_published(STANDARD),
+        )
+
+
+def _gains(rates: pd.Series[float]) -> Range:
+    """CATS over FIFO, least and most over the numbers of clients."""
+    gains = rates.xs("cats") / rates.xs("fifo")
+    return Range(float(gains.min()), float(gains.max()))
+
+
+def _published(figure: str) -> Range:
+    theirs = published.in_our_columns(figure).set_index(["series", "concurrency"])["tpmC"]
+    return _gains(theirs)
 
 
 @dataclass(frozen=True, kw_only=True)
 class CatsFacts(Facts):
     """All numbers of the page, a group for each recording."""
 
+    weighed: Weighed
+    printing: Printing
+    pareto: Pareto
+    tpcc: Tpcc
+
 
 def facts() -> CatsFacts:
     """The facts of the page."""
-    return CatsFacts()
+    return CatsFacts(
+        weighed=Weighed.now(),
+        printing=Printing.of(newest("own-deadlock-print", "live"), newest("fig-7-16", "live")),
+        pareto=Pareto.of(newest("fig-7-18", "sim")),
+        tpcc=Tpcc.of(newest(CONTENDED, "sim"), newest(ONE_SOCKET, "sim"), newest(STANDARD, "sim")),
+    )
