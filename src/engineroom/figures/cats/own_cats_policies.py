@@ -41,15 +41,15 @@ picture = Dots(rows=LOADS, series=SERIES, label="throughput over FIFO's", line_a
 
 def words(table: pd.DataFrame) -> Words:
     """The best and the worst policy on each load, beside how far FIFO's own repeats are apart."""
-    of = ours(table).unstack(0)
+    of = ours(table)
     said = "; ".join(
-        f"{name.replace(chr(10), ' ')}: " + each({SERIES[key]: float(of.loc[load, key]) for key in SERIES})
+        f"{name.replace(chr(10), ' ')}: " + each({SERIES[key]: float(of[key][load]) for key in SERIES})
         for load, name in LOADS.items()
     )
     apart = table[table["series"] == "fifo"].groupby("workload")["throughput_over_fifo"].agg(["min", "max"])
     best = []
     for load, name in LOADS.items():
-        others = {key: float(of.loc[load, key]) for key in SERIES if key != "fifo"}
+        others = {key: float(of[key][load]) for key in SERIES if key != "fifo"}
         key = max(others, key=lambda key: others[key])
         best.append(f"{name.replace(chr(10), ' ')} {SERIES[key]}, {others[key]:.2f}")
     return Words(
