@@ -38,7 +38,7 @@ SYSBENCH_AWAY_NS, TPCC_AWAY_NS = 33_000, 80_000
 # Virtual time: long enough that a client of a crowd has some transactions, or the cap.
 TPCC_WINDOW: Mapping[str, int] = {"first_ms": 100, "longest_ms": 800, "warmup_ms": 200}
 # Of own-demands, the recording that the simulated figures rest on: with another one all of them have another protocol.
-RECORDING = 2
+RECORDING = 4
 # Where the load of that name was measured.
 _MEASURED_AS = {"sysbench_read_write": "sysbench_read_write", "tpcc": "tpcc_1"}
 # Of a statement that hardly ever writes: it has no size of its own.
