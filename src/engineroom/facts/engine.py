@@ -85,7 +85,6 @@ class Demands(Facts):
                 pd.DataFrame(shown),
                 "What one transaction asks for, with one client and no binary log.",
                 origin_of(run),
-                kind="compact",
             ),
         )
 
