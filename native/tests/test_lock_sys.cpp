@@ -260,7 +260,7 @@ TEST(LockGrants, By8_0_3GoByAgeOnceThirtyTwoWait) {
     // The others wait for the second in the queue, who is as old as they are many.
     for (std::size_t i = 3; i <= waiters; ++i) queue.ask(i, Mode::x, Kind::rec_not_gap, kRow + 1);
     EXPECT_EQ(queue.trxs[2].age, waiters - 2);
-    EXPECT_EQ(queue.trxs[0].age, waiters) << "who waits for who waits counts";
+    EXPECT_EQ(queue.trxs[0].age, waiters) << "a waiter of a waiter counts";
     return queue.release(0);
   };
   EXPECT_EQ(first_granted(20), Numbers{1});

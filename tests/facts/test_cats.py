@@ -38,9 +38,9 @@ def test_gains_are_cats_over_fifo_with_the_most_clients(made):
     run = made(
         "fig-7-18",
         "sim",
-        "concurrency series repeat tps ignored_errors",
+        "concurrency series repeat tps ignored_errors half_width_percent is_settled",
         *[
-            (clients, series, 0, rates[series][i], errors[series][i])
+            (clients, series, 0, rates[series][i], errors[series][i], 9 - 4 * i, 1 - i)
             for i, clients in enumerate((100, 900))
             for series in rates
         ],
@@ -50,6 +50,7 @@ def test_gains_are_cats_over_fifo_with_the_most_clients(made):
     assert (seen.gain_silent_ratio, seen.gain_printed_ratio) == (1.5, 2.4)
     assert (seen.loss_of_fifo_percent, seen.loss_of_cats_percent) == pytest.approx((50, 20))
     assert seen.deadlocks_ratio == 3
+    assert (seen.points, seen.settled_points, seen.half_width_percent) == (8, 4, 5)
     assert (seen.deadlocks_per_1000_fifo, seen.deadlocks_per_1000_cats) == pytest.approx((50, 10))
 
 

@@ -90,7 +90,7 @@ class LockSys {
   void spawn_threads(M& m) {
     m.spawn("lock_wait_timeout", [this, &m] { return look_after_waits(m); });
   }
-  /// Called with the transactions of a deadlock, in the order of who waits for whom, and the victim, while nobody else can
+  /// Called with the transactions of a deadlock, each waiting for the next, and the victim, while nobody else can
   /// ask or let go.
   void on_deadlock(std::function<void(std::span<Trx* const> cycle, const Trx& victim)> tell) {
     tell_ = std::move(tell);

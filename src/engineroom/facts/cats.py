@@ -80,6 +80,9 @@ class Pareto(Facts):
     loss_of_fifo_percent: float = fact("{:.0f} %")  # by printing
     loss_of_cats_percent: float = fact("{:.0f} %")
     deadlocks_ratio: float = fact("{:.1f}")  # FIFO over CATS
+    points: int = fact()
+    settled_points: int = fact()
+    half_width_percent: float = fact("{:.0f} %")  # the widest with the most clients
     deadlocks_per_1000_fifo: float = fact("{:.0f}")
     deadlocks_per_1000_cats: float = fact("{:.0f}")
 
@@ -103,6 +106,9 @@ class Pareto(Facts):
             published_gain_silent_ratio=theirs["cats", last] / theirs["fifo", last],
             loss_of_fifo_percent=100 * (1 - tps["fifo_logging", last] / tps["fifo", last]),
             loss_of_cats_percent=100 * (1 - tps["cats_logging", last] / tps["cats", last]),
+            points=len(run.table),
+            settled_points=int(run.table["is_settled"].sum()),
+            half_width_percent=float(run.table.query("concurrency == @last")["half_width_percent"].max()),
             deadlocks_ratio=errors["fifo_logging", last] / errors["cats_logging", last],
             deadlocks_per_1000_fifo=per_1000("fifo"),
             deadlocks_per_1000_cats=per_1000("cats"),
