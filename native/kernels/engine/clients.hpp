@@ -73,7 +73,7 @@ class Clients {
  private:
   std::size_t most_mtr_bytes() const {
     std::size_t most = 1;
-    for (const Demand& demand : demands_) most = std::max<std::size_t>(most, demand.mtr_bytes);
+    for (const Demand& demand : demands_) most = std::max(most, static_cast<std::size_t>(demand.mtr_bytes));
     return most;
   }
 

@@ -147,8 +147,8 @@ class Engine {
          std::size_t most_mtr_bytes, std::uint64_t seed)
       : config_(parts.engine),
         trx_sys_(m, parts.trx_sys),
-        orders_(districts),
-        group_(std::max<std::size_t>(most_mtr_bytes, config_.undo_bytes)),
+        orders_(static_cast<std::size_t>(districts)),
+        group_(std::max(most_mtr_bytes, static_cast<std::size_t>(config_.undo_bytes))),
         row_lock_(m.site("row_lock")),
         mtr_commit_(m.site("mtr_commit")),
         write_up_to_(m.site("log_write_up_to")),
@@ -230,7 +230,7 @@ class Engine {
     if (is_done && flushes && config_.durable_first) is_done = co_await flush(m, s);
     if (!is_done) co_return false;
     for (const auto& [district, order] : s.deliveries) {
-      orders_[district].delivered = std::max(orders_[district].delivered, order + 1);
+      orders_of(district).delivered = std::max(orders_of(district).delivered, order + 1);
     }
     co_await end(m, s, has_changed);
     if (flushes && !config_.durable_first) is_done = co_await flush(m, s);
@@ -250,7 +250,7 @@ class Engine {
       if (!is_done) co_return false;
     }
     s.counts.undone += changes;
-    if (s.has_order_of != S::kNone) orders_[s.has_order_of].next = s.own_order;
+    if (s.has_order_of != S::kNone) orders_of(s.has_order_of).next = s.own_order;
     co_await end(m, s, false);
     co_return true;
   }
@@ -393,17 +393,18 @@ class Engine {
 
   // Orders: what is in the rows, as far as it says which rows are next.
 
+  District& orders_of(std::uint64_t district) { return orders_[static_cast<std::size_t>(district)]; }
   void take_number(S& s, std::uint64_t district) {
     s.has_order_of = district;
-    s.own_order = orders_[district].next++;
+    s.own_order = orders_of(district).next++;
   }
   void find_oldest(S& s, const Step& step) {
-    const District& district = orders_[step.row / kOrdersOfDistrict];
+    const District& district = orders_of(step.row / kOrdersOfDistrict);
     s.oldest = district.delivered;
     s.is_delivered = district.delivered >= district.next;  // there is none
   }
   void deliver(S& s, std::uint64_t district) {
-    s.is_delivered = orders_[district].delivered > s.oldest;
+    s.is_delivered = orders_of(district).delivered > s.oldest;
     if (!s.is_delivered) s.deliveries.emplace_back(district, s.oldest);
   }
 
@@ -420,11 +421,11 @@ class Engine {
     }
     co_return true;
   }
-  Task<bool> append(M& m, S& s, std::size_t bytes) {
+  Task<bool> append(M& m, S& s, std::uint64_t bytes) {
     if (!log_) co_return true;
     machine::Scope<M> doing(m, mtr_commit_);
     const bool dirties = m.random() % 100 < config_.dirty_percent;
-    const auto group = std::span<const std::byte>(group_).first(bytes);
+    const auto group = std::span<const std::byte>(group_).first(static_cast<std::size_t>(bytes));
     const redo_log::Appended appended =
         co_await std::visit([&](auto& log) { return log.append(m, group, dirties); }, *log_);
     s.end_lsn = appended.end_lsn;

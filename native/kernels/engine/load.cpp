@@ -126,7 +126,7 @@ void new_order(const LoadConfig& load, Random& random, Script& script) {
     auto operator<=>(const Line&) const = default;
   };
   std::array<Line, kMostLines> lines{};
-  const std::size_t n = between(random, 5, 15);
+  const auto n = static_cast<std::size_t>(between(random, 5, 15));
   for (std::size_t i = 0; i < n; ++i) {
     std::uint64_t from = w;
     const bool is_remote = random.below(100) == 0 && load.warehouses > 1;

@@ -1,0 +1,149 @@
+// A whole engine under a reader's switches: native/kernels/engine on the simulated machine, compiled to WebAssembly.
+
+// What each statement of SysBench's read-write transaction asked of MySQL 9.7.4 with one client (own-demands): executions per
+// transaction, computing in ns, mini-transactions of a thousand executions, bytes of redo of each. A test holds it against the recording.
+const DEMANDS = {
+  "read_write.begin": [1, 27160, 20, 12],
+  "read_write.select_point": [10, 34388, 62, 15],
+  "read_write.select_range": [1, 97314, 45, 11],
+  "read_write.select_sum": [1, 89128, 45, 11],
+  "read_write.select_ordered": [1, 125878, 20, 8],
+  "read_write.select_distinct": [1, 180583, 75, 12],
+  "read_write.update_index": [1, 107125, 5040, 67],
+  "read_write.update_non_index": [1, 60196, 2065, 158],
+  "read_write.delete": [1, 53260, 3040, 35],
+  "read_write.insert": [1, 51150, 3025, 187],
+  "read_write.commit": [1, 86935, 1045, 105],
+};
+const AWAY_NS = 33000; // before each statement, the kernel's default
+const SUM = Object.values(DEMANDS).reduce((sum, [n, ns]) => ({ n: sum.n + n, ns: sum.ns + n * ns }), { n: 0, ns: 0 });
+
+// CPUs -> sockets, cores of each, CPUs of a core: parts of the server of 176.
+const MACHINES = { 2: [1, 2, 1], 8: [1, 8, 1], 22: [1, 22, 1], 44: [1, 22, 2], 88: [2, 22, 2], 176: [4, 22, 2] };
+
+// Which latches, events and files belong to which queue. What the log's own threads and the timeout's wait for is nobody's time.
+const QUEUES = [
+  { name: "transaction system", of: /^trx_/ },
+  { name: "lock system's latches", of: /^lock_(mutex|sys_)/ },
+  { name: "rows that others locked", of: /^lock_wait_event$/ },
+  { name: "redo log's latches", of: /^log_(sys|flush_order|recent|reservation|no_flush)/ },
+  { name: "flush at commit", of: /^(log_flush_events?|log_write_events|log_old_flush_event|redo)/ },
+];
+const REST = "computing, away, CPU queue";
+const TRX = {
+  "5.6": "one mutex, as in 5.6",
+  "5.7": "one mutex, as in 5.7",
+  "8.0": "one mutex, as in early 8.0",
+  "8.0, split": "commit numbers split off (8.0.25)",
+  "8.0, sharded": "256 shards (8.0.26 and later)",
+};
+const LOCKS = { "5.7": "one mutex, as in 5.7", "9.7": "sharded, as in 9.7" };
+const SKEWS = { uniform: "all rows alike", special: "SysBench's special", pareto: "Pareto, 80 % in a fifth" };
+
+const names = (kernel, address) => {
+  const text = new Uint8Array(kernel.memory.buffer, address);
+  return new TextDecoder().decode(text.subarray(0, text.indexOf(0))).trimEnd().split("\n");
+};
+const time = (us) => (us < 995 ? `${us.toFixed(us < 9.95 ? 1 : 0)} us` : `${(us / 1000).toFixed(us < 99500 ? 1 : 0)} ms`);
+const percent = (share) => `${Math.round(100 * share)} %`;
+
+function tell(kernel) {
+  names(kernel, kernel.statements()).forEach((name, i) => {
+    const [, computing_ns, mtrs_permille, mtr_bytes] = DEMANDS[name];
+    kernel.demand(i, computing_ns, mtrs_permille, mtr_bytes);
+  });
+}
+
+export default {
+  title: "The switches of an engine",
+
+  inputs: [
+    { name: "locks", label: "Lock system", values: Object.keys(LOCKS), start: "5.7", format: (name) => LOCKS[name] },
+    { name: "trx", label: "Transaction system", values: Object.keys(TRX), start: "5.7", format: (name) => TRX[name] },
+    { name: "redo", label: "Redo log", values: ["5.6", "5.7", "8.0"], start: "5.7", format: (name) => `as in ${name}` },
+    { name: "cpus", label: "CPUs", values: Object.keys(MACHINES).map(Number), start: 176, format: (n) => `${n} in ${MACHINES[n][0]} ${MACHINES[n][0] === 1 ? "socket" : "sockets"}` },
+    { name: "clients", label: "Clients", values: [1, 4, 16, 64, 128, 192, 256], start: 128, format: (n) => count(n) },
+    { name: "skew", label: "Rows", values: Object.keys(SKEWS), start: "pareto", format: (name) => SKEWS[name] },
+  ],
+
+  compute(kernel, inputs) {
+    tell(kernel);
+    const at = (address, name) => names(kernel, address).indexOf(name);
+    const address = kernel.run(
+      at(kernel.redo_designs(), inputs.redo), at(kernel.lock_designs(), inputs.locks), at(kernel.trx_latches(), inputs.trx),
+      ...MACHINES[inputs.cpus], inputs.clients, at(kernel.distributions(), inputs.skew));
+    const lines = names(kernel, address).map((line) => line.split("\t"));
+    const waits = lines.filter(([kind]) => kind === "wait").map(([, name, n, ns]) => ({ name, count: Number(n), total_ns: Number(ns) }));
+    const seen = Object.fromEntries(lines.filter(([kind]) => kind !== "wait").map(([name, value]) => [name, name === "hash" ? value : Number(value)]));
+    const n = Math.max(1, seen.transactions);
+    const client_us = (inputs.clients * seen.window_ns) / 1000 / n;
+    const queues = QUEUES.map(({ name, of }) => {
+      const mine = waits.filter((wait) => of.test(wait.name)).sort((a, b) => b.total_ns - a.total_ns);
+      return { name, us: Math.min(client_us, mine.reduce((sum, wait) => sum + wait.total_ns, 0) / 1000 / n), of: mine[0]?.name ?? "" };
+    });
+    const waited = queues.reduce((sum, queue) => sum + queue.us, 0);
+    // Waits are counted where they end: those of a short window may add up to more than it.
+    const rest = Math.max(0, client_us - waited);
+    const alone_ns = SUM.ns + SUM.n * AWAY_NS;
+    return {
+      inputs, ...seen, waits, queues, rest, client_us,
+      per_s: (seen.transactions * 1e9) / seen.window_ns,
+      most_per_s: Math.min((inputs.clients * 1e9) / alone_ns, (inputs.cpus * 1e9) / SUM.ns),
+      longest: queues.reduce((most, queue) => (queue.us > most.us ? queue : most)),
+    };
+  },
+
+  results(seen) {
+    return [
+      ["Transactions per second", count(seen.per_s)],
+      ["Without any queue at most", count(seen.most_per_s)],
+      ["A transaction takes", time(seen.client_us)],
+      ["Most of the waiting", seen.longest.us > 0 ? seen.longest.name : "none"],
+      ["its share of that time", percent(seen.longest.us / seen.client_us)],
+      ["by performance_schema's name", seen.longest.of || "none"],
+      ["Deadlocks in the window", count(seen.deadlocks)],
+      ["Window, of virtual time", `${(seen.window_ns / 1e6).toFixed(1)} ms, ${count(seen.transactions)} transactions`],
+    ];
+  },
+
+  sentence(seen) {
+    const { inputs, longest } = seen;
+    return `${count(inputs.clients)} ${inputs.clients === 1 ? "client" : "clients"} on ${inputs.cpus} CPUs: ${count(seen.per_s)} transactions per second, ` +
+      `of ${count(seen.most_per_s)} without any queue. ` +
+      (longest.us > 0 ? `The most waiting is for ${longest.of}, ${percent(longest.us / seen.client_us)} of a transaction's time.` : "Nobody waits.");
+  },
+
+  picture(seen, width, id) {
+    const bars = [
+      ...seen.queues.map((queue) => ({ ...queue, colour: "#D55E00", is_wait: true })),
+      { name: REST, us: seen.rest, colour: "#56B4E9" },
+    ];
+    const rates = [
+      { name: "this engine", value: seen.per_s, colour: "#0072B2" },
+      { name: "without any queue, at most", value: seen.most_per_s, colour: "none" },
+    ];
+    const room = Math.max(10, width - 120);
+    const parts = [];
+    const row = (y, label, share, fill, said) => {
+      const w = (share * room).toFixed(1);
+      parts.push(`<text x="0" y="${y + 13}">${label}</text>`);
+      for (const each of fill) parts.push(`<rect x="0" y="${y + 18}" width="${w}" height="13" fill="${each}"${each === "none" ? ' stroke="currentColor" stroke-dasharray="4 3"' : ""}/>`);
+      parts.push(`<text x="${(6 + Number(w)).toFixed(1)}" y="${y + 29}">${said}</text>`);
+    };
+    parts.push('<text x="0" y="14" font-weight="700">Transactions per second</text>');
+    const most = Math.max(1, ...rates.map((rate) => rate.value));
+    rates.forEach((rate, i) => row(20 + 38 * i, rate.name, rate.value / most, [rate.colour], count(rate.value)));
+    const top = 116;
+    parts.push(`<text x="0" y="${top}" font-weight="700">Where a transaction's time goes</text>`);
+    const longest = Math.max(1e-9, ...bars.map((bar) => bar.us));
+    bars.forEach((bar, i) => row(top + 6 + 38 * i, bar.name, bar.us / longest, bar.is_wait ? [bar.colour, `url(#${id}-wait)`] : [bar.colour],
+      `${time(bar.us)}, ${percent(bar.us / seen.client_us)}`));
+    const height = top + 14 + 38 * bars.length;
+    const said = bars.map((bar) => `${bar.name} ${time(bar.us)}`).join(", ");
+    return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" ` +
+      `aria-label="Bars. ${count(seen.per_s)} transactions per second of ${count(seen.most_per_s)} without any queue. Of a transaction's time: ${said}." ` +
+      `font-family="system-ui, 'Liberation Sans', sans-serif" font-size="13" fill="currentColor">` +
+      `<defs><pattern id="${id}-wait" width="8" height="8" patternUnits="userSpaceOnUse"><path d="M0 8 L8 0" stroke="#000" stroke-opacity="0.45" fill="none"/></pattern></defs>` +
+      `${parts.join("")}</svg>`;
+  },
+};
