@@ -1,6 +1,7 @@
 // engineroom._native.engine: transactions through locks, transaction system and redo log together, and what they consist of.
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,9 @@ parameters: the machine's. load, engine, trx_sys and log: see load_options(), en
 and redo_log. lock_design: "5.7", "8.0.15" or "9.7", and locks: what is changed of it, options of lock_sys.lock_options(). What is
 left out has its default.
 demands: by the name of a statement (statements(kind) has all that are needed) its options of demand_options().
+order: a policy of your own instead of the one of `locks`, best with the design of 9.7, which weighs. It is called with the waiters of a
+record in queue order, each a dict of trx, started, weight, mode and is_urgent, and returns their places, from 0 on, in the order in
+which they are tried; who is left out waits on, as long as anybody is granted.
 run_ns, warmup_ns: virtual time; the warm-up is not counted. With load["transactions"] the run goes on to their end and
 run_ns bounds it. longest_ns: the window grows from run_ns up to this until it is settled.
 
@@ -36,18 +40,61 @@ lock_tables; fsyncs, writes, written_bytes, and what a run is asked anyway: its 
 At its end: most_waiting.
 Raises ValueError for a bad argument, RuntimeError for a simulation that stalled.)";
 
+/// Refuses a place that no waiter has and one that comes twice.
+std::vector<std::uint32_t> places(const py::object& returned, std::size_t waiters) {
+  std::vector<std::uint32_t> order;
+  std::vector<bool> seen(waiters);
+  const auto refuse = [&] {
+    throw py::value_error("order returned " + std::string(py::repr(returned)) + " for " +
+                          std::to_string(waiters) + " waiters\n  What to do: return places from 0 to " +
+                          std::to_string(waiters - 1) + ", each at most once");
+  };
+  std::vector<std::int64_t> given;
+  try {
+    given = returned.cast<std::vector<std::int64_t>>();
+  } catch (const py::cast_error&) {
+    refuse();
+  }
+  for (const std::int64_t place : given) {
+    if (place < 0 || static_cast<std::size_t>(place) >= waiters || seen[static_cast<std::size_t>(place)])
+      refuse();
+    seen[static_cast<std::size_t>(place)] = true;
+    order.push_back(static_cast<std::uint32_t>(place));
+  }
+  return order;
+}
+
+lock_sys::Order order_by(const std::optional<py::function>& order) {
+  if (!order) return {};
+  return [by = *order](std::span<const lock_sys::Waiter> waiters) {
+    const py::gil_scoped_acquire locked;
+    py::list all;
+    for (const lock_sys::Waiter& waiter : waiters) {
+      py::dict one;
+      one["trx"] = waiter.trx;
+      one["started"] = waiter.started;
+      one["weight"] = waiter.weight;
+      one["mode"] = names::of(waiter.mode);
+      one["is_urgent"] = waiter.is_urgent;
+      all.append(one);
+    }
+    return places(by(all), waiters.size());
+  };
+}
+
 py::dict simulate(const py::dict& parameters, const LoadConfig& load, const Demands& demands,
                   const EngineConfig& config, lock_sys::Design lock_design, const py::dict& locks,
                   const transactions::TrxSysConfig& trx_sys, const redo_log::LogConfig& log,
-                  std::int64_t run_ns, std::int64_t warmup_ns, std::int64_t longest_ns, std::int64_t seed,
-                  const std::optional<py::function>& progress) {
+                  const std::optional<py::function>& order, std::int64_t run_ns, std::int64_t warmup_ns,
+                  std::int64_t longest_ns, std::int64_t seed, const std::optional<py::function>& progress) {
   const Window window{.run_ns = at_least(run_ns, 1, "run_ns"),
                       .warmup_ns = at_least(warmup_ns, 0, "warmup_ns"),
                       .longest_ns = at_least(longest_ns, 0, "longest_ns")};
   const Parts parts{.engine = config,
                     .locks = options_from<lock_sys::LockConfig>(locks, lock_sys::config_of(lock_design)),
                     .trx_sys = trx_sys,
-                    .log = log};
+                    .log = log,
+                    .order = order_by(order)};
   machine::SimMachine m(sim_config(parameters, static_cast<std::uint64_t>(seed)));
   m.set_poll(stop_or_tell(progress));
   machine::SimMachine::File file(m, "redo", machine::Bytes::counted);
@@ -133,8 +180,8 @@ void bind_engine(py::module_& module) {
   m.def("simulate", &simulate, kSimulateDoc, py::kw_only(), py::arg("parameters"), py::arg("load"),
         py::arg("demands"), py::arg("engine") = py::dict(), py::arg("lock_design") = "9.7",
         py::arg("locks") = py::dict(), py::arg("trx_sys") = py::dict(), py::arg("log") = py::dict(),
-        py::arg("run_ns"), py::arg("warmup_ns") = 0, py::arg("longest_ns") = 0, py::arg("seed") = 1,
-        py::arg("progress") = py::none());
+        py::arg("order") = py::none(), py::arg("run_ns"), py::arg("warmup_ns") = 0, py::arg("longest_ns") = 0,
+        py::arg("seed") = 1, py::arg("progress") = py::none());
   m.def("statements", &statements, "The statements of a load, each of which needs a demand.",
         py::arg("kind"));
   m.def("script", &one_script,
