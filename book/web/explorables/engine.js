@@ -26,7 +26,7 @@ const QUEUES = [
   { name: "transaction system", of: /^trx_/ },
   { name: "lock system's latches", of: /^lock_(mutex|sys_)/ },
   { name: "rows that others locked", of: /^lock_wait_event$/ },
-  { name: "redo log's latches", of: /^log_(sys|flush_order|recent|reservation|no_flush)/ },
+  { name: "redo log's latches", of: /^(log_(sys|flush_order|recent|reservation|no_flush)|flush_list)/ },
   { name: "flush at commit", of: /^(log_flush_events?|log_write_events|log_old_flush_event|redo)/ },
 ];
 const REST = "computing, away, CPU queue";
@@ -63,7 +63,7 @@ export default {
     { name: "redo", label: "Redo log", values: ["5.6", "5.7", "8.0"], start: "5.7", format: (name) => `as in ${name}` },
     { name: "cpus", label: "CPUs", values: Object.keys(MACHINES).map(Number), start: 176, format: (n) => `${n} in ${MACHINES[n][0]} ${MACHINES[n][0] === 1 ? "socket" : "sockets"}` },
     { name: "clients", label: "Clients", values: [1, 4, 16, 64, 128, 192, 256], start: 128, format: (n) => count(n) },
-    { name: "skew", label: "Rows", values: Object.keys(SKEWS), start: "pareto", format: (name) => SKEWS[name] },
+    { name: "skew", label: "Rows", values: Object.keys(SKEWS), start: "uniform", format: (name) => SKEWS[name] },
   ],
 
   compute(kernel, inputs) {
@@ -100,9 +100,9 @@ export default {
       ["A transaction takes", time(seen.client_us)],
       ["Most of the waiting", seen.longest.us > 0 ? seen.longest.name : "none"],
       ["its share of that time", percent(seen.longest.us / seen.client_us)],
-      ["by performance_schema's name", seen.longest.of || "none"],
+      ["Waits for rows, per transaction", (seen.lock_waits / Math.max(1, seen.transactions)).toFixed(2)],
       ["Deadlocks in the window", count(seen.deadlocks)],
-      ["Window, of virtual time", `${(seen.window_ns / 1e6).toFixed(1)} ms, ${count(seen.transactions)} transactions`],
+      ["Window, of virtual time", `${(seen.window_ns / 1e6).toFixed(1)} ms`],
     ];
   },
 
@@ -134,7 +134,7 @@ export default {
     const most = Math.max(1, ...rates.map((rate) => rate.value));
     rates.forEach((rate, i) => row(20 + 38 * i, rate.name, rate.value / most, [rate.colour], count(rate.value)));
     const top = 116;
-    parts.push(`<text x="0" y="${top}" font-weight="700">Where a transaction's time goes</text>`);
+    parts.push(`<text x="0" y="${top}" font-weight="700">Time of a transaction</text>`);
     const longest = Math.max(1e-9, ...bars.map((bar) => bar.us));
     bars.forEach((bar, i) => row(top + 6 + 38 * i, bar.name, bar.us / longest, bar.is_wait ? [bar.colour, `url(#${id}-wait)`] : [bar.colour],
       `${time(bar.us)}, ${percent(bar.us / seen.client_us)}`));
