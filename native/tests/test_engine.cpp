@@ -16,6 +16,7 @@
 #include "engine/clients.hpp"
 #include "engine/engine.hpp"
 #include "engine/load.hpp"
+#include "engine/mix.hpp"
 #include "lock_sys/lock_config.hpp"
 #include "machine/sim_machine.hpp"
 #include "redo_log/design.hpp"
@@ -49,6 +50,8 @@ TEST(Engine, DescribesAllOfItsOptions) {
   EXPECT_EQ(tests::described_members<LoadConfig>(), tests::members<LoadConfig>());
   EXPECT_EQ(tests::described_members<EngineConfig>(), tests::members<EngineConfig>());
   EXPECT_EQ(tests::described_members<Demand>(), tests::members<Demand>());
+  EXPECT_EQ(tests::described_members<MixDraw>(), tests::members<MixDraw>());
+  EXPECT_EQ(tests::described_members<MixStatement>(), tests::members<MixStatement>());
 }
 
 TEST(EngineLoad, EveryStatementOfAScriptHasADemand) {

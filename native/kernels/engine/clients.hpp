@@ -6,9 +6,11 @@
 // Cost        an event or two per statement, for the client; the rest is the engine's
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "engine/engine.hpp"
@@ -17,19 +19,24 @@
 
 namespace engineroom::engine {
 
-template <Machine M>
+/// What clients draw their transactions from; mix.hpp has another.
+struct OfLoad {
+  LoadConfig load;
+  void draw(machine::Random& random, Script& script) const { engine::draw(load, random, script); }
+  std::size_t most_mtr_bytes() const { return 1; }  // all demands stand in the table
+};
+
+template <Machine M, typename Drawn = OfLoad>
 class Clients {
  public:
   Clients(M& m, typename M::File& file, const Parts& parts, const LoadConfig& load, const Demands& demands,
+          std::uint64_t seed = 1) requires std::same_as<Drawn, OfLoad>
+      : Clients(m, file, parts, load, demand_table(load.kind, demands), OfLoad{load},
+                load.kind == LoadKind::tpcc ? load.warehouses * kDistricts : 0, seed) {}
+  /// Transactions of a mix: of the load only clients, transactions and away_ns count.
+  Clients(M& m, typename M::File& file, const Parts& parts, const LoadConfig& load, Drawn drawn,
           std::uint64_t seed = 1)
-      : load_(load),
-        demands_(demand_table(load.kind, demands)),
-        engine_(m, file, parts, load.kind == LoadKind::tpcc ? load.warehouses * kDistricts : 0,
-                most_mtr_bytes(), seed),
-        done_(load.clients),
-        statement_(m.site("statement")) {
-    for (std::uint32_t i = 0; i < load.clients; ++i) sessions_.push_back(std::make_unique<Session<M>>(m, i));
-  }
+      : Clients(m, file, parts, load, DemandTable{}, std::move(drawn), 0, seed) {}
 
   void spawn(M& m) {
     engine_.spawn_threads(m);
@@ -71,8 +78,19 @@ class Clients {
   const Engine<M>& engine() const { return engine_; }
 
  private:
+  Clients(M& m, typename M::File& file, const Parts& parts, const LoadConfig& load,
+          const DemandTable& demands, Drawn drawn, std::uint64_t districts, std::uint64_t seed)
+      : load_(load),
+        demands_(demands),
+        drawn_(std::move(drawn)),
+        engine_(m, file, parts, districts, most_mtr_bytes(), seed),
+        done_(load.clients),
+        statement_(m.site("statement")) {
+    for (std::uint32_t i = 0; i < load.clients; ++i) sessions_.push_back(std::make_unique<Session<M>>(m, i));
+  }
+
   std::size_t most_mtr_bytes() const {
-    std::size_t most = 1;
+    std::size_t most = drawn_.most_mtr_bytes();
     for (const Demand& demand : demands_) most = std::max(most, static_cast<std::size_t>(demand.mtr_bytes));
     return most;
   }
@@ -84,7 +102,7 @@ class Clients {
       const std::uint64_t start = m.now();
       Outcome outcome = Outcome::deadlock;
       while (outcome == Outcome::deadlock || outcome == Outcome::timed_out) {
-        draw(load_, random, script);
+        drawn_.draw(random, script);
         outcome = co_await attempt(m, s, script);
         s.counts.deadlocks += outcome == Outcome::deadlock ? 1 : 0;
         s.counts.timeouts += outcome == Outcome::timed_out ? 1 : 0;
@@ -110,30 +128,37 @@ class Clients {
       machine::Scope<M> doing(m, statement_);
       if (!has_begun) co_await engine_.begin(m, s);
       has_begun = true;
-      const Outcome outcome = co_await engine_.step(m, s, step, demand_of(step.statement));
+      const Outcome outcome = co_await engine_.step(m, s, step, demand_of(step));
       if (outcome == Outcome::stopping) co_return outcome;
       if (outcome == Outcome::granted) continue;
       const bool is_done = co_await engine_.roll_back(m, s);
       co_return is_done ? outcome : Outcome::stopping;
     }
-    co_await away(m);
+    if (script.sends_commit) co_await away(m);
     if (m.stopping()) co_return Outcome::stopping;
     bool is_done = true;
     if (script.rolls_back) {
       is_done = co_await engine_.roll_back(m, s);
       s.counts.rolled_back += is_done ? 1 : 0;
     } else {
-      is_done = co_await engine_.commit(m, s, demand_of(script.commit));
+      is_done = co_await engine_.commit(m, s, commit_demand_of(script));
     }
     co_return is_done ? Outcome::granted : Outcome::stopping;
   }
   Task<> away(M& m) {
     if (load_.away_ns > 0) co_await m.wait_for_client(machine::exponential(m.random(), load_.away_ns));
   }
-  const Demand& demand_of(Statement statement) const { return demands_[static_cast<std::size_t>(statement)]; }
+  const Demand& demand_of(const Step& step) const {
+    return step.demand != nullptr ? *step.demand : demands_[static_cast<std::size_t>(step.statement)];
+  }
+  const Demand& commit_demand_of(const Script& script) const {
+    return script.commit_demand != nullptr ? *script.commit_demand
+                                           : demands_[static_cast<std::size_t>(script.commit)];
+  }
 
   LoadConfig load_;
   DemandTable demands_;
+  Drawn drawn_;
   Engine<M> engine_;
   std::vector<std::unique_ptr<Session<M>>> sessions_;
   std::vector<sessions::Counts> done_;

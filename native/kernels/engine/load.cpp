@@ -255,7 +255,7 @@ constexpr std::uint64_t bytes_of(Table table) {
     case Table::stock:
       return 306 + 20;
   }
-  return 1;
+  return 200 + 20;  // of a mix's table
 }
 /// A page of 16 KiB is filled to fifteen sixteenths.
 constexpr std::uint64_t rows_on_page(Table table) { return 16 * 1024 * 15 / 16 / bytes_of(table); }
@@ -292,6 +292,8 @@ std::uint64_t RowDraw::operator()(Random& random) const {
 
 void draw(const LoadConfig& load, Random& random, Script& script) {
   script.rolls_back = false;
+  script.sends_commit = true;
+  script.commit_demand = nullptr;
   if (load.kind == LoadKind::sysbench_read_write) {
     script.kind = TransactionKind::read_write;
     return read_write(load, random, script);

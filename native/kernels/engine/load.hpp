@@ -93,6 +93,9 @@ constexpr auto named(names::Of<Table>) {
                                        {"stock", Table::stock}});
 }
 
+/// A mix (mix.hpp) numbers its own tables.
+constexpr std::uint64_t kMostTables = 16;
+
 constexpr std::uint64_t kDistricts = 10;
 constexpr std::uint64_t kCustomers = 3'000;  // of a district
 constexpr std::uint64_t kItems = 100'000;
@@ -114,6 +117,7 @@ enum class Order : std::uint8_t {
 /// One statement, or a part of one: it computes and is away only once.
 struct Step {
   Statement statement = Statement::commit;
+  const Demand* demand = nullptr;     // its own, else that of its statement
   bool is_next_of_statement = false;  // one more row of the step before
   bool reads = false;                 // consistently: with a view
   bool locks = false;
@@ -147,8 +151,10 @@ constexpr auto named(names::Of<TransactionKind>) {
 
 struct Script {
   TransactionKind kind = TransactionKind::read_write;
-  bool rolls_back = false;  // at its end, by itself: one New-Order in a hundred
+  bool rolls_back = false;   // at its end, by itself: one New-Order in a hundred
+  bool sends_commit = true;  // else the last statement commits by itself
   Statement commit = Statement::commit;
+  const Demand* commit_demand = nullptr;  // its own, else that of the statement `commit`
   std::vector<Step> steps;
 };
 

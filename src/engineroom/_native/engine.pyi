@@ -12,8 +12,11 @@ __all__: list[str] = [
     "drawn_rows",
     "engine_options",
     "load_options",
+    "mix_draw_options",
+    "mix_statement_options",
     "script",
     "simulate",
+    "simulate_mix",
     "statements",
 ]
 
@@ -42,6 +45,16 @@ def load_options() -> list[engineroom._native.Option]:
     What a load consists of.
     """
 
+def mix_draw_options() -> list[engineroom._native.Option]:
+    """
+    What a draw of a mix consists of.
+    """
+
+def mix_statement_options() -> list[engineroom._native.Option]:
+    """
+    What a statement of a mix consists of.
+    """
+
 def script(
     load: dict[str, typing.Any], *, seed: typing.SupportsInt | typing.SupportsIndex = 1
 ) -> dict[typing.Any, typing.Any]:
@@ -59,7 +72,6 @@ def simulate(
     locks: dict[typing.Any, typing.Any] = {},
     trx_sys: dict[str, typing.Any] = {},
     log: dict[str, typing.Any] = {},
-    order: collections.abc.Callable[..., typing.Any] | None = None,
     run_ns: typing.SupportsInt | typing.SupportsIndex,
     warmup_ns: typing.SupportsInt | typing.SupportsIndex = 0,
     longest_ns: typing.SupportsInt | typing.SupportsIndex = 0,
@@ -73,9 +85,6 @@ def simulate(
     and redo_log. lock_design: "5.7", "8.0.15" or "9.7", and locks: what is changed of it, options of lock_sys.lock_options(). What is
     left out has its default.
     demands: by the name of a statement (statements(kind) has all that are needed) its options of demand_options().
-    order: a policy of your own instead of the one of `locks`, best with the design of 9.7, which weighs. It is called with the waiters of a
-    record in queue order, each a dict of trx, started, weight, mode and is_urgent, and returns their places, from 0 on, in the order in
-    which they are tried; who is left out waits on, as long as anybody is granted.
     run_ns, warmup_ns: virtual time; the warm-up is not counted. With load["transactions"] the run goes on to their end and
     run_ns bounds it. longest_ns: the window grows from run_ns up to this until it is settled.
 
@@ -84,6 +93,30 @@ def simulate(
     lock_tables; fsyncs, writes, written_bytes, and what a run is asked anyway: its waits by the latches' names in performance_schema.
     At its end: most_waiting.
     Raises ValueError for a bad argument, RuntimeError for a simulation that stalled.
+    """
+
+def simulate_mix(
+    *,
+    parameters: dict[typing.Any, typing.Any],
+    mix: collections.abc.Sequence[dict],
+    load: dict[str, typing.Any],
+    engine: dict[str, typing.Any] = {},
+    lock_design: str = "9.7",
+    locks: dict[typing.Any, typing.Any] = {},
+    trx_sys: dict[str, typing.Any] = {},
+    log: dict[str, typing.Any] = {},
+    run_ns: typing.SupportsInt | typing.SupportsIndex,
+    warmup_ns: typing.SupportsInt | typing.SupportsIndex = 0,
+    longest_ns: typing.SupportsInt | typing.SupportsIndex = 0,
+    seed: typing.SupportsInt | typing.SupportsIndex = 1,
+    progress: collections.abc.Callable[..., typing.Any] | None = None,
+) -> dict[typing.Any, typing.Any]:
+    """
+    As simulate(), with transactions of one's own.
+
+    mix: a list of dicts, one per kind of transaction: weight; sends_commit, whether the client sends a COMMIT; commit, a dict of
+    demand_options(); draws, a list of dicts of mix_draw_options(); statements, a list of dicts of mix_statement_options().
+    load: of load_options() clients, transactions and away_ns.
     """
 
 def statements(kind: str) -> list[str]:
