@@ -57,14 +57,16 @@ std::vector<std::int64_t> skewed_keys(std::size_t rows, std::size_t distinct, st
     interrupt.advance(32);  // two roots, bit by bit
   }
 
-  std::vector<std::int64_t> keys(rows);
+  // Not filled in advance: memory that is touched for the first time takes as long as a key, and cannot be interrupted.
+  std::vector<std::int64_t> keys;
+  keys.reserve(rows);
   for (std::size_t row = 0; row < rows; ++row) {
     interrupt.advance(8);  // a binary search
     // The remainder's bias is below 2^-8 even at the largest sum, and the same everywhere.
     const std::uint64_t drawn = scatter(scatter(seed) + row) % sum;
     const auto rank =
         static_cast<std::uint64_t>(std::upper_bound(total.begin(), total.end(), drawn) - total.begin());
-    keys[row] = static_cast<std::int64_t>(scatter(rank));
+    keys.push_back(static_cast<std::int64_t>(scatter(rank)));
   }
   return keys;
 }
