@@ -6,6 +6,7 @@ import contextlib
 import threading
 import time
 from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Any, Self
 
 from engineroom._native import lock_sys as kernel
@@ -122,6 +123,17 @@ def _excludes(there: str, asked: str, data: str) -> bool:
     return "GAP" not in there.replace("REC_NOT_GAP", "") and data != "supremum pseudo-record"
 
 
+def _has_circle(waits: frozenset[tuple[int, int]]) -> bool:
+    ahead: dict[int, set[int]] = {}
+    for waiting, blocking in waits:
+        ahead.setdefault(waiting, set()).add(blocking)
+    try:
+        TopologicalSorter(ahead).prepare()
+    except CycleError:
+        return True
+    return False
+
+
 @dataclass
 class _Session:
     connection: Any
@@ -196,7 +208,7 @@ class LiveSessions:
         return self._look()
 
     def _settle(self) -> None:
-        """Until each session has ended its statement or waits for a lock."""
+        """Until each session has ended its statement or waits for a lock, and nobody waits in a circle: a server ends that."""
         deadline = time.monotonic() + 20
         session_ids = {session.id for session in self.sessions}
         for session in self.sessions:
@@ -211,6 +223,8 @@ class LiveSessions:
             waiting = {thread for (thread,) in self._rows(self._who_waits())} & session_ids
             still = {session.id for session in self.sessions if session.is_busy()}
             calm = calm + 1 if still and waiting == still == busy else 0
+            if calm == 2 and _has_circle(self._look().waits):
+                calm = 0
             if time.monotonic() > deadline:
                 raise TimeoutError(f"sessions {still} neither end nor wait: {waiting}")
 
