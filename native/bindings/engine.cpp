@@ -1,6 +1,8 @@
 // engineroom._native.engine: transactions through locks, transaction system and redo log together, and what they consist of.
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,6 +31,9 @@ parameters: the machine's. load, engine, trx_sys and log: see load_options(), en
 and redo_log. lock_design: "5.7", "8.0.15" or "9.7", and locks: what is changed of it, options of lock_sys.lock_options(). What is
 left out has its default.
 demands: by the name of a statement (statements(kind) has all that are needed) its options of demand_options().
+order: a policy of your own instead of the one of `locks`, best with the design of 9.7, which weighs. It is called with the waiters of a
+record in queue order, each a dict of trx, started, weight, mode and is_urgent, and returns their places, from 0 on, in the order in
+which they are tried; who is left out waits on, as long as anybody is granted.
 run_ns, warmup_ns: virtual time; the warm-up is not counted. With load["transactions"] the run goes on to their end and
 run_ns bounds it. longest_ns: the window grows from run_ns up to this until it is settled.
 
@@ -37,6 +42,48 @@ lock_waits, lock_wait_ns, false_positives, rounds; acquisitions of trx_mutex, tr
 lock_tables; fsyncs, writes, written_bytes, and what a run is asked anyway: its waits by the latches' names in performance_schema.
 At its end: most_waiting.
 Raises ValueError for a bad argument, RuntimeError for a simulation that stalled.)";
+
+/// Refuses a place that no waiter has and one that comes twice.
+std::vector<std::uint32_t> places(const py::object& returned, std::size_t waiters) {
+  std::vector<std::uint32_t> order;
+  std::vector<bool> seen(waiters);
+  const auto refuse = [&] {
+    throw py::value_error("order returned " + std::string(py::repr(returned)) + " for " +
+                          std::to_string(waiters) + " waiters\n  What to do: return places from 0 to " +
+                          std::to_string(waiters - 1) + ", each at most once");
+  };
+  std::vector<std::int64_t> given;
+  try {
+    given = returned.cast<std::vector<std::int64_t>>();
+  } catch (const py::cast_error&) {
+    refuse();
+  }
+  for (const std::int64_t place : given) {
+    if (place < 0 || static_cast<std::size_t>(place) >= waiters || seen[static_cast<std::size_t>(place)])
+      refuse();
+    seen[static_cast<std::size_t>(place)] = true;
+    order.push_back(static_cast<std::uint32_t>(place));
+  }
+  return order;
+}
+
+lock_sys::Order order_by(const std::optional<py::function>& order) {
+  if (!order) return {};
+  return [by = *order](std::span<const lock_sys::Waiter> waiters) {
+    const py::gil_scoped_acquire locked;
+    py::list all;
+    for (const lock_sys::Waiter& waiter : waiters) {
+      py::dict one;
+      one["trx"] = waiter.trx;
+      one["started"] = waiter.started;
+      one["weight"] = waiter.weight;
+      one["mode"] = names::of(waiter.mode);
+      one["is_urgent"] = waiter.is_urgent;
+      all.append(one);
+    }
+    return places(by(all), waiters.size());
+  };
+}
 
 Parts parts_of(const EngineConfig& config, lock_sys::Design lock_design, const py::dict& locks,
                const transactions::TrxSysConfig& trx_sys, const redo_log::LogConfig& log) {
@@ -89,10 +136,11 @@ py::dict observed_run(machine::SimMachine& m, const machine::SimMachine::File& f
 py::dict simulate(const py::dict& parameters, const LoadConfig& load, const Demands& demands,
                   const EngineConfig& config, lock_sys::Design lock_design, const py::dict& locks,
                   const transactions::TrxSysConfig& trx_sys, const redo_log::LogConfig& log,
-                  std::int64_t run_ns, std::int64_t warmup_ns, std::int64_t longest_ns, std::int64_t seed,
-                  const std::optional<py::function>& progress) {
+                  const std::optional<py::function>& order, std::int64_t run_ns, std::int64_t warmup_ns,
+                  std::int64_t longest_ns, std::int64_t seed, const std::optional<py::function>& progress) {
   const Window window = window_of(run_ns, warmup_ns, longest_ns);
-  const Parts parts = parts_of(config, lock_design, locks, trx_sys, log);
+  Parts parts = parts_of(config, lock_design, locks, trx_sys, log);
+  parts.order = order_by(order);
   machine::SimMachine m(sim_config(parameters, static_cast<std::uint64_t>(seed)));
   m.set_poll(stop_or_tell(progress));
   machine::SimMachine::File file(m, "redo", machine::Bytes::counted);
@@ -107,25 +155,31 @@ mix: a list of dicts, one per kind of transaction: weight; sends_commit, whether
 demand_options(); draws, a list of dicts of mix_draw_options(); statements, a list of dicts of mix_statement_options().
 load: of load_options() clients, transactions and away_ns.)";
 
-Mix mix_of(const std::vector<py::dict>& mix) {
-  const auto dicts = [](const py::dict& from, const char* name) {
-    if (!from.contains(name)) throw py::value_error(std::string("a transaction of the mix lacks ") + name);
-    return from[name].cast<std::vector<py::dict>>();
-  };
+/// A kind of transaction as Python gives it.
+using Given = std::map<std::string, py::object>;
+
+Mix mix_of(const std::vector<Given>& mix) {
   std::vector<MixTransaction> transactions;
-  for (const py::dict& each : mix) {
+  for (const Given& each : mix) {
+    const auto dicts = [&](const char* name) {
+      if (!each.contains(name)) {
+        throw py::value_error(std::string("a transaction of the mix lacks ") + name);
+      }
+      return each.at(name).cast<std::vector<py::dict>>();
+    };
     MixTransaction& made = transactions.emplace_back();
-    if (each.contains("weight")) made.weight = at_least(each["weight"].cast<std::int64_t>(), 0, "weight");
-    if (each.contains("sends_commit")) made.sends_commit = each["sends_commit"].cast<bool>();
-    if (each.contains("commit")) made.commit = options_from<Demand>(each["commit"].cast<py::dict>());
-    for (const py::dict& one : dicts(each, "draws")) made.draws.push_back(options_from<MixDraw>(one));
-    for (const py::dict& one : dicts(each, "statements"))
+    if (each.contains("weight")) made.weight = at_least(each.at("weight").cast<std::int64_t>(), 0, "weight");
+    if (each.contains("sends_commit")) made.sends_commit = each.at("sends_commit").cast<bool>();
+    if (each.contains("commit")) made.commit = options_from<Demand>(each.at("commit").cast<py::dict>());
+    for (const py::dict& one : dicts("draws")) made.draws.push_back(options_from<MixDraw>(one));
+    for (const py::dict& one : dicts("statements")) {
       made.statements.push_back(options_from<MixStatement>(one));
+    }
   }
   return Mix(std::move(transactions));
 }
 
-py::dict simulate_mix(const py::dict& parameters, const std::vector<py::dict>& mix, const LoadConfig& load,
+py::dict simulate_mix(const py::dict& parameters, const std::vector<Given>& mix, const LoadConfig& load,
                       const EngineConfig& config, lock_sys::Design lock_design, const py::dict& locks,
                       const transactions::TrxSysConfig& trx_sys, const redo_log::LogConfig& log,
                       std::int64_t run_ns, std::int64_t warmup_ns, std::int64_t longest_ns, std::int64_t seed,
@@ -189,8 +243,8 @@ void bind_engine(py::module_& module) {
   m.def("simulate", &simulate, kSimulateDoc, py::kw_only(), py::arg("parameters"), py::arg("load"),
         py::arg("demands"), py::arg("engine") = py::dict(), py::arg("lock_design") = "9.7",
         py::arg("locks") = py::dict(), py::arg("trx_sys") = py::dict(), py::arg("log") = py::dict(),
-        py::arg("run_ns"), py::arg("warmup_ns") = 0, py::arg("longest_ns") = 0, py::arg("seed") = 1,
-        py::arg("progress") = py::none());
+        py::arg("order") = py::none(), py::arg("run_ns"), py::arg("warmup_ns") = 0, py::arg("longest_ns") = 0,
+        py::arg("seed") = 1, py::arg("progress") = py::none());
   m.def("simulate_mix", &simulate_mix, kSimulateMixDoc, py::kw_only(), py::arg("parameters"), py::arg("mix"),
         py::arg("load"), py::arg("engine") = py::dict(), py::arg("lock_design") = "9.7",
         py::arg("locks") = py::dict(), py::arg("trx_sys") = py::dict(), py::arg("log") = py::dict(),

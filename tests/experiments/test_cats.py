@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
 
+from engineroom.errors import EngineRoomError
 from engineroom.experiments import cats
-from engineroom.experiments.cats import simulated
+from engineroom.experiments.cats import contest, simulated
 from engineroom.runs import newest
 from engineroom.simulating.experiment import Experiment
 
@@ -53,6 +55,48 @@ def test_tpcc_has_its_warehouses(how: Experiment) -> None:
     assert run.provenance["load"]["warehouses"] == (32 if how is cats.contended_sim else 1000)
     assert (run.table["transactions"] > 0).all()
     assert run.table["series"].tolist() == ["fifo", "cats"]
+
+
+def heaviest_first(waiters: Sequence[Mapping[str, Any]]) -> list[int]:
+    """CATS in Python."""
+    weights = [waiter["weight"] if waiter["weight"] > 1 else 0 for waiter in waiters]
+    return sorted(range(len(waiters)), key=lambda place: (not waiters[place]["is_urgent"], -weights[place]))
+
+
+def test_cats_written_in_python_makes_the_kernel_s_run() -> None:
+    board = contest.leaderboard(
+        {"python": heaviest_first},
+        seeds=(1,),
+        policies={"fifo": "fcfs, equal weights", "cats": "cats, 8.0.20"},
+    )
+    assert board.loc["python"].to_dict() == board.loc["cats"].to_dict()
+    assert board.index[-1] == "fifo"
+    assert board.loc["fifo", "over_cats"] < 0.5
+
+
+@pytest.mark.parametrize(
+    "returned",
+    [[0, 0], [-1], [1000], ["x"], None, 3],
+    ids=["twice", "negative", "nobody", "text", "none", "number"],
+)
+def test_places_that_no_waiter_has_are_refused_with_what_was_returned(returned: Any) -> None:
+    with pytest.raises(ValueError, match=r"(?s)order returned .* What to do"):
+        contest.leaderboard({"mine": lambda _: returned}, seeds=(1,), policies={})
+
+
+def test_what_a_schedule_raises_reaches_its_author() -> None:
+    def fails(waiters: Sequence[Mapping[str, Any]]) -> list[int]:
+        raise KeyError(waiters[0]["mode"])
+
+    with pytest.raises(KeyError, match="X"):
+        contest.leaderboard({"mine": fails}, seeds=(1,), policies={})
+
+
+def test_a_schedule_may_leave_waiters_out_and_has_a_name_of_its_own() -> None:
+    board = contest.leaderboard({"nobody": lambda _: []}, seeds=(1,), policies={})
+    assert board.loc["nobody", "tps"] > 0
+    with pytest.raises(EngineRoomError, match="cats is a policy already"):
+        contest.leaderboard({"cats": heaviest_first})
 
 
 def test_one_socket_does_less_than_four() -> None:

@@ -28,6 +28,7 @@
 #include "lock_sys/latches.hpp"
 #include "lock_sys/lock_config.hpp"
 #include "lock_sys/lock_sys.hpp"
+#include "lock_sys/schedulers.hpp"
 #include "machine/concept.hpp"
 #include "machine/random.hpp"
 #include "redo_log/design.hpp"
@@ -83,6 +84,8 @@ struct Parts {
   lock_sys::LockConfig locks{};
   transactions::TrxSysConfig trx_sys{};
   redo_log::LogConfig log{};
+  /// Of whoever uses the library; empty: the policy of `locks`.
+  lock_sys::Order order{};
 };
 
 /// What a session did, on its own line so that real threads do not share it.
@@ -153,7 +156,7 @@ class Engine {
         mtr_commit_(m.site("mtr_commit")),
         write_up_to_(m.site("log_write_up_to")),
         rollback_(m.site("rollback")) {
-    if (config_.has_row_locks) make_locks(m, parts.locks, seed);
+    if (config_.has_row_locks) make_locks(m, parts, seed);
     if (config_.has_redo) make_log(m, file, parts.log);
   }
 
@@ -279,12 +282,15 @@ class Engine {
     transactions::TrxId trx_id = 0;
   };
 
-  void make_locks(M& m, const lock_sys::LockConfig& config, std::uint64_t seed) {
+  void make_locks(M& m, const Parts& parts, std::uint64_t seed) {
     using lock_sys::scheduler_of;
+    const lock_sys::LockConfig& config = parts.locks;
+    lock_sys::Scheduler scheduler =
+        parts.order ? scheduler_of(parts.order) : scheduler_of(config.policy, seed);
     if (config.latching == lock_sys::Latching::one_mutex) {
-      locks_.emplace(std::in_place_index<0>, m, config, scheduler_of(config.policy, seed));
+      locks_.emplace(std::in_place_index<0>, m, config, std::move(scheduler));
     } else {
-      locks_.emplace(std::in_place_index<1>, m, config, scheduler_of(config.policy, seed));
+      locks_.emplace(std::in_place_index<1>, m, config, std::move(scheduler));
     }
     for (std::size_t table = 0; table < kMostTables; ++table) {
       std::visit([&](auto& locks) { locks.queues().add_table(table); }, *locks_);

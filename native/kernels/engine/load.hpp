@@ -117,7 +117,7 @@ enum class Order : std::uint8_t {
 /// One statement, or a part of one: it computes and is away only once.
 struct Step {
   Statement statement = Statement::commit;
-  const Demand* demand = nullptr;     // its own, else that of its statement
+  const Demand* demand = nullptr;     // else the one of its statement
   bool is_next_of_statement = false;  // one more row of the step before
   bool reads = false;                 // consistently: with a view
   bool locks = false;
@@ -154,7 +154,7 @@ struct Script {
   bool rolls_back = false;   // at its end, by itself: one New-Order in a hundred
   bool sends_commit = true;  // else the last statement commits by itself
   Statement commit = Statement::commit;
-  const Demand* commit_demand = nullptr;  // its own, else that of the statement `commit`
+  const Demand* commit_demand = nullptr;  // else the one of the statement `commit`
   std::vector<Step> steps;
 };
 

@@ -72,6 +72,7 @@ def simulate(
     locks: dict[typing.Any, typing.Any] = {},
     trx_sys: dict[str, typing.Any] = {},
     log: dict[str, typing.Any] = {},
+    order: collections.abc.Callable[..., typing.Any] | None = None,
     run_ns: typing.SupportsInt | typing.SupportsIndex,
     warmup_ns: typing.SupportsInt | typing.SupportsIndex = 0,
     longest_ns: typing.SupportsInt | typing.SupportsIndex = 0,
@@ -85,6 +86,9 @@ def simulate(
     and redo_log. lock_design: "5.7", "8.0.15" or "9.7", and locks: what is changed of it, options of lock_sys.lock_options(). What is
     left out has its default.
     demands: by the name of a statement (statements(kind) has all that are needed) its options of demand_options().
+    order: a policy of your own instead of the one of `locks`, best with the design of 9.7, which weighs. It is called with the waiters of a
+    record in queue order, each a dict of trx, started, weight, mode and is_urgent, and returns their places, from 0 on, in the order in
+    which they are tried; who is left out waits on, as long as anybody is granted.
     run_ns, warmup_ns: virtual time; the warm-up is not counted. With load["transactions"] the run goes on to their end and
     run_ns bounds it. longest_ns: the window grows from run_ns up to this until it is settled.
 
@@ -98,7 +102,7 @@ def simulate(
 def simulate_mix(
     *,
     parameters: dict[typing.Any, typing.Any],
-    mix: collections.abc.Sequence[dict],
+    mix: collections.abc.Sequence[collections.abc.Mapping[str, typing.Any]],
     load: dict[str, typing.Any],
     engine: dict[str, typing.Any] = {},
     lock_design: str = "9.7",

@@ -10,7 +10,7 @@ The load is what a run carries in its provenance: that of the kernel, with the n
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any
@@ -27,6 +27,7 @@ __all__ = [
     "TPCC_AWAY_NS",
     "TPCC_WINDOW",
     "Design",
+    "GrantOrder",
     "demands",
     "designs_under_tpcc",
     "load_of",
@@ -64,6 +65,10 @@ COLUMNS = {
     "waits": "so many, per transaction",
     "wait_us": "time that all clients together wait, per transaction, microseconds",
 }
+
+
+# The waiters of a record, in queue order, to their places in the order in which they are tried.
+GrantOrder = Callable[[Sequence[Mapping[str, Any]]], Sequence[int]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,7 +112,9 @@ def load_of(server: str, kind: str, **options: Any) -> dict[str, Any]:
     return {"kind": kind, **options, "demands_of": server, "demands": demands(server, kind)}
 
 
-def _simulate(design: Design, given: Given, clients: int, **window: Any) -> dict[str, Any]:
+def _simulate(
+    design: Design, given: Given, clients: int, order: GrantOrder | None, **window: Any
+) -> dict[str, Any]:
     from engineroom._native import engine
 
     known = {option.name for option in engine.load_options()}
@@ -120,6 +127,7 @@ def _simulate(design: Design, given: Given, clients: int, **window: Any) -> dict
         lock_design=design.lock_design,
         locks=dict(design.locks),
         trx_sys={"latches": design.latches},
+        order=order,
         seed=given.seed,
         **window,
     )
@@ -127,10 +135,13 @@ def _simulate(design: Design, given: Given, clients: int, **window: Any) -> dict
 
 
 def observed(
-    design: Design, given: Given, *, clients: int, **window: int
+    design: Design, given: Given, order: GrantOrder | None = None, /, *, clients: int, **window: int
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """One point: a row of what was seen, and one row per latch, event or file that clients waited for."""
-    seen = settled(partial(_simulate, design, given, clients), **window)
+    """One point: a row of what was seen, and one row per latch, event or file that clients waited for.
+
+    `order` chooses who of several waiters gets a row, instead of the design's policy.
+    """
+    seen = settled(partial(_simulate, design, given, clients, order), **window)
     done = max(1, seen["transactions"])
     per_second = seen["transactions"] / seen["window_ns"] * 1e9
     row = {
