@@ -111,5 +111,6 @@ $(STAMPS)/bench: $(STAMPS)/native requirements/test.txt
 
 # Servers that this machine can have are fetched and initialised once. One that cannot be had now (exit code 3) costs itself alone:
 # the book shows recorded runs for it, and the next make tries it again.
-$(STAMPS)/servers: $(STAMPS)/native data/servers.toml
-	@engineroom server fetch --available && touch $@ || [ $$? -eq 3 ]
+# The kernels are not needed for it, so that `make --jobs` does both.
+$(STAMPS)/servers: $(STAMPS)/book data/servers.toml
+	@PYTHONPATH=src python -m engineroom server fetch --available && touch $@ || [ $$? -eq 3 ]
