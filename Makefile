@@ -113,4 +113,4 @@ $(STAMPS)/bench: $(STAMPS)/native requirements/test.txt
 # the book shows recorded runs for it, and the next make tries it again.
 # The kernels are not needed for it, so that `make --jobs` does both.
 $(STAMPS)/servers: $(STAMPS)/book data/servers.toml
-	@PYTHONPATH=src python -m engineroom server fetch --available && touch $@ || [ $$? -eq 3 ]
+	@PYTHONPATH=src python -c "from engineroom.cli import main; main()" server fetch --available && touch $@ || [ $$? -eq 3 ]
