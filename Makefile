@@ -25,7 +25,7 @@ help:  ## list what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 18
 
 .PHONY: book
-book: $(STAMPS)/servers  ## build the book, its labs executed, into _build/html
+book: $(STAMPS)/native $(STAMPS)/servers  ## build the book, its labs executed, into _build/html
 	@exec python -m engineroom.book build
 
 .PHONY: serve

@@ -239,3 +239,21 @@ def test_a_command_of_make_that_is_named_exists(name):
     named = set(re.findall(r"(?:`|^    )make ([a-z-]+)", (ROOT / name).read_text(), re.MULTILINE))
     assert named
     assert named - targets == set()
+
+
+@pytest.mark.parametrize("target", ["book", "test", "quick", "bench", "class", "record", "lab"])
+def test_make_installs_the_package_before_it_runs_it(target: str, tmp_path: Path):
+    """In a fresh clone, where no stamp is; nothing is run."""
+    done = subprocess.run(
+        ["make", "--dry-run", "--always-make", f"STAMPS={tmp_path}/stamps", target],
+        cwd=paths.root(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    installed = done.stdout.index("--no-deps -e .")
+    runs = re.search(
+        r"^(?:exec )?(?:python -m engineroom\.(?!environment)|engineroom )", done.stdout, re.MULTILINE
+    )
+    assert runs is not None
+    assert installed < runs.start()
