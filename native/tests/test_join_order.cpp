@@ -232,6 +232,16 @@ TEST(JoinOrder, AnOuterJoinTakesItsWholeInnerSide) {
   EXPECT_EQ(graph.edge(1).right, 6u);
 }
 
+TEST(JoinOrder, AStraightJoinTakesAllThatStandsBeforeIt) {
+  const Hypergraph graph = hypergraph_of({{.table = 0},
+                                          {.table = 1},
+                                          {.left = 0, .right = 1, .kind = JoinKind::straight, .used = 3},
+                                          {.table = 2},
+                                          {.left = 2, .right = 3, .kind = JoinKind::straight, .used = 6}});
+  EXPECT_EQ(graph.edge(1).left, 3u);
+  EXPECT_EQ(graph.edge(1).right, 4u);
+}
+
 TEST(JoinOrder, ASimplifiedGraphHasAsFewCallsAsAskedFor) {
   Hypergraph graph = clique(8);
   std::vector<double> rows;

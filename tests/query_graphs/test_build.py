@@ -58,6 +58,44 @@ def test_exists_becomes_a_semi_and_not_exists_an_anti_join():
     assert sorted(built.kinds) == ["anti", "inner", "semi"]
 
 
+def test_a_straight_join_needs_all_that_stands_before_it():
+    assert sides("a STRAIGHT_JOIN b ON a.x = b.x STRAIGHT_JOIN c ON b.y = c.y") == [("a", "b"), ("ab", "c")]
+    assert build("SELECT 1 FROM a STRAIGHT_JOIN (b JOIN c ON b.y = c.y) ON a.x = b.x").kinds == [
+        "inner",
+        "inner",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sql", "problem"),
+    [
+        ("SELECT 1 FROM a NATURAL JOIN b", "NATURAL JOIN compares"),
+        ("SELECT 1 FROM a AS x NATURAL LEFT JOIN b", "NATURAL JOIN compares"),
+        ("SELECT 1 FROM a JOIN b USING (x)", "USING is not read"),
+        ("SELECT 1 FROM a RIGHT JOIN b ON a.x = b.x", "RIGHT JOIN is not read"),
+        ("SELECT STRAIGHT_JOIN 1 FROM a JOIN b ON a.x = b.x", "fixes the order of all tables"),
+        ("SELECT /*+ JOIN_ORDER(b, a) */ 1 FROM a JOIN b ON a.x = b.x", "hints may fix an order"),
+        ("SELECT (SELECT 1 FROM c) FROM a JOIN b ON a.x = b.x", "list of columns"),
+        ("SELECT 1 FROM a WHERE EXISTS (SELECT COUNT(*) FROM b WHERE b.x = a.x)", "aggregate"),
+        (
+            "SELECT 1 FROM a WHERE EXISTS (SELECT 1 FROM b WHERE b.x = a.x AND NOT EXISTS (SELECT 1 FROM c WHERE c.x = b.x))",
+            "NOT EXISTS inside EXISTS",
+        ),
+        ("SELECT 1 FROM a JOIN b ON a.x = nowhere.x", "names nowhere"),
+    ],
+)
+def test_what_the_server_plans_otherwise_is_refused_by_name(sql, problem):
+    with pytest.raises(EngineRoomError, match=problem):
+        build(sql)
+
+
+def test_exists_inside_not_exists_is_read():
+    built = build(
+        "SELECT 1 FROM a WHERE NOT EXISTS (SELECT 1 FROM b WHERE b.x = a.x AND EXISTS (SELECT 1 FROM c WHERE c.x = b.y))"
+    )
+    assert sorted(built.kinds) == ["anti", "semi"]
+
+
 def test_what_the_reader_does_not_know_is_refused_with_its_place():
     with pytest.raises(EngineRoomError, match=r"expected = at character 36 .*'< b.x"):
         build("SELECT COUNT(*) FROM a, b WHERE a.x < b.x")

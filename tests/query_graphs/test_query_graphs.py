@@ -15,7 +15,7 @@ from engineroom.query_graphs import explain as explaining
 from engineroom.query_graphs.cli import join_order
 from engineroom.query_graphs.compare import DATABASE, Compared, compare_all, load
 from engineroom.query_graphs.explain import explain, text
-from engineroom.query_graphs.queries import queries
+from engineroom.query_graphs.queries import queries, straight_queries
 from engineroom.query_graphs.trace import read_trace, trace_of, traced
 
 MOST_PAIRS = 2000
@@ -55,6 +55,27 @@ def test_the_nodes_of_every_query_are_its_tables_each_once(compared):
 @pytest.mark.slow
 def test_the_hypergraph_that_we_build_from_the_sql_is_the_servers(compared):
     assert [each.query for each in compared if not each.whole_equal] == []
+
+
+@pytest.mark.live
+def test_graph_and_events_of_straight_joins_are_the_servers(server):
+    found = list(compare_all(server, straight_queries(), most_pairs=100_000))
+    assert len(found) >= 60
+    assert [(each.query, each.first_difference) for each in found if not each.enumeration_equal] == []
+    assert [each.query for each in found if not each.whole_equal] == []
+
+
+@pytest.mark.live
+def test_events_under_hints_of_join_order_are_the_servers(server):
+    load(server)
+    chain = "COUNT(*) FROM t01 JOIN t02 ON t01.c0 = t02.c0 JOIN t03 ON t02.c1 = t03.c0 JOIN t04 ON t03.c1 = t04.c0"
+    hints = ("JOIN_ORDER(t03, t01)", "JOIN_PREFIX(t02)", "JOIN_SUFFIX(t01)", "JOIN_FIXED_ORDER()")
+    for before in ("STRAIGHT_JOIN", *(f"/*+ {hint} */" for hint in hints)):
+        (block,) = explain(server, f"SELECT {before} {chain}", DATABASE)["blocks"]
+        assert block["events_equal"], before
+        assert "fix an order" in block["our_plan"]["refused"]
+        assert block["graph_built_by_us_is_equal"] is None
+        assert "order" in block["reader_refused"]
 
 
 @pytest.mark.live
@@ -151,7 +172,7 @@ def test_a_fixed_order_has_no_plan_of_ours(server, sql):
     load(server)
     (block,) = explain(server, sql, DATABASE)["blocks"]
     assert "fix an order" in block["our_plan"]["refused"]
-    assert block["events_equal_but_for_sides"]
+    assert block["events_equal"]
 
 
 @pytest.mark.live

@@ -11,8 +11,6 @@ namespace engineroom::join_order {
 
 namespace {
 
-bool is_inner(JoinKind kind) { return kind == JoinKind::inner || kind == JoinKind::straight; }
-
 class Builder {
  public:
   explicit Builder(const std::vector<Operator>& tree) : tree_(tree), tables_(tree.size()) { find_tables(); }
@@ -125,8 +123,9 @@ class Builder {
 }  // namespace
 
 bool is_associative(JoinKind first, JoinKind second, bool second_rejects_nulls_of_its_left) {
+  if (first == JoinKind::straight || second == JoinKind::straight) return false;
   if (first == JoinKind::left && second == JoinKind::left) return second_rejects_nulls_of_its_left;
-  return is_inner(first);
+  return first == JoinKind::inner;
 }
 
 bool is_left_asscom(JoinKind first, JoinKind second) {

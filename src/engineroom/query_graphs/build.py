@@ -5,6 +5,9 @@ that share a column become one multiple equality; inner joins without a conditio
 the lowest join that can take them without naming more tables; the tree becomes edges by the conflict rules (native); and edges
 are added where a multiple equality or a condition that found no place makes a cycle.
 
+A table after STRAIGHT_JOIN keeps its place: its join is associative to no other, and no cycle leads around it. STRAIGHT_JOIN before
+a nest in parentheses is a JOIN, since the nest is taken apart.
+
 Left out: everything that is not an equality, constants, and equalities that an outer join's condition shares with the WHERE
 clause.
 """
@@ -15,6 +18,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from engineroom.errors import EngineRoomError
 from engineroom.query_graphs.sql import Block, Column, Equality, Joined, Nest, aliases, parse
 
 __all__ = ["Built", "build"]
@@ -136,7 +140,7 @@ class _Builder:
         """Nests that no outer, semi or anti join holds together are taken apart."""
         flat: list[Joined] = []
         for item in items:
-            if isinstance(item.what, Nest) and item.kind == "inner" and not item.on:
+            if isinstance(item.what, Nest) and item.kind in ("inner", "straight") and not item.on:
                 flat += self._flat(item.what.items)
             elif isinstance(item.what, Nest):
                 flat.append(Joined(Nest(self._flat(item.what.items)), item.kind, item.on))
@@ -145,6 +149,12 @@ class _Builder:
         return flat
 
     def _bits(self, names: Iterable[str]) -> int:
+        unknown = sorted(set(names := list(names)) - self.number.keys())
+        if unknown:
+            raise EngineRoomError(
+                f"a condition names {unknown[0]}, which is no table of FROM",
+                remedy="write each column as table.column, with the table's alias where it has one",
+            )
         return sum(1 << self.number[name] for name in set(names))
 
     def _conditions(self, equalities: Sequence[Equality], within: int) -> list[_Condition]:
@@ -206,14 +216,20 @@ class _Builder:
         return tree
 
     def _companion_sets(self, join: _Join, current: int, unused: list[int]) -> None:
-        """Tables that only inner joins part are companions; what an outer, semi or anti join adds is a set of its own."""
+        """Tables that only inner joins part are companions; what an outer, semi or anti join adds is a set of its own.
+
+        Both sides of a join whose order is fixed are sets of their own.
+        """
         join.set_number = current
         if join.kind == "table":
             self.companions[join.tables] = current
             return
         left, right = join.sides()
+        if join.kind == "straight":
+            current = unused[0]
+            unused[0] += 1
         self._companion_sets(left, current, unused)
-        if not _is_inner(join.kind):
+        if join.kind not in ("inner", "multi"):
             current = unused[0]
             unused[0] += 1
         self._companion_sets(right, current, unused)
@@ -439,7 +455,7 @@ class _Builder:
     def _is_associative(first: _Join, second: _Join) -> bool:
         if first.kind == "left" and second.kind == "left":
             return any(condition.used & second.sides()[0].tables for condition in second.conditions)
-        return _is_inner(first.kind)
+        return first.kind in ("inner", "multi") and second.kind != "straight"
 
     def _concretize(self, multiple: _Condition, join: _Join) -> _Condition:
         """One equality of the two sides; columns of tables that the join names already are preferred."""

@@ -8,7 +8,7 @@ events must be the trace's.
 from __future__ import annotations
 
 import collections
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -73,9 +73,11 @@ def compare(query: Query, planned: Planned, *, most_pairs: int) -> Compared:
     from engineroom._native import join_order as kernel
 
     theirs = planned.named_events(0)
-    ours = _events(kernel.enumerate(graphs.from_json(planned.graph(0)), most_calls=most_pairs))
+    forced = planned.forced_edges
+    ours = _events(kernel.enumerate(graphs.from_json(planned.graph(0)), most_calls=most_pairs), forced)
     built = build(query.sql)
-    ours_whole = _events(kernel.enumerate(graphs.from_json(built.graph), most_calls=most_pairs))
+    straight = {k for k, kind in enumerate(built.kinds) if kind == "straight"}
+    ours_whole = _events(kernel.enumerate(graphs.from_json(built.graph), most_calls=most_pairs), straight)
     is_same_graph = built.tables == planned.tables and built.graph == planned.graph(0)
     simplified: tuple[Any, ...] = (None,) * 5
     if planned.steps is not None:
@@ -91,7 +93,7 @@ def compare(query: Query, planned: Planned, *, most_pairs: int) -> Compared:
         simplified = (
             found.counters["calls"] == planned.pairs_after_steps,
             # As a set: the order of a graph's edges at its nodes depends on the way by which it was simplified.
-            collections.Counter(_events(found)) == collections.Counter(planned.named_events()),
+            collections.Counter(_events(found, forced)) == collections.Counter(planned.named_events()),
             planned.steps,
             steps,
             simple.edges == graph.edges,
@@ -109,8 +111,8 @@ def compare(query: Query, planned: Planned, *, most_pairs: int) -> Compared:
     )
 
 
-def _events(found: Any) -> list[tuple[int, int, int]]:
-    return [tuple(event) for event in found.events.tolist()]
+def _events(found: Any, forced: Collection[int]) -> list[tuple[int, int, int]]:
+    return graphs.as_reported(map(tuple, found.events.tolist()), forced)
 
 
 def _first_difference(ours: list[Any], theirs: list[Any], tables: list[str]) -> str:

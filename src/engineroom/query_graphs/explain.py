@@ -91,8 +91,10 @@ def _block(planned: Planned, sql: str | None) -> dict[str, Any]:
 
     graph = graphs.from_json(planned.graph())
     found = kernel.enumerate(graph)
-    ours, servers = [tuple(event) for event in found.events.tolist()], planned.named_events()
+    servers = planned.named_events()
+    ours = graphs.as_reported(map(tuple, found.events.tolist()), planned.forced_edges)
     rows = [max(1.0, planned.filtered_rows[node]) for node in range(len(planned.tables))]
+    is_built, why_not = (None, None) if sql is None else _is_built(sql, planned)
     return {
         "tables": [
             {"name": name, "rows": planned.rows[i], "filtered_rows": rows[i]}
@@ -103,7 +105,8 @@ def _block(planned: Planned, sql: str | None) -> dict[str, Any]:
             for edge, known in zip(planned.graph()["edges"], planned.graphs[-1], strict=True)
         ],
         "simplification_steps": planned.steps or 0,
-        "graph_built_by_us_is_equal": None if sql is None else _is_built(sql, planned),
+        "graph_built_by_us_is_equal": is_built,
+        "reader_refused": why_not,
         "events_equal": ours == servers,
         "events_equal_but_for_sides": [_without_sides(event) for event in ours]
         == [_without_sides(event) for event in servers],
@@ -145,12 +148,13 @@ def _without_sides(event: tuple[int, ...]) -> tuple[int, ...]:
     return min(left, right), max(left, right), edge
 
 
-def _is_built(sql: str, planned: Planned) -> bool | None:
-    """Whether our reader makes the same graph of the statement; None when it does not know such statements."""
+def _is_built(sql: str, planned: Planned) -> tuple[bool | None, str | None]:
+    """Whether our reader makes the same graph of the statement; None, and why, when it does not know such statements."""
     try:
-        return bool(build(sql).graph == planned.graph(0))
-    except (EngineRoomError, KeyError):
-        return None
+        built = build(sql)
+    except EngineRoomError as error:
+        return None, error.problem
+    return built.tables == planned.tables and built.graph == planned.graph(0), None
 
 
 def tree(nodes: Any, tables: Sequence[str], at: int = -1) -> dict[str, Any]:
@@ -211,6 +215,8 @@ def _block_lines(block: dict[str, Any], pair_limit: int | None) -> list[str]:
         for k, edge in enumerate(block["edges"])
     ]
     lines += ["", f"Hypergraph built by us: {_EQUAL[block['graph_built_by_us_is_equal']]}"]
+    if block["reader_refused"]:
+        lines += [f"  {block['reader_refused']}"]
     events = _EQUAL[block["events_equal"]]
     if block["events_equal_but_for_sides"] and not block["events_equal"]:
         events = "equal, but for which side of some pairs is called left"

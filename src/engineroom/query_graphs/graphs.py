@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ from engineroom.errors import EngineRoomError
 if TYPE_CHECKING:
     from engineroom._native.join_order import Enumeration, Graph
 
-__all__ = ["ALGORITHMS", "as_json", "event_lines", "from_json", "nodes_of", "read", "shape"]
+__all__ = ["ALGORITHMS", "as_json", "as_reported", "event_lines", "from_json", "nodes_of", "read", "shape"]
 
 ALGORITHMS = ("faithful", "fast", "dpccp", "dpsize", "dpsub")
 REMEDY = 'write it as {"nodes": 3, "edges": [{"left": [0], "right": [1]}, {"left": [1], "right": [2]}]}'
@@ -125,6 +125,13 @@ def event_lines(found: Enumeration, *, one_line_a_pair: bool) -> Iterator[str]:
             yield f'["pair", {text(left)}, {text(right)}, {json.dumps(sorted(edges))}]'
         else:
             yield from (f'["pair", {text(left)}, {text(right)}, {edge}]' for edge in edges)
+
+
+def as_reported(
+    events: Iterable[tuple[int, int, int]], forced: Collection[int]
+) -> list[tuple[int, int, int]]:
+    """The events as MySQL 9.7.4 reports them: of the edges in `forced`, whose join's order is fixed, with the sides exchanged."""
+    return [(right, left, edge) if edge in forced else (left, right, edge) for left, right, edge in events]
 
 
 def nodes_of(bits: int) -> list[int]:

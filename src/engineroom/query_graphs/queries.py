@@ -20,7 +20,7 @@ from typing import Any
 from engineroom import paths
 from engineroom.query_graphs import graphs
 
-__all__ = ["Query", "benchmark_graphs", "queries", "schema"]
+__all__ = ["Query", "benchmark_graphs", "queries", "schema", "straight_queries"]
 
 GENERIC_TABLES = 20
 GENERIC_COLUMNS = 12  # but t00 has one for each other table, so that it can be the hub of a star of all
@@ -44,6 +44,16 @@ def queries() -> tuple[Query, ...]:
     """All queries, as committed."""
     listed = json.loads((_folder() / "queries.json").read_text(encoding="utf-8"))["queries"]
     return tuple(Query(**query) for query in listed)
+
+
+def straight_queries() -> Iterator[Query]:
+    """Random joins some of which are STRAIGHT_JOINs, with outer joins in every second one; made anew each time, in no file."""
+    for number in range(80):
+        n = 3 + number % 7
+        joins = _Joins(f"straight{number}", n, straight_share=0.4)
+        sql = _select(joins.tree(joins.tables, 0.25 * (number % 2)))
+        if "STRAIGHT_JOIN" in sql:
+            yield Query(f"straight-{number}", "straight joins", n, True, sql)
 
 
 def schema() -> list[str]:
@@ -115,7 +125,8 @@ def _equalities() -> Iterator[Query]:
 class _Joins:
     """A random tree of joins written as SQL, over some of the generic tables."""
 
-    def __init__(self, seed: str, n: int) -> None:
+    def __init__(self, seed: str, n: int, *, straight_share: float = 0.0) -> None:
+        self.straight_share = straight_share
         self.rng = random.Random(seed)
         self.tables = self.rng.sample(range(GENERIC_TABLES), n)
         self.columns = dict.fromkeys(self.tables, 0)
@@ -136,6 +147,8 @@ class _Joins:
         left = self.tree(tables[:cut], left_share)
         right = self.tree(tables[cut:], left_share)
         kind = "LEFT JOIN" if self.rng.random() < left_share else "JOIN"
+        if self.straight_share and self.rng.random() < self.straight_share:
+            kind = "STRAIGHT_JOIN"
         right = right if len(tables) - cut == 1 else f"({right})"
         return f"{left} {kind} {right} ON {self.condition(tables[:cut], tables[cut:])}"
 

@@ -1,7 +1,8 @@
 """The part of SQL that the comparison's queries use: joins with ON, commas, parentheses, and EXISTS in WHERE.
 
 `parse` gives the tables as they are nested and the conditions as lists of equalities. Anything else is an error that says where
-the reader stopped.
+the reader stopped. Refused by name are what the server would plan in another way than the text suggests: NATURAL, USING and RIGHT
+joins, hints and SELECT STRAIGHT_JOIN, an EXISTS that the server does not turn into a join.
 """
 
 from __future__ import annotations
@@ -9,12 +10,26 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NoReturn
 
 from engineroom.errors import EngineRoomError
 
 __all__ = ["Block", "Equality", "Joined", "Nest", "Subquery", "parse"]
 
 Column = tuple[str, str]  # alias, column
+
+# Words that follow a table and are no alias of it.
+_NO_ALIAS = re.compile(
+    "JOIN|LEFT|ON|WHERE|INNER|CROSS|STRAIGHT_JOIN|NATURAL|RIGHT|USING|FULL|GROUP|HAVING|ORDER|LIMIT|UNION|EXCEPT|INTERSECT|"
+    "USE|FORCE|IGNORE|PARTITION|WINDOW|FOR|LATERAL|TABLESAMPLE|SELECT|FROM",
+    re.IGNORECASE,
+)
+_REFUSED = {
+    "NATURAL": "NATURAL JOIN compares all columns of the same name, which the text does not show; write its ON",
+    "USING": "USING is not read; write ON with both columns",
+    "RIGHT": "RIGHT JOIN is not read; write it as a LEFT JOIN with its sides exchanged",
+    "LATERAL": "LATERAL is not read",
+}
 
 _TOKEN = re.compile(r"\s*(?:(\w+)|(.))")
 
@@ -92,23 +107,43 @@ class _Reader:
 
     def name(self) -> str:
         word = self.peek()
-        if not re.fullmatch(r"[A-Za-z_]\w*", word):
+        if not re.fullmatch(r"[A-Za-z_]\w*", word) or _NO_ALIAS.fullmatch(word):
             self.fail("a name")
         self.at += 1
         return word
 
-    def fail(self, wanted: str) -> None:
+    def fail(self, wanted: str) -> NoReturn:
         where = self.tokens[self.at][1] if self.at < len(self.tokens) else len(self.text)
+        if self.peek().upper() in _REFUSED:
+            self.refuse(_REFUSED[self.peek().upper()])
         raise EngineRoomError(
             f"expected {wanted} at character {where} of the statement, got {self.text[where : where + 30]!r}",
             remedy="write joins with ON, equalities of columns or sums, AND, and EXISTS subqueries; nothing else is read",
         )
 
-    def block(self) -> Block:
+    @staticmethod
+    def refuse(problem: str) -> NoReturn:
+        raise EngineRoomError(
+            problem, remedy="write the statement without it, or take the graph from the server's trace"
+        )
+
+    def block(self, *, in_exists: bool = False) -> Block:
         self.take("SELECT")
+        if self.is_next("STRAIGHT_JOIN"):
+            self.refuse(
+                "SELECT STRAIGHT_JOIN fixes the order of all tables; write STRAIGHT_JOIN between tables"
+            )
         while not self.is_next("FROM"):
             if not self.peek():
                 self.fail("FROM")
+            if self.is_next("/", "*", "+"):
+                self.refuse("hints may fix an order and are not read")
+            if self.is_next("SELECT"):
+                self.refuse("a subquery in the list of columns is a block of its own and not read")
+            if in_exists and self.is_next("("):
+                self.refuse(
+                    "EXISTS over a function is not read: with an aggregate it is a block of its own; write SELECT 1"
+                )
             self.at += 1
         self.take("FROM")
         nest = self.commas()
@@ -155,8 +190,7 @@ class _Reader:
         if self.is_next("AS"):
             self.take("AS")
             return self.name()
-        words = ("JOIN", "LEFT", "ON", "WHERE", "INNER", "CROSS", "STRAIGHT_JOIN")
-        if re.fullmatch(r"[A-Za-z_]\w*", self.peek()) and self.peek().upper() not in words:
+        if re.fullmatch(r"[A-Za-z_]\w*", self.peek()) and not _NO_ALIAS.fullmatch(self.peek()):
             return self.name()
         return table
 
@@ -170,7 +204,12 @@ class _Reader:
                 self.take("NOT")
             if self.is_next("EXISTS"):
                 self.take("EXISTS", "(")
-                subqueries.append(Subquery(negated, self.block()))
+                inner = self.block(in_exists=True)
+                if any(each.negated for each in inner.subqueries):
+                    self.refuse(
+                        "NOT EXISTS inside EXISTS is not read: the server plans the outer one as a block of its own"
+                    )
+                subqueries.append(Subquery(negated, inner))
                 self.take(")")
             else:
                 where += self.equality()

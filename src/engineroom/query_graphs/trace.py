@@ -77,6 +77,25 @@ class Planned:
         return any("[forced noncommutative]" in line for line in self.tree)
 
     @property
+    def forced_edges(self) -> frozenset[int]:
+        """The numbers of the edges whose join is held so; the first edges are the tree's joins from below, left to right."""
+        depth = [len(row) - len(row.lstrip()) for row in self.tree]
+        joins = [mine < below for mine, below in zip(depth, [*depth[1:], 0], strict=True)]
+        done: list[int] = []  # the joins' rows, each after those under it
+        waiting: list[tuple[int, int]] = []  # a join's row, and how many of its inputs are complete
+        for row, is_join in enumerate(joins):
+            if is_join:
+                waiting.append((row, 0))
+                continue
+            while waiting:
+                top, inputs = waiting.pop()
+                if inputs == 0:
+                    waiting.append((top, 1))
+                    break
+                done.append(top)
+        return frozenset(k for k, row in enumerate(done) if "[forced noncommutative]" in self.tree[row])
+
+    @property
     def filtered_rows(self) -> dict[int, float]:
         """The estimated rows of each table that its own conditions leave; those of the table where the trace does not say."""
         return self.rows | self._kept_rows
