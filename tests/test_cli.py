@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import resource
 import shutil
 import subprocess
@@ -26,6 +27,7 @@ from engineroom.errors import EngineRoomError
 
 CASES = 2400
 PARTS = 8
+DAMAGES = 300
 
 NUMBERS = (
     "0",
@@ -208,6 +210,7 @@ def cases(seed: int, n: int, files: list[Path]) -> list[list[str]]:
         lambda: ["calibrate", "--samples", pick(("0", "-1", "1001", "x")), "--output", file()],
         lambda: ["calibrate", "--samples", "1", "--folder", file(), "--output", str(files[0].parent / "folder")],
         lambda: ["join-order", "enumerate", graph(), *pick(([], ["--quiet"])), *pick(([], ["--algorithm", word()]))],
+        lambda: ["join-order", "explain", "--trace", file(), "--format", pick(("text", "json", "dot", word()))],
         lambda: ["join-order", "explain", word(), *pick(([], ["--version", word()], ["--database", word()]))],
         lambda: [
             "compare", file(), *pick(([], ["--schema", file()])), *pick(([], ["--data", file()])),
@@ -272,6 +275,90 @@ def test_no_command_ends_in_a_traceback(part: int, somewhere: Path, monkeypatch:
         where = "".join(traceback.format_exception(error)[-2:])
         failures.append(f"{[a[:80] for a in arguments]!r}:\n{where}")
     assert not failures, f"{len(failures)} of {CASES // PARTS}:\n" + "\n".join(failures[:12])
+
+
+# What MySQL 9.7 says of `SELECT 1 FROM a JOIN b ON a.x = b.y`, without the lines that are not read.
+TRACE = {
+    "select#": 1,
+    "join_optimizer": [
+        "After pushdown; remaining WHERE conditions are (none), table filters are (none):",
+        "* Inner join [companion set 0x5555850076f8] (equijoin condition = (a.x = b.y))",
+        "  * a [companion set 0x5555850076f8]",
+        "  * b [companion set 0x5555850076f8]",
+        "",
+        "Constructed hypergraph:",
+        "digraph G {  # 1 edges",
+        '  a -> b [label="(a.x = b.y) (0.5)",arrowhead=none]',
+        "}",
+        "",
+        "Enumerating subplans:",
+        "Found node b [rows=2]",
+        " - current access paths for {b}: {TABLE_SCAN, cost=0.59, init_cost=0, rows=2})",
+        "Found node a [rows=2]",
+        " - current access paths for {a}: {INDEX_SCAN, cost=0.59, init_cost=0, rows=2})",
+        "Found sets {a} and {b}, connected by condition (a.x = b.y)",
+        " - current access paths for {a,b}: {HASH_JOIN, cost=2.16, init_cost=1.26, rows=2, join_order=(a,b)})",
+        "Enumerated 3 subplans keeping a total of 4 access paths, got 1 candidate(s) to finalize:",
+        "Final cost is 2.2.",
+    ],
+}
+VALUES = (
+    "null", "-1", "1e999", "NaN", '"x"', "[]", "{}", '""', "true", "9" * 30, "[1]", '"\\u001b[31mred"', "0.5", "2026-01-01",
+)  # fmt: skip
+
+
+def damaged(text: str, random_: random.Random) -> bytes:
+    """A file that was right before some bytes, or some values, became others."""
+    held = bytearray(text.encode())
+    if random_.random() < 0.4:
+        for _ in range(random_.choice((1, 1, 3))):
+            at = random_.randrange(len(held) or 1)
+            change = random_.randrange(4)
+            if change == 0:
+                held[at : at + 1] = bytes([random_.randrange(256)])
+            elif change == 1:
+                del held[at : at + random_.randrange(1, 50)]
+            elif change == 2:
+                held[at:at] = held[at : at + random_.randrange(1, 80)]
+            else:
+                del held[at:]
+        return bytes(held)
+    values = list(re.finditer(r'"(?:[^"\\]|\\.)*"|(?<=[:,\[ ])-?\d[\d.e+-]*|null', text))
+    for found in sorted(random_.sample(values, random_.choice((1, 1, 3))), key=lambda found: -found.start()):
+        text = text[: found.start()] + random_.choice(VALUES) + text[found.end() :]
+    return text.encode()
+
+
+@pytest.mark.usefixtures("little_memory")
+def test_a_damaged_file_ends_no_command_in_a_traceback_and_steers_no_terminal(
+    somewhere: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("ENGINEROOM_ROOT", str(somewhere))
+    run = tmp_path / "run.json"
+    exported = CliRunner().invoke(cli._cli, ["ledger", "export", "fig-7-22", "-n", "1", "-o", str(run)])
+    assert exported.exit_code == 0, exported.exception
+    whole = {
+        ("ledger", "read"): run.read_text(),
+        ("join-order", "explain", "--format", "text", "--trace"): json.dumps(TRACE),
+        ("join-order", "explain", "--format", "dot", "--trace"): json.dumps(TRACE),
+    }
+    random_ = random.Random(1)
+    file = tmp_path / "damaged"
+    failures = []
+    for command, text in whole.items():
+        file.write_text(text)
+        assert CliRunner().invoke(cli._cli, [*command, str(file)]).exit_code == 0
+        for _ in range(DAMAGES):
+            held = damaged(text, random_)
+            file.write_bytes(held)
+            result = CliRunner().invoke(cli._cli, [*command, str(file)])
+            if result.exception is not None and not isinstance(
+                result.exception, EngineRoomError | SystemExit
+            ):
+                failures.append(f"{command}: {result.exception!r}: {held[:4000]!r}")
+            if re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", result.output):
+                failures.append(f"{command}: {result.output!r}")
+    assert not failures, "\n".join(failures[:5])
 
 
 def commands(command: click.Command, words: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:

@@ -211,6 +211,8 @@ def test_a_trace_from_elsewhere_is_explained_without_a_server(server, tmp_path):
         ("", "no JSON"),
         ("[" * 100_000, "no JSON"),
         ("{}", "joins nothing"),
+        ('{"join_optimizer": ["Enumerating subplans:", 7]}', r"join_optimizer: \[1\] is 7, not a text"),
+        ('{"select#": [], "join_optimizer": []}', "select#: it is a list"),
         (
             '{"select#": 7, "join_optimizer": ["Enumerating subplans:", "Found sets {a} and {b}, connected by condition x"]}',
             None,

@@ -99,9 +99,10 @@ def load(path: Path) -> runs.Run:
             origin="exported",
             recorded_at=held["recorded_at"],
         )
-        y = subject.y_column if subject.x is not None else None
-        if y in run.table.columns and not pd.api.types.is_numeric_dtype(run.table[y]):
-            raise ValueError(f"column {y} of its table holds no numbers")
+        numbers = {"repeat", subject.y_column} if subject.x is not None else {"repeat"}
+        for column in sorted(numbers & set(run.table.columns)):
+            if not pd.api.types.is_numeric_dtype(run.table[column]):
+                raise ValueError(f"column {column} of its table holds something else than numbers")
     except ValueError as error:
         raise EngineRoomError(f"{name} is not a whole exported run: {error}", remedy=remedy) from error
     return run

@@ -99,18 +99,25 @@ def explain(  # noqa: PLR0917 - click gives them by name
     EXPLAIN FORMAT=TREE the statement, and keep SELECT trace FROM information_schema.optimizer_trace.
     """
     from engineroom.query_graphs.dot import dot
-    from engineroom.query_graphs.explain import of_trace, text
+    from engineroom.query_graphs.explain import MOST_TRACE_BYTES, of_trace, text
 
     if (statement is None) == (trace is None):
         raise click.UsageError("give a STATEMENT, or the file of a trace with --trace")
     if trace is not None:
-        blocks = of_trace(trace.read_text(encoding="utf-8", errors="replace"))
+        with trace.open("rb") as file:
+            held = file.read(MOST_TRACE_BYTES + 1)
+        if len(held) > MOST_TRACE_BYTES:
+            raise EngineRoomError(
+                f"the trace has more than {MOST_TRACE_BYTES // 10**6} MB",
+                remedy="let the optimizer look at fewer pairs, or trace a part of the statement",
+            )
+        blocks = of_trace(held.decode(errors="replace"))
         found: dict[str, Any] = {"server": None, "pair_limit": None, "blocks": blocks}
     else:
         found = _explained(str(statement), database, version, pairs)
     forms = {
         "json": lambda: json.dumps(found, indent=2),
-        "dot": lambda: dot(found),
+        "dot": lambda: files.visible(dot(found)),
         "text": lambda: files.visible(text(found)),
     }
     click.echo(forms[form]())

@@ -80,7 +80,12 @@ def of_trace(trace: str, sql: str | None = None) -> list[dict[str, Any]]:
         if isinstance(planned, TraceError):
             found.append({"select": select, "refused": planned.problem})
         elif len(planned.tables) > 1 and planned.graphs:
-            found.append({"select": select, **_block(planned, sql)})
+            try:
+                found.append({"select": select, **_block(planned, sql)})
+            except TraceError as error:
+                found.append({"select": select, "refused": error.problem})
+            except (KeyError, ValueError) as error:  # a table without rows; a graph that the kernel refuses
+                found.append({"select": select, "refused": f"its trace contradicts itself: {error}"})
     if not found:
         raise EngineRoomError("the statement joins nothing", remedy="give a SELECT over at least two tables")
     return found
@@ -237,5 +242,9 @@ def _block_lines(block: dict[str, Any], pair_limit: int | None) -> list[str]:
     ours = block["our_plan"]
     lines += ["", "Our plan (hash joins only):"]
     lines += [f"  none: {ours['refused']}"] if "refused" in ours else tree_lines(ours["tree"])
-    lines += ["", f"The server's order: {block['server_join_order']}, cost {block['server_cost']:g}"]
+    order, cost = block["server_join_order"], block["server_cost"]  # None where the trace ends too early
+    lines += [
+        "",
+        f"The server's order: {order or 'unknown'}, cost {'unknown' if cost is None else f'{cost:g}'}",
+    ]
     return lines

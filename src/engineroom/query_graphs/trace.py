@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from engineroom import forms
 from engineroom.errors import EngineRoomError
 
 __all__ = ["Edge", "Planned", "TraceError", "blocks", "plannings", "read_trace", "trace_of", "traced"]
@@ -193,16 +194,18 @@ def plannings(trace: Any) -> Iterator[Planned]:
 def blocks(text: str) -> Iterator[tuple[int | None, Planned | TraceError]]:
     """Each query block of a trace, with the number of its SELECT: what was planned, or why it cannot be read."""
     try:
-        value = json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise TraceError(f"the trace is no JSON: {error}") from None
-    for select, lines in _join_optimizer(value):
+        found = list(_join_optimizer(json.loads(text)))
+    except (ValueError, RecursionError) as error:
+        raise TraceError(f"the trace is no JSON that can be read: {error}") from None
+    for select, lines in found:
         try:
             yield select, _planned(lines, select)
         except TraceError as error:
             yield select, error
         except (KeyError, IndexError) as error:
             yield select, TraceError(f"the trace of this block names a table that it has not listed: {error}")
+        except ValueError as error:
+            yield select, TraceError(f"the trace of this block holds something else than a number: {error}")
 
 
 def _join_optimizer(value: Any, select: int | None = None) -> Iterator[tuple[int | None, list[str]]]:
@@ -211,7 +214,12 @@ def _join_optimizer(value: Any, select: int | None = None) -> Iterator[tuple[int
         select = value.get("select#", select)
         for key, inner in value.items():
             if key == "join_optimizer":
-                yield select, inner
+                try:
+                    if select is not None:
+                        forms.require(int, select, file="select#", remedy="")
+                    yield select, forms.require(list[str], inner, file=key, remedy="")
+                except forms.FormError as error:
+                    raise TraceError(f"the trace is none of a join: {error.problem}") from None
             else:
                 yield from _join_optimizer(inner, select)
     elif isinstance(value, list):
@@ -268,6 +276,8 @@ def _planned(lines: Sequence[str], select: int | None = None) -> Planned:
 
 def _leaves(tree: Sequence[str]) -> list[str]:
     """The names of the tables in a printed tree of joins: what stands under nothing."""
+    if not tree:
+        raise TraceError("the trace of this block has no tree of joins")
     depth = [len(row) - len(row.lstrip()) for row in tree]
     return [
         re.sub(r" \[companion set \w+\]$", "", row.strip()).removeprefix("* ")
