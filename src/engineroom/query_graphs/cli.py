@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from engineroom import files, progress
+from engineroom import files, progress, sql_text
 from engineroom.errors import EngineRoomError
 from engineroom.query_graphs import graphs
 
@@ -80,30 +80,42 @@ def enumerate_graph(graph: str, algorithm: str, quiet: bool, limit: int | None) 
     type=click.IntRange(1),
     help="Let the optimizer look at so many pairs; by default what the server allows. A star of 15 tables has 114,688.",
 )
-@click.option("--format", "form", type=click.Choice(["text", "json", "dot"]), default="text")
+@click.option(
+    "--run",
+    "run_s",
+    type=click.IntRange(1),
+    metavar="SECONDS",
+    help="Run the statement, too, once per plan and at most so long, for actual rows beside the estimated ones.",
+)
+@click.option("--format", "form", type=click.Choice(["text", "json", "dot", "html"]), default="text")
 def explain(  # noqa: PLR0917 - click gives them by name
     statement: str | None,
     database: str | None,
     version: str,
     trace: Path | None,
     pairs: int | None,
+    run_s: int | None,
     form: str,
 ) -> None:
     """Show the hypergraph of each query block of STATEMENT, its pairs, our plan and the server's.
 
     A shared server of the version is used (engineroom server start, or ENGINEROOM_DSN for your own), else one for this statement
-    alone; the statement is explained, not run. Without --database it is about the tables of data/join_order/schema.sql: t00 to t19
-    with columns c0 to c11. --format dot is for Graphviz: pipe it into `dot -Tsvg`.
+    alone; the statement is explained, and run with --run alone. STATEMENT may be the name of a file that holds it. Without --database it is about the tables of data/join_order/schema.sql: t00 to t19
+    with columns c0 to c11. --format dot is for Graphviz: pipe it into `dot -Tsvg`. --format html is one page for a browser, with
+    the graph drawn and nothing loaded from elsewhere.
 
     For --trace, on a server of 9.7: SET optimizer_switch = 'hypergraph_optimizer=on', optimizer_trace = 'enabled=on'; then
     EXPLAIN FORMAT=TREE the statement, and keep SELECT trace FROM information_schema.optimizer_trace.
     """
     from engineroom.query_graphs.dot import dot
     from engineroom.query_graphs.explain import MOST_TRACE_BYTES, of_trace, text
+    from engineroom.query_graphs.page import page
 
     if (statement is None) == (trace is None):
         raise click.UsageError("give a STATEMENT, or the file of a trace with --trace")
     if trace is not None:
+        if run_s is not None:
+            raise click.UsageError("a trace has no server that could run its statement; leave --run out")
         with trace.open("rb") as file:
             held = file.read(MOST_TRACE_BYTES + 1)
         if len(held) > MOST_TRACE_BYTES:
@@ -114,16 +126,24 @@ def explain(  # noqa: PLR0917 - click gives them by name
         blocks = of_trace(held.decode(errors="replace"))
         found: dict[str, Any] = {"server": None, "pair_limit": None, "blocks": blocks}
     else:
-        found = _explained(str(statement), database, version, pairs)
+        found = _explained(_text_of(str(statement)), database, version, pairs, run_s)
     forms = {
         "json": lambda: json.dumps(found, indent=2),
         "dot": lambda: files.visible(dot(found)),
+        "html": lambda: page(found),
         "text": lambda: files.visible(text(found)),
     }
     click.echo(forms[form]())
 
 
-def _explained(statement: str, database: str | None, version: str, pairs: int | None) -> dict[str, Any]:
+def _text_of(statement: str) -> str:
+    """The statement, or what the file of that name holds."""
+    return sql_text.read(Path(statement), "statement") if graphs.exists(statement) else statement
+
+
+def _explained(
+    statement: str, database: str | None, version: str, pairs: int | None, run_s: int | None
+) -> dict[str, Any]:
     from engineroom.query_graphs import compare
     from engineroom.query_graphs.explain import explain as explained
     from engineroom.query_graphs.explain import refuse_without_hypergraph
@@ -138,4 +158,4 @@ def _explained(statement: str, database: str | None, version: str, pairs: int | 
         refuse_without_hypergraph(server)  # before the tables, which an older server cannot make
         if database is None:
             compare.load(server)
-        return explained(server, statement, database or compare.DATABASE, most_pairs=pairs)
+        return explained(server, statement, database or compare.DATABASE, most_pairs=pairs, run_s=run_s)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from engineroom import sql_text
@@ -11,7 +11,9 @@ from engineroom.errors import EngineRoomError
 from engineroom.measuring.statement import plan as plan_of
 from engineroom.query_graphs import graphs
 from engineroom.query_graphs.build import build
+from engineroom.query_graphs.hints import hint_of, hinted
 from engineroom.query_graphs.trace import Planned, TraceError, blocks, trace_of, traced
+from engineroom.query_graphs.trees import joined_sets, tree_of
 
 if TYPE_CHECKING:
     from engineroom._native.join_order import Graph
@@ -33,11 +35,17 @@ def refuse_without_hypergraph(server: Server) -> None:
 
 
 def explain(
-    server: Server, sql: str, database: str | None, *, most_pairs: int | None = None
+    server: Server,
+    sql: str,
+    database: str | None,
+    *,
+    most_pairs: int | None = None,
+    run_s: int | None = None,
 ) -> dict[str, Any]:
     """Every query block of `sql` as `of_trace` has it, the plans of both optimizers, and the limit of pairs, as plain JSON types.
 
-    most_pairs: optimizer_max_subgraph_pairs; None: the server's own.
+    most_pairs: optimizer_max_subgraph_pairs; None: the server's own. run_s: run the statement, too, for at most so many seconds
+    per plan; the plans then have actual rows beside the estimated ones.
     """
     import mysql.connector
 
@@ -45,12 +53,15 @@ def explain(
     sql = sql_text.one_statement(sql, "the text")
     try:
         with contextlib.closing(server.connect(database)) as connection:
-            usual = plan_of(server, connection, sql)
+            if run_s is not None:
+                _refuse_unless_it_reads(sql)
+            usual = _plan(server, connection, sql, run_s)
             with traced(connection, most_pairs=most_pairs, most_bytes=MOST_TRACE_BYTES) as cursor:
                 cursor.execute("SELECT @@optimizer_max_subgraph_pairs")
                 (limit,) = cursor.fetchone()
-                trace = trace_of(cursor, sql)
-                plan = plan_of(server, connection, sql)
+                found = of_trace(trace_of(cursor, sql), sql)
+                plan = _plan(server, connection, sql, run_s)
+                tried = _hint_tried(server, connection, sql, found, run_s)
     except mysql.connector.Error as error:
         remedy = f"correct the statement for the database {database}"
         if error.errno == mysql.connector.errorcode.ER_BAD_DB_ERROR:
@@ -62,9 +73,72 @@ def explain(
     return {
         "server": server.version,
         "pair_limit": int(limit),
-        "blocks": of_trace(trace, sql),
+        "statement": sql,
+        "is_run": run_s is not None,
+        "blocks": found,
         "hypergraph_plan": plan,
         "usual_plan": usual,
+        "hint_tried": tried,
+    }
+
+
+def _refuse_unless_it_reads(sql: str) -> None:
+    word = sql_text.first_word(sql)
+    if word not in ("SELECT", "WITH", "TABLE"):
+        raise EngineRoomError(
+            f"a statement that begins with {word or 'no word'} is not run",
+            remedy="leave --run out: it is then explained alone",
+        )
+
+
+def _is_order_of(tree: Mapping[str, Any], order: str | None) -> bool | None:
+    """Whether an order of the trace makes the plan's sets of tables; None where it is missing or no tree of joins of two inputs."""
+    try:
+        return None if order is None else joined_sets(tree_of(order)) == joined_sets(tree)
+    except ValueError:
+        return None
+
+
+def _plan(server: Server, connection: Any, sql: str, run_s: int | None) -> str:
+    """The plan; with `run_s` after a run in a transaction that may only read, or the estimated plan when the time was not enough."""
+    import mysql.connector
+
+    if run_s is None:
+        return plan_of(server, connection, sql)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT @@max_execution_time")
+        (before,) = cursor.fetchone()
+        cursor.execute(f"SET max_execution_time = {1000 * run_s}")
+        cursor.execute("START TRANSACTION READ ONLY")
+        try:
+            cursor.execute(f"EXPLAIN ANALYZE {sql}")
+            return str(cursor.fetchall()[0][0]).rstrip()
+        except mysql.connector.Error as error:
+            if error.errno != mysql.connector.errorcode.ER_QUERY_TIMEOUT:
+                raise
+        finally:
+            cursor.execute("ROLLBACK")
+            cursor.execute(f"SET max_execution_time = {before}")
+    return f"not finished after {run_s} s; the estimates:\n{plan_of(server, connection, sql)}"
+
+
+def _hint_tried(
+    server: Server, connection: Any, sql: str, found: Sequence[dict[str, Any]], run_s: int | None
+) -> dict[str, Any] | None:
+    """The hint for our plan of the first SELECT, and whether the server's plan has our order with it; None where there is none to try."""
+    block = next((each for each in found if each["select"] == 1 and "refused" not in each), None)
+    ours = block["our_plan"] if block is not None else {}
+    text = hinted(sql, ours["hint"]) if ours.get("hint") else None
+    if text is None:
+        return None
+    with connection.cursor() as cursor:
+        again = next((planned for select, planned in blocks(trace_of(cursor, text)) if select == 1), None)
+    order = again.join_order if isinstance(again, Planned) else None
+    return {
+        "select": 1,
+        "hint": ours["hint"],
+        "gets_ours": _is_order_of(ours["tree"], order),
+        "plan": _plan(server, connection, text, run_s),
     }
 
 
@@ -145,7 +219,8 @@ def _our_plan(planned: Planned, graph: Graph, rows: Sequence[float]) -> dict[str
         cost="hash_join",
         kinds=[edge.kind for edge in edges],
     )
-    return {"cost": ours.cost, "tree": tree(ours.nodes, planned.tables)}
+    found = tree(ours.nodes, planned.tables)
+    return {"cost": ours.cost, "tree": found, "hint": hint_of(found)}
 
 
 def _without_sides(event: tuple[int, ...]) -> tuple[int, ...]:
@@ -188,10 +263,25 @@ def text(explained: dict[str, Any]) -> str:
     lines = [f"MySQL {explained['server']}" if explained["server"] else "A trace of MySQL 9.7"]
     for block in explained["blocks"]:
         lines += ["", f"SELECT #{block['select']}", *(_block_lines(block, explained["pair_limit"]))]
+    if explained.get("hint_tried"):
+        lines += ["", tried_line(explained["hint_tried"])]
     for title, key in (("by the hypergraph optimizer", "hypergraph_plan"), ("without it", "usual_plan")):
         if key in explained:
             lines += ["", f"The server's plan {title}:", explained[key]]
     return "\n".join(lines)
+
+
+def hint_line(hint: str | None) -> str:
+    """What to write for our order."""
+    if hint is None:
+        return "no JOIN_ORDER hint asks for this order: it joins two joins, and the hint adds one table at a time"
+    return f"the hint for this order: SELECT /*+ {hint} */ ..."
+
+
+def tried_line(tried: Mapping[str, Any]) -> str:
+    """What became of the hint on the server."""
+    outcome = {True: "joins in our order", False: "joins in another order", None: "shows no order"}
+    return f"With {tried['hint']} in SELECT #{tried['select']} the server {outcome[tried['gets_ours']]}."
 
 
 _EQUAL = {
@@ -242,6 +332,8 @@ def _block_lines(block: dict[str, Any], pair_limit: int | None) -> list[str]:
     ours = block["our_plan"]
     lines += ["", "Our plan (hash joins only):"]
     lines += [f"  none: {ours['refused']}"] if "refused" in ours else tree_lines(ours["tree"])
+    if "refused" not in ours:
+        lines += [f"  {hint_line(ours['hint'])}"]
     order, cost = block["server_join_order"], block["server_cost"]  # None where the trace ends too early
     lines += [
         "",

@@ -21,7 +21,17 @@ from engineroom.errors import EngineRoomError
 if TYPE_CHECKING:
     from engineroom._native.join_order import Enumeration, Graph
 
-__all__ = ["ALGORITHMS", "as_json", "as_reported", "event_lines", "from_json", "nodes_of", "read", "shape"]
+__all__ = [
+    "ALGORITHMS",
+    "as_json",
+    "as_reported",
+    "event_lines",
+    "exists",
+    "from_json",
+    "nodes_of",
+    "read",
+    "shape",
+]
 
 ALGORITHMS = ("faithful", "fast", "dpccp", "dpsize", "dpsub")
 REMEDY = 'write it as {"nodes": 3, "edges": [{"left": [0], "right": [1]}, {"left": [1], "right": [2]}]}'
@@ -29,14 +39,15 @@ REMEDY = 'write it as {"nodes": 3, "edges": [{"left": [0], "right": [1]}, {"left
 
 def read(path: str) -> Graph:
     """The graph in a file, or from standard input for `-`; `FILE#NAME` is one of a file's named graphs."""
-    file, _, name = (path, "", "") if path == "-" or _exists(path) else path.partition("#")
+    file, _, name = (path, "", "") if path == "-" or exists(path) else path.partition("#")
     value = files.read_json(
         None if file == "-" else Path(file), "graph", remedy=f"name a file, or - for standard input; {REMEDY}"
     )
     return from_json(_one_of(value, file, name))
 
 
-def _exists(path: str) -> bool:
+def exists(path: str) -> bool:
+    """Whether a file has this name, also where the text can be no name."""
     try:
         return Path(path).exists()
     except (OSError, ValueError):  # too long, a loop of links, a NUL
