@@ -1,0 +1,100 @@
+"""`engineroom class`: grade a folder of submissions."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from engineroom import files, paths
+from engineroom.classroom.grading import grade as grading
+from engineroom.classroom.grading import sheets, submissions
+from engineroom.classroom.grading.jail import Limits
+from engineroom.errors import EngineRoomError, refuse_unwritable
+
+__all__ = ["classes"]
+
+
+@click.group()
+def classes() -> None:
+    """Exercises for a class."""
+
+
+@classes.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="The table of points to write.")
+@click.option(
+    "--class",
+    "class_folder",
+    type=click.Path(path_type=Path),
+    help="Folder that `make class` wrote; _build/class unless told.",
+)
+@click.option("--format", "form", type=click.Choice(sheets.FORMS), default="csv", show_default=True)
+@click.option("--jobs", type=click.IntRange(1, 64), help="Questions at once; one per processor unless told.")
+@click.option(
+    "--seconds", type=click.FloatRange(1, 3600), default=20, show_default=True, help="Per question."
+)
+@click.option(
+    "--memory-mib", type=click.IntRange(512, 1 << 20), default=2048, show_default=True, help="Per question."
+)
+@click.option(
+    "--isolation",
+    type=click.Choice(["auto", "namespaces", "limits"]),
+    default="auto",
+    show_default=True,
+    help="namespaces: refuse to grade without them. limits: do without them.",
+)
+def grade(
+    *,
+    folder: Path,
+    out: Path,
+    class_folder: Path | None,
+    form: str,
+    jobs: int | None,
+    seconds: float,
+    memory_mib: int,
+    isolation: str,
+) -> None:
+    """Grade the notebooks in FOLDER: STUDENT/CHAPTER.ipynb, STUDENT_CHAPTER.ipynb, or the zip files that students export.
+
+    Each question is graded in processes of its own. What is finished is kept in a journal beside OUT: the same command goes on
+    from there, and grades again only what has changed. Beside OUT is a report with every failure, for the instructor only.
+    """
+    chosen = class_folder or paths.build() / "class"
+    handouts = submissions.read_handouts(chosen)
+    found = submissions.find(folder, list(handouts))
+    refuse_unwritable(out)
+    written = [out, out.with_suffix(".report.md"), grading.journal_of(out)]
+    for file in written:
+        refuse_unwritable(file)
+    secrets = [*grading.secrets(chosen, folder, out), written[1].resolve()]
+    results, used = grading.grade(
+        found,
+        handouts,
+        out=out,
+        hidden=secrets,
+        limits=Limits(seconds=seconds, memory_mib=memory_mib),
+        jobs=jobs or os.cpu_count() or 1,
+        isolation=isolation,
+    )
+    try:
+        sheets.write(out, form, results, found, handouts)
+        written[1].write_text(sheets.report(results, found, grading.ISOLATIONS[used]), encoding="utf-8")
+    except OSError as error:
+        raise EngineRoomError(
+            f"{error.filename} cannot be written: {error.strerror}",
+            remedy="make room there, or name another place",
+        ) from error
+    click.echo(f"Isolation: {grading.ISOLATIONS[used]}")
+    if used == "namespaces":
+        for place in secrets:
+            if place.exists() and not grading.can_hide(place):
+                said = f"not hidden from answers, since Python or the book lies in it: {place}"
+                click.echo(files.visible(said), err=True)
+    students = {each.student for each in found}
+    click.echo(f"{len(students)} students, {len(found)} notebooks, {len(results)} questions: {out}")
+    click.echo(f"Every failure, with what was given, expected and got: {written[1]}")
+    for each in found:
+        if each.fault:
+            click.echo(files.visible(f"not graded: {each.origin}: {each.fault}"), err=True)

@@ -1,0 +1,371 @@
+"""All questions of a folder of submissions, each in a pair of processes of its own, with a journal to go on from."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import hashlib
+import json
+import os
+import queue
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from engineroom import paths, progress
+from engineroom.classroom.grading import forks
+from engineroom.classroom.grading.jail import Limits
+from engineroom.classroom.grading.submissions import Given, Submission, answer_cells
+from engineroom.errors import EngineRoomError
+
+__all__ = ["ISOLATIONS", "Result", "can_hide", "grade", "journal_of", "secrets"]
+
+ISOLATIONS = {
+    "namespaces": "Linux namespaces: no network, no other process, nothing writable but an empty folder; "
+    "limits of time, memory, processes and files",
+    "limits": "limits of time, memory and files only: an answer can reach the network and the files and processes "
+    "of the account that grades",
+}
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one question of one student earned, and why not all of it."""
+
+    student: str
+    chapter: str
+    question: str
+    points: float
+    most: float
+    failures: list[dict[str, Any]]
+    note: str
+    digest: str
+
+
+def journal_of(out: Path) -> Path:
+    """The file beside `out` that keeps each result as soon as it is there."""
+    return out.with_name(out.name + ".journal")
+
+
+def grade(
+    submissions: list[Submission],
+    handouts: dict[str, Given],
+    *,
+    out: Path,
+    hidden: list[Path],
+    limits: Limits,
+    jobs: int,
+    isolation: str = "auto",
+) -> tuple[list[Result], str]:
+    """The results of all questions, in order, and the isolation that was used. What the journal has is not graded again."""
+    limits_text = json.dumps(asdict(limits))
+    wanted = [
+        (each, handouts[each.chapter], question)
+        for each in submissions
+        if not each.fault
+        for question in handouts[each.chapter].questions
+    ]
+    kept = _read_journal(journal_of(out))
+    done: dict[tuple[str, str, str], Result] = {}
+    left = []
+    for submission, given, question in wanted:
+        cells = answer_cells(given, submission, question)
+        digest = _digest(cells, given, question, limits_text)
+        key = (submission.student, given.chapter, question)
+        if key in kept and kept[key].digest == digest:
+            done[key] = kept[key]
+        else:
+            left.append((key, given, cells, digest))
+
+    modules = sorted(
+        {
+            name
+            for given in handouts.values()
+            for cells in given.cells.values()
+            for cell in cells
+            for name in _imports(cell)
+        }
+    )
+    idle: queue.Queue[_Pair] = queue.Queue()
+    with contextlib.ExitStack() as stack, journal_of(out).open("a") as journal:
+        pairs = [
+            stack.enter_context(_pair(modules, hidden, limits, isolation))
+            for _ in range(max(1, min(jobs, len(left))))
+        ]
+        for pair in pairs:
+            idle.put(pair)
+
+        def one(work: Any) -> Result:
+            pair = idle.get()
+            try:
+                return pair.grade(*work)
+            finally:
+                idle.put(pair)
+
+        pool = stack.enter_context(ThreadPoolExecutor(len(pairs)))
+        futures = [pool.submit(one, work) for work in left]
+        try:
+            for future in progress.bar(
+                as_completed(futures), total=len(futures), desc="Questions", unit="question"
+            ):
+                try:
+                    result = future.result()
+                except (OSError, EOFError) as error:
+                    raise EngineRoomError(
+                        "a grading process was ended from outside, perhaps for want of memory",
+                        remedy="run the same command again: it goes on from the journal; fewer --jobs take less memory",
+                    ) from error
+                journal.write(json.dumps(asdict(result)) + "\n")
+                journal.flush()
+                done[result.student, result.chapter, result.question] = result
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for pair in pairs:
+                pair.stop()
+            raise
+        used = pairs[0].isolation
+    return [done[each.student, given.chapter, question] for each, given, question in wanted], used
+
+
+class _Pair:
+    """Two processes that fork: one for the students' answers, one for the tests."""
+
+    def __init__(
+        self, student: socket.socket, judge: socket.socket, base: dict[str, Any], scratch: Path
+    ) -> None:
+        self._student, self._judge, self._base, self._scratch = student, judge, base, scratch
+        self.isolation = ""
+
+    def start(self, modules: list[str]) -> None:
+        order = self._base | {"modules": modules, "scratch": str(self._scratch)}
+        forks.send(self._student, order)
+        forks.send(self._judge, order)
+        self.isolation = forks.receive(self._student)[0]["isolation"]
+        forks.receive(self._judge)
+
+    def stop(self) -> None:
+        """End what runs; its question has no result."""
+        for control in (self._student, self._judge):
+            with contextlib.suppress(OSError):
+                control.shutdown(socket.SHUT_RDWR)
+
+    def grade(
+        self, key: tuple[str, str, str], given: Given, cells: list[dict[str, str]], digest: str
+    ) -> Result:
+        """One question; whatever the answer does, this returns in the time limit and a moment."""
+        question = key[2]
+        limits = self._base["limits"]
+        answers = given.answers[question]
+        ours = [cell["source"] for cell in cells if cell["name"] == "given"]
+        theirs, mine = socket.socketpair()
+        heard, told = os.pipe()
+        scratch = Path(tempfile.mkdtemp(dir=self._scratch))
+        scratch.chmod(0o777)
+        begun = time.monotonic()
+        order = self._base | {"cells": cells, "answers": answers, "scratch": str(scratch)}
+        forks.send(self._student, order, (theirs.fileno(),))
+        forks.send(
+            self._judge,
+            {
+                "given": ours,
+                "answers": answers,
+                "test": given.tests[question],
+                "memory_mib": limits["memory_mib"],
+            },
+            (mine.fileno(), told),
+        )
+        for each in (theirs, mine):
+            each.close()
+        os.close(told)
+        is_late, text = False, b""
+        while True:
+            patience = begun + limits["seconds"] - time.monotonic()
+            if patience <= 0 or not select.select([heard], [], [], patience)[0]:
+                is_late = True
+                break
+            part = os.read(heard, 65536)
+            if not part:
+                break
+            text += part
+        os.close(heard)
+        forks.send(self._student, {})
+        forks.send(self._judge, {})
+        status = forks.receive(self._student)[0]["status"]
+        forks.receive(self._judge)
+        shutil.rmtree(scratch, ignore_errors=True)
+        return _result(
+            key,
+            given,
+            digest,
+            text=text,
+            status=status,
+            is_late=is_late,
+            seconds=limits["seconds"],
+            has_answer=len(cells) > len(ours),
+        )
+
+
+def _result(
+    key: tuple[str, str, str],
+    given: Given,
+    digest: str,
+    *,
+    text: bytes,
+    status: int,
+    is_late: bool,
+    seconds: float,
+    has_answer: bool,
+) -> Result:
+    most = given.points[key[2]]
+    lines = [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith(b"\n")]
+    notes = [f"its cell raised {error}" for line in lines for error in line.get("errors", [])]
+    if not has_answer:
+        notes.append("no answer was found")
+    cases = {line["name"]: line for line in lines if "name" in line}
+    names = _names(given.tests[key[2]])
+    passed = sum(case["passed"] for case in cases.values())
+    failures = [
+        {k: case[k] for k in ("name", "said", "given", "hidden")}
+        for case in cases.values()
+        if not case["passed"]
+    ]
+    missing = [name for name in names if name not in cases]
+    if is_late:
+        notes.append(f"it took longer than {seconds:g} seconds")
+    elif missing:
+        notes.append("the grading process ended early")
+    if any("its process ended" in each["said"] for each in failures):
+        notes.append(_ended(status))
+    failures += [
+        {
+            "name": name,
+            "said": notes[-1],
+            "given": "",
+            "hidden": f"hidden=True)\ndef {name}" in given.tests[key[2]],
+        }
+        for name in missing
+    ]
+    points = round(most * passed / len(names), 4) if names else 0.0
+    return Result(*key, points, most, failures, "; ".join(notes), digest)
+
+
+def _ended(status: int) -> str:
+    if status < 0:
+        with contextlib.suppress(ValueError):
+            return f"its process was ended by {signal.Signals(-status).name}"
+    return f"its process ended itself with exit code {status}"
+
+
+def _names(test: str) -> list[str]:
+    return [node.name for node in ast.parse(test).body if isinstance(node, ast.FunctionDef)]
+
+
+@contextlib.contextmanager
+def _pair(modules: list[str], hidden: list[Path], limits: Limits, isolation: str) -> Iterator[_Pair]:
+    environment = {
+        name: os.environ[name]
+        for name in ("PATH", "LANG", "LC_ALL", "ENGINEROOM_GRADING_DEBUG")
+        if name in os.environ
+    } | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MPLBACKEND": "agg", "HOME": "/nonexistent"}
+    with contextlib.ExitStack() as stack:
+        scratch = Path(
+            stack.enter_context(tempfile.TemporaryDirectory(prefix="grading-", ignore_cleanup_errors=True))
+        )
+        scratch.chmod(0o755)
+        controls = []
+        for kind in ("student", "judge"):
+            ours, theirs = socket.socketpair()
+            stack.enter_context(ours)
+            command = [sys.executable, "-m", "engineroom.classroom.grading.forks", kind, str(theirs.fileno())]
+            child = subprocess.Popen(
+                command, pass_fds=(theirs.fileno(),), env=environment, stdin=subprocess.DEVNULL, cwd="/"
+            )
+            theirs.close()
+            stack.callback(_ended_with, ours, child)
+            controls.append(ours)
+        base = {
+            "limits": asdict(limits),
+            "isolation": isolation,
+            "hidden": [str(place) for place in hidden if can_hide(place)],
+        }
+        pair = _Pair(controls[0], controls[1], base, scratch)
+        try:
+            pair.start(modules)
+        except (EOFError, OSError) as error:
+            raise EngineRoomError(
+                "the process for the answers did not start",
+                remedy="engineroom doctor, and look at the message above",
+            ) from error
+        if isolation == "namespaces" and pair.isolation != "namespaces":
+            raise EngineRoomError(
+                "this machine lets us have no Linux namespaces",
+                remedy="grade in a virtual machine or a container of its own with --isolation limits",
+            )
+        yield pair
+
+
+def _ended_with(control: socket.socket, child: subprocess.Popen[bytes]) -> None:
+    control.close()
+    try:
+        child.wait(10)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        child.wait()
+
+
+def can_hide(place: Path) -> bool:
+    """Whether it can be covered: not where Python itself or the package lie in it."""
+    resolved = place.resolve()
+    needed = (Path(sys.prefix), Path(sys.base_prefix), Path(__file__), Path(tempfile.gettempdir()))
+    return resolved.exists() and not any(each.resolve().is_relative_to(resolved) for each in needed)
+
+
+def secrets(class_folder: Path, submissions: Path, out: Path) -> list[Path]:
+    """What no answer may read: tests, solutions, other answers, results."""
+    found = [class_folder, submissions, out, journal_of(out)]
+    with contextlib.suppress(EngineRoomError, OSError):
+        root = paths.root()
+        found += [root / "notebooks", root / "tests", root / ".git", root / "book"]
+        # The built book shows the solutions, too; the kernels are needed.
+        found += [each for each in (root / "_build").glob("*") if each.name != "native"]
+    return [each.resolve() for each in found]
+
+
+def _read_journal(file: Path) -> dict[tuple[str, str, str], Result]:
+    """What was finished; a last line that was cut off is left out."""
+    found = {}
+    if file.exists():
+        for line in file.read_text(errors="replace").splitlines():
+            try:
+                result = Result(**json.loads(line))
+            except (ValueError, TypeError):
+                continue
+            found[result.student, result.chapter, result.question] = result
+    return found
+
+
+def _digest(cells: list[dict[str, str]], given: Given, question: str, limits: str) -> str:
+    return hashlib.sha256(json.dumps([cells, given.tests[question], limits]).encode()).hexdigest()
+
+
+def _imports(cell: str) -> Iterator[str]:
+    try:
+        tree = ast.parse(cell)
+    except SyntaxError:
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)

@@ -1,0 +1,51 @@
+"""The exercises' present tests, run apart from the answers: solutions pass, starters and planted wrong answers do not."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+
+from engineroom.classroom import handouts
+from engineroom.classroom.grading import grade as grading
+from engineroom.classroom.grading import submissions
+from engineroom.classroom.grading.jail import Limits
+
+pytestmark = pytest.mark.usefixtures("spilled_to_memory")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("master", handouts.masters(), ids=lambda master: master.stem)
+def test_processes_apart_grade_as_one_process_does(master, tmp_path):
+    handout = handouts.make(master, tmp_path / "class", run_tests=False)
+    given = submissions.read_handouts(tmp_path / "class")
+    folder = tmp_path / "submissions"
+    for student, notebook in (("right", handout.solution), ("starter", handout.student)):
+        (folder / student).mkdir(parents=True)
+        shutil.copy(notebook, folder / student)
+    wrong_answers = handouts.wrong_answers(master)
+    for i, wrong in enumerate(wrong_answers):
+        notebook = json.loads(handout.student.read_text())
+        for cell in notebook["cells"]:
+            if cell["cell_type"] == "code" and given[master.stem].ids.get(cell["id"]) == wrong.question:
+                cell["source"] = wrong.code
+        (folder / f"wrong{i}").mkdir()
+        (folder / f"wrong{i}" / f"{master.stem}.ipynb").write_text(json.dumps(notebook))
+
+    results, _ = grading.grade(
+        submissions.find(folder, [master.stem]),
+        given,
+        out=tmp_path / "grades.csv",
+        hidden=[],
+        limits=Limits(),
+        jobs=2,
+    )
+    of = {(each.student, each.question): each for each in results}
+    for question in given[master.stem].questions:
+        assert of["right", question].points == of["right", question].most, of["right", question]
+        assert of["starter", question].points < of["starter", question].most
+    for i, wrong in enumerate(wrong_answers):
+        result = of[f"wrong{i}", wrong.question]
+        assert result.points < result.most, wrong.misconception
+        assert "longer than" not in result.note
