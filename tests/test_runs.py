@@ -181,6 +181,9 @@ def test_every_recording_can_be_read_and_holds_nothing_private() -> None:
         ("type", 'tables[""][1].type is "date", not one of boolean, integer, number, string'),
         ("method", "makes no run (method is"),
         ("column", "makes no run"),
+        ("0.5", "makes no run (fig-7-22.live.2.csv: cannot safely cast"),
+        ("inf", "makes no run (fig-7-22.live.2.csv: "),
+        ("9" * 30, "makes no run ("),
     ],
 )
 def test_a_bad_recording_is_named_by_file_and_place_and_stops_nothing_but_itself(
@@ -193,6 +196,10 @@ def test_a_bad_recording_is_named_by_file_and_place_and_stops_nothing_but_itself
     meta = bad.with_suffix(".json")
     if isinstance(spoilt, bytes):
         meta.write_bytes(spoilt)
+    elif spoilt[0] in "0i9":  # among the repeats, which are whole numbers
+        table = pd.read_csv(bad, dtype=str)
+        table.loc[0, "repeat"] = spoilt
+        table.to_csv(bad, index=False)
     else:
         held = json.loads(meta.read_text())
         if spoilt == "method":

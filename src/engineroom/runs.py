@@ -351,13 +351,16 @@ def _read(path: Path) -> Run:
 
 
 def _read_csv(path: Path, fields: list[Column]) -> pd.DataFrame:
-    """Read with the written types, so that the server "5.7" stays a text."""
-    table = pd.read_csv(
-        path,
-        dtype={field["name"]: _KINDS[field["type"]] for field in fields},
-        keep_default_na=False,
-        na_values={field["name"]: [""] for field in fields},
-    )
+    """Read with the written types, so that the server "5.7" stays a text. Raises ValueError where a column holds another type."""
+    try:
+        table = pd.read_csv(
+            path,
+            dtype={field["name"]: _KINDS[field["type"]] for field in fields},
+            keep_default_na=False,
+            na_values={field["name"]: [""] for field in fields},
+        )
+    except (TypeError, OverflowError) as error:  # 0.5 or infinity among whole numbers
+        raise ValueError(f"{path.name}: {error}") from error
     for each in fields:
         column = table[each["name"]]
         if each["type"] == "integer" and not column.isna().any():
