@@ -31,7 +31,7 @@ export default {
   title: "Which version a read shows, rule by rule",
 
   inputs: [
-    { name: "step", label: "Step", values: [0, 1, 2, 3, 4, 5], start: 2, format: (step) => (step ? `version ${count(step)} is judged` : "before the first version") },
+    { name: "step", label: "Step", values: [0, 1, 2, 3, 4, 5], start: 2, format: (step) => (step ? `up to version ${count(step)}` : "before the first version") },
     { name: "moment", label: "First read", values: Array.from({ length: EVENTS + 1 }, (_, i) => i), start: 7, format: (n) => (n ? `after event ${count(n)}` : "before all events") },
     { name: "level", label: "Isolation level of the reader", values: [0, 1, 2], start: 2, format: (level) => LEVELS[level] },
     { name: "history", label: "History", values: [0, 1, 2, 3], start: 1, format: (history) => NAMES[history] },
@@ -66,7 +66,7 @@ export default {
       ["The view's low_limit_id", view ? count(view.low_limit_id) : "no view"],
       ["Its up_limit_id", view ? count(view.up_limit_id) : "no view"],
       ["Its ids", view ? view.ids.join(", ") || "none" : "no view"],
-      ["Its own id", view ? view.creator_id ? count(view.creator_id) : "0: has not written" : "no view"],
+      ["Its own id", view ? count(view.creator_id) : "no view"],
       ["Rule that decides", last ? last.rule ? `${count(last.rule)}` : "none" : "none yet"],
       ["Versions built", count(Math.min(judged ? judged - (is_done && last.is_shown ? 1 : 0) : 0, found.steps))],
       ["The read sees", !is_done ? "not known yet" : found.is_there ? `value ${count(found.value)}` : "no row"],
@@ -126,7 +126,7 @@ export default {
     // The counter, as the view sees it.
     const line = end + 84;
     const cell = (width - 2) / MOST_COUNTER;
-    text(0, line, "Ids and numbers, as the view judges them", 'font-weight="700"');
+    text(0, line, "Ids, as the view judges them", 'font-weight="700"');
     const ids = new Set([...events.map((event) => event.id), ...versions.map((version) => version.id)]);
     for (let each = 1; each < counter; each += 1) {
       const at = 1 + (each - 1) * cell;
@@ -154,7 +154,7 @@ export default {
 
     // The versions, the newest first.
     const list = line + 104;
-    const [box, step] = [124, 34];
+    const [box, step] = [116, 34];
     text(0, list, "Versions of the row, newest first", 'font-weight="700"');
     versions.forEach((version, i) => {
       const y = list + 10 + i * step;
@@ -169,8 +169,8 @@ export default {
       const [rule, ...rest] = said.split(": ");
       if (width > 480 || !rest.length) text(box + 14, y + 18, said, 'font-size="12"');
       else {
-        text(box + 12, y + 11, `${rule}:`, 'font-size="12"');
-        text(box + 12, y + 25, rest.join(": "), 'font-size="12"');
+        text(box + 10, y + 11, `${rule}: ${rest[1] ?? "shown"}`, 'font-size="12"');
+        text(box + 10, y + 25, rest[1] ? rest[0] : "nobody is asked", 'font-size="12"');
       }
     });
     const height = list + 10 + MOST_VERSIONS * step + 4;
