@@ -112,6 +112,15 @@ def test_an_expression_that_never_ends_is_stopped() -> None:
         evaluate('all(y["a"][50] > 0 for i in range(10000000))', Y)
 
 
+def test_a_claim_cannot_compute_with_whole_numbers_of_any_length() -> None:
+    squared = "9" * 300
+    for i in range(10):
+        squared = f"[v{i} * v{i} for v{i} in [{squared}]][0]"
+    for claim in (f'y["a"][1] < {squared}', f'y["a"][1] < 7 % {"9" * 4000}'):
+        with pytest.raises(ExpressionError, match="1024 bits"):
+            evaluate(claim, {"a": {1: 1.0}})
+
+
 @pytest.mark.parametrize(
     "expression",
     [

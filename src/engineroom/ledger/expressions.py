@@ -36,6 +36,7 @@ Rows: TypeAlias = Mapping[str, Mapping[Key, float]]
 # What a claim may cost: a step is a node that is evaluated, or an item of a list, text or range that is made.
 _STEPS = 1_000_000
 _LONGEST = 10_000  # characters
+_WIDEST_BITS = 1024  # of a whole number: as far as a float reaches
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     function.__name__: function for function in (sorted, min, max, all, any, abs, len, range)
 }
@@ -244,10 +245,11 @@ class Evaluator:
         if sizes and isinstance(operation, ast.Mult):
             times = [part for part in (left, right) if isinstance(part, int)]
             self._pay(sizes[0] * max([0, *times]))
-        elif isinstance(operation, ast.Mult) and isinstance(left, int) and isinstance(right, int):
-            self._pay((left.bit_length() + right.bit_length()) // 64)
         else:
             self._pay(sum(sizes))
+        for part in (left, right):
+            if isinstance(part, int) and part.bit_length() > _WIDEST_BITS:
+                raise ExpressionError(f"a whole number of more than {_WIDEST_BITS} bits")
         return _BINARY[type(operation)](left, right)
 
     def _compare(
