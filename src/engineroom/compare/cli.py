@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
 from engineroom import files, sql_text
-from engineroom.compare import report
+from engineroom.compare import many, report, slow_log
 from engineroom.compare.sides import compare as compared
+from engineroom.compare.sides import compare_many
 
 __all__ = ["compare"]
+
+LIMIT_S = 60.0
 
 
 @click.command()
@@ -25,6 +29,19 @@ __all__ = ["compare"]
 @click.option(
     "-o", "--option", "options", multiple=True, metavar="NAME=VALUE", help="An option of all servers."
 )
+@click.option(
+    "--limit",
+    "limit_s",
+    type=click.FloatRange(0, min_open=True),
+    help="Stop a run after so many seconds. By default 60 where QUERY holds many statements, else none.",
+)
+@click.option(
+    "--top",
+    type=click.IntRange(1),
+    default=20,
+    show_default=True,
+    help="Of many statements, measure this many digests.",
+)
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
 def compare(  # noqa: PLR0917 (click passes them by name)
     query: Path,
@@ -34,24 +51,47 @@ def compare(  # noqa: PLR0917 (click passes them by name)
     rows: int | None,
     repeats: int,
     options: tuple[str, ...],
+    limit_s: float | None,
+    top: int,
     form: str,
 ) -> None:
     """Run the statement in the file QUERY on each version and show plan, counters, CPU and rows side by side.
 
     Each version runs as a private server with the settings made equal that differ by default and cost CPU time. A statement that
     changes rows is rolled back after each run. When no version runs it the exit code is 1.
+
+    A QUERY of many statements, or a slow log, gives a table by digest: statements that differ in their values alone are one, and
+    the one that took longest stands for them. A slow log's digests are sorted by the time that they took there.
     """
-    found = compared(
-        sql_text.one_statement(sql_text.read(query, "query"), query.name),
-        versions=[part.strip() for part in versions.split(",") if part.strip()],
-        schema=schema,
-        data=data,
-        rows=rows,
-        repeats=repeats,
-        options=dict(map(_option, options)),
-    )
+    arguments: dict[str, Any] = {
+        "versions": [part.strip() for part in versions.split(",") if part.strip()],
+        "schema": schema,
+        "data": data,
+        "rows": rows,
+        "repeats": repeats,
+        "options": dict(map(_option, options)),
+    }
+    text = files.read_text(query, "query")
+    if slow_log.is_slow_log(text) or len(sql_text.statements(text)) > 1:
+        _many(query, top, form, limit_s=LIMIT_S if limit_s is None else limit_s, **arguments)
+        return
+    statement = sql_text.one_statement(sql_text.read(query, "query"), query.name)
+    found = compared(statement, limit_s=limit_s, **arguments)
     click.echo(json.dumps(found.json(), indent=2) if form == "json" else files.visible(report.text(found)))
     if not found.measured:
+        sys.exit(1)
+
+
+def _many(query: Path, top: int, form: str, **arguments: Any) -> None:
+    chosen = many.choose(slow_log.read(query), top)
+    found = compare_many([each.statement for each in chosen.taken], **arguments) if chosen.taken else []
+    shown = (
+        json.dumps(many.json_of(chosen, found), indent=2)
+        if form == "json"
+        else files.visible(many.text(chosen, found))
+    )
+    click.echo(shown)
+    if not any(each.measured for each in found):
         sys.exit(1)
 
 

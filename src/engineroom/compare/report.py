@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from engineroom.compare.sides import Comparison, Side
 
-__all__ = ["text"]
+__all__ = ["row_text", "seconds_text", "table", "text"]
 
 _WIDTH = 100
 
@@ -16,11 +16,12 @@ def text(comparison: Comparison) -> str:
     """The whole as lines: cost, result, counters, plans, settings."""
     sides = comparison.sides
     lines = textwrap.wrap(" ".join(comparison.statement.split()), _WIDTH, max_lines=6, placeholder=" ...")
-    lines += ["", *_table(["", *(side.version for side in sides)], _cost(comparison)), ""]
+    lines += ["", *table(["", *(side.version for side in sides)], _cost(comparison)), ""]
     lines += [f"Results: {comparison.results}"]
     for where, found in comparison.differing_rows().items():
         lines += [
-            f"  {where}: " + (" ".join(_row(row) for row in found) or "nothing among the rows that were kept")
+            f"  {where}: "
+            + (" ".join(row_text(row) for row in found) or "nothing among the rows that were kept")
         ]
     for side in sides:
         if side.refused:
@@ -31,7 +32,7 @@ def text(comparison: Comparison) -> str:
     names = sorted({name for side in sides for name in side.counters})
     if names:
         rows = [[name, *(_count(side, name) for side in sides)] for name in names]
-        lines += ["", "Counters that moved (least of the repeats):", *_table(["", *_versions(sides)], rows)]
+        lines += ["", "Counters that moved (least of the repeats):", *table(["", *_versions(sides)], rows)]
     made_equal = ", ".join(
         name if value is True else f"{name}={value}" for name, value in comparison.equal_settings.items()
     )
@@ -43,7 +44,7 @@ def text(comparison: Comparison) -> str:
             [name, *(_short(values[version]) for version in _versions(sides))]
             for name, values in common.items()
         ]
-        lines += ["", "Settings that still differ:", *_table(["", *_versions(sides)], rows)]
+        lines += ["", "Settings that still differ:", *table(["", *_versions(sides)], rows)]
     if len(differing) > len(common):
         lines += [
             f"{len(differing) - len(common)} further settings or flags exist in some of these versions only; --format json lists them."
@@ -55,7 +56,7 @@ def _cost(comparison: Comparison) -> list[list[str]]:
     sides = comparison.sides
     first = next((side.server_cpu_s for side in sides if side.server_cpu_s), None)
     runs = max((len(side.cpu_repeats_s) for side in sides), default=0)
-    rows = [[f"server CPU, median of {runs}", *(_seconds(side.server_cpu_s, side) for side in sides)]]
+    rows = [[f"server CPU, median of {runs}", *(seconds_text(side.server_cpu_s, side) for side in sides)]]
     if first:
         rows.append(
             [
@@ -68,7 +69,7 @@ def _cost(comparison: Comparison) -> list[list[str]]:
         rows.append(
             ["the first once more", f"{comparison.control_cpu_s / first:.2f}", *("" for _ in sides[1:])]
         )
-    rows.append(["elapsed, median", *(_seconds(side.wall_s, side) for side in sides)])
+    rows.append(["elapsed, median", *(seconds_text(side.wall_s, side) for side in sides)])
     if any(side.affected_rows is not None for side in sides):
         rows.append(["rows changed", *(_number(side.affected_rows) for side in sides)])
     else:
@@ -82,11 +83,13 @@ def _spread(side: Side, first: float) -> str:
     return f"{min(cpu) / first:.2f} to {max(cpu) / first:.2f}" if cpu else "-"
 
 
-def _row(row: Sequence[str | None]) -> str:
+def row_text(row: Sequence[str | None]) -> str:
+    """A row of a result on one line, long values cut."""
     return "(" + ", ".join("NULL" if value is None else _short(value) for value in row) + ")"
 
 
-def _seconds(value: float | None, side: Side) -> str:
+def seconds_text(value: float | None, side: Side) -> str:
+    """A side's seconds in a unit that fits, or why there are none."""
     if side.refused:
         return "refused"
     if value is None:
@@ -117,7 +120,8 @@ def _short(value: str | None) -> str:
     return shown if len(shown) <= 34 else shown[:31] + "..."
 
 
-def _table(head: list[str], rows: list[list[str]]) -> list[str]:
+def table(head: list[str], rows: list[list[str]]) -> list[str]:
+    """Lines with aligned columns, the first to the left."""
     widths = [max(len(row[i]) for row in (head, *rows)) for i in range(len(head))]
     return [
         "  "

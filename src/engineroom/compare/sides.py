@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import statistics
+import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -22,7 +23,7 @@ from engineroom.progress import bar
 if TYPE_CHECKING:
     from engineroom.servers import Server
 
-__all__ = ["EQUAL_SETTINGS", "Comparison", "Side", "compare"]
+__all__ = ["EQUAL_SETTINGS", "Comparison", "Side", "compare", "compare_many", "is_repeatable"]
 
 # Each differs by default between 5.6, 5.7, 8.0 and 9.7, and costs or saves CPU time by itself.
 EQUAL_SETTINGS: Mapping[str, str | int | bool] = {
@@ -162,14 +163,48 @@ def compare(
     rows: int | None = None,
     repeats: int = 5,
     options: Mapping[str, str | int | bool] | None = None,
+    limit_s: float | None = None,
 ) -> Comparison:
-    """Run `statement` on each version after making the same tables and rows there.
+    """Run `statement` on each version after making the same tables and rows there; `compare_many` says how.
+
+    A statement that can be run only once, such as CREATE TABLE, is run once.
+    """
+    (found,) = compare_many(
+        [sql_text.one_statement(statement, "the query")],
+        versions=versions,
+        schema=schema,
+        data=data,
+        rows=rows,
+        repeats=repeats,
+        options=options,
+        limit_s=limit_s,
+    )
+    return found
+
+
+def is_repeatable(statement: str) -> bool:
+    """Whether it can be run again and again: it changes nothing, or what can be rolled back."""
+    return sql_text.first_word(statement) in _REPEATABLE | _ROLLED_BACK
+
+
+def compare_many(
+    statements: Sequence[str],
+    *,
+    versions: Sequence[str] = ("5.7", "9.7"),
+    schema: Path | None = None,
+    data: Path | None = None,
+    rows: int | None = None,
+    repeats: int = 5,
+    options: Mapping[str, str | int | bool] | None = None,
+    limit_s: float | None = None,
+) -> list[Comparison]:
+    """Run each of `statements` on each version, one statement after the other, over the same tables and rows.
 
     `schema` and `data` are files of SQL statements; `rows` fills every table of the schema with that many made rows. A statement
     that changes rows is rolled back after each repeat. Raises EngineRoomError for what a reader can mend, among it a schema
-    that every version refuses; what one version refuses is part of the result.
+    that every version refuses; what one version refuses is part of the result. A run that takes longer than `limit_s` is
+    stopped, and that version does not run the statement again.
     """
-    statement = sql_text.one_statement(statement, "the query")
     if len(set(versions)) != len(versions) or not versions:
         raise EngineRoomError(
             f"versions are {', '.join(versions) or 'none'}", remedy="name each version once, such as 5.7,9.7"
@@ -198,7 +233,7 @@ def compare(
     sides: dict[str, Side] = {}
     ready: dict[str, _Ready] = {}
     tables: list[made_rows.Table] | None = None
-    control: float | None = None
+    measured: list[tuple[dict[str, Side], float | None]] = []
     with provenance.watch() as watched, contextlib.ExitStack() as running:
         for version in versions:
             server = running.enter_context(servers.start(version, options=chosen))
@@ -229,9 +264,14 @@ def compare(
                 sides[version] = refused[0]
             else:
                 ready[version] = here
-        measured, control = _measured(ready, statement, repeats)
-        sides |= measured
-    if all(side.refused_at in ("schema", "rows") for side in sides.values()):
+        # Without a server that is ready there is nothing to show progress of.
+        shown = bar(
+            statements, desc="Statements", unit="statement", disable=True if len(statements) == 1 else None
+        )
+        measured = [
+            _measured(ready, statement, repeats, limit_s) for statement in (shown if ready else statements)
+        ]
+    if not ready:
         raise EngineRoomError(
             "no version takes it: "
             + "; ".join(
@@ -242,15 +282,19 @@ def compare(
             if data or all(side.refused_at == "schema" for side in sides.values())
             else "give rows of your own with --data",
         )
-    return Comparison(
-        statement=statement,
-        sides=tuple(sides[version] for version in versions),
-        equal_settings=chosen,
-        repeats=repeats,
-        made_rows=rows,
-        provenance={**provenance.machine(seed=0), "during": watched},
-        control_cpu_s=control,
-    )
+    about_run = {**provenance.machine(seed=0), "during": watched}
+    return [
+        Comparison(
+            statement=statement,
+            sides=tuple((sides | of_statement)[version] for version in versions),
+            equal_settings=chosen,
+            repeats=repeats,
+            made_rows=rows,
+            provenance=about_run,
+            control_cpu_s=control,
+        )
+        for statement, (of_statement, control) in zip(statements, measured, strict=True)
+    ]
 
 
 @dataclass(frozen=True)
@@ -317,44 +361,82 @@ def _analyze(connection: Any) -> None:
 
 
 def _measured(
-    ready: Mapping[str, _Ready], statement: str, repeats: int
+    ready: Mapping[str, _Ready], statement: str, repeats: int, limit_s: float | None
 ) -> tuple[dict[str, Side], float | None]:
     """The sides of the servers that are ready, measured in turns, and the first one's CPU seconds once more as a control."""
     word = sql_text.first_word(statement)
-    is_repeatable = word in _REPEATABLE | _ROLLED_BACK
-    if not is_repeatable:
+    repeated = is_repeatable(statement)
+    if not repeated:
         repeats = 1
-    plans = {version: _plan(here, statement) for version, here in ready.items()}
+    plans = {version: _plan(here, statement, limit_s) for version, here in ready.items()}
     sides: dict[str, Side] = {}
     seen: dict[str, list[Measured]] = {version: [] for version in ready}
     again: list[Measured] = []
 
     # The first turn reads pages and fills caches; it counts only when there can be no second.
-    turns = repeats + is_repeatable
-    order = [*ready, *(list(ready)[:1] if is_repeatable else [])]
+    turns = repeats + repeated
+    order = [*ready, *(list(ready)[:1] if repeated else [])]
     for _, place in in_turns(turns, range(len(order)), desc="Statement"):
         version = order[place]
         here = ready[version]
         if version in sides:
             continue
         with _refusals(here, "statement") as refused:
-            found = measure(here.server, here.connection, statement, rolled_back=word in _ROLLED_BACK)
+            with _limited(here, limit_s):
+                found = measure(here.server, here.connection, statement, rolled_back=word in _ROLLED_BACK)
             (again if place == len(ready) else seen[version]).append(found)
         if refused:
             sides[version] = refused[0]
+            here.connection.rollback()
     for version, here in ready.items():
         if version not in sides:
             sides[version] = Side(**here.about, **plans[version], **_summary(seen[version][-repeats:]))
     return sides, _median_cpu_s(again[-repeats:])
 
 
-def _plan(here: _Ready, statement: str) -> dict[str, Any]:
+@contextlib.contextmanager
+def _limited(here: _Ready, limit_s: float | None) -> Iterator[None]:
+    """Stops what runs on the connection after `limit_s` by KILL QUERY, which every version and every statement knows."""
+    import mysql.connector
+
+    if limit_s is None:
+        yield
+        return
+    stopped = threading.Event()
+
+    def stop() -> None:
+        stopped.set()
+        with (
+            contextlib.suppress(
+                mysql.connector.Error
+            ),  # the server may be gone, and says so where it is used
+            contextlib.closing(here.server.connect()) as other,
+            other.cursor() as cursor,
+        ):
+            cursor.execute(f"KILL QUERY {here.connection.connection_id}")
+
+    timer = threading.Timer(limit_s, stop)
+    timer.start()
+    try:
+        yield
+    except mysql.connector.Error as error:
+        if error.errno != mysql.connector.errorcode.ER_QUERY_INTERRUPTED:
+            raise
+    finally:
+        timer.cancel()
+        timer.join()
+    if stopped.is_set():  # also of one that answers when it is killed, such as SELECT SLEEP(9)
+        raise mysql.connector.Error(f"stopped after {limit_s:g} s, the limit")
+
+
+def _plan(here: _Ready, statement: str, limit_s: float | None) -> dict[str, Any]:
     import mysql.connector
 
     if sql_text.first_word(statement) not in _PLANNED:
         return {"plan": None, "plan_refused": "only statements that read or change rows have one"}
     try:
-        return {"plan": explained(here.server, here.connection, statement), "plan_refused": None}
+        with _limited(here, limit_s):
+            return {"plan": explained(here.server, here.connection, statement), "plan_refused": None}
     except mysql.connector.Error as error:
         return {"plan": None, "plan_refused": str(error)}
 
