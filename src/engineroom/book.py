@@ -16,7 +16,7 @@ from pathlib import Path
 
 import click
 
-from engineroom import children, paths
+from engineroom import children, files, paths
 from engineroom.errors import EngineRoomError
 from engineroom.progress import bar
 
@@ -161,7 +161,7 @@ def _main(what: str) -> None:
         else:
             print(picture())
     except EngineRoomError as error:
-        click.echo(f"engineroom: {error}", err=True)
+        click.echo(files.visible(f"engineroom: {error}"), err=True)
         sys.exit(1)
 
 

@@ -307,7 +307,7 @@ def _readable(read: Callable[[Path], T], path: Path) -> T | None:
 
 @functools.cache  # once, however many ask for the run
 def _tell(problem: str) -> None:
-    print(f"left out: {problem}", file=sys.stderr)
+    print(files.visible(f"left out: {problem}"), file=sys.stderr)
 
 
 def _sort_key(stem: str) -> tuple[str, str, int]:

@@ -140,7 +140,7 @@ def fetch(versions: tuple[str, ...], available: bool) -> None:
         except EngineRoomError as error:
             if not available:
                 raise
-            click.echo(f"MySQL {version} is not available now: {error}", err=True)
+            click.echo(files.visible(f"MySQL {version} is not available now: {error}"), err=True)
             failed = True
             continue
         click.echo(f"MySQL {version} is ready, by {provider}")
