@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from engineroom.facts.read_views import Anomalies, Busy, Histories, Idle, Published, Statements
+from engineroom.facts.read_views import Anomalies, Busy, Histories, Idle, Published, Quiet, Statements
 
 
 def test_histories_are_counted_without_a_mistake_and_shown_by_mistake(made):
@@ -80,6 +80,31 @@ def test_busy_sessions_are_those_that_ask_for_most_and_write_one_in_twenty(made)
     assert (told.runs, told.views_per_batch) == (1, 7000)
     assert (told.kept_us, told.removed_us) == ((180.0, 180.0), (60.0, 60.0))
     assert told.more_writes_kept_us == (180.0, 180.0)
+
+
+def test_a_quiet_list_is_told_with_its_machine_and_its_load(made):
+    lengths = made(
+        "num-rv-1",
+        "sim",
+        "series sessions repeat views",
+        ("kept", 10_000, 0, 8000),
+        ("closed", 10_000, 0, 6000),
+        provenance={
+            "machine": {"sockets": 2, "cores_per_socket": 3, "threads_per_core": 2},
+            "load": {"away_ns": 100_000_000, "write_percent": 20},
+        },
+    )
+    responses = made(
+        "num-rv-2",
+        "sim",
+        "series build repeat mean_response_us",
+        ("response", "kept", 0, 60.0),
+        ("response", "removed_at_once", 0, 50.0),
+    )
+    told = Quiet.of(lengths, responses)
+    assert (told.sessions, told.views, told.closed_percent) == (10_000, 8000, 75)
+    assert (told.hardware_threads, told.statements_per_second, told.write_percent) == (12, 10, 20)
+    assert (told.kept_us, told.removed_us) == (60.0, 50.0)
 
 
 def test_the_articles_numbers_come_from_the_published_rows():

@@ -166,8 +166,12 @@ class Busy(Facts):
 
 @dataclass(frozen=True, kw_only=True)
 class Quiet(Facts):
-    """The same sessions at ten statements per second each, and the list that they make (num-rv-1, num-rv-2)."""
+    """The same sessions with longer pauses, the list that they make, and the machine (num-rv-1, num-rv-2)."""
 
+    sessions: int = fact("{:,}")
+    hardware_threads: int = fact()
+    statements_per_second: int = fact()  # of a session, its statements' own time left out
+    write_percent: int = fact("{} %")
     views: int = fact("{:,}")
     closed_percent: float = fact("{:.0f} %")
     kept_us: float = fact("{:.1f} us")
@@ -177,7 +181,12 @@ class Quiet(Facts):
     def of(cls, lengths: Run, responses: Run) -> Quiet:
         views = lengths.values("series", "sessions", y="views")
         mean = responses.values("build", y="mean_response_us")
+        machine, load = lengths.provenance["machine"], lengths.provenance["load"]
         return cls(
+            sessions=MOST,
+            hardware_threads=machine["sockets"] * machine["cores_per_socket"] * machine["threads_per_core"],
+            statements_per_second=round(1e9 / load["away_ns"]),
+            write_percent=load["write_percent"],
             views=int(views["kept", MOST]),
             closed_percent=100 * views["closed", MOST] / views["kept", MOST],
             kept_us=mean["kept"],
