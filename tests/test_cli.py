@@ -23,7 +23,7 @@ import pytest
 from click.testing import CliRunner
 
 from engineroom import cli, paths
-from engineroom.errors import EngineRoomError
+from engineroom.errors import EngineRoomError, refuse_unwritable
 
 CASES = 2400
 PARTS = 8
@@ -408,3 +408,11 @@ def test_an_unreadable_cache_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("ENGINEROOM_CACHE", str(folder))
     result = CliRunner().invoke(cli._cli, ["server", "status"])
     assert isinstance(result.exception, EngineRoomError)
+
+
+@pytest.mark.parametrize("target", ["link", "nowhere"])
+def test_a_link_that_leads_nowhere_is_said_before_the_work(target: str, tmp_path: Path):
+    (tmp_path / "link").symlink_to(target)
+    with pytest.raises(EngineRoomError, match="leads nowhere"):
+        refuse_unwritable(tmp_path / "link")
+    assert [file.name for file in tmp_path.iterdir()] == ["link"]

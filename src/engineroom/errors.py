@@ -28,6 +28,8 @@ def refuse_unwritable(file: Path) -> None:
     try:
         if file.is_dir():
             raise IsADirectoryError(21, "it is a folder", str(file))
+        if file.is_symlink() and not file.exists():
+            raise FileNotFoundError(2, "it is a link that leads nowhere", str(file))
         if file.exists():
             file.open("a").close()
         else:
