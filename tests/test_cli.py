@@ -220,6 +220,7 @@ def cases(seed: int, n: int, files: list[Path]) -> list[list[str]]:
         lambda: ["binlog", "sizes", file(), *pick(([], ["--levels", pick(NUMBERS)], ["--key", word()], ["--format", word()]))],
         lambda: ["binlog", "rows", file()],
         lambda: ["locks", *pick((["--dsn", word()], ["--version", word()], ["--format", word()]))],
+        lambda: ["class", "make", "--secret", file(), "--roster", file(), "--chapter", word(), "--target", file()],
         lambda: ["class", "grade", file(), "--out", file(), "--class", file(), *pick(([], ["--format", word()]))],
         lambda: ["record", *pick((["--list", word()], [f"no-{word()}"], ["--method", word()], []))],
         lambda: ["doctor", "--check", word()],

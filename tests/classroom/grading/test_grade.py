@@ -87,7 +87,7 @@ def graded(handed_out, tmp_path):
         out = tmp_path / "grades.csv"
         results, used = grading.grade(
             submissions.find(folder, ["toy"]),
-            submissions.read_handouts(handed_out),
+            submissions.read_class(handed_out),
             out=out,
             hidden=grading.secrets(handed_out, folder, out),
             limits=Limits(seconds=seconds, memory_mib=1024),

@@ -19,7 +19,8 @@ pytestmark = pytest.mark.usefixtures("spilled_to_memory")
 @pytest.mark.parametrize("master", handouts.masters(), ids=lambda master: master.stem)
 def test_processes_apart_grade_as_one_process_does(master, tmp_path):
     handout = handouts.make(master, tmp_path / "class", run_tests=False)
-    given = submissions.read_handouts(tmp_path / "class")
+    handed_out = submissions.read_class(tmp_path / "class")
+    given = handed_out.chapters()
     folder = tmp_path / "submissions"
     for student, notebook in (("right", handout.solution), ("starter", handout.student)):
         (folder / student).mkdir(parents=True)
@@ -35,7 +36,7 @@ def test_processes_apart_grade_as_one_process_does(master, tmp_path):
 
     results, _ = grading.grade(
         submissions.find(folder, [master.stem]),
-        given,
+        handed_out,
         out=tmp_path / "grades.csv",
         hidden=[],
         limits=Limits(),

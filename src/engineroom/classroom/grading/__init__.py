@@ -1,3 +1,3 @@
-"""`engineroom class grade`: each question of a submission in processes of its own, the tests apart from the answer."""
+"""`engineroom class`: a variant per student, and each answer graded apart from its tests."""
 
 from __future__ import annotations

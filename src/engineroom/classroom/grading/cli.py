@@ -1,15 +1,17 @@
-"""`engineroom class`: grade a folder of submissions."""
+"""`engineroom class`: make a variant per student, grade a folder of submissions."""
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from pathlib import Path
 
 import click
 
 from engineroom import files, paths
+from engineroom.classroom import handouts as making
 from engineroom.classroom.grading import grade as grading
-from engineroom.classroom.grading import sheets, submissions
+from engineroom.classroom.grading import sheets, submissions, variants
 from engineroom.classroom.grading.jail import Limits
 from engineroom.errors import EngineRoomError, refuse_unwritable
 
@@ -28,7 +30,7 @@ def classes() -> None:
     "--class",
     "class_folder",
     type=click.Path(path_type=Path),
-    help="Folder that `make class` wrote; _build/class unless told.",
+    help="Folder of `make class` or `engineroom class make`; _build/class unless told.",
 )
 @click.option("--format", "form", type=click.Choice(sheets.FORMS), default="csv", show_default=True)
 @click.option("--jobs", type=click.IntRange(1, 64), help="Questions at once; one per processor unless told.")
@@ -62,8 +64,14 @@ def grade(
     from there, and grades again only what has changed. Beside OUT is a report with every failure, for the instructor only.
     """
     chosen = class_folder or paths.build() / "class"
-    handouts = submissions.read_handouts(chosen)
-    found = submissions.find(folder, list(handouts))
+    handouts = submissions.read_class(chosen)
+    chapters = handouts.chapters()
+    found = [
+        dataclasses.replace(each, fault=f"{each.student} has no variant in {chosen}")
+        if not each.fault and handouts.of(each.student, each.chapter) is None
+        else each
+        for each in submissions.find(folder, list(chapters))
+    ]
     refuse_unwritable(out)
     written = [out, out.with_suffix(".report.md"), grading.journal_of(out)]
     for file in written:
@@ -79,7 +87,7 @@ def grade(
         isolation=isolation,
     )
     try:
-        sheets.write(out, form, results, found, handouts)
+        sheets.write(out, form, results, found, chapters)
         written[1].write_text(sheets.report(results, found, grading.ISOLATIONS[used]), encoding="utf-8")
     except OSError as error:
         raise EngineRoomError(
@@ -98,3 +106,46 @@ def grade(
     for each in found:
         if each.fault:
             click.echo(files.visible(f"not graded: {each.origin}: {each.fault}"), err=True)
+
+
+@classes.command()
+@click.option(
+    "--secret", type=click.Path(path_type=Path), required=True, help="A file with a long random text."
+)
+@click.option(
+    "--roster",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="A CSV file with the students' ids in column id.",
+)
+@click.option(
+    "--target", type=click.Path(path_type=Path), help="Folder to write to; _build/class-variants unless told."
+)
+@click.option("--chapter", "chapters", multiple=True, help="Only these chapters; may be repeated.")
+def make(secret: Path, roster: Path, target: Path | None, chapters: tuple[str, ...]) -> None:
+    """Make exercises with other numbers for each student of a roster.
+
+    The numbers follow from the secret and the student's id, so that the same command makes the same notebooks again. The secret is in
+    none of them. Give hand-out/STUDENT to each student, and keep the folder grading to yourself.
+    """
+    key, students = variants.read_secret(secret), variants.read_roster(roster)
+    masters = making.masters()
+    if unknown := sorted(set(chapters) - {each.stem for each in masters}):
+        raise EngineRoomError(
+            f"{', '.join(unknown)}: no chapter with exercises",
+            remedy=f"choose from {', '.join(each.stem for each in masters)}",
+        )
+    folder = target or paths.build() / "class-variants"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        made = variants.make(
+            key, students, folder, [each for each in masters if not chapters or each.stem in chapters]
+        )
+    except (OSError, ValueError) as error:
+        raise EngineRoomError(
+            f"{folder} cannot be written: {error}", remedy="name a folder in which you may write"
+        ) from error
+    click.echo(f"{made.students} students. Another variant for each: {', '.join(made.varied) or 'none'}")
+    click.echo(f"The same for all: {', '.join(made.same) or 'none'}")
+    click.echo(f"Give away {folder / 'hand-out'}, keep {folder / 'grading'}")
+    click.echo(f"engineroom class grade SUBMISSIONS --class {folder} --out grades.csv")

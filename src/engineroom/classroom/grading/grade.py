@@ -25,7 +25,7 @@ from typing import Any
 from engineroom import paths, progress
 from engineroom.classroom.grading import forks
 from engineroom.classroom.grading.jail import Limits
-from engineroom.classroom.grading.submissions import Given, Submission, answer_cells
+from engineroom.classroom.grading.submissions import Given, Handouts, Submission, answer_cells
 from engineroom.errors import EngineRoomError
 
 __all__ = ["ISOLATIONS", "Result", "can_hide", "grade", "journal_of", "secrets"]
@@ -59,7 +59,7 @@ def journal_of(out: Path) -> Path:
 
 def grade(
     submissions: list[Submission],
-    handouts: dict[str, Given],
+    handouts: Handouts,
     *,
     out: Path,
     hidden: list[Path],
@@ -70,10 +70,10 @@ def grade(
     """The results of all questions, in order, and the isolation that was used. What the journal has is not graded again."""
     limits_text = json.dumps(asdict(limits))
     wanted = [
-        (each, handouts[each.chapter], question)
+        (each, given, question)
         for each in submissions
-        if not each.fault
-        for question in handouts[each.chapter].questions
+        if not each.fault and (given := handouts.of(each.student, each.chapter))
+        for question in given.questions
     ]
     kept = _read_journal(journal_of(out))
     done: dict[tuple[str, str, str], Result] = {}
@@ -90,7 +90,7 @@ def grade(
     modules = sorted(
         {
             name
-            for given in handouts.values()
+            for given in handouts.chapters().values()
             for cells in given.cells.values()
             for cell in cells
             for name in _imports(cell)

@@ -13,7 +13,7 @@ from typing import Any
 from engineroom import files
 from engineroom.errors import EngineRoomError
 
-__all__ = ["Given", "Submission", "answer_cells", "find", "read_handouts"]
+__all__ = ["Given", "Handouts", "Submission", "answer_cells", "find", "read_class", "read_handouts"]
 
 CHECK_CELL = re.compile(r'^\s*grader\.check\("(\w+)"\)\s*$')
 CLIENT_CELL = re.compile(r"^\s*(grader\.|import otter|grader = )", re.MULTILINE)
@@ -42,6 +42,36 @@ class Submission:
     origin: str
     cells: list[dict[str, Any]] = field(repr=False)
     fault: str = ""
+
+
+@dataclass(frozen=True)
+class Handouts:
+    """The handouts of a class: `shared` by chapter, and where each student has a variant, `own` by student and chapter."""
+
+    shared: dict[str, Given]
+    own: dict[str, dict[str, Given]] = field(default_factory=dict)
+
+    def chapters(self) -> dict[str, Given]:
+        """Each chapter with one of its variants: their questions and points are the same."""
+        one = next(iter(self.own.values()), {})
+        return dict(sorted((self.shared | one).items()))
+
+    def of(self, student: str, chapter: str) -> Given | None:
+        """What this student was given; None for one who is not in the roster."""
+        if self.own and student not in self.own:
+            return None
+        return self.own.get(student, {}).get(chapter) or self.shared.get(chapter)
+
+
+def read_class(folder: Path) -> Handouts:
+    """The handouts that `make class` or `engineroom class make` wrote."""
+    if not (folder / "grading" / "students").is_dir():
+        return Handouts(read_handouts(folder))
+    shared, students = folder / "grading" / "shared", sorted((folder / "grading" / "students").iterdir())
+    return Handouts(
+        read_handouts(shared) if shared.is_dir() else {},
+        {each.name: read_handouts(each) for each in students},
+    )
 
 
 def read_handouts(folder: Path) -> dict[str, Given]:
