@@ -168,7 +168,7 @@ class Peer:
             return target(*args, **kwargs)
         if operation == "attribute":
             (name,) = args
-            if name.startswith("_"):
+            if name.startswith("_") or not (self._is_student or _is_made_for_tests(target)):
                 raise AttributeError(name)
             return getattr(target, name)
         if operation not in OPERATORS:
@@ -244,6 +244,12 @@ class Peer:
                 raise Ended("its process ended")
             data += part
         return bytes(data)
+
+
+def _is_made_for_tests(thing: Any) -> bool:
+    """Whether an answer may use its methods: those of a table or an array of the grading process could write files."""
+    module = type(thing).__module__
+    return module == "tests" or module.startswith("engineroom.classroom.")
 
 
 def _can_change(value: Any) -> bool:
