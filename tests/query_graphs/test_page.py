@@ -134,3 +134,13 @@ def test_the_command_runs_a_file_and_tries_the_hint(tmp_path):
     found = json.loads(CliRunner().invoke(join_order, [*command, "json"], catch_exceptions=False).stdout)
     assert found["hint_tried"]["gets_ours"] is True
     assert found["hint_tried"]["hint"] in shown
+
+
+def test_a_trace_has_a_page_without_the_servers_plans():
+    shown = page(
+        {"server": None, "pair_limit": None, "blocks": [block(server_join_order=None, server_cost=None)]}
+    )
+    assert Elements(shown).seen
+    assert "The server's order: unknown, cost unknown" in shown.replace("&#x27;", "'")
+    assert "The limit did not bite: 2 pairs" in shown
+    assert "The server's plans" not in shown

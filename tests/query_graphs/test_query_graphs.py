@@ -193,6 +193,19 @@ def test_few_pairs_simplify_and_a_trace_that_is_too_long_is_refused(server, monk
 
 
 @pytest.mark.live
+def test_a_run_that_was_stopped_says_so_and_one_that_changes_rows_is_refused(server):
+    load(server)
+    slow = f"{JOIN} WHERE SLEEP(1) = 0"
+    found = explain(server, slow, DATABASE, run_s=1)
+    assert found["usual_plan"].startswith("stopped after 1 s; the actual rows are those until then:\n-> ")
+    assert found["hypergraph_plan"].startswith("stopped after 1 s")
+    assert "actual time" in found["usual_plan"]
+    assert "stopped" not in explain(server, JOIN, DATABASE, run_s=20)["usual_plan"]
+    with pytest.raises(EngineRoomError, match=r"(?s)begins with DELETE is not run.*leave --run out"):
+        explain(server, "DELETE FROM t00", DATABASE, run_s=1)
+
+
+@pytest.mark.live
 def test_a_trace_from_elsewhere_is_explained_without_a_server(server, tmp_path):
     load(server)
     with contextlib.closing(server.connect(DATABASE)) as connection, traced(connection) as cursor:

@@ -100,7 +100,7 @@ def _is_order_of(tree: Mapping[str, Any], order: str | None) -> bool | None:
 
 
 def _plan(server: Server, connection: Any, sql: str, run_s: int | None) -> str:
-    """The plan; with `run_s` after a run in a transaction that may only read, or the estimated plan when the time was not enough."""
+    """The plan; with `run_s` after a run in a transaction that may only read, which says so when the time was not enough."""
     import mysql.connector
 
     if run_s is None:
@@ -112,7 +112,21 @@ def _plan(server: Server, connection: Any, sql: str, run_s: int | None) -> str:
         cursor.execute("START TRANSACTION READ ONLY")
         try:
             cursor.execute(f"EXPLAIN ANALYZE {sql}")
-            return str(cursor.fetchall()[0][0]).rstrip()
+            tree = str(cursor.fetchall()[0][0]).rstrip()
+            cursor.execute("SHOW WARNINGS")
+            was_stopped = any(
+                code
+                in (
+                    mysql.connector.errorcode.ER_QUERY_TIMEOUT,
+                    mysql.connector.errorcode.ER_QUERY_INTERRUPTED,
+                )
+                for _, code, _ in cursor.fetchall()
+            )
+            return (
+                f"stopped after {run_s} s; the actual rows are those until then:\n{tree}"
+                if was_stopped
+                else tree
+            )
         except mysql.connector.Error as error:
             if error.errno != mysql.connector.errorcode.ER_QUERY_TIMEOUT:
                 raise
