@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from engineroom.facts.engine import Demands, LatchOrder
+import pandas as pd
+
+from engineroom.facts.engine import Demands, LatchOrder, NextQueue
 
 DURING = {"during": {"load_before": 2.0}}
 
@@ -46,3 +48,32 @@ def test_latches_that_come_again_at_once_are_one_line(made):
         "5.7.22": ["trx_mutex, 2 times", "lock_mutex"],
         "9.7.4": ["lock_sys_global_rw_lock", ""],
     }
+
+
+def test_the_next_queue_is_the_latch_with_the_most_wait_and_no_event(made):
+    latches = pd.DataFrame(
+        [
+            (300, series, repeat, latch, wait_us)
+            for series, mutex, most_us in (
+                ("original", "trx_sys_mutex", 12_000.0),
+                ("patched", "log_sys_mutex", 450_000.0),
+                ("new_redo", "trx_sys_mutex", 200.0),
+            )
+            for repeat in range(3)
+            for latch, wait_us in (
+                (mutex, most_us + repeat * 1000),
+                ("lock_mutex", 5.0),
+                ("lock_wait_event", 9e9),
+            )
+        ]
+        + [(500, "original", 0, "lock_mutex", 9e9)],
+        columns=["concurrency", "series", "repeat", "latch", "wait_us"],
+    )
+    rows = [(300, "patched", 0, 0), (300, "patched", 1, 1), (300, "original", 0, 0)]
+    told = NextQueue.of(
+        made("fig-7-03", "sim", "concurrency series repeat is_settled", *rows, tables={"latches": latches})
+    )
+    assert (told.clients, told.original_latch, told.original_wait_ms) == (300, "trx_sys_mutex", 13.0)
+    assert (told.patched_latch, told.patched_wait_ms) == ("log_sys_mutex", 451.0)
+    assert (told.new_redo_latch, told.new_redo_wait_ms) == ("trx_sys_mutex", 1.2)
+    assert (told.unsettled_patched_runs, told.patched_runs) == (1, 2)

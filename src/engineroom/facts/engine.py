@@ -1,4 +1,4 @@
-"""The facts of `book/engine.md`: what statements ask of a server with one client."""
+"""The facts of `book/engine.md`: what statements ask of a server with one client, and where a crowd waits."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from engineroom.figures.drawing import origin_of
 from engineroom.figures.table import Table
 from engineroom.runs import Run, newest
 
-__all__ = ["Demands", "EngineFacts", "LatchOrder", "facts"]
+__all__ = ["Demands", "EngineFacts", "LatchOrder", "NextQueue", "facts"]
 
 OLD, NEW = "5.7.22", "9.7.4"
 SHOWN = "update_non_index"
+CROWD = 300
 _TRANSACTIONS: Mapping[tuple[str, str], str] = {
     ("sysbench_read_write", "read_write"): "SysBench read-write",
     ("tpcc_1", "new_order"): "New-Order",
@@ -120,11 +121,46 @@ class LatchOrder(Facts):
 
 
 @dataclass(frozen=True, kw_only=True)
+class NextQueue(Facts):
+    """Where clients of the simulated 5.7 wait most, with its latches, with others, and with another redo log besides (fig-7-03, sim)."""
+
+    clients: int = fact()
+    original_latch: str = fact()
+    original_wait_ms: float = fact("{:.1f} ms")
+    patched_latch: str = fact()
+    patched_wait_ms: float = fact("{:.0f} ms")
+    new_redo_latch: str = fact()
+    new_redo_wait_ms: float = fact("{:.2f} ms")
+    unsettled_patched_runs: int = fact()
+    patched_runs: int = fact()
+
+    @classmethod
+    def of(cls, run: Run) -> NextQueue:
+        waits = run.tables["latches"]
+        crowd = waits[(waits["concurrency"] == CROWD) & waits["latch"].str.endswith(("_mutex", "_rw_lock"))]
+        medians = crowd.groupby(["series", "latch"])["wait_us"].median() / 1000
+        worst = {name: medians[name] for name in ("original", "patched", "new_redo")}
+        settled = run.table[run.table["series"] == "patched"]["is_settled"]
+        return cls(
+            clients=CROWD,
+            original_latch=str(worst["original"].idxmax()),
+            original_wait_ms=float(worst["original"].max()),
+            patched_latch=str(worst["patched"].idxmax()),
+            patched_wait_ms=float(worst["patched"].max()),
+            new_redo_latch=str(worst["new_redo"].idxmax()),
+            new_redo_wait_ms=float(worst["new_redo"].max()),
+            unsettled_patched_runs=int((settled == 0).sum()),
+            patched_runs=len(settled),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class EngineFacts(Facts):
     """All numbers of the page, a group for each recording."""
 
     demands: Demands
     order: LatchOrder
+    queue: NextQueue
 
 
 def facts() -> EngineFacts:
@@ -132,6 +168,7 @@ def facts() -> EngineFacts:
     return EngineFacts(
         demands=Demands.of(newest("own-demands", "live")),
         order=LatchOrder.of(newest("own-latch-order", "live")),
+        queue=NextQueue.of(newest("fig-7-03", "sim")),
     )
 
 
