@@ -47,6 +47,15 @@ def test_the_schedulers_run_one_load_on_one_machine_and_only_printing_costs() ->
     assert run.provenance["load"]["distribution"] == "pareto"
 
 
+def test_the_vendors_chart_has_both_quantities_of_both_schedulers_and_prints_nothing() -> None:
+    run = cats.vendor_sim(clients=(32,), seeds=(1,), **WINDOW)
+    assert run.table["series"].tolist() == ["fifo_tps", "fifo_latency_ms", "cats_tps", "cats_latency_ms"]
+    tps, latency_ms = run.table["value"].iloc[:2]
+    assert (tps, latency_ms) == (run.table["tps"].iloc[0], pytest.approx(32_000 / run.table["tps"].iloc[0]))
+    same = cats.pareto_sim(concurrency=(32,), series=("fifo",), seeds=(1,), **WINDOW)[-1]
+    assert tps == same.table["tps"].iloc[0]
+
+
 @pytest.mark.parametrize(
     "how", [cats.contended_sim, cats.standard_sim], ids=["32 warehouses", "1000 warehouses"]
 )

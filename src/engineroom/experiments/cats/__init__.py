@@ -12,6 +12,7 @@ from engineroom.experiments.cats.simulated import (
     pareto_sim,
     print_ns,
     standard_sim,
+    vendor_sim,
 )
 from engineroom.runs import Run
 
@@ -25,11 +26,13 @@ __all__ = [
     "policies_sim",
     "print_ns",
     "standard_sim",
+    "vendor_sim",
 ]
 
 # What `engineroom record` can measure: figure and method -> a function without arguments.
 RECORD: Mapping[tuple[str, str], Callable[..., Run | list[Run]]] = {
     ("fig-7-10", "sim"): pareto_sim,
+    ("fig-7-13", "sim"): vendor_sim,
     ("fig-7-19", "sim"): contended_sim,
     ("fig-7-20", "sim"): one_socket_sim,
     ("fig-7-21", "sim"): standard_sim,
