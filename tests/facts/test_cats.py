@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engineroom.facts.cats import Pareto, Printing, Tpcc, Weighed
+from engineroom.facts.cats import Pareto, Printing, Tpcc, Vendor, Weighed
 
 
 def test_the_example_is_weighed_by_the_kernel():
@@ -52,6 +52,19 @@ def test_gains_are_cats_over_fifo_with_the_most_clients(made):
     assert seen.deadlocks_ratio == 3
     assert (seen.points, seen.settled_points, seen.half_width_percent) == (8, 4, 5)
     assert (seen.deadlocks_per_1000_fifo, seen.deadlocks_per_1000_cats) == pytest.approx((50, 10))
+
+
+def test_the_vendors_chart_counts_its_runs_once_though_it_has_two_quantities(made):
+    rows = [
+        (32, f"{scheduler}_{quantity}", repeat, 1.0, 2.0 + repeat, repeat == 0)
+        for scheduler in ("fifo", "cats")
+        for quantity in ("tps", "latency_ms")
+        for repeat in range(2)
+    ]
+    seen = Vendor.of(
+        made("fig-7-13", "sim", "clients series repeat value half_width_percent is_settled", *rows)
+    )
+    assert (seen.runs, seen.settled_runs, seen.half_width_percent) == (4, 2, 3)
 
 
 def test_a_range_of_gains_is_over_the_clients_of_a_figure(made):

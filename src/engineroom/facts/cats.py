@@ -116,6 +116,24 @@ class Pareto(Facts):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Vendor(Facts):
+    """The vendor's chart beside SysBench's Pareto load with no deadlock printed (fig-7-13, sim)."""
+
+    runs: int = fact()
+    settled_runs: int = fact()
+    half_width_percent: float = fact("{:.0f} %")  # the widest of all
+
+    @classmethod
+    def of(cls, run: Run) -> Vendor:
+        throughput = run.table[run.table["series"].str.endswith("_tps")]
+        return cls(
+            runs=len(throughput),
+            settled_runs=int(throughput["is_settled"].sum()),
+            half_width_percent=float(throughput["half_width_percent"].max()),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class Tpcc(Facts):
     """TPC-C: throughput of CATS over that of FIFO, least and most over the numbers of clients (7-19, 7-20 and 7-21, sim)."""
 
@@ -156,6 +174,7 @@ class CatsFacts(Facts):
     weighed: Weighed
     printing: Printing
     pareto: Pareto
+    vendor: Vendor
     tpcc: Tpcc
 
 
@@ -165,5 +184,6 @@ def facts() -> CatsFacts:
         weighed=Weighed.now(),
         printing=Printing.of(newest("own-deadlock-print", "live"), newest("fig-7-16", "live")),
         pareto=Pareto.of(newest("fig-7-18", "sim")),
+        vendor=Vendor.of(newest("fig-7-13", "sim")),
         tpcc=Tpcc.of(newest(CONTENDED, "sim"), newest(ONE_SOCKET, "sim"), newest(STANDARD, "sim")),
     )
