@@ -214,3 +214,27 @@ def test_the_engine_beside_a_live_server_has_a_row_for_each_row_of_the_server():
     assert (table["transactions"] > 0).all()
     crowd = table[table["clients"] == 4].set_index("series")
     assert (crowd["lock_waits_per_1000"] > 0).all()
+
+
+def test_a_combination_is_named_by_the_parts_that_are_new_and_differs_in_nothing_else() -> None:
+    assert len(engine.simulated.COMBINATIONS) == 8
+    for name, design in engine.simulated.COMBINATIONS.items():
+        new = set(name.split(" and ")) - {"none"}
+        assert (design.redo == "8.0") == ("redo" in new)
+        assert (design.latches == "8.0, sharded") == ("trx" in new)
+        assert dict(design.locks) == ({} if "locks" in new else {"latching": "one mutex"})
+        assert (design.lock_design, design.engine) == ("9.7", {})
+
+
+def test_every_combination_is_simulated_under_one_load() -> None:
+    run = engine.switches_sim(
+        concurrency=(50,),
+        series=("none", "redo and locks and trx"),
+        seeds=(1,),
+        first_ms=5,
+        longest_ms=5,
+        warmup_ms=5,
+    )
+    assert run.provenance["load"]["warehouses"] == 1000
+    assert (run.table["transactions"] > 0).all()
+    assert set(run.tables["latches"]["series"]) == {"none", "redo and locks and trx"}

@@ -7,10 +7,18 @@ from collections.abc import Callable, Mapping
 from engineroom.experiments.engine.beside_servers import against_live
 from engineroom.experiments.engine.demands import demands_live, warehouses_live
 from engineroom.experiments.engine.latch_order import latch_order_live
-from engineroom.experiments.engine.simulated import patched_sim
+from engineroom.experiments.engine.simulated import patched_sim, switches_sim
 from engineroom.runs import Run
 
-__all__ = ["RECORD", "against_live", "demands_live", "latch_order_live", "patched_sim", "warehouses_live"]
+__all__ = [
+    "RECORD",
+    "against_live",
+    "demands_live",
+    "latch_order_live",
+    "patched_sim",
+    "switches_sim",
+    "warehouses_live",
+]
 
 # What `engineroom record` can measure: figure and method -> a function without arguments.
 RECORD: Mapping[tuple[str, str], Callable[..., Run | list[Run]]] = {
@@ -19,4 +27,5 @@ RECORD: Mapping[tuple[str, str], Callable[..., Run | list[Run]]] = {
     ("own-latch-order", "live"): latch_order_live,
     ("fig-7-03", "sim"): patched_sim,
     ("own-engine-live", "live"): against_live,
+    ("own-engine-switches", "sim"): switches_sim,
 }
