@@ -41,8 +41,8 @@ test: $(STAMPS)/test $(STAMPS)/servers  ## test everything: lint, types, native 
 	@exec python -m engineroom.checks
 
 .PHONY: quick
-quick: $(STAMPS)/test  ## test what changes all the time, in some minutes: lint, types, formats and the quick Python tests
-	@exec python -m engineroom.checks --quick
+quick: $(STAMPS)/test  ## test in about a minute: lint, types, formats, quick Python tests of what you changed; ALL=1 runs all quick ones
+	@exec python -m engineroom.checks --quick $(if $(ALL),--all)
 
 .PHONY: mutants
 mutants: $(STAMPS)/test  ## put small mistakes into the native code and tell which no test sees; RECORD=1 keeps it

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from engineroom import checks, paths
@@ -49,10 +51,39 @@ def test_one_that_runs_beside_does_not_keep_the_others_waiting(monkeypatch, tmp_
 
 
 def test_the_quick_checks_compile_nothing_and_leave_out_what_starts_something():
-    tools = [command[0] for check in checks.QUICK for command in check.commands]
+    quick = checks._quick(is_whole=True)
+    tools = [command[0] for check in quick for command in check.commands]
     assert not {"cmake", "ctest"} & set(tools)
-    tests = checks.QUICK[-1].commands[0]
-    assert "not live and not container and not browser and not built and not slow" in tests
+    tests = quick[-1].commands[0]
+    assert tests[-1] == "not live and not container and not browser and not built and not slow"
+
+
+@pytest.mark.parametrize(
+    ("changed", "tests"),
+    [
+        ("src/engineroom/summary.py", "tests/test_summary.py"),
+        ("src/engineroom/servers/catalogue.py", "tests/servers/test_catalogue.py"),
+        ("src/engineroom/experiments/cats/simulated.py", "tests/experiments/test_cats.py"),
+        ("src/engineroom/facts/cats.py", "tests/facts/test_cats.py"),
+        ("src/engineroom/figures/curves.py", "tests/figures/test_figures.py"),
+        ("native/kernels/read_views/load.hpp", "tests/kernels/test_read_views.py"),
+        ("data/recorded/filesort/num-fs-1.live.9.csv", "tests/facts/test_filesort.py"),
+        ("tests/test_summary.py", "tests/test_summary.py"),
+        ("README.md", "tests/test_repository.py"),
+    ],
+)
+def test_what_changed_is_tested_by_the_tests_of_its_name_or_folder(monkeypatch, changed, tests):
+    monkeypatch.chdir(paths.root())
+    chosen = [Path(name) for name in checks.tests_of([Path(changed)])]
+    assert any(Path(tests) == path or path in Path(tests).parents for path in chosen)
+
+
+def test_a_change_of_one_chapter_runs_a_small_part_of_the_tests(monkeypatch):
+    monkeypatch.chdir(paths.root())
+    chosen = checks.tests_of([Path("src/engineroom/facts/cats.py")])
+    assert all(Path(name).exists() for name in chosen)
+    assert not [name for name in chosen if "hash_join" in name]
+    assert len(chosen) == len(set(chosen))
 
 
 def test_the_book_is_built_for_the_tests_that_open_it_and_their_runner_has_the_last_word():

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,7 @@ import click
 
 from engineroom import children, paths, system_check
 
-__all__ = ["CHECKS", "QUICK", "Check"]
+__all__ = ["CHECKS", "Check", "tests_of"]
 
 
 @dataclass(frozen=True)
@@ -109,24 +109,68 @@ CHECKS = (
     # Last: they open the book, and a runner's closing line is what a reader of the log looks for.
     Check("Python tests", [[*_PYTEST, "--times"]]),
 )
-QUICK = (
-    *(check for check in CHECKS if check.name in ("lint", "types", "C++ format")),
-    Check(
-        "quick Python tests",
-        [[*_PYTEST, "-m", "not live and not container and not browser and not built and not slow"]],
-    ),
+_LEFT_OUT = "not live and not container and not browser and not built and not slow"
+# What a change anywhere may break, in some seconds.
+_RULES = tuple(
+    f"tests/test_{name}.py"
+    for name in ("chapters", "checks", "english", "forms", "imports", "includes", "repository", "rooms")
 )
 
 
+def _changed() -> list[Path]:
+    """What differs from the branch that this one comes from: committed since, or not yet."""
+
+    def git(*words: str) -> str:
+        done = subprocess.run(["git", *words], capture_output=True, text=True, check=False)
+        return "" if done.returncode else done.stdout
+
+    bases = (git("merge-base", "HEAD", branch).strip() for branch in ("@{upstream}", "origin/main", "main"))
+    base = next(filter(None, bases), "HEAD")
+    names = git("diff", "-z", "--name-only", "--diff-filter=d", base) + git(
+        "ls-files", "-z", "--others", "--exclude-standard"
+    )
+    return [Path(name) for name in names.split("\0") if name]
+
+
+def tests_of(changed: Iterable[Path]) -> list[str]:
+    """The tests that mirror what changed, by the names of files and folders, and those of the repository's rules.
+
+    A module without a test of its name is tested by its folder's.
+    """
+    known: dict[str, list[str]] = {}
+    for path in sorted(Path("tests").rglob("test_*.py")):
+        known.setdefault(path.stem.removeprefix("test_"), []).append(str(path))
+    chosen = [*_RULES]
+    for path in changed:
+        *folders, stem = path.with_suffix("").parts
+        named = [test for name in (stem.removeprefix("test_"), *folders) for test in known.get(name, [])]
+        beside = [str(folder) for name in folders if (folder := Path("tests", name)).is_dir()]
+        chosen += named or beside[-1:]
+    return [name for name in dict.fromkeys(chosen) if Path(name).exists()]
+
+
+def _quick(*, is_whole: bool) -> tuple[Check, ...]:
+    return (
+        *(check for check in CHECKS if check.name in ("lint", "types", "C++ format")),
+        Check(
+            "quick Python tests",
+            [[*_PYTEST, "-m", _LEFT_OUT, *([] if is_whole else tests_of(_changed()))]],
+        ),
+    )
+
+
 @click.command()
-@click.option("--quick", is_flag=True, help="Only what needs no server, container, browser or compiler.")
+@click.option(
+    "--quick", is_flag=True, help="Only what changed and needs no server, container, browser or compiler."
+)
+@click.option("--all", "is_whole", is_flag=True, help="With --quick: what did not change, too.")
 @click.argument("names", nargs=-1)
-def _main(names: tuple[str, ...], quick: bool) -> None:
+def _main(names: tuple[str, ...], quick: bool, is_whole: bool) -> None:
     """Run all checks, or those whose name contains one of NAMES; all run even when one fails."""
     os.chdir(paths.root())
     chosen = [
         check
-        for check in (QUICK if quick else CHECKS)
+        for check in (_quick(is_whole=is_whole) if quick else CHECKS)
         if not names or any(name in check.name for name in names)
     ]
     with ThreadPoolExecutor(1) as executor:
