@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from engineroom.facts.engine import Demands, LatchOrder, NextQueue
+from engineroom.facts.engine import Demands, LatchOrder, NextQueue, Switches
 
 DURING = {"during": {"load_before": 2.0}}
 
@@ -77,3 +77,35 @@ def test_the_next_queue_is_the_latch_with_the_most_wait_and_no_event(made):
     assert (told.patched_latch, told.patched_wait_ms) == ("log_sys_mutex", 451.0)
     assert (told.new_redo_latch, told.new_redo_wait_ms) == ("trx_sys_mutex", 1.2)
     assert (told.unsettled_patched_runs, told.patched_runs) == (1, 2)
+
+
+def test_a_combination_is_measured_by_old_parts_with_as_many_clients(made):
+    tps = {
+        "none": (100.0, 50.0),
+        "redo": (100.0, 20.0),
+        "locks": (40.0, 75.0),
+        "trx": (91.0, 50.0),
+        "redo and locks and trx": (120.0, 200.0),
+    }
+    rows = [
+        (clients, series, 0, tps[series][i], 4.0 if series == "locks" else 1.0 + 2 * i, i == 0)
+        for i, clients in enumerate((50, 1000))
+        for series in tps
+    ]
+    waits = [
+        (1000, series, 0, latch, wait_us)
+        for series in ("none", "redo and locks and trx")
+        for latch, wait_us in (
+            ("log_flush_events", 900.0),
+            ("lock_mutex" if series == "none" else "trx_sys_mutex", 70.0),
+            ("flush_list_mutex", 1.0),
+        )
+    ]
+    latches = pd.DataFrame(waits, columns=["concurrency", "series", "repeat", "latch", "wait_us"])
+    columns = "concurrency series repeat tps half_width_percent is_settled"
+    told = Switches.of(made("own-engine-switches", "sim", columns, *rows, tables={"latches": latches}))
+    assert (told.clients, told.runs, told.unsettled_runs) == (1000, 10, 5)
+    assert (told.redo_alone, told.trx_alone, told.all_three, told.half_width_percent) == (0.4, 1.0, 4.0, 3)
+    # The redo log alone with many clients, the locks alone with few.
+    assert (told.combinations, told.fallen, told.fallen_over_old_redo) == (4, 2, 1)
+    assert (told.old_latch, told.new_latch) == ("lock_mutex", "trx_sys_mutex")

@@ -18,6 +18,9 @@ __all__ = ["Demands", "EngineFacts", "LatchOrder", "NextQueue", "facts"]
 OLD, NEW = "5.7.22", "9.7.4"
 SHOWN = "update_non_index"
 CROWD = 300
+_LATCHES = ("_mutex", "_rw_lock")
+_ALL = "redo and locks and trx"
+_FALLEN = 0.5  # of the throughput with old parts
 _TRANSACTIONS: Mapping[tuple[str, str], str] = {
     ("sysbench_read_write", "read_write"): "SysBench read-write",
     ("tpcc_1", "new_order"): "New-Order",
@@ -137,7 +140,7 @@ class NextQueue(Facts):
     @classmethod
     def of(cls, run: Run) -> NextQueue:
         waits = run.tables["latches"]
-        crowd = waits[(waits["concurrency"] == CROWD) & waits["latch"].str.endswith(("_mutex", "_rw_lock"))]
+        crowd = waits[(waits["concurrency"] == CROWD) & waits["latch"].str.endswith(_LATCHES)]
         medians = crowd.groupby(["series", "latch"])["wait_us"].median() / 1000
         worst = {name: medians[name] for name in ("original", "patched", "new_redo")}
         settled = run.table[run.table["series"] == "patched"]["is_settled"]
@@ -155,12 +158,59 @@ class NextQueue(Facts):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Switches(Facts):
+    """Throughput by which parts are new, over that with old parts and as many clients (own-engine-switches)."""
+
+    clients: int = fact("{:,}")  # with the most of them
+    redo_alone: float = fact("{:.2f}")
+    trx_alone: float = fact("{:.2f}")
+    all_three: float = fact("{:.2f}")
+    half_width_percent: float = fact("{:.0f} %")  # the widest of the throughputs behind these three
+    combinations: int = fact()  # besides the one with old parts
+    fallen: int = fact()  # those below half of old parts at some number of clients
+    fallen_over_old_redo: int = fact()
+    old_latch: str = fact()
+    new_latch: str = fact()
+    runs: int = fact()
+    unsettled_runs: int = fact()
+
+    @classmethod
+    def of(cls, run: Run) -> Switches:
+        tps = run.values("series", "concurrency", y="tps").unstack("concurrency")
+        over = tps / tps.loc["none"]
+        most = int(over.columns.max())
+        waits = run.tables["latches"]
+        crowd = waits[(waits["concurrency"] == most) & waits["latch"].str.endswith(_LATCHES)]
+        medians = crowd.groupby(["series", "latch"])["wait_us"].median()
+        lowest = over.drop(index="none").min(axis=1)
+        fallen = [str(name) for name in lowest.index[lowest < _FALLEN]]
+        quoted = run.table[run.table["series"].isin(["none", "redo", "trx", _ALL])].query(
+            "concurrency == @most"
+        )
+        return cls(
+            clients=most,
+            redo_alone=float(over[most]["redo"]),
+            trx_alone=float(over[most]["trx"]),
+            all_three=float(over[most][_ALL]),
+            half_width_percent=float(quoted["half_width_percent"].max()),
+            combinations=len(lowest),
+            fallen=len(fallen),
+            fallen_over_old_redo=sum("redo" not in name for name in fallen),
+            old_latch=str(medians["none"].idxmax()),
+            new_latch=str(medians[_ALL].idxmax()),
+            runs=len(run.table),
+            unsettled_runs=int((run.table["is_settled"] == 0).sum()),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class EngineFacts(Facts):
     """All numbers of the page, a group for each recording."""
 
     demands: Demands
     order: LatchOrder
     queue: NextQueue
+    switches: Switches
 
 
 def facts() -> EngineFacts:
@@ -169,6 +219,7 @@ def facts() -> EngineFacts:
         demands=Demands.of(newest("own-demands", "live")),
         order=LatchOrder.of(newest("own-latch-order", "live")),
         queue=NextQueue.of(newest("fig-7-03", "sim")),
+        switches=Switches.of(newest("own-engine-switches", "sim")),
     )
 
 
