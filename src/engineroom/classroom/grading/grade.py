@@ -28,8 +28,9 @@ from engineroom.classroom.grading.jail import Limits
 from engineroom.classroom.grading.submissions import Given, Handouts, Submission, answer_cells
 from engineroom.errors import EngineRoomError
 
-__all__ = ["ISOLATIONS", "Result", "can_hide", "grade", "journal_of", "secrets"]
+__all__ = ["ISOLATIONS", "PARTIAL", "Result", "can_hide", "grade", "journal_of", "secrets"]
 
+PARTIAL = 0.25  # of the points, at most, for an answer that fails a test
 ISOLATIONS = {
     "namespaces": "Linux namespaces: no network, no other process, nothing writable but an empty folder; "
     "limits of time, memory, processes and files",
@@ -255,8 +256,14 @@ def _result(
         }
         for name in missing
     ]
-    points = round(most * passed / len(names), 4) if names else 0.0
-    return Result(*key, points, most, failures, "; ".join(notes), digest)
+    return Result(*key, _points(most, passed, len(names)), most, failures, "; ".join(notes), digest)
+
+
+def _points(most: float, passed: int, tests: int) -> float:
+    """All of them for an answer that passes every test; any other is wrong, and has `PARTIAL` of them at most."""
+    if not tests:
+        return 0.0
+    return most if passed == tests else round(PARTIAL * most * passed / tests, 4)
 
 
 def _ended(status: int) -> str:
