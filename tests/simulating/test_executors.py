@@ -175,7 +175,12 @@ def test_a_sweep_that_ends_early_leaves_no_process(tmp_path, by):
             os.killpg(running.pid, by)
         else:
             running.send_signal(by)
-        _, said = running.communicate(timeout=60)
+        try:
+            _, said = running.communicate(timeout=60)
+        finally:
+            # One that goes on would be waited for.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(running.pid, signal.SIGKILL)
     assert running.returncode != 0
     # One traceback, of the one that has the pool.
     assert said.count("KeyboardInterrupt") == (by == signal.SIGINT)
