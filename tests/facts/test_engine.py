@@ -105,7 +105,12 @@ def test_a_combination_is_measured_by_old_parts_with_as_many_clients(made):
     columns = "concurrency series repeat tps half_width_percent is_settled"
     told = Switches.of(made("own-engine-switches", "sim", columns, *rows, tables={"latches": latches}))
     assert (told.clients, told.runs, told.unsettled_runs) == (1000, 10, 5)
-    assert (told.redo_alone, told.trx_alone, told.all_three, told.half_width_percent) == (0.4, 1.0, 4.0, 3)
+    assert (told.redo_alone_ratio, told.trx_alone_ratio, told.all_three_ratio, told.half_width_percent) == (
+        0.4,
+        1.0,
+        4.0,
+        3,
+    )
     # The redo log alone with many clients, the locks alone with few.
     assert (told.combinations, told.fallen, told.fallen_over_old_redo) == (4, 2, 1)
     assert (told.old_latch, told.new_latch) == ("lock_mutex", "trx_sys_mutex")

@@ -162,9 +162,9 @@ class Switches(Facts):
     """Throughput by which parts are new, over that with old parts and as many clients (own-engine-switches)."""
 
     clients: int = fact("{:,}")  # with the most of them
-    redo_alone: float = fact("{:.2f}")
-    trx_alone: float = fact("{:.2f}")
-    all_three: float = fact("{:.2f}")
+    redo_alone_ratio: float = fact("{:.2f}")
+    trx_alone_ratio: float = fact("{:.2f}")
+    all_three_ratio: float = fact("{:.2f}")
     half_width_percent: float = fact("{:.0f} %")  # the widest of the throughputs behind these three
     combinations: int = fact()  # besides the one with old parts
     fallen: int = fact()  # those below half of old parts at some number of clients
@@ -189,9 +189,9 @@ class Switches(Facts):
         )
         return cls(
             clients=most,
-            redo_alone=float(over[most]["redo"]),
-            trx_alone=float(over[most]["trx"]),
-            all_three=float(over[most][_ALL]),
+            redo_alone_ratio=float(over[most]["redo"]),
+            trx_alone_ratio=float(over[most]["trx"]),
+            all_three_ratio=float(over[most][_ALL]),
             half_width_percent=float(quoted["half_width_percent"].max()),
             combinations=len(lowest),
             fallen=len(fallen),
