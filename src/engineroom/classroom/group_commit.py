@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import random
 from dataclasses import dataclass
 
@@ -48,19 +49,20 @@ class SloCase:
 
 
 def slo_cases(seed: int = 0) -> dict[str, SloCase]:
-    """Four servers; the deadlines differ by more than one step of the delay."""
+    """Four servers. C could spare half of its fsyncs by waiting, and its deadline does not allow that."""
     dice = random.Random(f"slo-{seed}")
     return {
         name: SloCase(clients, fsync_us, p99_ms)
         for name, clients, fsync_us, p99_ms in (
             ("A", 1, 500, dice.choice((2.0, 2.2))),
             ("B", 16, 500, dice.choice((4.0, 4.5))),
-            ("C", 32, 1000, dice.choice((20.0, 22.0))),
+            ("C", 32, 1000, dice.choice((4.5, 4.7))),
             ("D", 32, 100, dice.choice((3.0, 3.3))),
         )
     }
 
 
+@functools.cache
 def meets(case: SloCase, delay_us: int) -> tuple[bool, float]:
     """Whether the deadline is met with this delay on the simulated machine, and fsyncs of the binlog per commit."""
     seen = _native.group_commit.simulate(

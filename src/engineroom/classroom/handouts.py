@@ -18,12 +18,33 @@ from pathlib import Path
 from typing import Any
 
 from engineroom import chapters, paths
+from engineroom.classroom import fresh
+from engineroom.classroom.grading.submissions import bound_names, used_names
 from engineroom.errors import EngineRoomError
 
-__all__ = ["Handout", "Outcome", "WrongAnswer", "grade", "grade_wrong", "make", "masters", "wrong_answers"]
+__all__ = [
+    "Handout",
+    "Outcome",
+    "Question",
+    "WrongAnswer",
+    "grade",
+    "grade_wrong",
+    "make",
+    "masters",
+    "questions",
+    "right_answers",
+    "wrong_answers",
+]
 
 SEED_LINE = re.compile(r"^(\s*seed = )\d+(?=\s+# class seed$)", re.MULTILINE)
 CHECK_CELL = re.compile(r'^grader\.check\("(\w+)"\)$')
+PART = re.compile(r"# (BEGIN|END) (QUESTION|SOLUTION|TESTS)\b")
+ORACLE_LINE = re.compile(r"^( +)(\w+) = \.\.\.  # class solution of (\w+)$", re.MULTILINE)
+# What otter takes out of a solution.
+MARKS = re.compile(
+    r"^\"\"\" # BEGIN PROMPT\n.*?^\"\"\" # END PROMPT$|^ *# (?:BEGIN|END) SOLUTION.*?$|  # SOLUTION$",
+    re.MULTILINE | re.DOTALL,
+)
 # Cells that call otter's client, which wants a running kernel.
 CLIENT_CELL = re.compile(r"^(grader\.|import otter|grader = )", re.MULTILINE)
 
@@ -48,6 +69,16 @@ class WrongAnswer:
 
 
 @dataclass(frozen=True)
+class Question:
+    """A question of a master, with everything that its solution stands on."""
+
+    name: str
+    before: tuple[str, ...]  # given cells and earlier solutions, in order
+    solution: str
+    tests: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Outcome:
     """What the tests say of the answer to one question."""
 
@@ -64,7 +95,9 @@ class Outcome:
     def is_rejected_by_a_test(self) -> bool:
         """The answer runs, and at least one test finds it wrong rather than tripping over it."""
         failed = self.failed_visible + self.failed_hidden
-        return self.error is None and any("AssertionError" in message for message in failed)
+        return self.error is None and any(
+            name in message for message in failed for name in ("AssertionError", "Mistaken")
+        )
 
 
 def masters() -> list[Path]:
@@ -80,8 +113,7 @@ def make(master: Path, target: Path, *, seed: int = 0, run_tests: bool = True) -
     """
     jupytext, otter = _tools()
     notebook = jupytext.read(master)
-    for cell in notebook.cells:
-        cell.source = SEED_LINE.sub(rf"\g<1>{seed}", cell.source)
+    _prepare(notebook.cells, wrong_answers(master), seed)
     folder = target / master.stem
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch, _noise_silenced():
@@ -98,11 +130,70 @@ def make(master: Path, target: Path, *, seed: int = 0, run_tests: bool = True) -
     )
 
 
+def questions(master: Path, *, seed: int = 0) -> list[Question]:
+    """The questions of a master, their tests with the oracles in them. Needs no otter."""
+    import jupytext
+
+    return _prepare(jupytext.read(master).cells, wrong_answers(master), seed)
+
+
+def _prepare(cells: list[Any], wrong: list[WrongAnswer], seed: int) -> list[Question]:
+    """Sets the seed in the cells and, where a hidden test asks for it, the solution; what it found on the way."""
+    found: list[Question] = []
+    before: list[str] = []
+    tests: list[str] = []
+    name = part = solution = ""
+    for cell in cells:
+        cell.source = SEED_LINE.sub(rf"\g<1>{seed}", cell.source)
+        if cell.cell_type == "raw" and (mark := PART.match(cell.source)):
+            begins, what = mark.group(1) == "BEGIN", mark.group(2)
+            if what == "QUESTION" and begins:
+                name = re.findall(r"^name: (\w+)$", cell.source, re.MULTILINE)[0]
+                solution, tests = "", []
+            elif what == "QUESTION":
+                found.append(Question(name, tuple(before), solution, tuple(tests)))
+                before.append(solution)
+            part = what if begins else ""
+        elif cell.cell_type == "code" and part == "TESTS":
+            planted = {each.misconception: each.code for each in wrong if each.question == name}
+            cell.source = ORACLE_LINE.sub(
+                lambda line: f"{line[1]}{line[2]} = {_oracle(line[3], before, solution, planted)}",  # noqa: B023
+                cell.source,
+            )
+            tests.append(cell.source)
+        elif cell.cell_type == "code" and part == "SOLUTION":
+            solution += MARKS.sub("", cell.source) + "\n"
+        elif cell.cell_type == "code":
+            before.append(cell.source)
+    return found
+
+
+def _oracle(name: str, before: list[str], solution: str, planted: dict[str, str]) -> str:
+    """The source of an oracle: of the cells before, those whose names it or a planted answer uses."""
+    wanted = {used for code in (solution, *planted.values()) for used in used_names(code)}
+    needed: list[str] = []
+    for cell in reversed(before):
+        if bound_names(cell) & wanted:
+            needed.insert(0, cell)
+            wanted |= used_names(cell)
+    return f"fresh.Oracle({name!r}, {needed!r}, {solution!r}, {planted!r})"
+
+
+def right_answers(master: Path) -> list[WrongAnswer]:
+    """Right answers in other words, as `right/<name>.md` has them: each must pass."""
+    return _answers(master.parent / "right" / master.name)
+
+
 def wrong_answers(master: Path) -> list[WrongAnswer]:
     """The planted wrong answers: code cells of `wrong/<name>.md`, tagged with their question, each under its heading."""
-    jupytext, _ = _tools()
+    return _answers(master.parent / "wrong" / master.name)
+
+
+def _answers(file: Path) -> list[WrongAnswer]:
+    import jupytext
+
     answers, misconception = [], ""
-    for cell in jupytext.read(master.parent / "wrong" / master.name).cells:
+    for cell in jupytext.read(file).cells:
         if cell.cell_type == "markdown":
             misconception = re.findall(r"^#+ (.+)$", cell.source, re.MULTILINE)[-1]
         else:
@@ -117,11 +208,13 @@ def grade(
     starter: bool = False,
     answers: Mapping[str, str] | None = None,
     until: str | None = None,
+    fresh_seed: int = 0,
 ) -> dict[str, Outcome]:
     """Runs the solution notebook (or the starter) in this process, with some answers replaced, and all tests on it.
 
     `until` names the last question that is of interest. For our own notebooks only: nothing is isolated.
     """
+    fresh.reseed(fresh_seed)
     jupytext, otter = _tools()
     notebook = jupytext.read(handout.student if starter else handout.solution)
     with zipfile.ZipFile(handout.autograder) as archive:

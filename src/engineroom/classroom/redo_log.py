@@ -31,7 +31,7 @@ def crashed_file(seed: int = 0) -> tuple[bytes, list[int], list[int]]:
     file[2048 + 512 * block + 300] ^= 0xFF
     end_lsn = _native.redo_log.recover(bytes(file))["end_lsn"]
     behind = next(end for end in ends if end > end_lsn)
-    durable = sorted({*dice.sample(ends, 12), behind})
+    durable = sorted({*dice.sample(ends, 12), end_lsn, behind})
     return bytes(file), ends, durable
 
 

@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import queue
+import secrets as chance
 import select
 import shutil
 import signal
@@ -68,8 +69,12 @@ def grade(
     jobs: int,
     isolation: str = "auto",
 ) -> tuple[list[Result], str]:
-    """The results of all questions, in order, and the isolation that was used. What the journal has is not graded again."""
-    limits_text = json.dumps(asdict(limits))
+    """The results of all questions, in order, and the isolation that was used. What the journal has is not graded again.
+
+    All answers of a journal meet the same inputs, drawn when it was begun.
+    """
+    seed = _seed_of(journal_of(out))
+    conditions = json.dumps([asdict(limits), seed])
     wanted = [
         (each, given, question)
         for each in submissions
@@ -81,7 +86,7 @@ def grade(
     left = []
     for submission, given, question in wanted:
         cells = answer_cells(given, submission, question)
-        digest = _digest(cells, given, question, limits_text)
+        digest = _digest(cells, given, question, conditions)
         key = (submission.student, given.chapter, question)
         if key in kept and kept[key].digest == digest:
             done[key] = kept[key]
@@ -100,7 +105,7 @@ def grade(
     idle: queue.Queue[_Pair] = queue.Queue()
     with contextlib.ExitStack() as stack, journal_of(out).open("a") as journal:
         pairs = [
-            stack.enter_context(_pair(modules, hidden, limits, isolation))
+            stack.enter_context(_pair(modules, hidden, limits, isolation, seed))
             for _ in range(max(1, min(jobs, len(left))))
         ]
         for pair in pairs:
@@ -142,9 +147,10 @@ class _Pair:
     """Two processes that fork: one for the students' answers, one for the tests."""
 
     def __init__(
-        self, student: socket.socket, judge: socket.socket, base: dict[str, Any], scratch: Path
+        self, student: socket.socket, judge: socket.socket, base: dict[str, Any], scratch: Path, seed: int
     ) -> None:
         self._student, self._judge, self._base, self._scratch = student, judge, base, scratch
+        self._seed = seed
         self.isolation = ""
 
     def start(self, modules: list[str]) -> None:
@@ -182,6 +188,7 @@ class _Pair:
                 "answers": answers,
                 "test": given.tests[question],
                 "memory_mib": limits["memory_mib"],
+                "seed": self._seed,  # in the order to the grading process only
             },
             (mine.fileno(), told),
         )
@@ -236,7 +243,7 @@ def _result(
     names = _names(given.tests[key[2]])
     passed = sum(case["passed"] for case in cases.values())
     failures = [
-        {k: case[k] for k in ("name", "said", "given", "hidden")}
+        {k: case[k] for k in ("name", "said", "given", "hidden", "looks_like")}
         for case in cases.values()
         if not case["passed"]
     ]
@@ -253,6 +260,7 @@ def _result(
             "said": notes[-1],
             "given": "",
             "hidden": f"hidden=True)\ndef {name}" in given.tests[key[2]],
+            "looks_like": [],
         }
         for name in missing
     ]
@@ -278,7 +286,9 @@ def _names(test: str) -> list[str]:
 
 
 @contextlib.contextmanager
-def _pair(modules: list[str], hidden: list[Path], limits: Limits, isolation: str) -> Iterator[_Pair]:
+def _pair(
+    modules: list[str], hidden: list[Path], limits: Limits, isolation: str, seed: int
+) -> Iterator[_Pair]:
     environment = {
         name: os.environ[name]
         for name in ("PATH", "LANG", "LC_ALL", "ENGINEROOM_GRADING_DEBUG")
@@ -305,7 +315,7 @@ def _pair(modules: list[str], hidden: list[Path], limits: Limits, isolation: str
             "isolation": isolation,
             "hidden": [str(place) for place in hidden if can_hide(place)],
         }
-        pair = _Pair(controls[0], controls[1], base, scratch)
+        pair = _Pair(controls[0], controls[1], base, scratch, seed)
         try:
             pair.start(modules)
         except (EOFError, OSError) as error:
@@ -361,8 +371,20 @@ def _read_journal(file: Path) -> dict[tuple[str, str, str], Result]:
     return found
 
 
-def _digest(cells: list[dict[str, str]], given: Given, question: str, limits: str) -> str:
-    return hashlib.sha256(json.dumps([cells, given.tests[question], limits]).encode()).hexdigest()
+def _seed_of(journal: Path) -> int:
+    """What the inputs follow from: in the first line of the journal, which no answer can read."""
+    if journal.exists():
+        first = journal.read_text(errors="replace").partition("\n")[0]
+        with contextlib.suppress(ValueError, TypeError, KeyError):
+            return int(json.loads(first)["seed"])
+    seed = chance.randbits(62)
+    kept = journal.read_text(errors="replace") if journal.exists() else ""
+    journal.write_text(json.dumps({"seed": seed}) + "\n" + kept)
+    return seed
+
+
+def _digest(cells: list[dict[str, str]], given: Given, question: str, conditions: str) -> str:
+    return hashlib.sha256(json.dumps([cells, given.tests[question], conditions]).encode()).hexdigest()
 
 
 def _imports(cell: str) -> Iterator[str]:

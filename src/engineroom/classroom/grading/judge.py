@@ -19,6 +19,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from engineroom.classroom import fresh
 from engineroom.classroom.grading.talk import Ended, Peer, Remote
 
 __all__ = ["run", "test_cases"]
@@ -37,6 +38,7 @@ def run(order: dict[str, Any], channel: socket.socket, result: int) -> None:
     def tell(**line: Any) -> None:
         os.write(result, json.dumps(line).encode() + b"\n")
 
+    fresh.reseed(order["seed"])
     peer = Peer(channel, is_student=False)
     given = _given(order["given"])
     gone = ""
@@ -48,6 +50,7 @@ def run(order: dict[str, Any], channel: socket.socket, result: int) -> None:
     wrapped: dict[str, Any] = {}
     for case in test_cases(order["test"]):
         calls: list[str] = []
+        looks_like: list[str] = []
         try:
             if gone:
                 raise Ended(gone)
@@ -62,6 +65,7 @@ def run(order: dict[str, Any], channel: socket.socket, result: int) -> None:
             said = gone
         except AssertionError as error:
             said = str(error) or "the test's condition does not hold"
+            looks_like = getattr(error, "looks_like", [])
         except BaseException as error:  # noqa: BLE001 (a student's value may raise anything in a test)
             said = f"{type(error).__name__}: {error}"
         tell(
@@ -70,12 +74,14 @@ def run(order: dict[str, Any], channel: socket.socket, result: int) -> None:
             said=said[:3000],
             given=calls[-1] if calls else "",
             hidden=case.hidden,
+            looks_like=looks_like,
         )
 
 
 class _Case:
     def __init__(self, body: Callable[..., Any], hidden: bool) -> None:
         self.body, self.hidden, self.name = body, hidden, body.__name__
+        self.wants = list(inspect.signature(body).parameters)
 
 
 def test_cases(source: str) -> list[_Case]:
@@ -124,7 +130,7 @@ def _arguments(
     calls: list[str],
 ) -> dict[str, Any]:
     found = {}
-    for name in inspect.signature(case.body).parameters:
+    for name in case.wants:
         if name in given and name not in answers:
             found[name] = given[name]
             continue

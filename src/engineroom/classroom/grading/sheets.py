@@ -8,7 +8,7 @@ from pathlib import Path
 from engineroom.classroom.grading.grade import Result
 from engineroom.classroom.grading.submissions import Given, Submission
 
-__all__ = ["FORMS", "report", "write"]
+__all__ = ["FORMS", "feedback", "report", "write"]
 
 FORMS = ("csv", "canvas", "gradescope")
 
@@ -100,6 +100,8 @@ def _why(result: Result) -> str:
         if failure["given"]:
             lines.append(f"\n    - given: {_flat(failure['given'])}")
         lines.append(f"\n    - {_flat(failure['said'])}")
+        if failure["looks_like"]:
+            lines.append(f"\n    - looks like: {_flat('; '.join(failure['looks_like']))}")
     return "".join(lines)
 
 
@@ -110,3 +112,20 @@ def _flat(text: str) -> str:
 def _safe(text: str) -> str:
     """No name of a file becomes a formula of a spreadsheet."""
     return f"'{text}" if text[:1] in "=+-@" else text
+
+
+def feedback(student: str, results: list[Result]) -> str:
+    """What a student may read: points, which planted misconception an answer looks like, and the failures of visible tests only."""
+    lines = [f"# {student}", ""]
+    for each in (result for result in results if result.student == student):
+        lines.append(f"- {each.chapter} {each.question}: {each.points:g} of {each.most:g} points")
+        if alike := sorted({name for failure in each.failures for name in failure["looks_like"]}):
+            lines.append(f"  - This is what somebody would answer who thinks: {_flat('; or: '.join(alike))}.")
+        lines += [
+            f"  - `{failure['name']}`: {_flat(failure['said'])}"
+            for failure in each.failures
+            if not failure["hidden"]
+        ]
+        if any(failure["hidden"] for failure in each.failures):
+            lines.append("  - A test that you do not see found it wrong.")
+    return "\n".join([*lines, ""])

@@ -13,7 +13,17 @@ from typing import Any
 from engineroom import files
 from engineroom.errors import EngineRoomError
 
-__all__ = ["Given", "Handouts", "Submission", "answer_cells", "find", "read_class", "read_handouts"]
+__all__ = [
+    "Given",
+    "Handouts",
+    "Submission",
+    "answer_cells",
+    "bound_names",
+    "find",
+    "read_class",
+    "read_handouts",
+    "used_names",
+]
 
 CHECK_CELL = re.compile(r'^\s*grader\.check\("(\w+)"\)\s*$')
 CLIENT_CELL = re.compile(r"^\s*(grader\.|import otter|grader = )", re.MULTILINE)
@@ -105,7 +115,7 @@ def _handout(chapter: str, notebook: dict[str, Any], archive: Path) -> Given:
             own = [each for each in waiting if "otter_answer_cell" in each["tags"]]
             cells[question] = [each["source"] for each in waiting if each not in own]
             answers[question] = sorted(
-                {name for each in own for name in _bound(each["source"])},
+                {name for each in own for name in bound_names(each["source"])},
             )
             ids |= {each["id"]: question for each in own if each["id"]}
             waiting = []
@@ -228,16 +238,16 @@ def answer_cells(given: Given, submission: Submission, question: str) -> list[di
             waiting.append(cell)
     keep("")
 
-    made_by_us = {name for cells in given.cells.values() for cell in cells for name in _bound(cell)}
-    wanted = {name for cell in own[question] for name in _used(cell)} - made_by_us
+    made_by_us = {name for cells in given.cells.values() for cell in cells for name in bound_names(cell)}
+    wanted = {name for cell in own[question] for name in used_names(cell)} - made_by_us
     until = given.questions[: given.questions.index(question) + 1]
     others = [
         (each, cell) for each in ("", *given.questions) for cell in own.get(each, []) if each != question
     ]
     chosen: set[int] = set()
-    while more := [i for i, (_, cell) in enumerate(others) if i not in chosen and wanted & _bound(cell)]:
+    while more := [i for i, (_, cell) in enumerate(others) if i not in chosen and wanted & bound_names(cell)]:
         chosen |= set(more)
-        wanted |= {name for i in more for name in _used(others[i][1])} - made_by_us
+        wanted |= {name for i in more for name in used_names(others[i][1])} - made_by_us
     cells = []
     for each in until:
         cells += [{"name": "given", "source": cell} for cell in given.cells[each]]
@@ -266,7 +276,7 @@ def _code(notebook: Any) -> list[dict[str, Any]]:
     return made
 
 
-def _bound(source: str) -> set[str]:
+def bound_names(source: str) -> set[str]:
     """The names that a cell defines at its top, functions and classes and values."""
     names: set[str] = set()
     try:
@@ -288,7 +298,8 @@ def _bound(source: str) -> set[str]:
     return names
 
 
-def _used(source: str) -> set[str]:
+def used_names(source: str) -> set[str]:
+    """The names that a cell reads."""
     try:
         tree = ast.parse(MAGIC.sub(r"\1pass", source))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
