@@ -10,6 +10,7 @@ import click
 
 from engineroom import files, paths
 from engineroom.classroom import handouts as making
+from engineroom.classroom import mutants as mutating
 from engineroom.classroom.grading import grade as grading
 from engineroom.classroom.grading import sheets, submissions, variants
 from engineroom.classroom.grading.jail import Limits
@@ -61,7 +62,8 @@ def grade(
     """Grade the notebooks in FOLDER: STUDENT/CHAPTER.ipynb, STUDENT_CHAPTER.ipynb, or the zip files that students export.
 
     Each question is graded in processes of its own. What is finished is kept in a journal beside OUT: the same command goes on
-    from there, and grades again only what has changed. Beside OUT is a report with every failure, for the instructor only.
+    from there, and grades again only what has changed. Beside OUT is a report with every failure, for the instructor only, and a folder with a page
+    per student, which names no hidden test.
     """
     chosen = class_folder or paths.build() / "class"
     handouts = submissions.read_class(chosen)
@@ -76,7 +78,8 @@ def grade(
     written = [out, out.with_suffix(".report.md"), grading.journal_of(out)]
     for file in written:
         refuse_unwritable(file)
-    secrets = [*grading.secrets(chosen, folder, out), written[1].resolve()]
+    pages = out.with_name(out.stem + "-feedback")
+    secrets = [*grading.secrets(chosen, folder, out), written[1].resolve(), pages.resolve()]
     results, used = grading.grade(
         found,
         handouts,
@@ -89,6 +92,9 @@ def grade(
     try:
         sheets.write(out, form, results, found, chapters)
         written[1].write_text(sheets.report(results, found, grading.ISOLATIONS[used]), encoding="utf-8")
+        pages.mkdir(exist_ok=True)
+        for student in {each.student for each in results}:
+            (pages / f"{student}.md").write_text(sheets.feedback(student, results), encoding="utf-8")
     except OSError as error:
         raise EngineRoomError(
             f"{error.filename} cannot be written: {error.strerror}",
@@ -103,6 +109,7 @@ def grade(
     students = {each.student for each in found}
     click.echo(f"{len(students)} students, {len(found)} notebooks, {len(results)} questions: {out}")
     click.echo(f"Every failure, with what was given, expected and got: {written[1]}")
+    click.echo(f"A page to give back to each student: {pages}")
     for each in found:
         if each.fault:
             click.echo(files.visible(f"not graded: {each.origin}: {each.fault}"), err=True)
@@ -149,3 +156,15 @@ def make(secret: Path, roster: Path, target: Path | None, chapters: tuple[str, .
     click.echo(f"The same for all: {', '.join(made.same) or 'none'}")
     click.echo(f"Give away {folder / 'hand-out'}, keep {folder / 'grading'}")
     click.echo(f"engineroom class grade SUBMISSIONS --class {folder} --out grades.csv")
+
+
+@classes.command()
+@click.option("--chapter", "chapters", multiple=True, help="Only these chapters; may be repeated.")
+@click.option(
+    "--most", type=click.IntRange(1), help="So many mutants per question at most, drawn by their names."
+)
+@click.option("--jobs", type=click.IntRange(1, 64), help="Questions at once; one per processor unless told.")
+def mutants(chapters: tuple[str, ...], most: int | None, jobs: int | None) -> None:
+    """Put small mistakes into the solutions, and print which share of them the tests of each question see."""
+    chosen = [each for each in making.masters() if not chapters or each.stem in chapters]
+    click.echo(mutating.table(mutating.judged(chosen, most=most, jobs=jobs or os.cpu_count() or 1)))

@@ -1,0 +1,60 @@
+"""Mistakes in solutions: each is a change of one place, and the tests of its question see nearly all of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from engineroom.classroom import handouts, mutants
+from engineroom.classroom.trial import Trial
+
+SOLUTION = """\
+def waits(held, asked):
+    \"\"\"Whether it waits.\"\"\"
+    if held == "S" and asked == "S":
+        return False
+    return len(held) > 0
+"""
+
+
+def test_a_mutant_differs_in_one_place_and_documentation_is_no_place():
+    made = mutants.mutants("q1", SOLUTION)
+    assert len({each.name for each in made}) == len(made) == len({each.code for each in made})
+    assert all('"""Whether it waits."""' in each.code for each in made)
+    assert {"And to Or", "Gt to GtE", "False to True", "0 +1", "the condition turned"} <= {
+        each.change for each in made
+    }
+
+
+def test_a_test_that_sees_half_of_them_is_told_so():
+    question = handouts.Question(
+        "q1", (), SOLUTION, ('def test_shared(waits):\n    assert not waits("S", "S")\n',)
+    )
+    trial = Trial(question)
+    assert trial.failures(SOLUTION) == []
+    seen = Counter(bool(trial.failures(each.code)) for each in mutants.mutants("q1", SOLUTION))
+    assert seen[True] >= 3
+    assert seen[False] >= 3
+
+
+def test_the_table_names_those_that_nobody_sees():
+    (first, second, third, *_) = mutants.mutants("q1", SOLUTION)
+    verdicts = [
+        mutants.Verdict("toy", first, is_killed=True),
+        mutants.Verdict("toy", second, is_killed=False),
+        mutants.Verdict("toy", third, is_killed=False, equivalent="the same"),
+    ]
+    text = mutants.table(verdicts)
+    assert "| toy | q1 | 3 | 1 | 1 | 50.0 % |" in text
+    assert f"survives: toy q1 {second.name}" in text
+    assert third.name not in text
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("spilled_to_memory")
+def test_of_a_sample_nearly_all_are_seen():
+    chosen = [master for master in handouts.masters() if master.stem in ("binlog", "read_views", "trx_sys")]
+    verdicts = [each for each in mutants.judged(chosen, most=8) if not each.equivalent]
+    assert len(verdicts) >= 100
+    assert sum(each.is_killed for each in verdicts) >= 0.95 * len(verdicts)
