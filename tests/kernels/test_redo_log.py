@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import struct
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -282,3 +283,63 @@ def test_a_call_in_an_append_takes_time_and_no_append_is_refused():
     assert max(_native.redo_log.call_ns(appends=250) for _ in range(8)) > 0
     with pytest.raises(ValueError, match="appends must be at least 1"):
         _native.redo_log.call_ns(appends=0)
+
+
+PAUSE_NS, SPIN_PAUSES = 47, 30 * 3 * 50  # rounds, mean delay of a round, its multiplier
+
+
+def convoy(clients: int, wake_us: float) -> tuple[float, dict[str, Any]]:
+    """Mini-transactions per us of clients that do nothing else, each of which makes a page dirty, on a CPU for each."""
+    seen = log.simulate(
+        design="5.7",
+        parameters={
+            "cores_per_socket": clients + 8,
+            "wake_each_ps": round(wake_us * 1e6),
+            "pause_ps": PAUSE_NS * 1000,
+        },
+        load={
+            "clients": clients,
+            "statement_ns": 0,
+            "mtrs_per_statement": 1,
+            "commit_mtrs": 0,
+            "flush_every": 0,
+            "dirty_percent": 100,
+        },
+        warmup_ns=20_000_000,
+        run_ns=100_000_000,
+        seed=1,
+    )
+    return seen["mtrs"] / seen["window_ns"] * 1000, seen
+
+
+def woken(seen: dict[str, Any]) -> int:
+    """Sleepers at the mutex of the log, each of whom somebody woke."""
+    return sum(wait["parks"] for wait in seen["waits"] if wait["name"] == "log_sys_mutex")
+
+
+@pytest.mark.parametrize(("clients", "wake_us"), [(100, 8.0), (150, 5.0), (200, 4.0)])
+def test_sleepers_at_the_mutex_of_5_7_hold_the_log_as_long_as_it_takes_to_wake_them(
+    clients: int, wake_us: float
+) -> None:
+    """Whoever lets the mutex go wakes all sleepers with log_flush_order_mutex in hand, and the next one waits for that.
+
+    Those who were woken first spin for as long as a spin lasts, and sleep again before the last one is awake. So each mini-transaction
+    takes as long as it takes to wake all, or all but those that a spin's time is long enough for.
+    """
+    spin_us = PAUSE_NS * SPIN_PAUSES / 1000
+    all_us = clients * wake_us
+    assert all_us > 3 * spin_us, "else nobody is late"
+    slack_us = 20  # the next one may sleep, too, and is then woken and switched to
+    rate, seen = convoy(clients, wake_us)
+    assert 1 / (all_us + slack_us) < rate < 1 / (all_us - 2 * wake_us - 1.3 * spin_us)
+    # Nobody but the holder of the log's mutex waits for the other one: it does so nearly all of the time.
+    (order,) = (wait for wait in seen["waits"] if wait["name"] == "log_flush_order_mutex")
+    assert 0.9 < order["total_ns"] / seen["window_ns"] <= 1.02
+
+
+def test_nobody_sleeps_for_long_where_waking_all_is_shorter_than_a_spin() -> None:
+    """40 sleepers of 1 us are awake after 40 us, and a spin lasts 200: nobody comes too late, and no crowd stays asleep."""
+    few, slow = convoy(40, 1.0), convoy(40, 20.0)
+    assert few[0] > 10 * slow[0]
+    assert woken(few[1]) < few[1]["mtrs"]
+    assert woken(slow[1]) > 20 * slow[1]["mtrs"]
