@@ -32,6 +32,8 @@ __all__ = [
     "designs_under_tpcc",
     "load_of",
     "observed",
+    "of_design",
+    "run",
 ]
 
 # Between two statements, the client and the network: what the redo log's loads have per round, over the statements of a round.
@@ -73,13 +75,18 @@ GrantOrder = Callable[[Sequence[Mapping[str, Any]]], Sequence[int]]
 
 @dataclass(frozen=True, kw_only=True)
 class Design:
-    """The design of each part of an engine; `locks` has what is changed of the version's lock system."""
+    """The design of each part of an engine; `locks` and `log` have what is changed of the version's lock system and redo log."""
 
     lock_design: str = "9.7"
     locks: Mapping[str, Any] = field(default_factory=dict)
     latches: str = "8.0, sharded"
     redo: str = "8.0"
     engine: Mapping[str, Any] = field(default_factory=dict)
+    log: Mapping[str, Any] = field(default_factory=dict)
+
+    def said(self) -> dict[str, Any]:
+        """As a run's load has it: of the redo log only what is changed."""
+        return {name: value for name, value in asdict(self).items() if name != "log" or value}
 
 
 def demands(server: str, kind: str) -> dict[str, dict[str, int]]:
@@ -127,11 +134,19 @@ def _simulate(
         lock_design=design.lock_design,
         locks=dict(design.locks),
         trx_sys={"latches": design.latches},
+        log=dict(design.log),
         order=order,
         seed=given.seed,
         **window,
     )
     return seen
+
+
+def run(
+    design: Design, given: Given, order: GrantOrder | None = None, /, *, clients: int, **window: int
+) -> dict[str, Any]:
+    """What the kernel sees of a design in a window that is long enough."""
+    return settled(partial(_simulate, design, given, clients, order), **window)
 
 
 def observed(
@@ -141,7 +156,7 @@ def observed(
 
     `order` chooses who of several waiters gets a row, instead of the design's policy.
     """
-    seen = settled(partial(_simulate, design, given, clients, order), **window)
+    seen = run(design, given, order, clients=clients, **window)
     done = max(1, seen["transactions"])
     per_second = seen["transactions"] / seen["window_ns"] * 1e9
     row = {
@@ -182,9 +197,9 @@ def designs_under_tpcc(
         figure=figure,
         says=says,
         points={"concurrency": concurrency, "series": tuple(designs)},
-        measure=_of_design,
+        measure=of_design,
         options=TPCC_WINDOW,
-        load=partial(_tpcc, server, warehouses, {name: asdict(design) for name, design in designs.items()}),
+        load=partial(_tpcc, server, warehouses, {name: design.said() for name, design in designs.items()}),
         machine=machine,
         columns=COLUMNS,
     )
@@ -197,7 +212,8 @@ def _tpcc(server: str, warehouses: int, designs: Mapping[str, Any]) -> dict[str,
     }
 
 
-def _of_design(point: Mapping[str, Any], given: Given, **window: int) -> Seen:
+def of_design(point: Mapping[str, Any], given: Given, **window: int) -> Seen:
+    """What is measured at a point of `designs_under_tpcc`: a row, and the waits as the table `latches`."""
     design = Design(**given.load["designs"][point["series"]])
     row, waits = observed(design, given, clients=point["concurrency"], **window)
     return Seen([row], {"latches": waits})

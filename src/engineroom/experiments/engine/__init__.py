@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from engineroom.experiments.engine.beside_servers import against_live
+from engineroom.experiments.engine.convoy import convoy_sim
 from engineroom.experiments.engine.demands import demands_live, warehouses_live
 from engineroom.experiments.engine.latch_order import latch_order_live
 from engineroom.experiments.engine.simulated import patched_sim, switches_sim
@@ -13,6 +14,7 @@ from engineroom.runs import Run
 __all__ = [
     "RECORD",
     "against_live",
+    "convoy_sim",
     "demands_live",
     "latch_order_live",
     "patched_sim",
@@ -28,4 +30,5 @@ RECORD: Mapping[tuple[str, str], Callable[..., Run | list[Run]]] = {
     ("fig-7-03", "sim"): patched_sim,
     ("own-engine-live", "live"): against_live,
     ("own-engine-switches", "sim"): switches_sim,
+    ("own-log-convoy", "sim"): convoy_sim,
 }
