@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from engineroom.facts.engine import Demands, LatchOrder, NextQueue, Switches
+from engineroom.facts.engine import Convoy, Demands, LatchOrder, NextQueue, Switches
 
 DURING = {"during": {"load_before": 2.0}}
 
@@ -114,3 +114,32 @@ def test_a_combination_is_measured_by_old_parts_with_as_many_clients(made):
     # The redo log alone with many clients, the locks alone with few.
     assert (told.combinations, told.fallen, told.fallen_over_old_redo) == (4, 2, 1)
     assert (told.old_latch, told.new_latch) == ("lock_mutex", "trx_sys_mutex")
+
+
+def test_a_convoy_is_told_with_the_most_clients_and_beside_what_would_be_otherwise(made):
+    ways = {
+        "as in 5.7": 600.0,
+        "waking costs half": 9_000.0,
+        "waking costs 1.5 times": 300.0,
+        "waking is free": 50_000.0,
+        "spins four times as long": 4_000.0,
+    }
+    rows = [
+        (clients, series, 0, tps * (10 if clients == 150 else 1), clients / 10, clients / 4, clients / 5)
+        for clients in (150, 300)
+        for series, tps in ways.items()
+    ]
+    columns = "concurrency series repeat tps sleeps_per_mtr blocked_percent timed_out_percent"
+    machine = {"pause_ps": 40_000, "wake_each_ps": 2_000_000}
+    told = Convoy.of(made("own-log-convoy", "sim", columns, *rows, provenance={"machine": machine}))
+    assert (told.clients, told.sleeps_per_mtr, told.blocked_percent, told.timed_out_percent) == (
+        300,
+        30,
+        75,
+        60,
+    )
+    assert (told.few_clients, told.few_blocked_percent, told.few_timed_out_percent) == (150, 37.5, 30)
+    # 30 rounds of 0 to 300 pauses of 40 ns; waking costs 2 us.
+    assert (told.spin_us, told.edge_clients) == (180, 90)
+    assert (told.tps, told.half_tps, told.more_tps, told.free_tps) == (600, 9_000, 300, 50_000)
+    assert told.spins_longer_tps == 4_000

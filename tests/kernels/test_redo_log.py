@@ -313,7 +313,7 @@ def convoy(clients: int, wake_us: float) -> tuple[float, dict[str, Any]]:
 
 
 def woken(seen: dict[str, Any]) -> int:
-    """Sleepers at the mutex of the log, each of whom somebody woke."""
+    """Times that threads slept at the mutex of the log before they got it."""
     return sum(wait["parks"] for wait in seen["waits"] if wait["name"] == "log_sys_mutex")
 
 

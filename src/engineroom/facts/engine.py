@@ -21,6 +21,8 @@ CROWD = 300
 _LATCHES = ("_mutex", "_rw_lock")
 _ALL = "redo and locks and trx"
 _FALLEN = 0.5  # of the throughput with old parts
+# innodb_sync_spin_loops, and the mean number of pauses between two looks: innodb_spin_wait_delay 6, halved, times 50.
+_ROUNDS, _MEAN_PAUSES = 30, 150
 _TRANSACTIONS: Mapping[tuple[str, str], str] = {
     ("sysbench_read_write", "read_write"): "SysBench read-write",
     ("tpcc_1", "new_order"): "New-Order",
@@ -204,6 +206,55 @@ class Switches(Facts):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Convoy(Facts):
+    """Threads asleep at the mutex of 5.7's log and what waking them costs, with what would be if it were otherwise (own-log-convoy)."""
+
+    clients: int = fact()
+    sleeps_per_mtr: float = fact("{:.0f}")
+    blocked_percent: float = fact(
+        "{:.0f} %"
+    )  # of the time the holder of that mutex waits for log_flush_order_mutex
+    timed_out_percent: float = fact("{:.0f} %")  # spins that end in sleep
+    few_clients: int = fact()
+    few_blocked_percent: float = fact("{:.0f} %")
+    few_timed_out_percent: float = fact("{:.0f} %")
+    spin_us: float = fact("{:.0f} us")  # how long a thread spins before it sleeps, in the mean
+    edge_clients: int = fact()  # whom to wake takes as long as that
+    tps: float = fact("{:,.0f}")
+    half_tps: float = fact("{:,.0f}")
+    more_tps: float = fact("{:,.0f}")
+    free_tps: float = fact("{:,.0f}")
+    spins_longer_tps: float = fact("{:,.0f}")
+
+    @classmethod
+    def of(cls, run: Run) -> Convoy:
+        few, crowd = sorted(map(int, run.table["concurrency"].unique()))
+
+        def seen(what: str, series: str = "as in 5.7", clients: int = crowd) -> float:
+            return float(run.values("series", "concurrency", y=what)[series, clients])
+
+        machine = run.provenance["machine"]
+        spin_ps = _ROUNDS * _MEAN_PAUSES * machine["pause_ps"]
+
+        return cls(
+            clients=crowd,
+            sleeps_per_mtr=seen("sleeps_per_mtr"),
+            blocked_percent=seen("blocked_percent"),
+            timed_out_percent=seen("timed_out_percent"),
+            few_clients=few,
+            few_blocked_percent=seen("blocked_percent", clients=few),
+            few_timed_out_percent=seen("timed_out_percent", clients=few),
+            spin_us=spin_ps / 1e6,
+            edge_clients=round(spin_ps / machine["wake_each_ps"]),
+            tps=seen("tps"),
+            half_tps=seen("tps", "waking costs half"),
+            more_tps=seen("tps", "waking costs 1.5 times"),
+            free_tps=seen("tps", "waking is free"),
+            spins_longer_tps=seen("tps", "spins four times as long"),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class EngineFacts(Facts):
     """All numbers of the page, a group for each recording."""
 
@@ -211,6 +262,7 @@ class EngineFacts(Facts):
     order: LatchOrder
     queue: NextQueue
     switches: Switches
+    convoy: Convoy
 
 
 def facts() -> EngineFacts:
@@ -220,6 +272,7 @@ def facts() -> EngineFacts:
         order=LatchOrder.of(newest("own-latch-order", "live")),
         queue=NextQueue.of(newest("fig-7-03", "sim")),
         switches=Switches.of(newest("own-engine-switches", "sim")),
+        convoy=Convoy.of(newest("own-log-convoy", "sim")),
     )
 
 
