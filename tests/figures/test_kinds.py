@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from engineroom import side_by_side
+from engineroom.figures.compared import ratios
 from engineroom.figures.curves import Curves, ticks_that_fit
 from engineroom.figures.dots import Dots
 from engineroom.figures.drawing import NARROW_IN, WIDE_IN
@@ -169,3 +170,33 @@ def test_a_listed_table_has_a_line_per_cell() -> None:
         "  -",
         "```",
     ]
+
+
+def test_an_alternative_text_says_every_line_that_is_drawn() -> None:
+    table = side_by_side.rows(Run("fig-7-06", "sim", FLUSHES, {}))
+    picture = Curves(labels={"flushes": "8.0", "old_redo": "5.7"}, x_label="clients", y_label="flushes")
+    assert (
+        picture.alt(table, "{:.1f}")
+        == "Log-log line chart of flushes against clients. 8.0: 3.0 at 1, 1.5 at 100."
+    )
+    assert picture.alt(table, told=ends, more="Published.").endswith(
+        "8.0: 3.00 at 1, 1.50 at 100. Published."
+    )
+
+
+def test_dots_are_said_row_by_row_without_those_that_were_not_measured() -> None:
+    loads = pd.DataFrame(
+        {"load": ["a", "a", "b"], "series": ["x", "y", "y"], "repeat": 0, "tps": [1.0, 2.0, 4.0]}
+    )
+    table = side_by_side.rows(Run("own-loads", "sim", loads, {}), by=("load", "series"), y="tps")
+    picture = Dots(rows={"b": "the\nsecond", "a": "first"}, series={"y": "Y", "x": "X"}, label="tps")
+    assert picture.said(table) == "the second: Y 4.00; first: Y 2.00, X 1.00"
+
+
+def test_a_ratio_is_taken_of_ours_and_of_the_published_rows() -> None:
+    loads = pd.DataFrame(
+        {"concurrency": [1, 1], "series": ["before", "after"], "repeat": 0, "tpmC": [50.0, 100.0]}
+    )
+    mine, published = ratios(side_by_side.rows(Run("fig-7-01", "sim", loads, {})), "after", "before")
+    assert mine.to_dict() == {1: 2.0}
+    assert len(published) > 1

@@ -7,18 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from engineroom.figures.style import (
     INK,
     STYLES,
     Names,
+    drawing_of,
     label_axes,
     names_of,
+    note,
     plain,
     plain_log_ticks,
     plain_ticks,
 )
+from engineroom.figures.wording import at, each_line
 from engineroom.side_by_side import OURS, PUBLISHED, cell
 from engineroom.summary import values
 
@@ -61,27 +64,50 @@ class Curves:
 
     def __call__(self, table: pd.DataFrame, ax: Axes) -> None:
         """Draw the rows."""
-        drawn = table.query(self.where) if self.where else table
-        place, y = cell(drawn)
-        x = self.x or next(name for name in place if name != "series")
+        drawn, x, y = self._drawn(table)
         labels = names_of(self.labels, self.narrow, drawn, ax)
         ends = lines(drawn[drawn["source"] == OURS], ax, x=x, y=y, labels=labels)
         ends += _published(drawn[drawn["source"] == PUBLISHED], ax, x=x, y=y, labels=labels)
-        at = sorted(set(drawn[x]))
+        places = sorted(set(drawn[x]))
         if self.x_log:
             ax.set_xscale("log")
-            ax.set_xlim(at[0] / 1.2, at[-1] * 1.2)
+            ax.set_xlim(places[0] / 1.2, places[-1] * 1.2)
         if self.y_log:
             ax.set_yscale("log")
             plain_log_ticks(ax.yaxis)
         else:
             ax.set_ylim(bottom=0)
             plain_ticks(ax.yaxis)
-        shown = ticks_that_fit(ax, at, self.tick, beside=max((len(end.label) for end in ends), default=0))
+        shown = ticks_that_fit(ax, places, self.tick, beside=max((len(end.label) for end in ends), default=0))
         ax.set_xticks(shown, [self.tick(value) for value in shown])
         ax.minorticks_off()
         label_axes(ax, x=self.x_label, x_log=self.x_log, y=self.y_label, y_log=self.y_log)
         label_ends(ax, ends)
+
+    def values(self, table: pd.DataFrame) -> pd.Series[Any]:
+        """Our values that are drawn, by series and x: `values(table)["before", 64]`, the lines of `values(table)["before"]`."""
+        drawn, x, y = self._drawn(table)
+        return values(drawn[drawn["source"] == OURS], "series", x, y=y)
+
+    def alt(
+        self,
+        table: pd.DataFrame,
+        form: str = "{:.2f}",
+        *,
+        told: Callable[[pd.Series[Any], str], str] = at,
+        more: str = "",
+    ) -> str:
+        """What is seen, in words: the axes, the measured values along each line, and `more`."""
+        kind = "Line" if not self.y_log else "Log-log line" if self.x_log else "Log line"
+        labels = self.labels(table) if callable(self.labels) else self.labels
+        said = each_line(self.values(table), labels, form, told=told)
+        return f"{kind} chart of {self.y_label} against {self.x_label}. {said}. {more}".strip()
+
+    def _drawn(self, table: pd.DataFrame) -> tuple[pd.DataFrame, str, str]:
+        """The rows, and which columns are x and the value."""
+        drawn = table.query(self.where) if self.where else table
+        place, y = cell(drawn)
+        return drawn, self.x or next(name for name in place if name != "series"), y
 
 
 def lines(table: pd.DataFrame, ax: Axes, *, x: str, y: str, labels: Mapping[str, str]) -> list[End]:
@@ -122,8 +148,7 @@ def ticks_that_fit(
     ax: Axes, at: Sequence[float], tick: Callable[[float], str], *, beside: int = 0
 ) -> list[float]:
     """As many of the measured x as have room for their numbers, beside labels of so many letters at the lines' ends."""
-    drawing = ax.get_figure(root=True)
-    assert drawing is not None
+    drawing = drawing_of(ax)
     room_px = drawing.get_figwidth() * drawing.dpi - 70 - beside * _LETTER_PX
     place = ax.transScale.transform([(value, 1.0) for value in at])[:, 0]
     low, high = ax.transScale.transform([(value, 1.0) for value in ax.get_xlim()])[:, 0]
@@ -150,16 +175,8 @@ def label_ends(ax: Axes, ends: Sequence[End], *, apart_px: float = _APART_PX) ->
         below = placed[-1][1] + apart_px if placed else float("-inf")
         placed.append((end, max(at[end], below)))
     shift = sum(at[end] - y for end, y in placed) / max(1, len(placed))
-    points_per_pixel = 72 / ax.get_figure(root=True).dpi  # type: ignore[union-attr]
+    points_per_pixel = 72 / drawing_of(ax).dpi
     for end, y in placed:
         crowded = any(abs(at[end] - at[other]) < apart_px for other in ends if other is not end)
         up = (y + (shift if crowded else 0) - at[end]) * points_per_pixel
-        ax.annotate(
-            end.label,
-            (end.x, end.y),
-            (7, up),
-            textcoords="offset points",
-            va="center",
-            color=end.colour,
-            fontsize=9,
-        )
+        note(ax, end.label, (end.x, end.y), (7, up), ha="left", va="center", color=end.colour)

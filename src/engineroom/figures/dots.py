@@ -16,9 +16,11 @@ from engineroom.figures.style import (
     label_axes,
     legend_above,
     names_of,
+    note,
     plain_log_ticks,
     plain_ticks,
 )
+from engineroom.figures.wording import each
 from engineroom.side_by_side import OURS, PUBLISHED, cell
 from engineroom.summary import values
 
@@ -53,13 +55,11 @@ class Dots:
 
     def __call__(self, table: pd.DataFrame, ax: Axes) -> None:
         """Draw the rows."""
-        drawn = table.query(self.where) if self.where else table
-        place, y = cell(drawn)
-        by = self.by or next(name for name in place if name != "series")
+        drawn, by, y = self._drawn(table)
         named = names_of(self.rows, self.narrow, drawn, ax)
         rows = {key: name for key, name in named.items() if key in set(drawn[by])}
         at = {key: row for row, key in enumerate(rows)}
-        several = names_of(self.series, {}, drawn, ax) or {str(s): str(s) for s in drawn["series"].unique()}
+        several = self._several(drawn)
         has_published = PUBLISHED in set(drawn["source"])
         # Marks of the same value stand one above another instead of hiding each other.
         step = min(_STEP * len(rows), 0.6 / len(several))
@@ -79,16 +79,40 @@ class Dots:
         if len(several) > 1 or (has_published and not self.form):
             legend_above(ax, more={"o": PUBLISHED} if has_published else None)
 
+    def values(self, table: pd.DataFrame) -> pd.Series[Any]:
+        """Our values that are drawn, by series and row: `values(table)["cats", "pareto"]`."""
+        drawn, by, y = self._drawn(table)
+        return values(drawn[drawn["source"] == OURS], "series", by, y=y)
+
+    def said(self, table: pd.DataFrame, form: str = "{:.2f}") -> str:
+        """Our values in words, row by row: "TPC-C: FIFO 1.00, CATS 1.31"."""
+        of = self.values(table)
+        rows = self.rows(table) if callable(self.rows) else self.rows
+        several = self._several(table)
+        named = {
+            row.replace("\n", " "): {
+                label: of[series, key] for series, label in several.items() if (series, key) in of
+            }
+            for key, row in rows.items()
+        }
+        return "; ".join(f"{row}: {each(of_row, form)}" for row, of_row in named.items() if of_row)
+
+    def _several(self, table: pd.DataFrame) -> Mapping[str, str]:
+        """What the marks are called, in their order."""
+        named = self.series(table) if callable(self.series) else self.series
+        return named or {str(name): str(name) for name in table["series"].unique()}
+
+    def _drawn(self, table: pd.DataFrame) -> tuple[pd.DataFrame, str, str]:
+        """The rows, and which columns are that of the rows and the value."""
+        drawn = table.query(self.where) if self.where else table
+        place, y = cell(drawn)
+        return drawn, self.by or next(name for name in place if name != "series"), y
+
     def _said(self, of: pd.Series[Any], ax: Axes, *, at: Mapping[str, float], is_ours: bool) -> None:
         for key, value in of.items():
-            ax.annotate(
-                self.form.format(value) + ("" if is_ours else f" {PUBLISHED}"),
-                (value, at[str(key)]),
-                (0, -16 if is_ours else 8),
-                textcoords="offset points",
-                ha="center" if value > 0.1 * ax.get_xlim()[1] else "left",
-                fontsize=9,
-            )
+            text = self.form.format(value) + ("" if is_ours else f" {PUBLISHED}")
+            side = "center" if value > 0.1 * ax.get_xlim()[1] else "left"
+            note(ax, text, (value, at[str(key)]), (0, -16 if is_ours else 8), ha=side)
 
     def _axes(self, ax: Axes, names: list[str]) -> None:
         ax.set_yticks(range(len(names)), names, fontsize=9)

@@ -14,7 +14,9 @@ from engineroom.figures.style import INK, is_narrow
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["LEAST_PERCENT", "Flame", "Frame", "frames", "paths", "table_of"]
+    from engineroom.runs import Run
+
+__all__ = ["LEAST_PERCENT", "Flame", "Frame", "frames", "paths", "sampled", "table_of"]
 
 LEAST_PERCENT = 0.3
 # So many letters of nine points fit across the narrow and the wide drawing.
@@ -73,6 +75,17 @@ def table_of(
             for path, start, wide in frames(found, deepest=deepest)
         ]
     )
+
+
+def sampled(
+    run: Run,
+    *,
+    deepest: int,
+    more: Callable[[tuple[str, ...]], dict[str, object]] = lambda _: {},
+) -> pd.DataFrame:
+    """The `table_of` a run of sampled stacks."""
+    found = zip(paths(run.table["path"]), run.table["samples"], strict=True)
+    return table_of(found, deepest=deepest, more=more)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from engineroom.figures.style import BLUE, INK, STYLES, is_narrow, label_axes, plain_log_ticks
+from engineroom.figures.style import BLUE, INK, STYLES, is_narrow, label_axes, note, plain_log_ticks
+from engineroom.figures.wording import each
 from engineroom.side_by_side import OURS, PUBLISHED, cell
 from engineroom.summary import values
 
@@ -63,14 +64,8 @@ class Ranked:
                         ax.plot(
                             [value], [len(labels)], style.marker, color=INK, markersize=7, fillstyle="none"
                         )
-                    ax.annotate(
-                        self.form.format(value),
-                        (max(value, repeats.max()), len(labels)),
-                        (9, 0),
-                        textcoords="offset points",
-                        va="center",
-                        fontsize=9,
-                    )
+                    end = (max(value, repeats.max()), len(labels))
+                    note(ax, self.form.format(value), end, (9, 0), ha="left", va="center")
                     labels.append(key.replace("_", " "))
         ax.set_yticks(range(len(labels)), labels, fontsize=9)
         for heading in headings:
@@ -133,3 +128,7 @@ class Bars:
         ax.invert_yaxis()
         ax.set_xlim(0, 105)
         label_axes(ax, x=f"{self.label}, percent" + (" (diamond: published)" if published.groups else ""))
+
+    def said(self, of: pd.Series[float], form: str = "{:.0f} %") -> str:
+        """Each bar and its value."""
+        return each({bar.name: of[key] for key, bar in self.bars.items()}, form)

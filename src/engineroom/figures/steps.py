@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engineroom.figures.style import BLUE, GREEN, ORANGE, PURPLE, VERMILION, plain_log_ticks
+from engineroom.figures.style import BLUE, GREEN, ORANGE, PURPLE, VERMILION, note, plain_log_ticks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,26 +37,11 @@ class Steps:
             ax.plot([i, i + 1], measured[i : i + 2], dash, color=colour, linewidth=2)
             ratio = measured[i] / measured[i + 1]
             said = f"{ratio:.1f}x faster" if ratio >= 1 else f"{1 / ratio:.0f}x slower"
-            ax.annotate(
-                f"{change}\n{said}",
-                (i + 0.5, (measured[i] * measured[i + 1]) ** 0.5),
-                (dx, 6),
-                textcoords="offset points",
-                ha=side,
-                va="bottom",
-                fontsize=9,
-                color=colour,
-            )
+            middle = (i + 0.5, (measured[i] * measured[i + 1]) ** 0.5)
+            note(ax, f"{change}\n{said}", middle, (dx, 6), ha=side, va="bottom", color=colour)
         ax.plot(range(len(names)), measured, "o", color=ORANGE, markersize=7)
         for i, value in enumerate(measured):
-            ax.annotate(
-                self.form.format(value),
-                (i, value),
-                (0, 7 if value == max(measured) else -14),
-                textcoords="offset points",
-                ha="center",
-                fontsize=9,
-            )
+            note(ax, self.form.format(value), (i, value), (0, 7 if value == max(measured) else -14))
         ax.set_xticks(range(len(names)), [name.replace(", ", ",\n") for name in names], fontsize=9)
         ax.set_yscale("log")
         plain_log_ticks(ax.yaxis, at=(1.0, 3.0))

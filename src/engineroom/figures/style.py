@@ -5,13 +5,14 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
 
 __all__ = [
     "BLUE",
@@ -25,10 +26,12 @@ __all__ = [
     "VERMILION",
     "Names",
     "Style",
+    "drawing_of",
     "is_narrow",
     "label_axes",
     "legend_above",
     "names_of",
+    "note",
     "plain",
     "plain_log_ticks",
     "plain_ticks",
@@ -64,9 +67,29 @@ STYLES = (
 )
 
 
+def drawing_of(ax: Axes) -> Figure:
+    """The drawing that the axes are part of."""
+    drawing = ax.get_figure(root=True)
+    assert drawing is not None
+    return drawing
+
+
+def note(
+    ax: Axes,
+    text: str,
+    at: tuple[float, float],
+    offset: tuple[float, float],
+    *,
+    ha: str = "center",
+    **how: Any,
+) -> None:
+    """Write beside a point, so many points of a printer from it."""
+    ax.annotate(text, at, offset, textcoords="offset points", ha=ha, fontsize=9, **how)
+
+
 def is_narrow(ax: Axes) -> bool:
     """Whether this is the drawing for a phone."""
-    return bool(ax.get_figure(root=True).get_figwidth() < 5)  # type: ignore[union-attr]
+    return drawing_of(ax).get_figwidth() < 5
 
 
 def names_of(names: Names, narrow: Names, table: pd.DataFrame, ax: Axes) -> dict[str, str]:
@@ -120,8 +143,6 @@ def legend_above(ax: Axes, *, more: Mapping[str, str] | None = None) -> None:
     for marker, label in (more or {}).items():
         handles.append(Line2D([], [], marker=marker, color=INK, fillstyle="none", linestyle="", markersize=7))
         labels.append(label)
-    drawing = ax.get_figure(root=True)
-    assert drawing is not None
     # Matplotlib fills columns first.
     columns = 2 if is_narrow(ax) else min(len(labels), 3 if max(map(len, labels)) > 12 else 4)
-    drawing.legend(handles, labels, loc="outside upper center", ncols=columns, fontsize=9)
+    drawing_of(ax).legend(handles, labels, loc="outside upper center", ncols=columns, fontsize=9)

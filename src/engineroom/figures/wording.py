@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
-__all__ = ["Words", "at", "each", "ends"]
+__all__ = ["Words", "at", "each", "each_line", "ends"]
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,19 @@ def each(
 def ends(line: pd.Series[float], form: str = "{:.2f}") -> str:
     """The first and the last value along x, as `at`."""
     return at(line.iloc[[0, -1]], form)
+
+
+def each_line(
+    of: pd.Series[Any],
+    labels: Mapping[str, str],
+    form: str = "{:.2f}",
+    *,
+    told: Callable[[pd.Series[Any], str], str] = at,
+) -> str:
+    """The values along x of every line that there is, after its label: "5.7: 0.97 at 1, 0.07 at 64; 8.0: 1.20 at 1"."""
+    there = set(of.index.get_level_values(0))
+    lines = {label: told(of[series], form) for series, label in labels.items() if series in there}
+    return "; ".join(f"{label}: {said}" for label, said in lines.items())
 
 
 def _place(x: Hashable) -> str:

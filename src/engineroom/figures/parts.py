@@ -1,0 +1,61 @@
+"""What a figure's module is made of, under one roof: rows, names, kinds of plot and words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import pandas as pd
+
+from engineroom.figures.compared import compared, ratios
+from engineroom.figures.curves import Curves
+from engineroom.figures.dots import Dots
+from engineroom.figures.names import as_found, by_release
+from engineroom.figures.shares import Bar, Bars, Ranked
+from engineroom.figures.wording import Words, at, each, each_line, ends
+from engineroom.runs import Run
+from engineroom.servers.catalogue import release
+from engineroom.side_by_side import ours, over, theirs, valued
+from engineroom.side_by_side import rows as all_rows
+from engineroom.summary import values
+
+__all__ = [
+    "Bar",
+    "Bars",
+    "Curves",
+    "Dots",
+    "Ranked",
+    "Rows",
+    "Run",
+    "Words",
+    "all_rows",
+    "as_found",
+    "at",
+    "by_release",
+    "compared",
+    "each",
+    "each_line",
+    "ends",
+    "ours",
+    "over",
+    "ratios",
+    "release",
+    "rows_by",
+    "rows_over",
+    "theirs",
+    "valued",
+    "values",
+]
+
+Rows = pd.DataFrame
+Maker = Callable[[Run], Rows]
+
+
+def rows_by(*by: str, y: str, keep: Sequence[str] | None = None, where: str | None = None) -> Maker:
+    """All rows of a run by these columns and the series, with `y` as their value."""
+    return partial(all_rows, by=(*by, "series"), y=y, keep=keep, where=where)
+
+
+def rows_over(name: str, reference: str, *within: str, of: Maker = all_rows) -> Maker:
+    """The rows `of` a run with, as `name`, their value over the one of `reference`, a query, in the same source and `within`."""
+    return lambda run: over(of(run), name, reference, *within)
