@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import pandas as pd
-
-from engineroom.figures.shares import Ranked
-from engineroom.figures.wording import Words, each
-from engineroom.side_by_side import ours, rows, theirs
-
-__all__ = ["picture", "rows", "words"]
+from engineroom.figures.parts import Ranked, Rows, Words, all_rows, each, ours, theirs
 
 
-def _what(table: pd.DataFrame) -> str:
+def _what(table: Rows) -> str:
     return "waits for" if "host" in set(table["method"]) else "time in"
 
 
+rows = all_rows
 picture = Ranked(label=lambda table: f"share of {_what(table)} reservation, %")
 
 
-def words(table: pd.DataFrame) -> Words:
+def words(table: Rows) -> Words:
     """The callers; the published share is of one sampled stack."""
-    of = ours(table)["log_reservation_wait"].sort_values(ascending=False)
-    published = theirs(table)["log_reservation_wait"].sort_values(ascending=False)
+    of, published = (
+        source(table)["log_reservation_wait"].sort_values(ascending=False) for source in (ours, theirs)
+    )
     return Words(
         alt=f"Dot plot of the callers of log reservation by share of {_what(table)} it: {each(of, '{:.1f} %')}. "
         f"Published, of one stack: {each(published, '{:.0f} %')}.",

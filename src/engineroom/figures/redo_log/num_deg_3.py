@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-import pandas as pd
-
-from engineroom.figures.curves import Curves
-from engineroom.figures.wording import Words, at
-from engineroom.side_by_side import ours, rows
+from engineroom.figures.parts import Curves, Rows, Words, all_rows, ours
 from engineroom.summary import how_of
 
-__all__ = ["picture", "rows", "words"]
-
 LABELS = {"mtr_5_7": "5.7", "mtr_8_0": "8.0", "mtr_8_0_writer_threads_off": "8.0, writer threads off"}
-picture = Curves(
-    labels=LABELS,
-    narrow={"mtr_8_0_writer_threads_off": "8.0 off"},
-    x_label="threads",
-    y_label="ns per commit",
-)
+SHORT = {"mtr_8_0_writer_threads_off": "8.0 off"}
+rows = all_rows
+picture = Curves(labels=LABELS, narrow=SHORT, x_label="threads", y_label="ns per commit")
 
 
-def words(table: pd.DataFrame) -> Words:
+def words(table: Rows) -> Words:
     """One thread, and the most; the source gives no number."""
-    of = ours(table)
-    old, off, new = (of[series] for series in ("mtr_5_7", "mtr_8_0_writer_threads_off", "mtr_8_0"))
-    most = new.index[-1]
+    most = ours(table)["mtr_8_0"].index[-1]
+    old, new, off = ([f"{ours(table)[series, threads]:.0f}" for threads in (1, most)] for series in LABELS)
     at_best = "at best " if how_of(table) == "min" else ""
-    said = "; ".join(f"{label}: {at(of[series], '{:.0f}')}" for series, label in LABELS.items())
     return Words(
-        alt=f"Log-log line chart of nanoseconds per committed mini-transaction against threads. {said}.",
-        caption=f"Alone, a commit takes {at_best}{old.iloc[0]:.0f} ns in the design of 5.7; in the design of 8.0 {off.iloc[0]:.0f} ns with the "
-        f"log's threads off and {new.iloc[0]:.0f} with them on. With {most:g} threads: {old[most]:.0f}, {off[most]:.0f} and "
-        f"{new[most]:.0f} ns.",
+        alt=picture.alt(table, "{:.0f}"),
+        caption=f"Alone, a commit takes {at_best}{old[0]} ns in the design of 5.7; in the design of 8.0 {off[0]} ns with the log's threads "
+        f"off and {new[0]} with them on. With {most:g} threads: {old[1]}, {off[1]} and {new[1]} ns.",
     )
