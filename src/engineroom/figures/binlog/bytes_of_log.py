@@ -5,21 +5,25 @@ The source's runs had other lengths, so that only ratios compare: each value is 
 
 from __future__ import annotations
 
-import pandas as pd
+from engineroom.figures.parts import Dots, Maker, Rows, Words, ours, rows_over, theirs
 
-from engineroom.figures.dots import Dots
-from engineroom.runs import Run
-from engineroom.side_by_side import over
-from engineroom.side_by_side import rows as all_rows
-
-__all__ = ["picture", "relative"]
+__all__ = ["picture_of", "rows_of", "words_of"]
 
 
-def relative(run: Run, base: str) -> pd.DataFrame:
+def rows_of(base: str) -> Maker:
     """All rows, with the size over that of the setting `base`."""
-    return over(all_rows(run), "size_over_base", f"setting == '{base}'")
+    return rows_over("size_over_base", f"setting == '{base}'")
 
 
-def picture(rows: dict[str, str], base: str) -> Dots:
+def picture_of(rows: dict[str, str], base: str) -> Dots:
     """A row per setting."""
     return Dots(rows=rows, label=f"bytes of binary log over those of {base}", form="{:.2f}", line_at=1.0)
+
+
+def words_of(table: Rows, *, setting: str, how: str, base: str) -> Words:
+    """Our ratio and the published one; `how` says what was done, `base` over which log's size."""
+    of, published = (each(table)["binlog_size", setting] for each in (ours, theirs))
+    return Words(
+        alt=f"Dots of the size of the binary log over {base}. {how} it is {of:.2f}, published {published:.2f}.",
+        caption=f"{how}, TPC-C's binary log has {of:.2f} of its bytes (published: {published:.2f}).",
+    )

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-import pandas as pd
+from functools import partial
 
-from engineroom.figures.curves import Curves
-from engineroom.figures.wording import Words, at
-from engineroom.side_by_side import ours, rows, theirs
+from engineroom.figures.binlog.throughput import picture_of, words_of
+from engineroom.figures.parts import all_rows
 
-__all__ = ["picture", "rows", "words"]
-
-picture = Curves(
-    labels={"uncompressed": "uncompressed", "compressed": "zstd, level 3"},
+rows = all_rows
+picture = picture_of(
+    {"uncompressed": "uncompressed", "compressed": "zstd, level 3"},
     narrow={"uncompressed": "plain", "compressed": "zstd 3"},
-    x_label="clients",
-    y_label="transactions per minute",
 )
-
-
-def words(table: pd.DataFrame) -> Words:
-    """The ratio of the two at each x, ours and the source's."""
-    ratio, published = (of["compressed"] / of["uncompressed"] for of in (ours(table), theirs(table)))
-    return Words(
-        alt=f"Log-log line chart of transactions per minute against clients. Compressed over uncompressed: {at(ratio)}. "
-        f"Published: {at(published)}.",
-        caption=f"Compressed in the session before it queues, a transaction's throughput is {ratio.min():.2f} to {ratio.max():.2f} times the "
-        f"uncompressed; the source's cluster had {published.min():.2f} to {published.max():.2f}.",
-    )
+words = partial(
+    words_of,
+    over="compressed",
+    under="uncompressed",
+    ratio="Compressed over uncompressed",
+    caption="Compressed in the session before it queues, a transaction's throughput is {} times the uncompressed",
+)

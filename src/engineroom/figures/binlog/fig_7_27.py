@@ -4,24 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
-import pandas as pd
+from engineroom.figures.binlog.bytes_of_log import picture_of, rows_of, words_of
 
-from engineroom.figures.binlog import bytes_of_log
-from engineroom.figures.wording import Words
-from engineroom.side_by_side import ours, theirs
-
-__all__ = ["picture", "rows", "words"]
-
-rows = partial(bytes_of_log.relative, base="uncompressed")
-picture = bytes_of_log.picture(
-    {"uncompressed": "uncompressed", "compressed": "zstd, level 3"}, "uncompressed"
+rows = rows_of("uncompressed")
+picture = picture_of({"uncompressed": "uncompressed", "compressed": "zstd, level 3"}, "uncompressed")
+words = partial(
+    words_of,
+    setting="compressed",
+    how="Compressed transaction by transaction at level 3",
+    base="the uncompressed one",
 )
-
-
-def words(table: pd.DataFrame) -> Words:
-    """Both ratios."""
-    of, published = (each(table)["binlog_size", "compressed"] for each in (ours, theirs))
-    return Words(
-        alt=f"Dots of the size of the binary log over the uncompressed one. Compressed at level 3 it is {of:.2f}, published {published:.2f}.",
-        caption=f"Compressed transaction by transaction at level 3, TPC-C's binary log has {of:.2f} of its bytes (published: {published:.2f}).",
-    )

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-from functools import partial
+from engineroom.figures.binlog.bytes_of_log import picture_of, rows_of
+from engineroom.figures.parts import Rows, Words, ours
 
-import pandas as pd
-
-from engineroom.figures.binlog import bytes_of_log
-from engineroom.figures.wording import Words
-from engineroom.side_by_side import ours
-
-__all__ = ["picture", "rows", "words"]
-
-rows = partial(bytes_of_log.relative, base="minimal")
-picture = bytes_of_log.picture(
-    {"minimal": "minimal images", "compressed": "zstd, level 3", "minimal_compressed": "both"},
-    "minimal images",
-)
+LABELS = {"minimal": "minimal images", "compressed": "zstd, level 3", "minimal_compressed": "both"}
+rows = rows_of("minimal")
+picture = picture_of(LABELS, "minimal images")
 
 
-def words(table: pd.DataFrame) -> Words:
+def words(table: Rows) -> Words:
     """All three."""
-    of = ours(table)["binlog_size"]
+    alone, both = ours(table)["binlog_size"][["compressed", "minimal_compressed"]]
     return Words(
-        alt=f"Dots of the size of the binary log over the one with minimal images: compressed {of['compressed']:.2f}, both {of['minimal_compressed']:.2f}.",
-        caption=f"Minimal images and compression together leave {of['minimal_compressed']:.2f} of the bytes of minimal images alone; "
-        f"compression alone leaves {of['compressed']:.2f}.",
+        alt=f"Dots of the size of the binary log over the one with minimal images: compressed {alone:.2f}, both {both:.2f}.",
+        caption=f"Minimal images and compression together leave {both:.2f} of the bytes of minimal images alone; compression alone "
+        f"leaves {alone:.2f}.",
     )

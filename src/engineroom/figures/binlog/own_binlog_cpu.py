@@ -2,37 +2,15 @@
 
 from __future__ import annotations
 
-from functools import partial
+from engineroom.figures.parts import Dots, Rows, Words, as_found, ours, rows_by
 
-import pandas as pd
-
-from engineroom import side_by_side
-from engineroom.figures.dots import Dots
-from engineroom.figures.wording import Words
-from engineroom.side_by_side import ours
-
-__all__ = ["picture", "rows", "words"]
-
-rows = partial(side_by_side.rows, by=("setting", "series"), y="server_cpu_us", keep=["bytes_per_txn"])
-BASE = "full, uncompressed"
+BASE, LABEL = "full, uncompressed", "microseconds of server CPU per transaction"
+rows = rows_by("setting", y="server_cpu_us", keep=["bytes_per_txn"])
+short = as_found("setting", ("uncompressed", "no zstd"))
+picture = Dots(by="setting", rows=as_found("setting"), narrow=short, label=LABEL, form="{:,.0f}")
 
 
-def _settings(table: pd.DataFrame) -> dict[str, str]:
-    return {name: name for name in table["setting"].unique()}
-
-
-picture = Dots(
-    by="setting",
-    rows=_settings,
-    narrow=lambda table: {
-        name: name.replace("uncompressed", "no zstd") for name in table["setting"].unique()
-    },
-    label="microseconds of server CPU per transaction",
-    form="{:,.0f}",
-)
-
-
-def words(table: pd.DataFrame) -> Words:
+def words(table: Rows) -> Words:
     """What each setting adds to the plain one."""
     of = ours(table).droplevel("series")
     added = "; ".join(f"{name} {of[name] / of[BASE] - 1:+.0%}" for name in of.index if name != BASE)

@@ -6,37 +6,35 @@ points (CPU time, bytes), of which no compression is one. All others cost more t
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from engineroom import side_by_side
 from engineroom.figures.curves import End, label_ends
-from engineroom.figures.style import STYLES, is_narrow, label_axes, plain_log_ticks
-from engineroom.figures.wording import Words
+from engineroom.figures.parts import Words, rows_by, values
+from engineroom.figures.style import STYLES, is_narrow, label_axes, note, plain_log_ticks
 from engineroom.side_by_side import OURS
-from engineroom.summary import summarise, values
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["never_worth", "picture", "points", "rows", "words", "worth"]
-
 KINDS = {"orders": "TPC-C's orders", "documents": "JSON documents", "digests": "digests"}
-
-rows = partial(side_by_side.rows, by=("level", "series"), y="cpu_ns_per_byte", keep=["ratio", "unit_bytes"])
+rows = rows_by("level", y="cpu_ns_per_byte", keep=["ratio", "unit_bytes"])
 
 
 def points(table: pd.DataFrame, kind: str) -> pd.DataFrame:
     """CPU time and bytes of each level of one kind of rows, by level; 0 is no compression."""
     mine = table[(table["source"] == OURS) & (table["series"] == kind)]
-    levels = pd.DataFrame({
-        "cpu_ns_per_byte": values(mine, "level", y="cpu_ns_per_byte"),
-        "ratio": summarise(mine, "level", y="ratio", how="min").set_index("level")["ratio"],
-    })  # fmt: skip
+    cpu, ratio = (
+        values(mine, "level", y=y, how=how) for y, how in (("cpu_ns_per_byte", None), ("ratio", "min"))
+    )
     none = pd.DataFrame({"cpu_ns_per_byte": [0.0], "ratio": [1.0]}, index=[0])
-    return pd.concat([none, levels]).rename_axis("level").sort_index()
+    return (
+        pd.concat([none, pd.DataFrame({"cpu_ns_per_byte": cpu, "ratio": ratio})])
+        .rename_axis("level")
+        .sort_index()
+    )
 
 
 def worth(of: pd.DataFrame) -> list[int]:
@@ -65,46 +63,16 @@ def picture(table: pd.DataFrame, ax: Axes) -> None:
     """Bytes against CPU time, a line per kind of rows; what pays is filled and has its number."""
     ends = []
     for style, (kind, label) in zip(STYLES, KINDS.items(), strict=False):
-        of = points(table, kind).drop(index=0)
-        pays = [level for level in worth(points(table, kind)) if level > 0]
-        ax.plot(of["cpu_ns_per_byte"], of["ratio"], style.dash, color=style.colour, linewidth=1.0, alpha=0.5)
-        ax.plot(
-            of["cpu_ns_per_byte"],
-            of["ratio"],
-            style.marker,
-            color=style.colour,
-            fillstyle="none",
-            markersize=5,
-            linestyle="",
-        )
-        paying = of.loc[pays]
-        ax.plot(
-            paying["cpu_ns_per_byte"],
-            paying["ratio"],
-            style.marker,
-            color=style.colour,
-            markersize=6,
-            linestyle="",
-        )
+        of, colour = points(table, kind), style.colour
+        paying = of.loc[[level for level in worth(of) if level > 0]]
+        of = of.drop(index=0)
+        ax.plot(*of.to_numpy().T, style.dash, color=colour, linewidth=1.0, alpha=0.5)
+        ax.plot(*of.to_numpy().T, style.marker, color=colour, fillstyle="none", markersize=5, linestyle="")
+        ax.plot(*paying.to_numpy().T, style.marker, color=colour, markersize=6, linestyle="")
         for level, cpu, ratio in paying.itertuples():
-            ax.annotate(
-                str(level),
-                (cpu, ratio),
-                (0, -14),
-                textcoords="offset points",
-                ha="center",
-                fontsize=9,
-                color=style.colour,
-            )
-        last = of.iloc[-1]
-        ends.append(
-            End(
-                float(last["cpu_ns_per_byte"]),
-                float(last["ratio"]),
-                label if not is_narrow(ax) else kind,
-                style.colour,
-            )
-        )
+            note(ax, str(level), (cpu, ratio), (0, -14), color=colour)
+        x, y = map(float, of.iloc[-1])
+        ends.append(End(x, y, kind if is_narrow(ax) else label, colour))
     ax.set_xscale("log")
     plain_log_ticks(ax.xaxis)
     ax.set_ylim(0, 1.02)
@@ -115,18 +83,18 @@ def picture(table: pd.DataFrame, ax: Axes) -> None:
 
 def words(table: pd.DataFrame) -> Words:
     """What pays for each kind, and what for none."""
-    said = {
-        label: ", ".join(str(level) for level in worth(points(table, kind)) if level > 0) or "none"
-        for kind, label in KINDS.items()
-    }
-    pays = "; ".join(f"{label}: {levels}" for label, levels in said.items())
-    never = ", ".join(map(str, never_worth(table))) or "none"
+    of = {label: points(table, kind) for kind, label in KINDS.items()}
+    pays = "; ".join(f"{label}: {_listed(level for level in worth(of[label]) if level)}" for label in of)
     left = "; ".join(
-        f"{label} {of['ratio'][1]:.2f} at level 1, {of['ratio'].iloc[-1]:.2f} at {of.index[-1]}"
-        for kind, label in KINDS.items()
-        for of in [points(table, kind)]
+        f"{label} {each['ratio'][1]:.2f} at level 1, {each['ratio'].iloc[-1]:.2f} at {each.index[-1]}"
+        for label, each in of.items()
     )
     return Words(
         alt=f"Lines of bytes left against CPU time per byte, a point per level of zstd. {left}.",
-        caption=f"Levels that are the cheapest at some prices of disk and CPU (filled): {pays}. Never worth it for any of the three: {never}.",
+        caption=f"Levels that are the cheapest at some prices of disk and CPU (filled): {pays}. Never worth it for any of the three: "
+        f"{_listed(never_worth(table))}.",
     )
+
+
+def _listed(levels: Iterable[int]) -> str:
+    return ", ".join(map(str, levels)) or "none"

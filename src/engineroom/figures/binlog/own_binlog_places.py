@@ -2,48 +2,23 @@
 
 from __future__ import annotations
 
-import pandas as pd
-
-from engineroom import side_by_side
-from engineroom.figures.curves import Curves
-from engineroom.figures.wording import Words, at
-from engineroom.runs import Run
-from engineroom.side_by_side import ours, over
-
-__all__ = ["BASE", "LABELS", "picture", "rows", "words"]
+from engineroom.figures.parts import Curves, Rows, Words, rows_by, rows_over
 
 BASE = "uncompressed"
 LABELS = {"nowhere": "free", "session": "by the session", "leader": "by the leader"}
+SHORT = {"session": "session", "leader": "leader"}
+WHAT = "throughput over the uncompressed"
+plain = rows_by("concurrency", y="tpmC")
+rows = rows_over("throughput_ratio", f"series == '{BASE}'", "concurrency", of=plain)
+picture = Curves(labels=LABELS, narrow=SHORT, x_label="clients", y_label=WHAT, y_log=False)
 
 
-def rows(run: Run) -> pd.DataFrame:
-    """All rows, with the throughput over the uncompressed one."""
-    return over(
-        side_by_side.rows(run, by=("concurrency", "series"), y="tpmC"),
-        "throughput_ratio",
-        f"series == '{BASE}'",
-        "concurrency",
-    )
-
-
-picture = Curves(
-    labels=LABELS,
-    narrow={"session": "session", "leader": "leader"},
-    x_label="clients",
-    y_label="throughput over the uncompressed",
-    y_log=False,
-)
-
-
-def words(table: pd.DataFrame) -> Words:
+def words(table: Rows) -> Words:
     """Each place at each x."""
-    of = ours(table)
-    said = {place: at(of[place]) for place in LABELS}
     last = max(table["concurrency"])
+    nowhere, session, leader = (picture.values(table)[place, last] for place in LABELS)
     return Words(
-        alt="Line chart of throughput over the uncompressed one against clients. Compressing is "
-        + "; ".join(f"{LABELS[place]}: {said[place]}" for place in LABELS)
-        + ".",
-        caption=f"With {last:g} clients throughput is {of['session', last]:.2f} times the uncompressed if each session compresses, "
-        f"{of['leader', last]:.2f} times if the leader does it under LOCK_log, and {of['nowhere', last]:.2f} times if it costs nothing.",
+        alt=picture.alt(table, more="A line says where the time of compressing is spent."),
+        caption=f"With {last:g} clients throughput is {session:.2f} times the uncompressed if each session compresses, {leader:.2f} times "
+        f"if the leader does it under LOCK_log, and {nowhere:.2f} times if it costs nothing.",
     )

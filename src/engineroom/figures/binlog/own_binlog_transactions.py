@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
-
-import pandas as pd
-
-from engineroom import side_by_side
-from engineroom.figures.dots import Dots
-from engineroom.figures.wording import Words, each
-from engineroom.side_by_side import ours
-
-__all__ = ["KINDS", "SETTINGS", "picture", "rows", "words"]
+from engineroom.figures.parts import Dots, Rows, Words, each, ours, rows_by
 
 KINDS = {"new_order": "New-Order", "payment": "Payment", "delivery": "Delivery", "mix": "the mix"}
 SETTINGS = {
@@ -20,22 +11,17 @@ SETTINGS = {
     "full, zstd 3": "full, zstd 3",
     "minimal, zstd 3": "minimal, zstd 3",
 }
-rows = partial(side_by_side.rows, by=("kind", "series"), y="bytes_per_txn")
+rows = rows_by("kind", y="bytes_per_txn")
 picture = Dots(by="kind", rows=KINDS, series=SETTINGS, label="bytes per transaction", log=True)
 
 
-def words(table: pd.DataFrame) -> Words:
+def words(table: Rows) -> Words:
     """What each setting leaves of a New-Order and of a Payment."""
-    of = ours(table)
-    full = of["full, uncompressed"]
-    left = {
-        kind: each({said: 100 * of[name, kind] / full[kind] for name, said in SETTINGS.items() if said != "full"}, "{:.0f} %")
-        for kind in ("new_order", "payment")
-    }  # fmt: skip
+    of = ours(table).unstack("series")[list(SETTINGS)].rename(columns=SETTINGS).loc[list(KINDS)]
+    left = (100 * of.div(of["full"], axis=0)).drop(columns="full")
+    order, payment = (each(left.T[kind], "{:.0f} %") for kind in ("new_order", "payment"))
+    full = of["full"].rename(index=KINDS)
     return Words(
-        alt="Dots of bytes per transaction, by kind and setting. With full images "
-        + each({KINDS[kind]: full[kind] for kind in KINDS}, "{:,.0f}")
-        + ".",
-        caption=f"Of a New-Order's {full['new_order']:,.0f} bytes are left: {left['new_order']}. Of a Payment's {full['payment']:,.0f}: "
-        f"{left['payment']}.",
+        alt=f"Dots of bytes per transaction, by kind and setting. With full images {each(full, '{:,.0f}')}.",
+        caption=f"Of a New-Order's {full['New-Order']:,.0f} bytes are left: {order}. Of a Payment's {full['Payment']:,.0f}: {payment}.",
     )
