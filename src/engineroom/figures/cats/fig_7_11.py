@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import pandas as pd
-
 from engineroom.figures.cats import LABELS
-from engineroom.figures.compared import compared
-from engineroom.figures.curves import Curves
-from engineroom.figures.wording import Words
-from engineroom.side_by_side import rows
+from engineroom.figures.parts import Curves, Rows, Words, all_rows, compared
 
-__all__ = ["picture", "rows", "words"]
-
+rows = all_rows
 picture = Curves(labels=LABELS, x_label="clients", y_label="milliseconds per transaction")
 
 
-def words(table: pd.DataFrame) -> Words:
+def words(table: Rows) -> Words:
     """Both schedulers, and their ratio beside the published one."""
     return compared(table, LABELS, "milliseconds per transaction", over="fifo", under="cats")

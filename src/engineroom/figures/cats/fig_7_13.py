@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-import pandas as pd
-
-from engineroom.figures.compared import compared
-from engineroom.figures.curves import Curves
-from engineroom.figures.wording import Words
-from engineroom.side_by_side import rows
-
-__all__ = ["picture", "rows", "words"]
+from engineroom.figures.parts import Curves, Rows, Words, all_rows, compared
 
 # The rows have the mean response times, too, which are not drawn.
-THROUGHPUT = {"fifo_tps": "FIFO", "cats_tps": "CATS"}
-
-picture = Curves(
-    labels=THROUGHPUT,
-    x_label="clients",
-    y_label="transactions per second",
-    where=f"series in {tuple(THROUGHPUT)}",
-)
+LABELS = {"fifo_tps": "FIFO", "cats_tps": "CATS"}
+DRAWN = f"series in {tuple(LABELS)}"
+rows = all_rows
+picture = Curves(labels=LABELS, x_label="clients", y_label="transactions per second", where=DRAWN)
 
 
-def words(table: pd.DataFrame) -> Words:
+def words(table: Rows) -> Words:
     """Both schedulers, and their ratio beside the published one."""
-    return compared(table, THROUGHPUT, "transactions per second", over="cats_tps", under="fifo_tps")
+    return compared(table, LABELS, "transactions per second", over="cats_tps", under="fifo_tps")

@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-import pandas as pd
+from engineroom.figures.cats import LABELS
+from engineroom.figures.parts import Curves, Rows, Words, all_rows, at, ratios
 
-from engineroom.figures.curves import Curves
-from engineroom.figures.wording import Words, at
-from engineroom.side_by_side import ours, rows, theirs
-
-__all__ = ["picture", "rows", "words"]
-
-picture = Curves(
-    labels={
-        "fifo": "FIFO",
-        "cats": "CATS",
-        "fifo_logging": "FIFO, printing",
-        "cats_logging": "CATS, printing",
-    },
-    x_label="clients",
-    y_label="transactions per second",
-)
+PRINTING = {f"{series}_logging": f"{label}, printing" for series, label in LABELS.items()}
+rows = all_rows
+picture = Curves(labels=LABELS | PRINTING, x_label="clients", y_label="transactions per second")
 
 
-def words(table: pd.DataFrame) -> Words:
+def words(table: Rows) -> Words:
     """CATS over FIFO, without printing and with it."""
-    mine, published = ours(table), theirs(table)
-    silent, printed = (mine[f"cats{how}"] / mine[f"fifo{how}"] for how in ("", "_logging"))
-    told, told_printed = (published[f"cats{how}"] / published[f"fifo{how}"] for how in ("", "_logging"))
+    silent, told = ratios(table, "cats", "fifo")
+    printed, told_printed = ratios(table, "cats_logging", "fifo_logging")
     last = silent.index[-1]
     return Words(
         alt=f"Log-log line chart of transactions per second against clients. CATS over FIFO without printing: {at(silent)}; with "
