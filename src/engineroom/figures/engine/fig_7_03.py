@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-import pandas as pd
-
-from engineroom.figures.compared import compared
-from engineroom.figures.curves import Curves
-from engineroom.figures.wording import Words
-from engineroom.side_by_side import rows
-
-__all__ = ["picture", "rows", "words"]
+from engineroom.figures.parts import Curves, Rows, Words, all_rows, compared
 
 LABELS = {"original": "5.7", "patched": "5.7, patched", "new_redo": "with the redo log of 8.0"}
-picture = Curves(
-    labels=LABELS,
-    narrow={"patched": "patched", "new_redo": "redo of 8.0"},
-    x_label="clients",
-    y_label="transactions per minute",
-)
+SHORT = {"patched": "patched", "new_redo": "redo of 8.0"}
+rows = all_rows
+picture = Curves(labels=LABELS, narrow=SHORT, x_label="clients", y_label="transactions per minute")
 
 
-def words(table: pd.DataFrame) -> Words:
+def words(table: Rows) -> Words:
     """The patched engine over the original, beside the published ratio."""
     return compared(table, LABELS, "transactions per minute", over="patched", under="original")
