@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import pandas as pd
-
 from engineroom.figures.filesort.pairs import pairs
-from engineroom.figures.wording import Words
-from engineroom.side_by_side import ours, rows, theirs
+from engineroom.figures.parts import Rows, Words, all_rows, ratios
 
-__all__ = ["picture", "rows", "words"]
-
+rows = all_rows
 picture = pairs({"limit_1": "with the\nlong column", "no_long_column": "without it"}, "CPU seconds", log=True)
 
 
-def words(table: pd.DataFrame) -> Words:
+def words(table: Rows) -> Words:
     """The ratio with and without the long column."""
-    ratio, published = (of["like_8_0"] / of["like_5_6"] for of in (ours(table), theirs(table)))
+    ratio, published = ratios(table, "like_8_0", "like_5_6")
     return Words(
         alt=f"Dots of CPU seconds. With the long column the new design takes {ratio['limit_1']:.1f} times as long as the old one, published "
         f"{published['limit_1']:.1f}; without it {ratio['no_long_column']:.1f} times.",

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import pandas as pd
-
 from engineroom.figures.filesort.pairs import both, pairs
-from engineroom.figures.wording import Words
-from engineroom.side_by_side import ours, rows, theirs
+from engineroom.figures.parts import Rows, Words, all_rows, ours, theirs
 
-__all__ = ["picture", "rows", "words"]
-
+rows = all_rows
 picture = pairs({"limit_1": "LIMIT 1"}, "values read from off-page", log=True)
 
 
-def words(table: pd.DataFrame) -> Words:
+def words(table: Rows) -> Words:
     """The counts beside the rows scanned."""
     of, published = ours(table)[:, "limit_1"], theirs(table)
     old, new, scanned = (of[series] for series in ("like_5_6", "like_8_0", "rows_scanned"))

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import pandas as pd
+from engineroom.figures.filesort.pairs import CPU_SHARE, both, pairs
+from engineroom.figures.parts import Rows, Words, all_rows, ours, theirs
 
-from engineroom.figures.filesort.pairs import both, pairs
-from engineroom.figures.wording import Words
-from engineroom.side_by_side import ours, rows, theirs
-
-__all__ = ["picture", "rows", "words"]
-
-picture = pairs({"reading": "reading"}, "percent of the server's CPU time", log=False)
+rows = all_rows
+picture = pairs({"reading": "reading"}, CPU_SHARE, log=False)
 
 
-def words(table: pd.DataFrame) -> Words:
+def words(table: Rows) -> Words:
     """Both shares beside the published ones."""
     said, published = (both(of, "reading") for of in (ours(table), theirs(table)))
     return Words(

@@ -2,61 +2,49 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from engineroom import runs, side_by_side
-from engineroom.figures.curves import Curves
+from engineroom import runs
+from engineroom.figures.parts import Curves, Run, Words, ours, release, rows_by
 from engineroom.figures.style import INK, legend_above
-from engineroom.figures.wording import Words
-from engineroom.servers.catalogue import release
-from engineroom.side_by_side import ours
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from engineroom.runs import Run
-
-__all__ = ["crossing", "picture", "rows", "words"]
-
+LATE, FIELDS = "late fetch", "additional fields"
 curves = Curves(
     labels={
-        "late fetch, off-page value": "late fetch",
-        "additional fields, off-page value": "additional fields",
+        f"{LATE}, off-page value": LATE,
+        f"{FIELDS}, off-page value": FIELDS,
         "9.7 with row ids, off-page value": "9.7 with row ids",
-        "late fetch, short rows": "late fetch, short rows",
-        "additional fields, short rows": "additional fields, short rows",
+        f"{LATE}, short rows": f"{LATE}, short rows",
+        f"{FIELDS}, short rows": f"{FIELDS}, short rows",
     },
-    narrow={
-        "late fetch, short rows": "late, short rows",
-        "additional fields, short rows": "fields, short rows",
-    },
+    narrow={f"{LATE}, short rows": "late, short rows", f"{FIELDS}, short rows": "fields, short rows"},
     where="method == 'kernel'",
     x_label="rows returned",
     y_label="pages read",
 )
+_pages = rows_by("limit", y="pages_read", keep=["rows"])
 
 
 def rows(run: Run) -> pd.DataFrame:
     """The kernel's counts, then the pages of the oldest and the newest server at a table of as many rows."""
-    pages = partial(side_by_side.rows, by=("limit", "series"), y="pages_read", keep=["rows"])
-    counted = pages(run)
+    counted, live = _pages(run), runs.latest("own-filesort-limits", "live")
     n = run.table["rows"].max()
-    live = runs.latest("own-filesort-limits", "live")
     if live is None or n not in set(live.table["rows"]):
         return counted
     servers = sorted((name for name in set(live.table["series"]) if "," not in name), key=release)
-    of_n = live.with_table(live.table.query(f"rows == {n}"))
-    measured = pages(of_n, where=f"series in {[servers[0], servers[-1]]}")
-    return pd.concat([counted, measured], ignore_index=True)
+    of_n = live.table.query(f"rows == {n} and series in {[servers[0], servers[-1]]}")
+    return pd.concat([counted, _pages(live.with_table(of_n))], ignore_index=True)
 
 
 def crossing(table: pd.DataFrame, content: str) -> float:
     """The number of rows from which additional fields read fewer pages, on the straight lines between two counts."""
     of = ours(table[table["method"] == "kernel"])
-    gap = of[f"late fetch, {content}"] - of[f"additional fields, {content}"]
+    gap = of[f"{LATE}, {content}"] - of[f"{FIELDS}, {content}"]
     above = gap[gap > 0]
     if above.empty:
         return float("inf")
@@ -64,22 +52,20 @@ def crossing(table: pd.DataFrame, content: str) -> float:
     before = gap[gap.index < after]
     if before.empty:
         return after
-    low, high = float(before.index[-1]), after
-    return low + (high - low) * float(-before.iloc[-1]) / float(above.iloc[0] - before.iloc[-1])
+    low = float(before.index[-1])
+    return low + (after - low) * float(-before.iloc[-1]) / float(above.iloc[0] - before.iloc[-1])
 
 
 def picture(table: pd.DataFrame, ax: Axes) -> None:
     """Lines are the kernel, hollow marks the servers."""
     curves(table, ax)
-    live = table[table["method"] == "live"]
-    servers = dict(zip("oD", dict.fromkeys(live["series"]), strict=False))
-    for marker, server in servers.items():
-        mine = live[live["series"] == server]
-        ax.plot(
-            mine["limit"], mine["pages_read"], marker, color=INK, fillstyle="none", markersize=8, linestyle=""
-        )
-    if servers:
-        legend_above(ax, more={marker: f"MySQL {server}" for marker, server in servers.items()})
+    live = table[table["method"] == "live"].groupby("series", sort=False)
+    named = {}
+    for marker, (server, mine) in zip("oD", live, strict=False):
+        ax.plot(mine["limit"], mine["pages_read"], marker, color=INK, fillstyle="none", markersize=8)
+        named[marker] = f"MySQL {server}"
+    if named:
+        legend_above(ax, more=named)
 
 
 def words(table: pd.DataFrame) -> Words:

@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
-
-import pandas as pd
-
-from engineroom import side_by_side
-from engineroom.figures.curves import Curves
-from engineroom.figures.wording import Words
-from engineroom.servers.catalogue import release
-from engineroom.side_by_side import ours
-
-__all__ = ["picture", "rows", "words"]
+from engineroom.figures.parts import Curves, Rows, Words, ends, release, rows_by
 
 # The largest table.
-rows = partial(side_by_side.rows, by=("rows", "limit", "series"), y="pages_read", where="rows == rows.max()")
+rows = rows_by("rows", "limit", y="pages_read", where="rows == rows.max()")
 
 
-def _series(table: pd.DataFrame) -> dict[str, str]:
+def _series(table: Rows) -> dict[str, str]:
     names = sorted(set(table["series"]), key=lambda name: (release(name.split(",")[0]), name))
     # 5.6 and 5.7 provoked lie on 8.0.15 provoked: one of the three is drawn.
     provoked = [name for name in names if "," in name]
@@ -28,17 +18,13 @@ def _series(table: pd.DataFrame) -> dict[str, str]:
 picture = Curves(x="limit", labels=_series, x_label="rows returned", y_label="pages read")
 
 
-def words(table: pd.DataFrame) -> Words:
+def words(table: Rows) -> Words:
     """The first and the last point of each line."""
-    of = ours(table).droplevel("rows")
+    of = picture.values(table)
     least, most = table["limit"].min(), table["limit"].max()
-    names = list(_series(table))
-    newest, oldest = names[-1], names[0]
-    said = "; ".join(
-        f"{name} {of[name, least]:,} at {least}, {of[name, most]:,} at {most:,}" for name in names
-    )
+    oldest, *_, newest = _series(table)
     return Words(
-        alt=f"Log-log line chart of pages read against rows returned. {said}.",
+        alt=picture.alt(table, "{:,}", told=ends),
         caption=f"For one row MySQL {newest} reads {of[newest, least] / of[oldest, least]:.0f} times the pages of {oldest}; for all "
         f"{most:,} rows {oldest} reads {of[oldest, most] / of[newest, most]:.1f} times those of {newest}.",
     )

@@ -8,18 +8,15 @@ import pandas as pd
 
 from engineroom.figures.dots import Dots
 
-__all__ = ["both", "pairs"]
+__all__ = ["CPU_SHARE", "both", "pairs"]
+
+CPU_SHARE = "percent of the server's CPU time"
 
 
 def pairs(rows: Mapping[str, str], label: str, *, log: bool) -> Dots:
     """A row per value of x, a mark per design."""
-    return Dots(
-        rows=rows,
-        series={"like_5_6": "like 5.6", "like_8_0": "like 8.0", "rows_scanned": "rows scanned"},
-        label=label,
-        log=log,
-        limits=(0, 100),
-    )
+    series = {"like_5_6": "like 5.6", "like_8_0": "like 8.0", "rows_scanned": "rows scanned"}
+    return Dots(rows=rows, series=series, label=label, log=log, limits=(0, 100))
 
 
 def both(of: pd.Series[float], x: str, form: str = "{:.0f}") -> str:
