@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import pandas as pd
+from engineroom.figures.hash_join import plans
+from engineroom.figures.parts import Rows, Words, all_rows, each, theirs
 
-from engineroom.figures.hash_join.plans import picture, times
-from engineroom.figures.wording import Words, each
-from engineroom.side_by_side import rows, theirs
-
-__all__ = ["picture", "rows", "words"]
+rows = all_rows
+picture = plans.picture
 
 
-def words(table: pd.DataFrame) -> Words:
+def words(table: Rows) -> Words:
     """Compare the slowest hash join with the fastest index nested loop, as the claim does."""
-    loop, hashed = times(table)["index_nested_loop"], times(table)["hash_join"]
-    said = [each(of, "{:.2f} s", named="{1} on {0}") for of in (loop, hashed)]
-    published = [
-        each(theirs(table)[plan], "{:.2f} s", named="{1} on {0}")
-        for plan in ("index_nested_loop", "hash_join")
-    ]
+    ours, published = (
+        [each(of[plan], "{:.2f} s", named="{1} on {0}") for plan in ("index_nested_loop", "hash_join")]
+        for of in (plans.times(table), theirs(table))
+    )
+    least, most = plans.times(table)["index_nested_loop"].min(), plans.times(table)["hash_join"].max()
     return Words(
-        alt=f"Dot plot of seconds by plan. Index nested loop: {said[0]}. Hash join: {said[1]}. Published: {published[0]} for the index "
+        alt=f"Dot plot of seconds by plan. Index nested loop: {ours[0]}. Hash join: {ours[1]}. Published: {published[0]} for the index "
         f"nested loop and {published[1]} for the hash join.",
-        caption=f"The index nested loop takes {'longer' if loop.min() > hashed.max() else 'no longer'} than the hash join: "
-        f"{loop.min():.2f} s at its best against {hashed.max():.2f} s at its worst server.",
+        caption=f"The index nested loop takes {'longer' if least > most else 'no longer'} than the hash join: {least:.2f} s at its best "
+        f"against {most:.2f} s at its worst server.",
     )

@@ -2,51 +2,38 @@
 
 from __future__ import annotations
 
-from functools import partial
-
-import numpy as np
 import pandas as pd
 
-from engineroom import side_by_side
-from engineroom.figures.curves import Curves
-from engineroom.figures.wording import Words
-from engineroom.servers.catalogue import release
-from engineroom.side_by_side import ours
+from engineroom.figures.hash_join.slopes import slopes
+from engineroom.figures.parts import Curves, Rows, Words, by_release, ours, rows_by
 
-__all__ = ["growth", "picture", "rows", "words"]
-
-rows = partial(side_by_side.rows, by=("rows_per_table", "series"), y="server_cpu_s")
+rows = rows_by("rows_per_table", y="server_cpu_s")
 
 
-def _labels(table: pd.DataFrame) -> dict[str, str]:
+def _labels(table: Rows) -> dict[str, str]:
     algorithm = dict(zip(table["series"], table["algorithm"], strict=True))
-    return {server: f"{server}, {algorithm[server]}" for server in sorted(algorithm, key=release)}
+    return {server: f"{server}, {algorithm[server]}" for server in by_release(table)}
 
 
 # A slope of 2 is quadratic, of 1 linear.
 picture = Curves(labels=_labels, x_label="rows in each table", y_label="CPU s of the server")
 
 
-def growth(table: pd.DataFrame) -> pd.Series[float]:
+def growth(table: Rows) -> pd.Series[float]:
     """Slope of log(CPU) over log(rows) by version: 2 is quadratic, 1 linear."""
-    return pd.Series(
-        {
-            server: float(np.polyfit(np.log(line.index.get_level_values(1)), np.log(line), 1)[0])
-            for server, line in ours(table).groupby(level="series")
-        }
-    )
+    return slopes(ours(table), log=True)
 
 
-def words(table: pd.DataFrame) -> Words:
+def words(table: Rows) -> Words:
     """Name the largest size's times and each version's growth."""
     largest = table["rows_per_table"].max()
-    of, slopes = ours(table)[:, largest], growth(table)
+    of, slope = ours(table)[:, largest], growth(table)
     slow, fast = str(of.idxmax()), str(of.idxmin())
     said = "; ".join(
-        f"{server} {of[server]:.3g} s, slope {slopes[server]:.1f}" for server in sorted(of.index, key=release)
+        f"{server} {of[server]:.3g} s, slope {slope[server]:.1f}" for server in by_release(table)
     )
     return Words(
         alt=f"Log-log line chart of server CPU time against rows in each table. At {largest} rows: {said}.",
         caption=f"At {largest} rows {slow} takes {of[slow] / of[fast]:.0f} times the CPU time of {fast}. "
-        f"Doubling the tables costs it {2 ** slopes[slow]:.1f} times as much, and {fast} {2 ** slopes[fast]:.1f} times.",
+        f"Doubling the tables costs it {2 ** slope[slow]:.1f} times as much, and {fast} {2 ** slope[fast]:.1f} times.",
     )

@@ -6,9 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from engineroom.figures.shares import Ranked
-from engineroom.servers.catalogue import release
-from engineroom.side_by_side import ours
+from engineroom.figures.parts import Ranked, ours, release
 
 __all__ = ["picture", "times"]
 
