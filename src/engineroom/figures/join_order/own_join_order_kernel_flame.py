@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import pandas as pd
-
-from engineroom.figures import flame
+from engineroom.figures.flame import Flame, sampled
+from engineroom.figures.parts import Rows, Run, Words, each
 from engineroom.figures.style import BLUE, ORANGE, VERMILION
-from engineroom.figures.wording import Words, each
-from engineroom.runs import Run
 
-__all__ = ["picture", "role", "rows", "shares", "words"]
-
-DEEPEST = 10
 # What the enumerator asks of the planner, and what that calls, is pricing; all else below its entry is growing sets.
 PRICING = ("node", "first", "grown", "subgraph", "pair", "price", "has_seen")
 ENTRY = "run"
+# Growing sets is hatched.
 ROLES = {"pricing pairs": (VERMILION, ""), "growing sets": (BLUE, "//"), "setting up": (ORANGE, "")}
+picture = Flame(of="the samples of planning", by="role", style=ROLES.__getitem__)
 
 
 def role(path: tuple[str, ...]) -> str:
@@ -25,30 +21,23 @@ def role(path: tuple[str, ...]) -> str:
     return "pricing pairs" if set(PRICING) & set(path[path.index(ENTRY) :]) else "growing sets"
 
 
-def rows(run: Run) -> pd.DataFrame:
+def _roles(path: tuple[str, ...]) -> dict[str, object]:
+    return {"role": role(path), "begins_role": len(path) == 1 or role(path) != role(path[:-1])}
+
+
+def rows(run: Run) -> Rows:
     """A row per frame that is wide enough to see; `begins_role` when what calls it does something else."""
-    return flame.table_of(
-        zip(flame.paths(run.table["path"]), run.table["samples"], strict=True),
-        deepest=DEEPEST,
-        more=lambda path: {
-            "role": role(path),
-            "begins_role": len(path) == 1 or role(path) != role(path[:-1]),
-        },
-    )
+    return sampled(run, deepest=10, more=_roles)
 
 
-# Growing sets is hatched.
-picture = flame.Flame(of="the samples of planning", by="role", style=ROLES.__getitem__)
-
-
-def shares(table: pd.DataFrame) -> dict[str, float]:
+def shares(table: Rows) -> dict[str, float]:
     """Percent of the samples in each role, which is what its outermost frames have without those of other roles in them."""
     whole = table[table["begins_role"]].groupby("role")["share_percent"].sum()
     within = {"setting up": "growing sets", "growing sets": "pricing pairs"}
     return {name: float(whole[name] - whole.get(within.get(name, ""), 0.0)) for name in ROLES}
 
 
-def words(table: pd.DataFrame) -> Words:
+def words(table: Rows) -> Words:
     """The three roles, and the widest frames by name."""
     share = shares(table)
     widest = table.groupby("frame")["share_percent"].max().sort_values(ascending=False).head(7)

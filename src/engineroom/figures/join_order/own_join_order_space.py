@@ -2,36 +2,28 @@
 
 from __future__ import annotations
 
-import pandas as pd
-
-from engineroom import side_by_side
-from engineroom.figures.curves import Curves
-from engineroom.figures.wording import Words
-from engineroom.runs import Run
-from engineroom.side_by_side import ours
-
-__all__ = ["picture", "rows", "words"]
+from engineroom.figures.parts import Curves, Rows, Run, Words, each, rows_by
 
 SERIES = ("star, DPsize", "star, DPsub", "star, DPhyp", "chain, DPsub", "chain, DPsize", "chain, DPhyp")
+LABELS, Y = {name: name for name in SERIES}, "pairs of sets looked at"
 # Stars and chains on one log axis.
-picture = Curves(
-    labels={name: name for name in SERIES}, x_label="tables", y_label="pairs of sets looked at", x_log=False
-)
+picture = Curves(labels=LABELS, x_label="tables", y_label=Y, x_log=False)
+_rows = rows_by("tables", y="tests")
 
 
-def rows(run: Run) -> pd.DataFrame:
+def rows(run: Run) -> Rows:
     """All counts; the series names shape and algorithm."""
-    table = run.table.assign(series=run.table["shape"] + ", " + run.table["series"]).drop(columns="shape")
-    return side_by_side.rows(run.with_table(table), by=("tables", "series"), y="tests")
+    named = run.table["shape"] + ", " + run.table["series"]
+    return _rows(run.with_table(run.table.assign(series=named).drop(columns="shape")))
 
 
-def words(table: pd.DataFrame) -> Words:
+def words(table: Rows) -> Words:
     """Compare the three at the largest size."""
     largest = table["tables"].max()
-    of = ours(table)[:, largest]
-    listed = ", ".join(f"{series} {of[series]:.3g}" for series in SERIES)
+    of = picture.values(table)[:, largest]
+    star, chain = of["star, DPsize"] / of["star, DPhyp"], of["chain, DPsub"] / of["chain, DPhyp"]
     return Words(
-        alt=f"Log line chart of pairs of sets looked at against tables. At {largest} tables: {listed}.",
-        caption=f"For a star of {largest} tables DPsize looks at {of['star, DPsize'] / of['star, DPhyp']:,.0f} times as many "
-        f"candidates as there are pairs; for a chain DPsub wastes most, {of['chain, DPsub'] / of['chain, DPhyp']:,.0f} times.",
+        alt=f"Log line chart of {Y} against tables. At {largest} tables: {each(of[list(SERIES)], '{:.3g}')}.",
+        caption=f"For a star of {largest} tables DPsize looks at {star:,.0f} times as many candidates as there are pairs; for a chain DPsub "
+        f"wastes most, {chain:,.0f} times.",
     )
