@@ -2,60 +2,40 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-import pandas as pd
-
-from engineroom import side_by_side
-from engineroom.figures.dots import Dots
-from engineroom.figures.wording import Words
-from engineroom.runs import Run
-from engineroom.side_by_side import ours
-from engineroom.summary import values
-
-__all__ = ["picture", "rows", "words"]
+from engineroom.figures.parts import Dots, Rows, Run, Words, ours, rows_by, values
 
 SETTING = "innodb_print_all_deadlocks"
 ON = "on"
+_rows = rows_by("server", y="lines", keep=["bytes", "deadlocks"])
 
 
-def rows(run: Run) -> pd.DataFrame:
+def rows(run: Run) -> Rows:
     """All repeats; the series is the setting, the place the server's release. No number of lines is published."""
-    by_setting = run.table.drop(columns="series").rename(columns={SETTING: "series"})
-    return side_by_side.rows(
-        replace(run, table=by_setting), by=("server", "series"), y="lines", keep=["bytes", "deadlocks"]
-    )
+    return _rows(run.with_table(run.table.drop(columns="series").rename(columns={SETTING: "series"})))
 
 
-def _bytes(table: pd.DataFrame) -> dict[str, float]:
+def _bytes(table: Rows) -> dict[str, float]:
     """Bytes per deadlock with the setting on, by server."""
     on = table[table["series"] == ON]
     return {str(server): float(each) for server, each in values(on, "server", y="bytes").items()}
 
 
-def _named(table: pd.DataFrame) -> dict[str, str]:
+def _named(table: Rows) -> dict[str, str]:
     return {server: f"MySQL {server}\n{each:,.0f} bytes" for server, each in _bytes(table).items()}
 
 
-picture = Dots(
-    by="server",
-    rows=_named,
-    series={ON: f"{SETTING} = ON", "off": "OFF"},
-    label="lines of error log per deadlock",
-)
+SERIES, LABEL = {ON: f"{SETTING} = ON", "off": "OFF"}, "lines of error log per deadlock"
+picture = Dots(by="server", rows=_named, series=SERIES, label=LABEL)
 
 
-def words(table: pd.DataFrame) -> Words:
+def words(table: Rows) -> Words:
     """Lines and bytes of each server with the setting on, and the most lines with it off."""
-    lines = ours(table)
-    of_log = _bytes(table)
+    on, size, quiet = ours(table)[ON], _bytes(table), f"{ours(table)['off'].max():,.3g}"
     said = ", ".join(
-        f"{server} {lines[ON, server]:,.0f} lines and {each:,.0f} bytes" for server, each in of_log.items()
+        f"{server} {on[server]:,.0f} lines and {each:,.0f} bytes" for server, each in size.items()
     )
-    on = lines[ON]
-    quiet = f"{lines['off'].max():,.3g}"
     return Words(
         alt=f"Dots of lines that one deadlock adds to the error log of a MySQL server. On: {said}. Off: at most {quiet} lines.",
-        caption=f"A deadlock of two sessions over two rows adds {on.min():,.0f} to {on.max():,.0f} lines, "
-        f"{min(of_log.values()):,.0f} to {max(of_log.values()):,.0f} bytes, to the error log when {SETTING} is on, and {quiet} when it is off.",
+        caption=f"A deadlock of two sessions over two rows adds {on.min():,.0f} to {on.max():,.0f} lines, {min(size.values()):,.0f} to "
+        f"{max(size.values()):,.0f} bytes, to the error log when {SETTING} is on, and {quiet} when it is off.",
     )
