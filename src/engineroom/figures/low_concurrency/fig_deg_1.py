@@ -6,8 +6,6 @@ from functools import partial
 
 from engineroom.figures.low_concurrency.builds import picture_of, rows_of, words_of
 
-__all__ = ["picture", "rows", "words"]
-
 rows = partial(rows_of, series="join_time")
 picture = picture_of("time over that of the older")
 words = partial(words_of, what="time of a join by index, newer over older", over="newer", under="older")

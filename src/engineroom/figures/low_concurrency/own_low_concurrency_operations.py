@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-import pandas as pd
-
-from engineroom import side_by_side
-from engineroom.figures.dots import Dots
-from engineroom.figures.wording import Words, each
-from engineroom.runs import Run
-from engineroom.servers.catalogue import release
-from engineroom.side_by_side import ours
-
-__all__ = ["picture", "relative", "rows", "words"]
+from engineroom.figures.parts import Dots, Rows, Run, Words, as_found, by_release, over, rows_by
 
 SHORT = {
     "parse values": "parse",
@@ -25,43 +16,29 @@ SHORT = {
     "update an indexed column": "upd. indexed",
     "update another column": "upd. other",
 }
-
-
-def _servers(table: pd.DataFrame) -> dict[str, str]:
-    return {server: server for server in sorted(set(table["series"]), key=release)}
-
-
-def rows(run: Run) -> pd.DataFrame:
-    """CPU time over the oldest server's, for each repeat."""
-    table = side_by_side.rows(run, by=("operation", "series"), y="server_cpu_us")
-    oldest = next(iter(_servers(table)))
-    return side_by_side.over(table, "times_oldest", f"series == '{oldest}'", "operation")
-
-
 picture = Dots(
-    rows=lambda table: {name: name for name in dict.fromkeys(table["operation"])},
+    rows=as_found("operation"),
     narrow=SHORT,
-    series=_servers,
+    series=by_release,
     label="CPU time over that of the oldest",
     log=True,
     line_at=1,
 )
+_rows = rows_by("operation", y="server_cpu_us")
 
 
-def relative(table: pd.DataFrame) -> pd.DataFrame:
-    """What counts over the oldest server's, by operation and server."""
-    return ours(table).unstack("series").loc[list(dict.fromkeys(table["operation"])), list(_servers(table))]
+def rows(run: Run) -> Rows:
+    """CPU time over the oldest server's, for each repeat."""
+    oldest = next(iter(by_release(run.table)))
+    return over(_rows(run), "times_oldest", f"series == '{oldest}'", "operation")
 
 
-def words(table: pd.DataFrame) -> Words:
+def words(table: Rows) -> Words:
     """How many operations got dearer, and the two ends."""
-    of = relative(table)
-    oldest, newest = of.columns[[0, -1]]
-    times = of[newest]
-    said = "; ".join(f"{name}: {each(line)}" for name, line in of.iterrows())
+    oldest, *_, newest = by_release(table)
+    times = picture.values(table)[newest][list(as_found("operation")(table))]
     return Words(
-        alt=f"Dot plot of server CPU time by operation over that of {oldest}. {said}.",
-        caption=f"On {newest} {(times > 1).sum()} of {len(of)} operations of one client cost more CPU time than on {oldest}; the middle one "
-        f"costs {times.median():.2f} times as much, '{times.idxmax()}' {times.max():.2f} times and '{times.idxmin()}' "
-        f"{times.min():.2f} times.",
+        alt=f"Dot plot of server CPU time by operation over that of {oldest}. {picture.said(table)}.",
+        caption=f"On {newest} {(times > 1).sum()} of {len(times)} operations of one client cost more CPU time than on {oldest}; the middle one "
+        f"costs {times.median():.2f} times as much, '{times.idxmax()}' {times.max():.2f} times and '{times.idxmin()}' {times.min():.2f} times.",
     )

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engineroom.figures.style import BLUE, GREY, is_narrow
-from engineroom.figures.wording import Words
+from engineroom.figures.parts import Rows, Run, Words
+from engineroom.figures.style import BLUE, GREY, is_narrow, note
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
-
-    from engineroom.runs import Run
-
-__all__ = ["picture", "rows", "words"]
 
 SHORT = {
     "insert rows": "insert",
@@ -21,63 +16,54 @@ SHORT = {
     "join by index": "join, index",
     "join by primary key": "join, PK",
 }
+LOW, HIGH = -150, 250
 
 
-def rows(run: Run) -> pd.DataFrame:
+def rows(run: Run) -> Rows:
     """The causes together, and each alone."""
     return run.table.copy()
 
 
-def picture(table: pd.DataFrame, ax: Axes) -> None:
-    """A row an operation, its interval as a line; 0 and 100 percent are marked, nothing is cut off that lies within the picture."""
+def _whole(table: Rows) -> Rows:
+    """All causes together: the share and its interval in percent, a row an operation."""
     whole = table[table["series"] == "all causes"].reset_index(drop=True)
-    low, high = -1.5, 2.5
+    shares = ["share", "share_low", "share_high"]
+    return whole.assign(**{name: 100 * whole[name] for name in shares})
+
+
+def picture(table: Rows, ax: Axes) -> None:
+    """A row an operation, its interval as a line; 0 and 100 percent are marked, nothing is cut off that lies within the picture."""
+    whole, narrow = _whole(table), is_narrow(ax)
     for row, (_, each) in enumerate(whole.iterrows()):
-        ax.plot(
-            [100 * max(low, each["share_low"]), 100 * min(high, each["share_high"])],
-            [row, row],
-            "-",
-            color=BLUE,
-            linewidth=2,
-        )
-        ax.plot([100 * each["share"]], [row], "o", color=BLUE, markersize=7)
-        ax.annotate(
-            f"{100 * each['share']:.0f} %",
-            (100 * each["share"], row),
-            (0, 9),
-            textcoords="offset points",
-            ha="center",
-            fontsize=9,
-        )
-    names = [SHORT[name] if is_narrow(ax) else name for name in whole["operation"]]
+        ends = [max(LOW, each["share_low"]), min(HIGH, each["share_high"])]
+        ax.plot(ends, [row, row], "-", color=BLUE, linewidth=2)
+        ax.plot([each["share"]], [row], "o", color=BLUE, markersize=7)
+        note(ax, f"{each['share']:.0f} %", (each["share"], row), (0, 9))
+    names = whole["operation"].replace(SHORT) if narrow else whole["operation"]
     ax.set_yticks(range(len(names)), names, fontsize=9)
     ax.set_ylim(len(names) - 0.5, -0.7)
-    ax.set_xlim(100 * low, 100 * high)
+    ax.set_xlim(LOW, HIGH)
     for at in (0, 100):
         ax.axvline(at, linewidth=0.8, color=GREY)
     ax.grid(axis="x", alpha=0.25)
-    ax.set_xlabel(
-        "explained, percent"
-        if is_narrow(ax)
-        else "share of the CPU difference that the causes explain, percent"
-    )
+    what = "explained" if narrow else "share of the CPU difference that the causes explain"
+    ax.set_xlabel(f"{what}, percent")
 
 
-def words(table: pd.DataFrame) -> Words:
+def words(table: Rows) -> Words:
     """Each operation's share with its interval."""
-    whole = table[table["series"] == "all causes"]
+    whole = _whole(table)
     said = "; ".join(
-        f"{each['operation']}: {100 * each['share']:.0f} percent (interval {100 * each['share_low']:.0f} to {100 * each['share_high']:.0f}) of "
-        f"{each['difference_ns']:.0f} ns"
-        for _, each in whole.iterrows()
+        f"{each.operation}: {each.share:.0f} percent (interval {each.share_low:.0f} to {each.share_high:.0f}) of {each.difference_ns:.0f} ns"
+        for each in whole.itertuples()
     )
-    known = whole[(whole["share"] >= 0) & (whole["share"] <= 1)]
+    known = whole.loc[whole["share"].between(0, 100), "share"]
+    explained = (
+        f"The isolated causes explain {known.min():.0f} to {known.max():.0f} percent of what the new version costs more, "
+        f"where the share lies between 0 and 100 ({len(known)} of {len(whole)} operations). The rest is not isolated here."
+    )
+    none = "For no operation does the share lie between 0 and 100 percent: the difference is too small or has another sign."
     return Words(
         alt=f"Dot plot of the share of the CPU difference explained by the isolated causes. {said}.",
-        caption=(
-            f"The isolated causes explain {100 * known['share'].min():.0f} to {100 * known['share'].max():.0f} percent of what the new version costs more, "
-            f"where the share lies between 0 and 100 ({len(known)} of {len(whole)} operations). The rest is not isolated here."
-            if len(known)
-            else "For no operation does the share lie between 0 and 100 percent: the difference is too small or has another sign."
-        ),
+        caption=explained if len(known) else none,
     )
