@@ -9,11 +9,8 @@ import pandas as pd
 
 from engineroom import provenance
 from engineroom.figures import flame
+from engineroom.figures.parts import Rows, Run, Words, each
 from engineroom.figures.style import BLUE, GREEN, INK, ORANGE, PURPLE, SKY, VERMILION
-from engineroom.figures.wording import Words
-from engineroom.runs import Run
-
-__all__ = ["as_run", "picture", "rows", "words"]
 
 # What a thread is in: colour and hatch, so that colour is never the only difference.
 STATES = {
@@ -29,16 +26,12 @@ STATES = {
 
 def as_run(seen: Mapping[str, Any], *, method: str = "sim") -> Run:
     """A run of a machine as its figure draws it: the activities of all threads."""
-    table = pd.DataFrame(
-        [
-            {"path": ";".join(path), "state": state, "ns": ps / 1000, "series": state, "repeat": 0}
-            for path, state, ps in seen["activities"]
-        ]
-    )
+    activities = [(";".join(path), state, ps / 1000, state, 0) for path, state, ps in seen["activities"]]
+    table = pd.DataFrame(activities, columns=["path", "state", "ns", "series", "repeat"])
     return Run("own-machine-flame", method, table, provenance=provenance.machine())
 
 
-def rows(run: Run) -> pd.DataFrame:
+def rows(run: Run) -> Rows:
     """A row per frame that is wide enough to see; the outermost are what threads do, the innermost what they are in meanwhile."""
     paths = flame.paths(run.table["path"] + ";(" + run.table["state"] + ")")
     return flame.table_of(zip(paths, run.table["ns"], strict=True))
@@ -51,11 +44,11 @@ def _style(frame: str) -> tuple[str, str]:
 picture = flame.Flame(of="the threads' time", style=_style)
 
 
-def words(table: pd.DataFrame) -> Words:
+def words(table: Rows) -> Words:
     """The states, from the largest down."""
     in_state = table[table["frame"].str.startswith("(")]
-    share = in_state.groupby("frame")["share_percent"].sum().sort_values(ascending=False)
-    named = ", ".join(f"{str(frame).strip('()')} {value:.0f} percent" for frame, value in share.items())
+    share = in_state.groupby(in_state["frame"].str.strip("()"))["share_percent"].sum()
+    named = each(share.sort_values(ascending=False), "{:.0f} percent")
     return Words(
         alt=f"Flame graph of the threads' time, what they do below, what they are in meanwhile above it: {named}.",
         caption=f"Where the time of the threads went: {named}.",

@@ -8,15 +8,12 @@ import pandas as pd
 from matplotlib.lines import Line2D
 
 from engineroom import provenance
+from engineroom.figures.parts import Rows, Run, Words
 from engineroom.figures.style import BLUE, GREY, INK, VERMILION, is_narrow, plain
-from engineroom.figures.wording import Words
-from engineroom.runs import Run
 from engineroom.simulating.variations import MOVES_PERCENT, SEED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = ["as_run", "picture", "rows", "words"]
 
 SHOWN = 4  # numbers of each figure, those that move it most
 SIGNS = {0.5: ("half", VERMILION, "o"), 1.5: ("one and a half", BLUE, "s")}
@@ -27,50 +24,48 @@ def as_run(found: pd.DataFrame) -> Run:
     return Run("own-machine-sensitivity", "sim", found.assign(series=found["figure"]), provenance.machine())
 
 
-def rows(run: Run) -> pd.DataFrame:
+def rows(run: Run) -> Rows:
     """One row per figure, varied number and factor, with the factor by which what is asked changes; the most first in each figure."""
-    table = run.table.assign(times=1 + run.table["moved_percent"] / 100)
-    size = table.groupby(["figure", "parameter"])["moved_percent"].transform(lambda moved: moved.abs().max())
-    in_order = table.assign(size=size).sort_values(
-        ["figure", "size", "parameter", "factor"], ascending=[True, False, True, True], ignore_index=True
+    table = run.table.assign(
+        times=1 + run.table["moved_percent"] / 100, size=run.table["moved_percent"].abs()
     )
+    table["size"] = table.groupby(["figure", "parameter"])["size"].transform("max")
+    by, ascending = ["figure", "size", "parameter", "factor"], [True, False, True, True]
+    in_order = table.sort_values(by, ascending=ascending, ignore_index=True)
     return in_order[["figure", "parameter", "factor", "claim", "times", "flips", "outcomes_changed", "size"]]
 
 
-def _moving(table: pd.DataFrame) -> pd.DataFrame:
+def _moving(table: Rows) -> Rows:
     return table[(table["parameter"] != SEED) & (table["size"] > MOVES_PERCENT)]
 
 
-def picture(table: pd.DataFrame, ax: Axes) -> None:
+def picture(table: Rows, ax: Axes) -> None:
     """A row a number and figure, from what half of it does to what one and a half does; a filled sign flips the verdict."""
-    y, labels = 0, []
+    labels: list[str] = []
     seeds = table[table["parameter"] == SEED].groupby("figure")["times"].agg(["min", "max"])
     for figure, mine in _moving(table).groupby("figure", sort=False):
-        shown = list(mine["parameter"].unique())[:SHOWN]
+        top, shown = len(labels), list(mine["parameter"].unique())[:SHOWN]
         if figure in seeds.index:
-            low, high = seeds.loc[figure].clip(upper=1)["min"], seeds.loc[figure].clip(lower=1)["max"]
-            ax.fill_betweenx(
-                [-y - len(shown) + 0.5, -y + 0.5], low, high, color=GREY, alpha=0.25, linewidth=0
-            )
+            low, high = min(1, seeds["min"][figure]), max(1, seeds["max"][figure])
+            band = [-top - len(shown) + 0.5, -top + 0.5]
+            ax.fill_betweenx(band, low, high, color=GREY, alpha=0.25, linewidth=0)
         for parameter in shown:
-            both = mine[mine["parameter"] == parameter]
-            ax.plot([1, *both["times"]], [-y] * (1 + len(both)), color=INK, linewidth=1)
+            y, both = -len(labels), mine[mine["parameter"] == parameter]
+            ax.plot([1, *both["times"]], [y] * (1 + len(both)), color=INK, linewidth=1)
             for each in both.itertuples():
                 _, colour, marker = SIGNS[each.factor]
                 face = colour if each.flips else "white"
-                ax.plot(each.times, -y, marker, color=colour, markerfacecolor=face, markersize=5)
+                ax.plot(each.times, y, marker, color=colour, markerfacecolor=face, markersize=5)
             labels.append(f"{_short(str(figure))}: {in_words(parameter)}")
-            y += 1
-        ax.axhline(-y + 0.5, color=GREY, linewidth=0.5)
+        ax.axhline(-len(labels) + 0.5, color=GREY, linewidth=0.5)
     ax.set_yticks([-i for i in range(len(labels))], labels, fontsize=9)
     ax.tick_params(axis="y", length=0)
     ax.axvline(1, color=GREY, linewidth=0.8)
     ax.set_xscale("log")
     ax.minorticks_off()
     least, most = ax.get_xlim()
-    ticks = [t for t in (0.1, 0.2, 0.5, 0.7, 1.0, 1.4, 2.0, 5.0, 10.0, 20.0) if least <= t <= most]
-    if most / least > 8:
-        ticks = [t for t in ticks if t not in (0.7, 1.4)]
+    between = () if most / least > 8 else (0.7, 1.4)
+    ticks = [t for t in sorted((0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, *between)) if least <= t <= most]
     ax.set_xticks(ticks, [plain(tick) for tick in ticks])
     ax.set_xlabel("times" if is_narrow(ax) else "the ratio that moves most, times its usual value")
     handles = [
@@ -91,33 +86,20 @@ def in_words(parameter: str) -> str:
     return parameter.replace("_per_kib", " a KiB").replace("_", " ")
 
 
-def words(table: pd.DataFrame) -> Words:
+def words(table: Rows) -> Words:
     """What moves most in each figure, and in which nothing moves."""
-    moving = _moving(table)
-    most = [
-        f"{_short(str(figure))}: {in_words(mine['parameter'].iloc[0])} (times {_farthest(mine):.2f})"
-        for figure, mine in moving.groupby("figure", sort=False)
-    ]
-    still = [_short(str(f)) for f in table["figure"].unique() if f not in set(moving["figure"])]
-    flips = table[table["flips"] & (table["parameter"] != SEED)]
-    said = (
-        f" No number moves what {' and '.join(still)} are asked by more than {MOVES_PERCENT:g} %."
-        if still
-        else ""
+    most, varied = [], table[table["parameter"] != SEED]
+    for figure, mine in _moving(table).groupby("figure", sort=False):
+        first = mine[mine["parameter"] == mine["parameter"].iloc[0]]["times"].reset_index(drop=True)
+        times = first[(first - 1).abs().idxmax()]
+        most.append(f"{_short(str(figure))}: {in_words(mine['parameter'].iloc[0])} (times {times:.2f})")
+    still = " and ".join(
+        _short(figure) for figure in table["figure"].unique() if figure not in set(_moving(table)["figure"])
     )
+    said = f" No number moves what {still} are asked by more than {MOVES_PERCENT:g} %." if still else ""
     return Words(
-        alt=(
-            f"Horizontal lines around one, a line for each of up to {SHOWN} numbers of the machine that move a figure. "
-            f"Moving most: {'; '.join(most) or 'nothing'}."
-        ),
-        caption=(
-            f"What a figure's claims ask for, with a number of its machine at half and at one and a half, where that moves it by more than "
-            f"{MOVES_PERCENT:g} %; grey: other seeds; filled: the verdict flips, with {len(flips)} of "
-            f"{(table['parameter'] != SEED).sum()} varied machines.{said}"
-        ),
+        alt=f"Horizontal lines around one, a line for each of up to {SHOWN} numbers of the machine that move a figure. Moving most: "
+        f"{'; '.join(most) or 'nothing'}.",
+        caption=f"What a figure's claims ask for, with a number of its machine at half and at one and a half, where that moves it by more than "
+        f"{MOVES_PERCENT:g} %; grey: other seeds; filled: the verdict flips, with {varied['flips'].sum()} of {len(varied)} varied machines.{said}",
     )
-
-
-def _farthest(mine: pd.DataFrame) -> float:
-    first = mine[mine["parameter"] == mine["parameter"].iloc[0]]["times"]
-    return float(first[(first - 1).abs().idxmax()])
