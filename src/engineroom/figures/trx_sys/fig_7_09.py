@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import pandas as pd
-
-from engineroom.figures.compared import compared
-from engineroom.figures.curves import Curves
-from engineroom.figures.wording import Words
-from engineroom.side_by_side import rows
-
-__all__ = ["picture", "rows", "words"]
+from engineroom.figures.parts import Curves, Rows, Words, all_rows, compared
 
 LABELS = {"before": "one set", "after": "shards"}
+rows = all_rows
 picture = Curves(labels=LABELS, x_label="clients", y_label="transactions per minute")
 
 
-def words(table: pd.DataFrame) -> Words:
+def words(table: Rows) -> Words:
     """Both, and their ratio beside the published one."""
     return compared(table, LABELS, "transactions per minute", over="after", under="before")
