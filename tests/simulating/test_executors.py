@@ -142,7 +142,7 @@ def test_a_wrong_number_of_processes_is_refused(monkeypatch):
 
 
 SLEEPS = """
-import sys, time
+import signal, sys, threading, time
 from engineroom.simulating.executors import processes
 from engineroom.simulating.sweep import cross, sweep
 
@@ -150,19 +150,36 @@ def sleeper(seconds):
     print("begun", flush=True)
     time.sleep(seconds)
 
+def take():
+    sys.stdin.readline()
+    signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+
 if __name__ == "__main__":
+    {first}
     with processes(2) as executor:
         sweep(sleeper, cross(seconds=(600, 600, 600)), executor=executor)
 """
+# What a sweep is begun with.
+BEFORE = {
+    "as usual": "pass",
+    "where SIGTERM is ignored": "signal.signal(signal.SIGTERM, signal.SIG_IGN)",
+    "in another thread": "threading.Thread(target=take, daemon=True).start()",
+}
 
 
-@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGKILL])
-def test_a_sweep_that_ends_early_leaves_no_process(tmp_path, by):
-    """Ctrl-C is sent to the whole group, as a terminal does; a kill reaches the one that has the pool."""
+@pytest.mark.parametrize(
+    ("by", "how"), [*((signal.SIGINT, how) for how in BEFORE), (signal.SIGKILL, "as usual")]
+)
+def test_a_sweep_that_ends_early_leaves_no_process(tmp_path, by, how):
+    """Ctrl-C is sent to the whole group, as a terminal does; a kill reaches the one that has the pool.
+
+    The system gives Ctrl-C to a thread of its choice, which need not be the one that waits for results.
+    """
     script = tmp_path / "sleeps.py"
-    script.write_text(SLEEPS)
+    script.write_text(SLEEPS.replace("{first}", BEFORE[how]))
     with subprocess.Popen(
         [sys.executable, script],
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -171,7 +188,10 @@ def test_a_sweep_that_ends_early_leaves_no_process(tmp_path, by):
         assert [running.stdout.readline() for _ in range(2)] == ["begun\n"] * 2
         started = psutil.Process(running.pid).children(recursive=True)
         assert len(started) >= 2
-        if by == signal.SIGINT:
+        if how == "in another thread":
+            running.stdin.write("now\n")
+            running.stdin.flush()
+        elif by == signal.SIGINT:
             os.killpg(running.pid, by)
         else:
             running.send_signal(by)

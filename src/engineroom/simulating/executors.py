@@ -67,13 +67,13 @@ def processes(jobs: int | None = None) -> Iterator[Executor]:
         yield pool
         pool.shutdown()
     except BaseException:
-        # What a worker has begun may take minutes, and nobody wants it any more.
+        # What a worker has begun may take minutes, and nobody wants it any more. It may have inherited to ignore SIGTERM.
         pool.shutdown(wait=False, cancel_futures=True)
-        for process in started.processes:
-            process.terminate()
+        for process in started.running():
+            process.kill()
         raise
     finally:
-        for process in started.processes:
+        for process in started.running():
             process.join()
 
 
@@ -85,14 +85,30 @@ class _Started(SpawnContext):
         self.processes: list[SpawnProcess] = []
 
     def Process(self, *args: Any, **kwargs: Any) -> SpawnProcess:  # type: ignore[override]
-        process = SpawnProcess(*args, **kwargs)
+        process = _Worker(*args, **kwargs)
         self.processes.append(process)
         return process
+
+    def running(self) -> list[SpawnProcess]:
+        """Those that have begun: Ctrl-C may come while one is being started."""
+        return [process for process in self.processes if process.pid is not None]
+
+
+class _Worker(SpawnProcess):
+    """Begins with SIGINT blocked, until `_begin` ignores it."""
+
+    def start(self) -> None:
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            super().start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _begin() -> None:
     """Ctrl-C reaches all processes of a terminal: it is for the one that has the pool, and a worker ends with that one."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

@@ -9,7 +9,7 @@ import math
 import multiprocessing
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from concurrent.futures import BrokenExecutor, Executor, Future, as_completed
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from typing import Any, TypeVar
 
 from engineroom import progress
@@ -24,6 +24,7 @@ T = TypeVar("T")
 MOST_SAID = 60
 # Starting processes takes as long.
 WORTH_PROCESSES_S = 2.0
+HEARS_CTRL_C_S = 1.0  # at most so late
 
 
 def cross(**columns: Iterable[Any]) -> list[dict[str, Any]]:
@@ -80,8 +81,12 @@ def _made(
         # Dask would take some keywords for its own.
         futures = {at.submit(_call, function, work[i]): i for i in range(first, len(work))}
         try:
-            for future in as_completed(futures):
-                yield futures[future], future
+            left = set(futures)
+            while left:
+                # A signal that another thread took does not wake this one.
+                done, left = wait(left, HEARS_CTRL_C_S, FIRST_COMPLETED)
+                for future in done:
+                    yield futures[future], future
         finally:
             for future in futures:
                 future.cancel()
