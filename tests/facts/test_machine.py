@@ -333,6 +333,10 @@ def crowds(made):
             "varied": pd.DataFrame(
                 varied, columns=["study", "lock", "threads", "parameter", "factor", "ns_per_turn"]
             ),
+            "stays": pd.DataFrame(
+                [("lockbench_48", "ticket", 2, 500, 60.0)],
+                columns=["study", "lock", "threads", "line_stay_permille", "ns_per_turn"],
+            ),
         },
     )
 
@@ -381,6 +385,8 @@ def test_lines_that_stay_stand_beside_those_that_do_not(made):
         "1 of 1 instead of 1."
     )
     assert seen.by_lock == "test-and-set +700 %, ticket +200 %, atomic increment +100 %"
+    # Four times, eight times, twice and ten times as fast as where lines go at once.
+    assert (seen.moved_percent, seen.moved_most_percent) == (500.0, 900.0)
     assert (seen.atomic_ns, seen.lock_published_ns, seen.lock_usual_ns, seen.lock_ns) == (
         15.0,
         400.0,
@@ -403,8 +409,9 @@ def test_the_lock_that_is_farthest_off_stands_first(crowds):
     ]
     assert seen.table.rows["lock"].tolist() == ["atomic increment", "test-and-set", "ticket"]
     assert seen.sensitivity.rows.to_numpy().tolist() == [
-        ["pause", "0.5", "+100 %", "100 %"],
-        ["wake", "0.5", "+0 %", "0 %"],
+        ["pause", "times 0.5", "+100 %", "100 %"],
+        ["line stay", "500 instead of 0", "+50 %", "50 %"],
+        ["wake", "times 0.5", "+0 %", "0 %"],
     ]
 
 

@@ -284,6 +284,7 @@ class Studies(Facts):
         looks = crowds.pairs_off(run.tables["pairs"])
         pairs = run.tables["pairs"]
         blind = pairs[(pairs["how"] == "blind compare-and-swap") & pairs["where"].str.contains("socket ")]
+        varied = pd.concat([run.tables["varied"], crowds.stays_as_varied(run.tables["stays"])])
         return cls(
             number=int(points["study"].nunique()),
             said=studies_said(points),
@@ -295,7 +296,7 @@ class Studies(Facts):
             sockets_apart_ns=blind["published_ns"].min(),
             looks_off_percent=Range(looks["off_percent"].min(), looks["off_percent"].max()),
             table=studies_table(points, chosen),
-            sensitivity=sensitivity_table(crowds.sensitivities(run.table, run.tables["varied"])),
+            sensitivity=sensitivity_table(crowds.sensitivities(run.table, varied)),
             sources=studies_folded(chosen),
         )
 
@@ -310,6 +311,8 @@ class Stays(Facts):
 
     said: str = fact()
     by_lock: str = fact()
+    moved_percent: float = fact("{:+.0f}")  # throughput, the median over the points
+    moved_most_percent: float = fact("{:.0f}")
     atomic_ns: float = fact("{:.0f} ns")  # per increment, all threads together, the most of them
     lock_threads: int = fact()
     lock_published_ns: float = fact("{:,.0f} ns")  # per turn of a test-and-set lock, all threads together
@@ -321,9 +324,12 @@ class Stays(Facts):
         usual, found = crowds.off(run.table), crowds.staying(run.table, run.tables["stays"])
         atomic = found[found["lock"] == "atomic increment"].nlargest(1, "threads").iloc[0]
         lock, usual_lock = (_at(points, *SHORT_LOCK) for points in (found, usual))
+        moved = crowds.sensitivities(run.table, crowds.stays_as_varied(run.tables["stays"])).iloc[0]
         return cls(
             said=stays_said(usual, found),
             by_lock=by_lock_said(found),
+            moved_percent=moved["median_percent"],
+            moved_most_percent=moved["most_percent"],
             atomic_ns=atomic["simulated"],
             lock_threads=SHORT_LOCK[2],
             lock_published_ns=lock["published"],
@@ -403,10 +409,13 @@ def studies_table(points: pd.DataFrame, chosen: Sequence[studies.Study]) -> Tabl
 
 
 def sensitivity_table(found: pd.DataFrame) -> Table:
-    """What half and one and a half of each number of the studies' machines changes, the most first."""
+    """What half and one and a half of each number of the studies' machines changes, and lines that stay; the most first."""
     shown = {
         "parameter": found["parameter"].map(_in_words),
-        "times": found["factor"].map("{:g}".format),
+        "changed": [
+            f"{factor:g} instead of 0" if parameter == "line_stay_permille" else f"times {factor:g}"
+            for parameter, factor in zip(found["parameter"], found["factor"], strict=True)
+        ],
         "throughput, median": found["median_percent"].map("{:+.0f} %".format),
         "at most": found["most_percent"].map("{:.0f} %".format),
     }

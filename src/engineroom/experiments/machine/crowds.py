@@ -31,6 +31,7 @@ __all__ = [
     "pairs_off",
     "sensitivities",
     "staying",
+    "stays_as_varied",
     "steps",
 ]
 
@@ -40,7 +41,8 @@ GOAL_PERCENT = 30.0  # the median error of throughput that is hoped for
 # What a study measured moves, or tells two locks apart, when it changes by more than this.
 MOVES_PERCENT = 10.0
 FACTORS = (0.5, 1.5)
-# Tried beside the machine of the book, which has none: a line stays until the next request has come half of its way.
+# Tried beside the machine of the book, which has none: a line stays until the next request has come half of its way. Half, since of a
+# transfer the request goes one way and the line comes back the same; nobody measured it.
 LINE_STAY_PERMILLE = 500
 
 COLUMNS = {
@@ -217,6 +219,11 @@ def staying(table: pd.DataFrame, stays: pd.DataFrame) -> pd.DataFrame:
     """As `off`, with what was simulated where lines stay."""
     published = table[table["series"] == "published"]
     return off(pd.concat([published, stays.assign(series="simulated", repeat=0)]))
+
+
+def stays_as_varied(stays: pd.DataFrame) -> pd.DataFrame:
+    """As the table `varied`: a number that is 0 has no half, so that its factor is the value that was tried instead."""
+    return stays.rename(columns={"line_stay_permille": "factor"}).assign(parameter="line_stay_permille")
 
 
 def _moved(before: float, after: float) -> bool:
