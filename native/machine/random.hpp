@@ -36,6 +36,8 @@ class Random {
   }
   /// Uniform in [0, n); n of 0 gives 0.
   constexpr std::uint64_t below(std::uint64_t n) { return high_product(next(), n); }
+  /// Whether they give the same numbers from here on.
+  constexpr bool operator==(const Random&) const = default;
 
  private:
   std::uint64_t state_ = 0;

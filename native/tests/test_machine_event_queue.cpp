@@ -47,7 +47,12 @@ TEST(CpuSets, AreSets) {
     const auto first = plain.lower_bound(from);
     const bool is_any = first != plain.end() && *first < to;
     ASSERT_EQ(set.first_in(from, to), is_any ? *first : to) << from << " " << to;
-    ASSERT_EQ(set.any_in(from, to), is_any) << from << " " << to;
+    CpuSet range;
+    for (std::uint32_t i = from; i < to; ++i) range.add(i);
+    ASSERT_EQ(set.meets(range), is_any) << from << " " << to;
+    ASSERT_EQ(range.meets(set), is_any) << from << " " << to;
+    const bool none_outside = plain.empty() || (*plain.begin() >= from && *plain.rbegin() < to);
+    ASSERT_EQ(set.is_within(range), none_outside) << from << " " << to;
   }
 }
 

@@ -5,19 +5,13 @@
 namespace engineroom::machine::sim {
 
 Time CacheLines::from_nearest(const Line& line, std::uint32_t cpu) const {
-  const auto [core_from, core_to] = topology_.same_core(cpu);
-  if (line.sharers.any_in(core_from, core_to)) return config_.same_core_ps;
-  const auto [from, to] = topology_.same_socket(cpu);
-  return line.sharers.any_in(from, to) ? config_.same_socket_ps : config_.other_socket_ps;
+  if (line.sharers.meets(topology_.core_set(cpu))) return config_.same_core_ps;
+  return line.sharers.meets(topology_.socket_set(cpu)) ? config_.same_socket_ps : config_.other_socket_ps;
 }
 
 Time CacheLines::from_farthest(const Line& line, std::uint32_t cpu) const {
-  const auto [from, to] = topology_.same_socket(cpu);
-  if (line.sharers.any_in(0, from) || line.sharers.any_in(to, topology_.cpus()))
-    return config_.other_socket_ps;
-  const auto [core_from, core_to] = topology_.same_core(cpu);
-  if (line.sharers.any_in(from, core_from) || line.sharers.any_in(core_to, to)) return config_.same_socket_ps;
-  return config_.same_core_ps;
+  if (line.sharers.is_within(topology_.core_set(cpu))) return config_.same_core_ps;
+  return line.sharers.is_within(topology_.socket_set(cpu)) ? config_.same_socket_ps : config_.other_socket_ps;
 }
 
 /// Of the CPU that has the line alone, or will: from when its own request brings it there until the next one comes.

@@ -31,7 +31,7 @@ bool Spins::see(Thread& t, Time takes) {
     return false;
   }
   t.phase = Phase::spinning;
-  t.next_look = core_.now + takes + round(t.random, t.spin);
+  t.next_look = core_.now + takes + next_round(t);
   watch(t);
   return true;
 }
@@ -43,19 +43,33 @@ Time Spins::round(Random& random, const Spin& spin) const {
       1, core_.config.load_ps + static_cast<Time>(times * spin.pauses) * core_.config.pause_ps);
 }
 
+/// The round that comes next, drawn where rounds are.
+Time Spins::next_round(Thread& t) const {
+  const bool is_drawn_ahead = t.ahead.rounds > 0 && t.ahead.hold(t.random, t.spin);
+  const Time lasts = round(t.random, t.spin);
+  if (is_drawn_ahead) {
+    t.ahead.from = t.random;
+    --t.ahead.rounds;
+    t.ahead.ps -= lasts;
+  }
+  return lasts;
+}
+
 /// When the rounds are used up if nobody takes the line before, or an earlier look behind many.
-Time Spins::last_look(const Thread& t) const {
+Time Spins::last_look(Thread& t) const {
   if (t.spin.draws_up_to == 0) {
     Random unused;
     const Time each = round(unused, t.spin);
     const auto most = static_cast<std::uint64_t>((kNever / 4) / each);
     return t.spin.rounds > most ? kNever : t.next_look + static_cast<Time>(t.spin.rounds - 1) * each;
   }
-  constexpr std::uint64_t kDrawnAhead = 1024;
-  Random ahead = t.random;
-  Time at = t.next_look;
-  for (std::uint64_t i = 1; i < std::min(t.spin.rounds, kDrawnAhead); ++i) at += round(ahead, t.spin);
-  return at;
+  constexpr std::uint64_t kMostAhead = 1024;
+  const std::uint64_t behind_next = std::min(t.spin.rounds, kMostAhead) - 1;
+  if (!t.ahead.hold(t.random, t.spin) || t.ahead.rounds > behind_next) {
+    t.ahead = {.from = t.random, .to = t.random, .pauses = t.spin.pauses, .draws_up_to = t.spin.draws_up_to};
+  }
+  for (; t.ahead.rounds < behind_next; ++t.ahead.rounds) t.ahead.ps += round(t.ahead.to, t.spin);
+  return t.next_look + t.ahead.ps;
 }
 
 /// The thread has made all looks up to this time, none of which found anything new.
@@ -66,7 +80,7 @@ void Spins::pass_rounds(Thread& t, Time before) const {
     if (t.spin.rounds != Spin::kForEver) t.spin.rounds -= n;
   };
   if (t.spin.draws_up_to > 0) {
-    for (; t.next_look < before && t.spin.rounds > 0; pass(1)) t.next_look += round(t.random, t.spin);
+    for (; t.next_look < before && t.spin.rounds > 0; pass(1)) t.next_look += next_round(t);
     return;
   }
   Random unused;

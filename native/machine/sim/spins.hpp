@@ -40,7 +40,8 @@ class Spins {
   bool look(Thread& t);
   bool see(Thread& t, Time takes);
   Time round(Random& random, const Spin& spin) const;
-  Time last_look(const Thread& t) const;
+  Time next_round(Thread& t) const;
+  Time last_look(Thread& t) const;
   void pass_rounds(Thread& t, Time before) const;
   void watch(Thread& t);
   void stop_watching(Thread& t);

@@ -35,6 +35,21 @@ enum class Action : std::uint8_t {
 };
 enum class Phase : std::uint8_t { runnable, running, spinning, parked, sleeping, io, ended };
 
+/// Rounds of a spin that are drawn ahead of a thread's looks, to know when the last one is; each is drawn once. They hold as long
+/// as the thread's own numbers go on where these begin.
+struct DrawnAhead {
+  Random from;
+  Random to;
+  std::uint64_t pauses = 0;
+  std::uint64_t draws_up_to = 0;
+  std::uint64_t rounds = 0;
+  Time ps = 0;  // of all of them together
+
+  bool hold(const Random& random, const Spin& spin) const {
+    return from == random && pauses == spin.pauses && draws_up_to == spin.draws_up_to;
+  }
+};
+
 struct Thread {
   std::coroutine_handle<> resume_at;
   Time pending = 0;         // computed but not yet passed
@@ -64,7 +79,8 @@ struct Thread {
   Site site;
   Ref ref{};
   Until until{};
-  Spin spin{};               // its rounds: those that are left
+  Spin spin{};  // its rounds: those that are left
+  DrawnAhead ahead;
   Time next_look = 0;        // at the word it spins on
   bool is_fetching = false;  // a look has asked for the line, which is on its way
   bool is_watching = false;  // it has a copy of the line, and each look finds it unchanged
