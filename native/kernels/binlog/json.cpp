@@ -206,6 +206,9 @@ class Printer {
     if (bytes > budget_) bad("offsets that lead to the same bytes twice");
     budget_ -= bytes;
   }
+  static std::size_t size_at(const std::uint8_t* at, std::size_t n) {
+    return static_cast<std::size_t>(load_little(at, n));
+  }
   Span first(Span bytes, std::size_t n) {
     if (n > bytes.size()) bad("a value that ends behind it");
     spend(n);
@@ -237,7 +240,7 @@ class Printer {
   void literal(std::uint64_t which) {
     constexpr std::array<const char*, 3> kLiterals = {"null", "true", "false"};
     if (which > 2) bad("the literal " + std::to_string(which));
-    text += kLiterals[which];
+    text += kLiterals[static_cast<std::size_t>(which)];
   }
 
   void real(std::uint64_t bits) {
@@ -295,8 +298,8 @@ class Printer {
     const bool is_object = code == kSmallObject || code == kLargeObject;
     const std::size_t wide = code == kLargeObject || code == kLargeArray ? 4 : 2;
     const Span head = first(bytes, 2 * wide);
-    const std::size_t n = load_little(head.data(), wide);
-    const std::size_t size = load_little(head.data() + wide, wide);
+    const std::size_t n = size_at(head.data(), wide);
+    const std::size_t size = size_at(head.data() + wide, wide);
     if (size > bytes.size()) bad("a container that ends behind it");
     bytes = bytes.first(size);
     const std::size_t key_entry = is_object ? wide + 2 : 0;
@@ -308,7 +311,7 @@ class Printer {
       if (i > 0) text += ", ";
       if (is_object) {
         const std::uint8_t* const at = bytes.data() + 2 * wide + i * key_entry;
-        quoted(first(from(bytes, load_little(at, wide)), load_little(at + wide, 2)));
+        quoted(first(from(bytes, size_at(at, wide)), size_at(at + wide, 2)));
         text += ": ";
       }
       const Span value_entry = bytes.subspan(2 * wide + n * key_entry + i * entry, entry);
@@ -322,7 +325,7 @@ class Printer {
                                                        : type == kInt16 || type == kUint16 ? 2
                                                                                            : 4));
       } else {
-        value(type, from(bytes, load_little(value_entry.data() + 1, wide)), depth + 1);
+        value(type, from(bytes, size_at(value_entry.data() + 1, wide)), depth + 1);
       }
     }
     text += is_object ? '}' : ']';

@@ -56,7 +56,7 @@ void put_text(Buffer& out, const Column& column, const Value& value) {
   } else if (column.type == Type::varchar) {
     if (text.size() > meta) unfit(column, value);
   } else {
-    if (meta < 8 && text.size() >> (8 * meta) != 0) unfit(column, value);
+    if (meta < sizeof(std::size_t) && text.size() >> (8 * meta) != 0) unfit(column, value);
   }
   std::uint8_t* const at = out.grow(prefix + text.size());
   Buffer::store_little(at, text.size(), prefix);
