@@ -8,6 +8,7 @@
 
 #include "arguments.hpp"
 #include "arrays.hpp"
+#include "binlog/examples.hpp"
 #include "binlog/json.hpp"
 #include "binlog/rows_text.hpp"
 #include "binlog/sizes.hpp"
@@ -661,6 +662,19 @@ void bind_binlog(py::module_& module) {
         "Writes transactions so many times, each into the same buffer, as a server's session does into its "
         "cache, and gives the bytes of one time. For measuring: nothing is handed over.",
         py::arg("transactions"), py::kw_only(), py::arg("times") = 1);
+  m.def(
+      "example",
+      [](bl::Example kind, bl::RowImage image, std::int64_t nth, bool checksums) {
+        bl::Buffer out;
+        bl::Writer writer(out, checksums ? bl::kFirstEvent : 0, checksums);
+        bl::put_example(writer, kind, image, at_least(nth, 0, "nth"));
+        return bytes_of(out.span());
+      },
+      "The events of the nth transaction of a kind, behind its GTID event: as they stand in a file, or as "
+      "zstd "
+      "is given them.",
+      py::arg("kind"), py::kw_only(), py::arg("image") = bl::RowImage::full, py::arg("nth") = 0,
+      py::arg("checksums") = false);
   m.def(
       "json_binary", [](const py::object& document) { return py::bytes(bl::json_binary(json_of(document))); },
       "A document as a JSON column stores it.", py::arg("document"));

@@ -18,6 +18,7 @@ __all__: list[str] = [
     "Writer",
     "crc32",
     "encode",
+    "example",
     "json_binary",
     "json_text",
     "payloads",
@@ -328,6 +329,17 @@ def encode(
 ) -> int:
     """
     Writes transactions so many times, each into the same buffer, as a server's session does into its cache, and gives the bytes of one time. For measuring: nothing is handed over.
+    """
+
+def example(
+    kind: str,
+    *,
+    image: str = "full",
+    nth: typing.SupportsInt | typing.SupportsIndex = 0,
+    checksums: bool = False,
+) -> bytes:
+    """
+    The events of the nth transaction of a kind, behind its GTID event: as they stand in a file, or as zstd is given them.
     """
 
 def json_binary(document: typing.Any) -> bytes:
