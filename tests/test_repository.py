@@ -72,8 +72,12 @@ def test_what_the_wasm_modules_contain_of_others_is_named_with_its_licenses_and_
     }
     installed = set(re.findall(r"[\w+-]+(?:-dev-wasm32)|wasi-libc", build))
     assert {name.removesuffix("-dev-wasm32") for name in installed} == linked.keys()
+    libraries = {name for module in chapters.modules() for name in module.libraries}
+    assert libraries == {"zstd"}
     for name in (
         *linked.values(),
+        *libraries,
+        "Meta Platforms",
         "musl",
         "LLVM-exception",
         "Permission is hereby granted",

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Compiles each explorable's kernel to book/web/wasm/<word>.wasm and draws its plain figure. Same input, same bytes.
 # `build.sh FOLDER` writes into FOLDER instead, for the test that compares. A source of several modules is compiled once; what was
-# compiled is kept in _build/wasm and taken from there while compiler, options and preprocessed sources are the same.
+# compiled is kept in _build/wasm and taken from there while compiler, options and preprocessed sources are the same. A library in C comes
+# from its Python package, of the version in the lock file, so that page and package compress alike.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -14,21 +15,26 @@ fi
 
 target=${1:-book/web/wasm}
 made=_build/wasm
-mkdir -p "$target" "$made"
+mkdir -p "$target" "$made/lib"
 declare -A options_of=([speed]="-O2" [size]="-Oz -flto -DNDEBUG -mbulk-memory")
 
 # An object as `<optimize>.<source>.o`, with its key beside it.
 object() { echo "$made/$1.${2//\//.}.o"; }
+file_of() { case $1 in lib/*) echo "$made/$1" ;; *) echo "native/$1" ;; esac; }
 compile() {
   local optimize=$1 source=$2 options command out key
   read -ra options <<<"${options_of[$optimize]}"
-  command=("$clang" --target=wasm32-wasi -std=c++20 "${options[@]}" -fno-exceptions -fno-rtti -stdlib=libc++
-    -Wall -Wextra -Wconversion -Werror -ffile-prefix-map="$PWD"=. -ffunction-sections -Inative -Inative/kernels)
+  command=("$clang" --target=wasm32-wasi "${options[@]}" -ffile-prefix-map="$PWD"=. -ffunction-sections)
+  case $source in
+    # No threads and small, in words of upstream.
+    lib/*.c) command+=(-x c -std=c11 -w -D__EMSCRIPTEN__ -DZSTD_NO_INLINE -DZSTD_STRIP_ERROR_STRINGS) ;;
+    *) command+=(-std=c++20 -fno-exceptions -fno-rtti -stdlib=libc++ -Wall -Wextra -Wconversion -Werror -Inative -Inative/kernels -isystem "$made/lib/zstd") ;;
+  esac
   out=$(object "$optimize" "$source")
-  key=$({ "$clang" --version; echo "${command[@]} $source"; "${command[@]}" -E "native/$source"; } | sha256sum)
+  key=$({ "$clang" --version; echo "${command[@]} $source"; "${command[@]}" -E "$(file_of "$source")"; } | sha256sum)
   [ "$(cat "$out.key" 2>/dev/null)" = "$key" ] && return
   rm -f "$out.key"
-  "${command[@]}" -c "native/$source" -o "$out"
+  "${command[@]}" -c "$(file_of "$source")" -o "$out"
   echo "$key" >"$out.key"
 }
 link() {
@@ -49,11 +55,24 @@ each_line() {
   done
   while [ "$running" -gt 0 ]; do wait -n; running=$((running - 1)); done
 }
+# zstd in one C file, as the package `zstandard` has it, checked by the lock file's hashes.
+fetch_zstd() {
+  local locked python=python3
+  locked=$(sed -n '/^zstandard==/,/[^\\]$/p' requirements/test.txt)
+  [ "$(cat "$made/lib/zstd/locked" 2>/dev/null)" = "$locked" ] && return
+  [ -x .venv/bin/python ] && python=.venv/bin/python
+  rm -rf "$made/lib/zstd" && mkdir -p "$made/lib/zstd"
+  echo "$locked" >"$made/lib/zstd.txt"
+  "$python" -m pip download -q --no-deps --no-binary zstandard --require-hashes -r "$made/lib/zstd.txt" -d "$made/lib"
+  tar -xzf "$made"/lib/zstandard-*.tar.gz -C "$made/lib/zstd" --strip-components=2 --wildcards '*/zstd/*'
+  echo "$locked" >"$made/lib/zstd/locked"
+}
 # Modules, what they are optimized for and their sources are declared in src/engineroom/chapters.toml.
 declared=$(PYTHONPATH=src python3 -m engineroom.chapters wasm | while read -r word rest; do
   read -r optimize sources <<<"$rest"
   echo "$word $optimize wasm/$word.cpp $sources"
 done)
+[[ $declared != *" lib/zstd/"* ]] || fetch_zstd
 while read -r _ optimize sources; do
   for source in $sources; do echo "$optimize $source"; done
 done <<<"$declared" | sort -u | each_line compile

@@ -46,11 +46,13 @@ WORD = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 class Module:
     """A WebAssembly module: native/wasm/<word>.cpp, linked with `sources` (under native/, `*` for any name).
 
-    `explorables` are what a page shows of it: one of its own word unless others are named, none for ().
+    `libraries` are C libraries in one file, lib/<name>/<name>.c once build.sh has fetched them. `explorables` are what a page shows of
+    it: one of its own word unless others are named, none for ().
     """
 
     word: str
     sources: tuple[str, ...]
+    libraries: tuple[str, ...] = ()
     optimize: str = "speed"
     explorables: tuple[str, ...] | None = None
 
@@ -266,7 +268,17 @@ def _wrong(file: Path, problem: str) -> EngineRoomError:
 def wasm_lines() -> list[str]:
     """One line per WebAssembly module, for native/wasm/build.sh: its word, what to optimize for, its sources."""
     native = Path(__file__).resolve().parents[2] / "native"
-    return [" ".join((each.word, each.optimize, *each.files(native))) for each in modules()]
+    return [
+        " ".join(
+            (
+                each.word,
+                each.optimize,
+                *each.files(native),
+                *(f"lib/{name}/{name}.c" for name in each.libraries),
+            )
+        )
+        for each in modules()
+    ]
 
 
 if __name__ == "__main__":
