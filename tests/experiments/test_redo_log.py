@@ -13,13 +13,14 @@ from engineroom.simulating.executors import HERE
 AGAIN = {
     "fig-7-01": (redo_log.throughput_sim, {"concurrency": (50,)}),
     "fig-7-06": (redo_log.flushes_sim, {"concurrency": (1,)}),
-    "num-ch7-1": (redo_log.few_clients_sim, {"concurrency": (1,)}),
+    "num-ch7-1": (redo_log.few_clients_engine_sim, {"concurrency": (1,)}),
     "num-deg-3": (redo_log.commit_cost_sim, {"threads": (1, 2)}),
+    "own-redo-few-clients": (redo_log.few_clients_sim, {"concurrency": (1,)}),
     "fig-7-02": (redo_log.load_time_sim, {}),
     "fig-7-04": (redo_log.where_time_goes_sim, {}),
     "fig-7-05": (redo_log.reservation_callers_sim, {}),
 }
-KEYS = ("series", "repeat", "concurrency", "threads", "build", "component", "caller", "name")
+KEYS = ("series", "repeat", "concurrency", "threads", "build", "component", "caller", "name", "latch")
 LONG = ("fig-7-02", "fig-7-04", "fig-7-05")
 
 

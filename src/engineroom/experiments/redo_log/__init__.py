@@ -22,6 +22,7 @@ from engineroom.experiments.redo_log.simulated import (
     throughput_sim,
     where_time_goes_sim,
 )
+from engineroom.experiments.redo_log.whole_engine import few_clients_engine_sim
 from engineroom.machine.presets import parameters
 from engineroom.runs import Run
 from engineroom.simulating.loads import SYSBENCH, TPCC
@@ -42,6 +43,7 @@ __all__ = [
     "commit_cost_kernel",
     "commit_cost_sim",
     "components",
+    "few_clients_engine_sim",
     "few_clients_sim",
     "flushes_live",
     "flushes_sim",
@@ -61,8 +63,9 @@ RECORD: Mapping[tuple[str, str], Callable[..., Run | list[Run]]] = {
     ("fig-7-05", "sim"): reservation_callers_sim,
     ("fig-7-06", "sim"): flushes_sim,
     ("fig-7-06", "live"): flushes_live,
-    ("num-ch7-1", "sim"): few_clients_sim,
+    ("num-ch7-1", "sim"): few_clients_engine_sim,
     ("num-deg-3", "kernel"): commit_cost_kernel,
     ("num-deg-3", "sim"): commit_cost_sim,
+    ("own-redo-few-clients", "sim"): few_clients_sim,
 }
 MADE_TOGETHER = {("fig-7-04", "host"): ("fig-7-05",)}

@@ -177,8 +177,8 @@ def _few_clients(point: Mapping[str, Any], given: Given, **window: int) -> dict[
 
 
 few_clients_sim = Experiment(
-    figure="num-ch7-1",
-    says="the chapter's statement on fewer than 50 connections: the load of figure 7-1, over the log of 5.7 and of 8.0",
+    figure="own-redo-few-clients",
+    says="the redo part of num-ch7-1 alone: few clients over the log of 5.7 and of 8.0",
     points={"concurrency": (1, 2, 5, 10, 20, 40), "series": LOGS},
     measure=_few_clients,
     options=WINDOW,
