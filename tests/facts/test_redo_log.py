@@ -133,15 +133,18 @@ def test_few_clients_are_told_by_the_range_of_ratios_and_where_seeds_agree(made)
     run = made(
         "num-ch7-1",
         "sim",
-        "concurrency series repeat throughput",
-        *((n, "old_redo", repeat, 100.0) for n in (1, 40) for repeat in (0, 1, 2)),
-        *((1, "new_redo", repeat, value) for repeat, value in enumerate((99.0, 102.0, 101.0))),
-        *((40, "new_redo", repeat, value) for repeat, value in enumerate((98.0, 97.0, 98.5))),
+        "concurrency series repeat throughput half_width_percent is_settled",
+        *((n, "old_redo", repeat, 100.0, 4.0 / n, int(n == 40)) for n in (1, 40) for repeat in (0, 1, 2)),
+        *((1, "new_redo", repeat, value, 1.0, 1) for repeat, value in enumerate((99.0, 102.0, 101.0))),
+        *((40, "new_redo", repeat, value, 1.0, 1) for repeat, value in enumerate((98.0, 97.0, 98.5))),
     )
     assert FewClients.of(run).texts() == {
         "clients": "1 to 40 clients",
         "ratio": "0.98 to 1.01 times",
         "sides": "On which side of 1 that lies the seeds agree at 1 of 2 numbers of clients.",
+        "unsettled": "3",
+        "runs": "12",
+        "half_width_percent": "4 %",
     }
 
 

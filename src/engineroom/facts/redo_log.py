@@ -151,11 +151,14 @@ class Throughput(Facts):
 
 @dataclass(frozen=True, kw_only=True)
 class FewClients(Facts):
-    """Throughput over the log of 8.0 against 5.7 where clients are few (num-ch7-1, sim)."""
+    """Throughput over the log of 8.0 against 5.7 where clients are few (num-ch7-1 by a whole engine, own-redo-few-clients, sim)."""
 
     clients: str = fact()
     ratio: Range = fact(span("{:.2f}", "times"))
     sides: str = fact()
+    unsettled: int = fact()
+    runs: int = fact()
+    half_width_percent: float = fact("{:.0f} %")  # the widest
 
     @classmethod
     def of(cls, run: Run) -> FewClients:
@@ -168,6 +171,9 @@ class FewClients(Facts):
             clients=f"{ratio.index.min():g} to {ratio.index.max():g} clients",
             ratio=Range(ratio.min(), ratio.max()),
             sides=f"On which side of 1 that lies the seeds agree at {agree.sum()} of {len(agree)} numbers of clients.",
+            unsettled=int((run.table["is_settled"] == 0).sum()),
+            runs=len(run.table),
+            half_width_percent=float(run.table["half_width_percent"].max()),
         )
 
 
@@ -406,6 +412,7 @@ class RedoLogFacts(Facts):
     live: Live
     throughput: Throughput
     few: FewClients
+    few_alone: FewClients
     load: Load
     shares: Shares
     real: RealThreads
@@ -432,6 +439,7 @@ def facts() -> RedoLogFacts:
         simulated=Simulated.of(newest("fig-7-06", "sim")),
         live=Live.of(newest("fig-7-06", "live"), first=recorded("fig-7-06", "live")[0]),
         few=FewClients.of(newest("num-ch7-1", "sim")),
+        few_alone=FewClients.of(newest("own-redo-few-clients", "sim")),
         throughput=Throughput.of(newest("fig-7-01", "sim")),
         load=Load.of(newest("fig-7-02", "sim")),
         shares=Shares.of(profile, callers=newest("fig-7-05", "sim")),
