@@ -17,8 +17,10 @@ from engineroom.simulating.experiment import Given, Seen
 __all__ = ["LOGS", "few_clients_engine_sim"]
 
 SERVER, MACHINE = "8.0.15", "four_sockets_176"
-_LATCHES = {"lock_design": "8.0.15", "latches": "8.0"}
-LOGS = {"old_redo": Design(**_LATCHES, redo="5.7"), "new_redo": Design(**_LATCHES)}
+LOGS = {
+    "old_redo": Design(lock_design="8.0.15", latches="8.0", redo="5.7"),
+    "new_redo": Design(lock_design="8.0.15", latches="8.0"),
+}
 
 
 def _few_clients(point: Mapping[str, Any], given: Given, **window: int) -> Seen:
