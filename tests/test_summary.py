@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engineroom.runs import Run
-from engineroom.summary import SUMMARIES, each_repeat, summarise, values, with_spread
+from engineroom.summary import SUMMARIES, each_repeat, paired_ratio, summarise, values, with_spread
 
 MEASURED = st.lists(
     st.tuples(
@@ -144,3 +144,12 @@ def test_a_run_gives_its_values_by_its_own_summary() -> None:
     assert run.values("series", y="ns").to_dict() == {"old": 10.0, "new": 20.0}
     assert run.values("series", y="ns", table="again").to_dict() == {"old": 20.0, "new": 40.0}
     assert run.values("x", y="ns", where="series == 'new'").to_dict() == {1: 20.0}
+
+
+def test_a_paired_ratio_is_taken_turn_by_turn_so_that_a_slow_turn_does_not_matter():
+    ratio = paired_ratio([2.0, 20.0, 2.2], [1.0, 10.0, 1.0])
+    assert ratio.value == pytest.approx(2.0)
+    assert ratio.low == pytest.approx(2.0)
+    assert ratio.high == pytest.approx(2.2)
+    assert ratio.times() == "2.00 times (2.00 to 2.20)"
+    assert paired_ratio([0.9, 1.2], [1.0, 1.0]).times() == "1.05 times (0.90 to 1.20: equal within noise)"

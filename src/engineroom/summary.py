@@ -7,11 +7,23 @@ and the number of repeats of each cell.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
-__all__ = ["SPREAD", "SUMMARIES", "each_repeat", "how_of", "summarise", "values", "with_spread"]
+__all__ = [
+    "SPREAD",
+    "SUMMARIES",
+    "Interval",
+    "each_repeat",
+    "how_of",
+    "paired_ratio",
+    "summarise",
+    "values",
+    "with_spread",
+]
 
 # What a run says, and the column of a summary that then counts.
 SUMMARIES: dict[str, str] = {"median": "median", "min": "least", "max": "most"}
@@ -49,6 +61,29 @@ def with_spread(table: pd.DataFrame, *by: str, y: str, how: str) -> pd.DataFrame
         "most": cells.transform("max"),
     }
     return table.assign(summary=SUMMARIES[how], **spread)
+
+
+class Interval(NamedTuple):
+    """A value with the 5th and the 95th percentile of what draws of its repeats give."""
+
+    value: float
+    low: float
+    high: float
+
+    def times(self) -> str:
+        """As a page says a ratio: "1.05 times (0.87 to 1.17: equal within noise)"."""
+        noise = ": equal within noise" if self.low < 1 < self.high else ""
+        return f"{self.value:.2f} times ({self.low:.2f} to {self.high:.2f}{noise})"
+
+
+def paired_ratio(
+    over: Sequence[float] | pd.Series[Any], under: Sequence[float] | pd.Series[Any], *, draws: int = 2000
+) -> Interval:
+    """The median of `over` by `under`, repeat by repeat: what is measured in turns shares its turn's disturbance."""
+    ratios = np.asarray(over, dtype=float) / np.asarray(under, dtype=float)
+    drawn = np.median(np.random.default_rng(0).choice(ratios, (draws, len(ratios))), axis=1)
+    low, high = np.percentile(drawn, (5, 95))
+    return Interval(float(np.median(ratios)), float(low), float(high))
 
 
 def each_repeat(table: pd.DataFrame, *by: str, y: str) -> list[pd.DataFrame]:

@@ -235,3 +235,23 @@ def test_results_say_whether_rows_and_their_order_agree() -> None:
 def test_the_report_says_so_when_a_server_s_cpu_time_cannot_be_read() -> None:
     assert "cannot be read" in report.text(_comparison(Side(version="9.7.4", note="")))
     assert package.EQUAL_SETTINGS["skip_log_bin"] is True
+
+
+def test_as_installed_makes_no_setting_equal_and_the_report_says_so() -> None:
+    # What the book sets of its own is taken back, so that each version's default holds.
+    assert all(value is False for value in package.AS_INSTALLED.values())
+    assert set(package.AS_INSTALLED) <= set(package.EQUAL_SETTINGS)
+    assert "Settings made equal: none, each version has its own." in report.text(
+        _comparison(Side(version="9.7.4", note=""))
+    )
+
+
+@pytest.mark.live
+@needs_servers
+def test_as_installed_each_version_has_its_own_defaults(files) -> None:
+    found = json.loads(run([*files("SELECT 1"), "--as-installed", "--repeats", "1", "--format", "json"]))
+    assert found["equal_settings"] == {}
+    differing = found["settings_that_differ"]
+    assert list(differing["innodb_adaptive_hash_index"].values()) == ["ON", "OFF"]
+    assert list(differing["log_bin"].values()) == ["OFF", "ON"]
+    assert list(differing["character_set_server"].values()) == ["latin1", "utf8mb4"]

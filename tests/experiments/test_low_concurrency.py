@@ -11,7 +11,7 @@ import pytest
 from engineroom import runs, servers
 from engineroom.errors import EngineRoomError
 from engineroom.experiments import low_concurrency, redo_log
-from engineroom.experiments.low_concurrency import designs
+from engineroom.experiments.low_concurrency import designs, settings
 from engineroom.experiments.low_concurrency import live as low_concurrency_live
 from engineroom.experiments.low_concurrency import pgo as low_concurrency_pgo
 from engineroom.ledger.verdicts import judge
@@ -152,3 +152,50 @@ def test_a_compiler_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("PATH", "")
     with pytest.raises(EngineRoomError, match="g\\+\\+"):
         low_concurrency_pgo.pgo_kernel(repeats=1)
+
+
+def test_settings_are_three_and_differ_in_what_their_names_say() -> None:
+    equal, installed, no_hash = (
+        settings.OPTIONS[name] for name in (settings.EQUAL, settings.INSTALLED, settings.NO_HASH_INDEX)
+    )
+    assert equal["innodb_adaptive_hash_index"] == "OFF"
+    assert set(installed.items()) ^ set(no_hash.items()) == {("innodb_adaptive_hash_index", "OFF")}
+    # A flag that is False is left out of the option file, so that the version's default holds.
+    assert installed["skip_log_bin"] is False
+    assert installed["character_set_server"] is False
+
+
+def test_rows_that_do_not_say_their_settings_had_equal_ones() -> None:
+    old = pd.DataFrame({"series": ["5.7.22", "9.7.4"]})
+    assert len(settings.under(old, settings.EQUAL)) == 2
+    assert settings.under(old, settings.INSTALLED).empty
+    new = old.assign(settings=[settings.INSTALLED, settings.EQUAL])
+    assert settings.under(new, settings.INSTALLED)["series"].tolist() == ["5.7.22"]
+
+
+@pytest.mark.live
+@needs_servers
+def test_the_hash_index_of_5_7_as_installed_saves_the_pages_on_the_way_to_a_row() -> None:
+    run = low_concurrency_live.operations_live(
+        versions=("5.7", "9.7"), repeats=1, only=("join by primary key",)
+    )
+    pages = (
+        run.tables["counters"]
+        .query("counter == 'Innodb_buffer_pool_read_requests'")
+        .set_index(["settings", "series"])["per_operation"]
+    )
+    old, new = sorted(set(run.table["series"]))
+    # 9.7 has no such index by default, so that turning it off changes nothing; in 5.7 each row costs a page or more without it.
+    assert pages[settings.NO_HASH_INDEX, old] > pages[settings.INSTALLED, old] + 0.9
+    assert pages[settings.INSTALLED, new] == pytest.approx(pages[settings.NO_HASH_INDEX, new], abs=0.05)
+    assert set(run.table["settings"]) == set(settings.OPTIONS)
+
+
+def test_lists_and_fatal_path_are_measured_in_every_process_of_a_recording() -> None:
+    lists = low_concurrency.lists(columns=(1, 5), values=2_000, repeats=2)
+    assert len(lists.table) == 2 * 2 * len(designs.CONTAINERS)
+    assert set(lists.table["repeat"]) == {0, 1}
+    assert lists.summary == "median"
+    # Bytes are counted: every process finds the same.
+    same = lists.table.groupby(["columns", "series"])["container_bytes"].nunique()
+    assert (same == 1).all()

@@ -4,8 +4,9 @@ import pandas as pd
 import pytest
 
 from engineroom.experiments.low_concurrency import live
+from engineroom.experiments.low_concurrency.settings import EQUAL, INSTALLED, NO_HASH_INDEX
 from engineroom.facts import low_concurrency
-from engineroom.facts.low_concurrency import Kernels, Memory, Operations, Share
+from engineroom.facts.low_concurrency import Installed, Kernels, Memory, Operations, Share
 
 SERVERS = ("5.6.24", "5.7.22", "8.0.15", "9.7.4")
 
@@ -58,9 +59,95 @@ def test_a_scan_converts_its_fields_in_its_cpu_time(operations):
 
 def test_the_table_keeps_the_order_of_the_recording(operations):
     table = Operations.of(operations).table.rows
-    assert list(table) == ["operation", "per", *SERVERS, "9.7.4 over 5.7.22"]
+    assert list(table) == ["operation", "per", *SERVERS, "9.7.4 over 5.7.22, equal settings"]
     assert table.iloc[0].tolist() == ["insert rows", "statement", "1.00", "2.00", "2.50", "2.60", "1.30"]
     assert table["operation"].tolist() == ["insert rows", "point select", "full scan"]
+
+
+def _joins(made, cpu_us, pages=()):
+    """Joins by primary key of 5.7.22 and 9.7.4 by settings, and by index of 8.0.15 and 9.7.4, two repeats each."""
+    rows = [
+        ("join by primary key", "outer row", settings, server, repeat, us + 0.001 * repeat)
+        for settings, both in cpu_us.items()
+        for server, us in zip(("5.7.22", "9.7.4"), both, strict=True)
+        for repeat in (0, 1)
+    ]
+    rows += [
+        ("join by index", "outer row", settings, server, 0, us)
+        for settings in cpu_us
+        for server, us in (("5.7.22", 1.0), ("8.0.15", 2.0), ("9.7.4", 3.0))
+    ]
+    counters = [
+        ("join by primary key", settings, "5.7.22", "Innodb_buffer_pool_read_requests", n)
+        for settings, n in pages
+    ]
+    return made(
+        "own-low-concurrency-operations",
+        "live",
+        "operation unit settings series repeat server_cpu_us",
+        *rows,
+        tables={
+            "counters": pd.DataFrame(
+                counters, columns=["operation", "settings", "series", "counter", "per_operation"]
+            )
+        },
+        summary="min",
+    )
+
+
+def test_the_hash_index_is_told_as_the_cause_where_a_loss_goes_with_it(made):
+    run = _joins(
+        made,
+        {EQUAL: (1.0, 1.0), INSTALLED: (1.0, 1.8), NO_HASH_INDEX: (1.5, 1.8)},
+        pages=((INSTALLED, 1.02), (NO_HASH_INDEX, 3.01)),
+    )
+    seen = Installed.of(run)
+    assert "costs 1.80 times as much, and 1.20 times when the adaptive hash index is off" in seen.in_short
+    assert "The index makes 75 percent of the loss as installed." in seen.told
+    assert "asks the buffer pool for 1.0 pages with the index and for 3.0 without it" in seen.told
+    assert "hash index: join by primary key." in seen.told
+    assert "it costs 8.0.15; as installed 1.50 times (1.50 to 1.50)" in seen.published
+
+
+def test_a_loss_that_stays_without_the_hash_index_is_not_the_index_s(made):
+    seen = Installed.of(_joins(made, {EQUAL: (1.0, 1.0), INSTALLED: (1.0, 1.5), NO_HASH_INDEX: (1.0, 1.5)}))
+    assert "the index is no cause of a loss here" in seen.told
+    assert "For no operation" in seen.told
+    assert "buffer pool" not in seen.told
+
+
+def test_a_join_that_is_no_slower_without_the_hash_index_loses_all_by_it(made):
+    seen = Installed.of(_joins(made, {EQUAL: (1.0, 1.0), INSTALLED: (1.0, 1.5), NO_HASH_INDEX: (2.0, 1.5)}))
+    assert "the whole loss is the index's" in seen.told
+
+
+def test_a_gain_as_installed_is_called_no_loss(made):
+    seen = Installed.of(_joins(made, {EQUAL: (1.0, 1.0), INSTALLED: (1.0, 0.9), NO_HASH_INDEX: (1.5, 0.9)}))
+    assert "loss as installed" not in seen.told
+    assert "no slower as installed" in seen.told
+
+
+def test_a_recording_of_equal_settings_says_what_it_lacks(operations):
+    assert Installed.of(operations).told == "What the versions cost as installed is not in this recording."
+
+
+def test_the_operations_are_told_with_equal_settings_and_their_table_has_all(made):
+    run = _joins(made, {EQUAL: (1.0, 1.1), INSTALLED: (1.0, 1.8), NO_HASH_INDEX: (1.5, 1.8)})
+    cpu_us = low_concurrency._cpu_us(run)
+    assert cpu_us.loc["join by primary key", "9.7.4"] == 1.1
+    shown = low_concurrency._operations_table(run, cpu_us, old="5.7.22", new="9.7.4").rows.iloc[0]
+    assert [shown[f"9.7.4 over 5.7.22, {name}"] for name in (EQUAL, INSTALLED, NO_HASH_INDEX)] == [
+        "1.10",
+        "1.80",
+        "1.20",
+    ]
+
+
+def test_a_ratio_is_of_the_least_repeats_with_an_interval_that_holds_it():
+    ratio = low_concurrency._ratio([2.0, 2.4, 3.0], [1.0, 1.5, 1.1])
+    assert ratio.value == 2
+    assert ratio.low <= 2 <= ratio.high
+    assert ratio.low < ratio.high
 
 
 def test_memory_is_told_by_generation(made):
@@ -105,14 +192,29 @@ def test_kernels_are_told_of_one_column_and_one_thread(made):
         "kernel",
         "threads series repeat cpu_ns",
         *(
-            (n, series, repeat, ns * n + repeat)
+            (n, series, repeat, ns * n * (1 + repeat))
             for n in (1, 2)
             for series, ns in (("mtr_5_7", 60.0), ("mtr_8_0", 90.0), ("mtr_8_0_writer_threads_off", 80.0))
             for repeat in (0, 1)
         ),
         summary="min",
     )
-    assert list(Kernels.of(lists, commits=commits).texts().values()) == ["1.5", "60", "90", "80"]
+    fatal = [
+        made(
+            "own-low-concurrency-fatal",
+            "kernel",
+            "fields series repeat field_ns",
+            *((fields, series, 0, ns) for fields in ("integers", "mixed") for series, ns in both),
+            summary="min",
+        )
+        for both in ((("none", 4.0), ("cold_call", 3.0)), (("none", 3.0), ("cold_call", 6.0)))
+    ]
+    assert list(Kernels.of(lists, commits=commits, fatal=fatal).texts().values()) == [
+        "1.5",
+        "0.75 to 2.00 times",
+        "1.50 times (1.50 to 1.50)",
+        "1.33 times (1.33 to 1.33)",
+    ]
 
 
 def test_all_causes_together_are_told_of_inserts_with_their_interval(made):
@@ -132,10 +234,16 @@ def test_all_causes_together_are_told_of_inserts_with_their_interval(made):
         (18, 14, 21)
     )
     assert seen.table.rows.to_numpy().tolist() == [
-        ["insert rows", "85.0", "5.0", "500.0"],
-        ["full scan", "0.0", "5.0", "-10.0"],
+        ["insert rows", EQUAL, "85.0", "5.0", "500.0"],
+        ["full scan", EQUAL, "0.0", "5.0", "-10.0"],
     ]
-    assert list(seen.table.rows) == ["operation", "value lists", "fatal path", "measured difference"]
+    assert list(seen.table.rows) == [
+        "operation",
+        "settings",
+        "value lists",
+        "fatal path",
+        "measured difference",
+    ]
 
 
 def test_others_measurements_are_those_of_the_same_server():

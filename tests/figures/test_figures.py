@@ -35,7 +35,10 @@ def _run(figure: str) -> runs.Run:
     """The newest recorded run of a figure, read once; figures derived from another's run name it."""
     from engineroom.experiments import hash_join
 
-    derived = {"own-hash-join-three-changes": "fig-7-22"}
+    derived = {
+        "own-hash-join-three-changes": "fig-7-22",
+        "own-low-concurrency-installed": "own-low-concurrency-operations",
+    }
     if figure == "own-machine-validation":
         return validation.as_run(validation.validate(validation.CASES[-3:]))
     if figure == "own-machine-flame":

@@ -30,6 +30,9 @@ LIMIT_S = 60.0
     "-o", "--option", "options", multiple=True, metavar="NAME=VALUE", help="An option of all servers."
 )
 @click.option(
+    "--as-installed", is_flag=True, help="With each version's own defaults; no setting is made equal."
+)
+@click.option(
     "--limit",
     "limit_s",
     type=click.FloatRange(0, min_open=True),
@@ -51,14 +54,15 @@ def compare(  # noqa: PLR0917 (click passes them by name)
     rows: int | None,
     repeats: int,
     options: tuple[str, ...],
+    as_installed: bool,
     limit_s: float | None,
     top: int,
     form: str,
 ) -> None:
     """Run the statement in the file QUERY on each version and show plan, counters, CPU and rows side by side.
 
-    Each version runs as a private server with the settings made equal that differ by default and cost CPU time. A statement that
-    changes rows is rolled back after each run. When no version runs it the exit code is 1.
+    Each version runs as a private server with the settings made equal that differ by default and cost CPU time, or with
+    --as-installed as each version comes. A statement that changes rows is rolled back after each run. When no version runs it the exit code is 1.
 
     A QUERY of many statements, or a slow log, gives a table by digest: statements that differ in their values alone are one, and
     the one that took longest stands for them. A slow log's digests are sorted by the time that they took there.
@@ -70,6 +74,7 @@ def compare(  # noqa: PLR0917 (click passes them by name)
         "rows": rows,
         "repeats": repeats,
         "options": dict(map(_option, options)),
+        "as_installed": as_installed,
     }
     text = files.read_text(query, "query")
     if slow_log.is_slow_log(text) or len(sql_text.statements(text)) > 1:

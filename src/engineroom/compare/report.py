@@ -36,7 +36,10 @@ def text(comparison: Comparison) -> str:
     made_equal = ", ".join(
         name if value is True else f"{name}={value}" for name, value in comparison.equal_settings.items()
     )
-    lines += ["", *textwrap.wrap(f"Settings made equal: {made_equal}.", _WIDTH)]
+    lines += [
+        "",
+        *textwrap.wrap(f"Settings made equal: {made_equal or 'none, each version has its own'}.", _WIDTH),
+    ]
     differing = comparison.differing_settings()
     common = {name: values for name, values in differing.items() if None not in values.values()}
     if common:

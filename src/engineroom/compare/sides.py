@@ -23,7 +23,7 @@ from engineroom.progress import bar
 if TYPE_CHECKING:
     from engineroom.servers import Server
 
-__all__ = ["EQUAL_SETTINGS", "Comparison", "Side", "compare", "compare_many", "is_repeatable"]
+__all__ = ["AS_INSTALLED", "EQUAL_SETTINGS", "Comparison", "Side", "compare", "compare_many", "is_repeatable"]
 
 # Each differs by default between 5.6, 5.7, 8.0 and 9.7, and costs or saves CPU time by itself.
 EQUAL_SETTINGS: Mapping[str, str | int | bool] = {
@@ -40,6 +40,8 @@ EQUAL_SETTINGS: Mapping[str, str | int | bool] = {
     "innodb_checksum_algorithm": "crc32",
     "max_allowed_packet": "64M",
 }
+# What the book sets on every server that it starts and that costs or saves CPU time, left to each version's default.
+AS_INSTALLED: Mapping[str, str | int | bool] = {"skip_log_bin": False, "character_set_server": False}
 DATABASE = "compared"
 _REPEATABLE = {"SELECT", "WITH", "TABLE", "VALUES", "DO", "SHOW", "EXPLAIN", "DESCRIBE", "DESC"}
 _ROLLED_BACK = {"INSERT", "UPDATE", "DELETE", "REPLACE"}
@@ -163,6 +165,7 @@ def compare(
     rows: int | None = None,
     repeats: int = 5,
     options: Mapping[str, str | int | bool] | None = None,
+    as_installed: bool = False,
     limit_s: float | None = None,
 ) -> Comparison:
     """Run `statement` on each version after making the same tables and rows there; `compare_many` says how.
@@ -177,6 +180,7 @@ def compare(
         rows=rows,
         repeats=repeats,
         options=options,
+        as_installed=as_installed,
         limit_s=limit_s,
     )
     return found
@@ -196,6 +200,7 @@ def compare_many(
     rows: int | None = None,
     repeats: int = 5,
     options: Mapping[str, str | int | bool] | None = None,
+    as_installed: bool = False,
     limit_s: float | None = None,
 ) -> list[Comparison]:
     """Run each of `statements` on each version, one statement after the other, over the same tables and rows.
@@ -203,7 +208,8 @@ def compare_many(
     `schema` and `data` are files of SQL statements; `rows` fills every table of the schema with that many made rows. A statement
     that changes rows is rolled back after each repeat. Raises EngineRoomError for what a reader can mend, among it a schema
     that every version refuses; what one version refuses is part of the result. A run that takes longer than `limit_s` is
-    stopped, and that version does not run the statement again.
+    stopped, and that version does not run the statement again. `as_installed` leaves each version its own defaults: no setting is made
+    equal but those in `options`.
     """
     if len(set(versions)) != len(versions) or not versions:
         raise EngineRoomError(
@@ -227,7 +233,8 @@ def compare_many(
     from engineroom import servers
     from engineroom.servers.catalogue import resolve
 
-    chosen = {**EQUAL_SETTINGS, **(options or {})}
+    made_equal = {**({} if as_installed else EQUAL_SETTINGS), **(options or {})}
+    chosen = {**(AS_INSTALLED if as_installed else {}), **made_equal}
     for version in versions:
         resolve(version, chosen)
     sides: dict[str, Side] = {}
@@ -287,7 +294,7 @@ def compare_many(
         Comparison(
             statement=statement,
             sides=tuple((sides | of_statement)[version] for version in versions),
-            equal_settings=chosen,
+            equal_settings=made_equal,
             repeats=repeats,
             made_rows=rows,
             provenance=about_run,

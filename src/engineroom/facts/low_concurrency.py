@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from engineroom import paths
 from engineroom.compare import EQUAL_SETTINGS
 from engineroom.experiments.low_concurrency import live
-from engineroom.facts import Facts, fact
+from engineroom.experiments.low_concurrency.settings import (
+    EQUAL,
+    INSTALLED,
+    NO_HASH_INDEX,
+    OPTIONS,
+    under,
+    with_settings,
+)
+from engineroom.facts import Facts, Range, Text, fact, span
 from engineroom.figures.drawing import origin_of
 from engineroom.figures.table import Table
-from engineroom.runs import Run, newest
-from engineroom.summary import summarise
+from engineroom.runs import Run, newest, recorded
+from engineroom.servers.catalogue import release
+from engineroom.summary import Interval, paired_ratio, summarise
 
 __all__ = ["LowConcurrencyFacts", "facts"]
 
@@ -23,16 +34,18 @@ def _servers(run: Run) -> list[str]:
     return list(dict.fromkeys(run.table["series"]))
 
 
-def _cpu_us(run: Run) -> pd.DataFrame:
+def _cpu_us(run: Run, settings: str = EQUAL) -> pd.DataFrame:
     """By operation and server, both in the order of the recording."""
-    cells = summarise(run.table, "operation", "series", y="server_cpu_us", how=run.summary, sort=False)
+    cells = summarise(
+        under(run.table, settings), "operation", "series", y="server_cpu_us", how=run.summary, sort=False
+    )
     wide = cells.pivot_table(index="operation", columns="series", values="server_cpu_us", sort=False)
     return wide[_servers(run)]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Operations(Facts):
-    """What operations of one client cost, the newest server over 5.7 (own-low-concurrency-operations)."""
+    """What operations of one client cost with equal settings, the newest server over 5.7 (own-low-concurrency-operations)."""
 
     old_server: str = fact()
     new_server: str = fact()
@@ -55,7 +68,8 @@ class Operations(Facts):
             "series",
             y="per_operation",
             table="counters",
-            where="operation == 'insert rows' and counter == 'Innodb_log_write_requests'",
+            where="operation == 'insert rows' and counter == 'Innodb_log_write_requests'"
+            + (f" and settings == '{EQUAL}'" if "settings" in run.tables["counters"] else ""),
         )
         scanned = next(operation for operation in live.OPERATIONS if operation.name == "full scan")
         return cls(
@@ -69,17 +83,114 @@ class Operations(Facts):
             old_log_writes_per_row=log_writes[old],
             new_log_writes_per_row=log_writes[new],
             scan_mcalls_per_s=scanned.fields / cpu_us[new]["full scan"],
-            table=_operations_table(run, cpu_us, ratio.rename(f"{new} over {old}")),
+            table=_operations_table(run, cpu_us, old=old, new=new),
         )
 
 
-def _operations_table(run: Run, cpu_us: pd.DataFrame, ratio: pd.Series[float]) -> Table:
+def _measured(run: Run) -> list[str]:
+    present = set(with_settings(run.table)["settings"])
+    return [settings for settings in OPTIONS if settings in present]
+
+
+def _operations_table(run: Run, cpu_us: pd.DataFrame, *, old: str, new: str) -> Table:
     units = run.table.groupby("operation", sort=False)["unit"].first().rename("per")
-    shown = pd.concat([units, cpu_us.map("{:,.2f}".format), ratio.map("{:.2f}".format)], axis=1)
+    columns: list[pd.Series[Any]] = []
+    for settings in _measured(run):
+        of = _cpu_us(run, settings)
+        columns.append((of[new] / of[old]).map("{:.2f}".format).rename(f"{new} over {old}, {settings}"))
     return Table(
-        shown.rename_axis("operation").reset_index(),
-        "Server CPU microseconds of ten operations, by generation.",
+        pd.concat([units, cpu_us.map("{:,.2f}".format), *columns], axis=1)
+        .rename_axis("operation")
+        .reset_index(),
+        "Server CPU microseconds of ten operations with equal settings, by generation; the ratios with each of the settings.",
         origin_of(run),
+    )
+
+
+def _ratio(new_us: Any, old_us: Any, *, draws: int = 2000) -> Interval:
+    """CPU time over CPU time, the least of the repeats each, with an interval over draws of the repeats."""
+    rng = np.random.default_rng(0)
+    new, old = (np.asarray(each, dtype=float) for each in (new_us, old_us))
+    drawn = rng.choice(new, (draws, len(new))).min(axis=1) / rng.choice(old, (draws, len(old))).min(axis=1)
+    low, high = np.percentile(drawn, (5, 95))
+    return Interval(float(new.min() / old.min()), float(low), float(high))
+
+
+_HASHED = "join by primary key"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Installed(Facts):
+    """What the defaults add, above all the adaptive hash index; chosen by the recording (own-low-concurrency-operations)."""
+
+    in_short: str = fact()
+    told: Text
+    published: str = fact()
+
+    @classmethod
+    def of(cls, run: Run) -> Installed:
+        if set(_measured(run)) != set(OPTIONS):
+            lacking = "what the versions cost as installed is not in this recording"
+            said = f"{lacking[0].upper()}{lacking[1:]}."
+            return cls(in_short=lacking, told=Text(said), published=said)
+        servers = sorted(set(run.table["series"]), key=release)
+        old, new = next(server for server in servers if server.startswith("5.7")), servers[-1]
+        early = next((server for server in servers if server.startswith("8.0")), old)
+
+        def ratio(operation: str, settings: str, old: str = old) -> Interval:
+            mine = under(run.table, settings)
+            mine = mine[mine["operation"] == operation]
+            new_us, old_us = (mine[mine["series"] == server]["server_cpu_us"] for server in (new, old))
+            return _ratio(new_us, old_us)
+
+        equal, installed, unhashed = (
+            ratio(_HASHED, settings) for settings in (EQUAL, INSTALLED, NO_HASH_INDEX)
+        )
+        moved = [
+            name
+            for name in dict.fromkeys(run.table["operation"])
+            if ratio(name, INSTALLED).low > ratio(name, NO_HASH_INDEX).high
+        ]
+        joined = [ratio("join by index", settings, early) for settings in (EQUAL, INSTALLED)]
+        return cls(
+            in_short=f"as installed, each version with its own defaults, a join by primary key costs {installed.value:.2f} times as much, and "
+            f"{unhashed.value:.2f} times when the adaptive hash index is off in both",
+            told=Text(
+                f"A join by primary key costs {new} {equal.times()} what it costs {old} with equal settings, {installed.times()} as installed, and {unhashed.times()} "
+                f"as installed but with the hash index off in both. {_conclusion(installed, unhashed)}{_pages(run, old)} "
+                + (
+                    f"These operations lose more on {new} when 5.7 keeps its hash index: {', '.join(moved)}."
+                    if moved
+                    else f"For no operation does the hash index of 5.7 make a loss on {new} that stands out of the repeats."
+                )
+            ),
+            published=f"With equal settings the join by index costs {new} {joined[0].times()} what it costs {early}; as installed {joined[1].times()}.",
+        )
+
+
+def _conclusion(installed: Interval, unhashed: Interval) -> str:
+    """Whether the index makes the loss: by intervals that do not meet, fixed before the run."""
+    if installed.value <= 1:
+        return "The join is no slower as installed."
+    if installed.low <= unhashed.high:
+        return "The repeats do not tell the last two apart, so the index is no cause of a loss here."
+    if unhashed.high < 1:
+        return "Without the index the join is no slower: the whole loss is the index's."
+    percent = 100 * min(1, (installed.value - unhashed.value) / (installed.value - 1))
+    return f"The index makes {percent:.0f} percent of the loss as installed."
+
+
+def _pages(run: Run, server: str) -> str:
+    """Pages asked for per outer row of the join, with the hash index and without: a count."""
+    asked = run.tables["counters"].query(
+        f"operation == '{_HASHED}' and counter == 'Innodb_buffer_pool_read_requests' and series == '{server}'"
+    )
+    pages = asked.set_index("settings")["per_operation"]
+    if not {INSTALLED, NO_HASH_INDEX} <= set(pages.index):
+        return ""
+    return (
+        f" A count says how: for each outer row {server} asks the buffer pool for {pages[INSTALLED]:.1f} pages with the index and for "
+        f"{pages[NO_HASH_INDEX]:.1f} without it."
     )
 
 
@@ -129,19 +240,24 @@ class Kernels(Facts):
     """Two causes alone: the list of a row of one value (own-low-concurrency-lists), the commit of a mini-transaction (num-deg-3)."""
 
     list_ratio: float = fact("{:.1f}")
-    mtr_5_7_ns: float = fact("{:.0f}")
-    mtr_8_0_ns: float = fact("{:.0f}")
-    mtr_threads_off_ns: float = fact("{:.0f}")
+    cold_times: Range = fact(
+        span("{:.2f}", "times")
+    )  # a field with the fatal path in a cold function, over none: all recordings
+    mtr_8_0_alone: str = fact()  # times the design of 5.7, with an interval
+    mtr_threads_off_alone: str = fact()
 
     @classmethod
-    def of(cls, lists: Run, *, commits: Run) -> Kernels:
+    def of(cls, lists: Run, *, commits: Run, fatal: Sequence[Run]) -> Kernels:
         row_ns = lists.values("columns", "series", y="row_ns")[1]
-        mtr_ns = commits.values("threads", "series", y="cpu_ns")[1]
+        field_ns = [run.values("fields", "series", y="field_ns")["integers"] for run in fatal]
+        cold = [ns["cold_call"] / ns["none"] for ns in field_ns]
+        one_thread = commits.table[commits.table["threads"] == 1]
+        mtr = one_thread.pivot(index="repeat", columns="series", values="cpu_ns")
         return cls(
+            cold_times=Range(min(cold), max(cold)),
             list_ratio=row_ns["deque_9_7"] / row_ns["list_5_7"],
-            mtr_5_7_ns=mtr_ns["mtr_5_7"],
-            mtr_8_0_ns=mtr_ns["mtr_8_0"],
-            mtr_threads_off_ns=mtr_ns["mtr_8_0_writer_threads_off"],
+            mtr_8_0_alone=paired_ratio(mtr["mtr_8_0"], mtr["mtr_5_7"]).times(),
+            mtr_threads_off_alone=paired_ratio(mtr["mtr_8_0_writer_threads_off"], mtr["mtr_5_7"]).times(),
         )
 
 
@@ -156,16 +272,17 @@ class Share(Facts):
 
     @classmethod
     def of(cls, run: Run) -> Share:
-        is_whole = run.table["series"] == "all causes"
-        whole = run.table[is_whole].set_index("operation")
-        parts = run.table[~is_whole].pivot_table(
-            index="operation", columns="series", values="explained_ns", sort=False
-        )
+        place = ["operation", "settings"]
+        table = with_settings(run.table)
+        is_whole = table["series"] == "all causes"
+        whole = table[is_whole].set_index(place)
+        parts = table[~is_whole].pivot_table(index=place, columns="series", values="explained_ns", sort=False)
         shown = parts.assign(**{"measured difference": whole["difference_ns"]}).map("{:.1f}".format)
+        inserted = "insert rows", EQUAL
         return cls(
-            insert_percent=100 * whole["share"]["insert rows"],
-            insert_least_percent=100 * whole["share_low"]["insert rows"],
-            insert_most_percent=100 * whole["share_high"]["insert rows"],
+            insert_percent=100 * whole["share"][inserted],
+            insert_least_percent=100 * whole["share_low"][inserted],
+            insert_most_percent=100 * whole["share_high"][inserted],
             table=Table(
                 shown.reset_index(),
                 "Nanoseconds per operation that each cause explains, and the difference that was measured.",
@@ -179,6 +296,7 @@ class LowConcurrencyFacts(Facts):
     """All that the page tells, by recording."""
 
     operations: Operations
+    installed: Installed
     memory: Memory
     kernels: Kernels
     share: Share
@@ -204,7 +322,7 @@ def settings(equal: Mapping[str, str | int | bool]) -> Table:
     said = ["on" if value is True else str(value) for value in equal.values()]
     return Table(
         pd.DataFrame({"setting": list(equal), "value": said}),
-        "Settings that are the same on all servers of this chapter.",
+        "Settings that are the same on all servers wherever this chapter says equal settings.",
     )
 
 
@@ -212,11 +330,15 @@ def facts() -> LowConcurrencyFacts:
     """From the newest recordings."""
     published = pd.read_csv(paths.data() / "published" / "independent.csv", keep_default_na=False)
     calls = newest("num-deg-2", "live").values("series", y="value")
+    operations = newest("own-low-concurrency-operations", "live")
     return LowConcurrencyFacts(
-        operations=Operations.of(newest("own-low-concurrency-operations", "live")),
+        operations=Operations.of(operations),
+        installed=Installed.of(operations),
         memory=Memory.of(newest("num-deg-1", "live")),
         kernels=Kernels.of(
-            newest("own-low-concurrency-lists", "kernel"), commits=newest("num-deg-3", "kernel")
+            newest("own-low-concurrency-lists", "kernel"),
+            commits=newest("num-deg-3", "kernel"),
+            fatal=recorded("own-low-concurrency-fatal", "kernel"),
         ),
         share=Share.of(newest("own-low-concurrency-share", "live")),
         join_mcalls_per_s=calls["hot_calls_per_second"] / 1e6,

@@ -15,6 +15,7 @@ from engineroom.experiments.redo_log import host as on_host
 from engineroom.experiments.redo_log import live
 from engineroom.experiments.redo_log.designs import SERIES
 from engineroom.facts import Facts, Range, fact, span
+from engineroom.figures.redo_log import num_deg_3
 from engineroom.figures.table import Table
 from engineroom.ledger import verdicts
 from engineroom.runs import Run, newest, recorded
@@ -308,33 +309,28 @@ def _day(run: Run) -> str:
 class Commits(Facts):
     """What the commit of a mini-transaction costs by threads: here (num-deg-3, kernel), and 64 on the simulated machine (sim)."""
 
-    cost_5_7_ns: Mapping[int, float] = fact("{:,.0f}", keys=(1, 64))
+    cost_5_7_ns: Mapping[int, float] = fact("{:,.0f}", keys=(64,))
     cost_8_0_ns: Mapping[int, float] = fact("{:,.0f}", keys=(64,))
-    cost_threads_off_ns: Mapping[int, float] = fact("{:,.0f}", keys=(1,))
-    threads_off_alone: str = fact()
+    threads_off_alone: str = fact()  # times the design of 5.7, with an interval
+    threads_on_alone: str = fact()
     many_threads: str = fact()
     between: str = fact()
     loads: Table | None
 
     @classmethod
     def of(cls, run: Run, *, simulated: Run) -> Commits:
+        rows = num_deg_3.rows(run)
         here = run.values("series", "threads", y="nanoseconds")
         there = simulated.values("series", "threads", y="nanoseconds")
         return cls(
-            cost_5_7_ns={**_at(here["mtr_5_7"], 1), 64: there["mtr_5_7", 64]},
+            cost_5_7_ns={64: there["mtr_5_7", 64]},
             cost_8_0_ns={64: there["mtr_8_0", 64]},
-            cost_threads_off_ns=_at(here["mtr_8_0_writer_threads_off"], 1),
-            threads_off_alone=more_or_less(here["mtr_8_0_writer_threads_off", 1] / here["mtr_5_7", 1]),
+            threads_off_alone=num_deg_3.alone(rows, "mtr_8_0_writer_threads_off"),
+            threads_on_alone=num_deg_3.alone(rows, "mtr_8_0"),
             many_threads=there_or_not(is_there=here["mtr_8_0", 16] < here["mtr_5_7", 16]),
             between=between_said(has_work="between_ns" in run.table),
             loads=loads(run) if "loads" in run.tables else None,
         )
-
-
-def more_or_less(ratio: float) -> str:
-    """By how many percent something is more or less: "28 % more"."""
-    percent = 100 * (ratio - 1)
-    return f"{abs(percent):.0f} % {'more' if percent > 0 else 'less'}"
 
 
 def there_or_not(*, is_there: bool) -> str:

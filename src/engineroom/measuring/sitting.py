@@ -51,12 +51,12 @@ class LiveSitting(Sitting):
 
     @contextlib.contextmanager
     def together(
-        self, versions: Sequence[str], *, options: Mapping[str, Any] | None = None
+        self, versions: Sequence[str], *, options: Mapping[str, Any] | None = None, label: str | None = None
     ) -> Iterator[list[tuple[Server, Any]]]:
         """A session of each version at the same time, to be measured in turns: a machine's speed drifts by the minute."""
         with contextlib.ExitStack() as stack:
             yield [
-                stack.enter_context(self.session(version, options=options))
+                stack.enter_context(self.session(version, options=options, label=label))
                 for version in bar(versions, desc="servers", unit="server")
             ]
 

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from engineroom.compare import EQUAL_SETTINGS
 from engineroom.errors import EngineRoomError
+from engineroom.experiments.low_concurrency.settings import EQUAL, INSTALLED, NO_HASH_INDEX, OPTIONS
 from engineroom.measuring.sitting import LiveSitting
 from engineroom.measuring.statement import measure
 from engineroom.measuring.turns import in_turns
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "OPERATIONS",
-    "SETTINGS",
     "VERSIONS",
     "insert_live",
     "memory_live",
@@ -39,14 +38,16 @@ __all__ = [
 ]
 
 VERSIONS = ("5.6", "5.7", "8.0", "9.7")
-SETTINGS = {**EQUAL_SETTINGS, "innodb_buffer_pool_size": "512M", "innodb_flush_log_at_trx_commit": 0}
 DATABASE = "one_client"
 ROWS = 20_000
 _INSERTED = 5_000
+# Runs of each operation before its counters are read: pages are in memory then, and a hash index is built where there is one.
+_WARM_RUNS = 4
 COLUMNS = {
     "operation": "what one client asked for",
     "series": "the server",
     "server": "the server",
+    "settings": "equal settings; as installed, each version's own; or as installed with the adaptive hash index off in all",
     "server_cpu_us": "CPU time of the whole server over operations, microseconds (best of the repeats counts)",
     "operations": "how many operations one measurement took",
     "rows_per_statement": "rows of one INSERT",
@@ -165,22 +166,45 @@ def _load(connection: Any) -> None:
         cursor.fetchall()
 
 
+@contextlib.contextmanager
+def _sides(
+    sitting: LiveSitting, versions: Sequence[str], settings: Sequence[str]
+) -> Iterator[list[tuple[str, Server, Any]]]:
+    """A session of each version with each of the settings, all at the same time."""
+    with contextlib.ExitStack() as stack:
+        yield [
+            (name, server, connection)
+            for name in settings
+            for server, connection in stack.enter_context(
+                sitting.together(versions, options=OPTIONS[name], label=None if name == EQUAL else name)
+            )
+        ]
+
+
 def operations_live(
-    *, versions: Sequence[str] = VERSIONS, repeats: int = 21, only: Sequence[str] = ()
+    *,
+    versions: Sequence[str] = VERSIONS,
+    repeats: int = 21,
+    only: Sequence[str] = (),
+    settings: Sequence[str] = (EQUAL, INSTALLED, NO_HASH_INDEX),
 ) -> Run:
-    """CPU time of ten operations, or of those in `only`, in each generation, with the counters that each moves."""
+    """CPU time of ten operations, or of those in `only`, in each generation and with each of the settings, with the counters that each moves."""
     rows: list[dict[str, Any]] = []
     counted: list[dict[str, Any]] = []
     chosen = [operation for operation in OPERATIONS if not only or operation.name in only]
     statements = {operation.name: list(operation.statements()) for operation in chosen}
-    with LiveSitting(seed=0) as sitting, sitting.together(versions, options=SETTINGS) as sessions:
-        for server, connection in sessions:
+    with LiveSitting(seed=0) as sitting, _sides(sitting, versions, settings) as sides:
+        for chosen_settings, server, connection in sides:
             _load(connection)
-            for operation in chosen:  # once without the clock: pages are read, counters are exact
-                moved = measure(server, connection, *statements[operation.name], rolled_back=True).counters
+            for operation in chosen:  # without the clock
+                for _ in range(_WARM_RUNS):
+                    moved = measure(
+                        server, connection, *statements[operation.name], rolled_back=True
+                    ).counters
                 counted += [
                     {
                         "operation": operation.name,
+                        "settings": chosen_settings,
                         "series": server.version,
                         "counter": name,
                         "per_operation": moved[name] / operation.operations,
@@ -188,13 +212,14 @@ def operations_live(
                     for name in sorted(moved)
                     if moved[name] >= operation.operations / 10
                 ]
-        turns = in_turns(repeats, chosen, sessions, desc="operations", unit="measurement")
-        for repeat, operation, (server, connection) in turns:
+        turns = in_turns(repeats, chosen, sides, desc="operations", unit="measurement")
+        for repeat, operation, (chosen_settings, server, connection) in turns:
             spent = measure(server, connection, *statements[operation.name], rolled_back=True).cpu_s
             rows.append(
                 {
                     "operation": operation.name,
                     "unit": operation.unit,
+                    "settings": chosen_settings,
                     "series": server.version,
                     "repeat": repeat,
                     "server_cpu_us": 1e6 * spent / operation.operations,
@@ -221,11 +246,12 @@ def insert_live(
     columns: Sequence[int] = (1, 2, 5, 20, 80),
     rows_per_statement: Sequence[int] = (1_000, 10_000, 100_000),
     repeats: int = 3,
+    settings: Sequence[str] = (EQUAL, INSTALLED),
 ) -> Run:
-    """CPU time per row of multi-row INSERTs, into InnoDB and into a table that keeps nothing."""
+    """CPU time per row of multi-row INSERTs, into InnoDB and into a table that keeps nothing, with each of the settings."""
     rows: list[dict[str, Any]] = []
-    with LiveSitting(seed=0) as sitting, sitting.together(versions, options=SETTINGS) as sessions:
-        for _, connection in sessions:
+    with LiveSitting(seed=0) as sitting, _sides(sitting, versions, settings) as sides:
+        for _, _, connection in sides:
             with connection.cursor() as cursor:
                 cursor.execute(f"CREATE DATABASE {DATABASE}")
                 cursor.execute(f"USE {DATABASE}")
@@ -236,8 +262,8 @@ def insert_live(
                         cursor.execute(f"CREATE TABLE {target}_{width} (id INT{key}{rest}) ENGINE={target}")
         for width, n in bar(list(itertools.product(columns, rows_per_statement)), unit="size"):
             values = _values(n, width)
-            for repeat, (server, connection), target in itertools.product(
-                range(repeats), sessions, ("innodb", "blackhole")
+            for repeat, (chosen_settings, server, connection), target in itertools.product(
+                range(repeats), sides, ("innodb", "blackhole")
             ):
                 insert = f"INSERT INTO {target}_{width} VALUES {values}"
                 spent = measure(server, connection, insert, rolled_back=True).cpu_s
@@ -250,6 +276,7 @@ def insert_live(
                         "columns": width,
                         "rows_per_statement": n,
                         "target": target,
+                        "settings": chosen_settings,
                         "series": server.version,
                         "repeat": repeat,
                         "server_cpu_us": 1e6 * spent / n,
@@ -263,7 +290,9 @@ def source_figures_live(*, repeats: int = 27) -> list[Run]:
 
     Each turn is a repeat, as in every other run. Of CPU time the least counts, and of a rate of CPU time the most.
     """
-    ran = operations_live(versions=("8.0", "9.7"), repeats=repeats, only=("join by index",))
+    ran = operations_live(
+        versions=("8.0", "9.7"), repeats=repeats, only=("join by index",), settings=(EQUAL,)
+    )
     joined = ran.table.sort_values(["series", "repeat"])
     old, new = sorted(set(joined["series"]))
     names = {old: "older", new: "newer"}
@@ -276,7 +305,7 @@ def source_figures_live(*, repeats: int = 27) -> list[Run]:
             "server": joined["series"],
         }
     )
-    filled = insert_live(columns=(2,), rows_per_statement=(10_000,), repeats=repeats)
+    filled = insert_live(columns=(2,), rows_per_statement=(10_000,), repeats=repeats, settings=(EQUAL,))
     stored = filled.table[filled.table["target"] == "innodb"]
     of = {"5.7": "older", "9.7": "newer"}
     bulk = pd.DataFrame(
@@ -335,7 +364,7 @@ def memory_live(
     what each row takes (containers) from what each value takes (items and their slots). 5.6 has no such instrument.
     """
     rows: list[dict[str, Any]] = []
-    options = {**SETTINGS, "performance_schema_instrument": "memory/sql/%=ON"}
+    options = {**OPTIONS[EQUAL], "performance_schema_instrument": "memory/sql/%=ON"}
     with LiveSitting(seed=0) as sitting:
         for version in versions:
             with sitting.server(version, options=options) as server:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from engineroom.experiments.low_concurrency.settings import EQUAL, under
 from engineroom.figures.parts import Dots, Rows, Run, Words, as_found, by_release, over, rows_by
 
 SHORT = {
@@ -28,9 +29,9 @@ _rows = rows_by("operation", y="server_cpu_us")
 
 
 def rows(run: Run) -> Rows:
-    """CPU time over the oldest server's, for each repeat."""
+    """CPU time with equal settings over the oldest server's, for each repeat."""
     oldest = next(iter(by_release(run.table)))
-    return over(_rows(run), "times_oldest", f"series == '{oldest}'", "operation")
+    return over(_rows(run.with_table(under(run.table, EQUAL))), "times_oldest", f"series == '{oldest}'", "operation")
 
 
 def words(table: Rows) -> Words:
@@ -39,6 +40,6 @@ def words(table: Rows) -> Words:
     times = picture.values(table)[newest][list(as_found("operation")(table))]
     return Words(
         alt=f"Dot plot of server CPU time by operation over that of {oldest}. {picture.said(table)}.",
-        caption=f"On {newest} {(times > 1).sum()} of {len(times)} operations of one client cost more CPU time than on {oldest}; the middle one "
+        caption=f"With equal settings {(times > 1).sum()} of {len(times)} operations of one client cost {newest} more CPU time than {oldest}; the middle one "
         f"costs {times.median():.2f} times as much, '{times.idxmax()}' {times.max():.2f} times and '{times.idxmin()}' {times.min():.2f} times.",
     )
