@@ -118,3 +118,11 @@ def test_methods_are_those_that_a_page_has_recordings_of(page):
         pytest.skip("it is being written")
     kept = {path.name.split(".")[1] for path in (ROOT / "data/recorded" / page.word).glob("*.*.*.json")}
     assert set(page.methods) == kept, f"methods of {page.word!r} in chapters.toml"
+
+
+@pytest.mark.parametrize("word", [each.word for each in chapters.read().chapters if each.is_written])
+def test_a_chapter_says_before_its_predictions_what_was_not_run_and_how_a_reader_runs_it(word):
+    first, predict, _ = (ROOT / "book" / f"{word}.md").read_text(encoding="utf-8").partition("## Predict")
+    assert predict
+    assert "9.6 were not run" in " ".join(first.split())
+    assert "`engineroom server start 8.4`" in first
