@@ -422,4 +422,36 @@ def test_widget_module_renders_in_a_notebook(browser):
     page.wait_for_function(
         "before => document.querySelector('.er-results dd').textContent !== before", arg=before
     )
+    page.get_by_role("button", name="Start values").click()
+    page.wait_for_function(
+        "before => document.querySelector('.er-results dd').textContent === before", arg=before
+    )
+    assert not page.get_by_role("link", name="Link to these values").count()  # a notebook has no address
+    context.close()
+
+
+def test_a_link_keeps_the_knobs_and_what_it_cannot_mean_is_ignored(browser, tmp_path):
+    """A page as the book makes it: the element with its plain figure, and the script behind it."""
+    tag = bundle.tag("hash_join")
+    page_file = tmp_path / "page.html"
+    (tmp_path / "hash_join.js").write_text(bundle.classic_script("hash_join"), encoding="utf-8")
+    page_file.write_text(
+        f'<!doctype html><{tag}><figure><img alt=""></figure></{tag}><script src="hash_join.js"></script>',
+        encoding="utf-8",
+    )
+    context = browser.new_context(offline=True)
+    page = context.new_page()
+    page.goto(page_file.as_uri())
+    start = result_texts(page)
+    page.get_by_role("button", name="Lower join buffer").click()
+    page.wait_for_function(
+        "before => document.querySelector('.er-results dd').textContent !== before", arg=start["Chunk files"]
+    )
+    turned = result_texts(page)
+    page.get_by_role("link", name="Link to these values").click()
+    page.wait_for_load_state()
+    assert "?" in page.url
+    assert result_texts(page) == turned
+    page.goto(page.url.replace("join_buffer_bytes=", "join_buffer_bytes=-"))
+    assert result_texts(page) == start
     context.close()

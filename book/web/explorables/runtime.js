@@ -52,14 +52,22 @@ function element(name, attributes = {}, ...children) {
 
 let instances = 0;
 
+/** Where each slider stands in the address `search` of a page, for those that it names with a value that they have. */
+export function asked(search, key, sliders) {
+  const named = new URLSearchParams(search);
+  const places = sliders.map((input) => [input.name, input.values.findIndex((value) => String(value) === named.get(`${key}.${input.name}`))]);
+  return Object.fromEntries(places.filter(([, place]) => place >= 0));
+}
+
 /**
- * Puts the knobs, the picture and the results into `host` and computes once.
+ * Puts the knobs, the picture and the results into `host` and computes once. With a `key`, as on a page, a link keeps the sliders.
  * Returns a function that takes the explorable off the page again.
  */
-export function mount(host, definition, kernel) {
+export function mount(host, definition, kernel, key = "") {
   const id = `explorable-${(instances += 1)}`;
   const sliders = definition.inputs.filter((input) => input.values);
-  const chosen = Object.fromEntries(sliders.map((input) => [input.name, input.values.indexOf(input.start)]));
+  const starts = Object.fromEntries(sliders.map((input) => [input.name, input.values.indexOf(input.start)]));
+  const chosen = { ...starts, ...(key ? asked(location.search, key, sliders) : {}) };
   // What the module's own control sets.
   const held = Object.fromEntries(definition.inputs.filter((input) => !input.values).map((input) => [input.name, input.start]));
   const picture = element("div", { class: "er-picture" });
@@ -67,10 +75,21 @@ export function mount(host, definition, kernel) {
   const sentence = element("p", { class: "er-sentence", role: "status", "aria-live": "polite" });
   const knobs = element("div", { class: "er-knobs", role: "group", "aria-label": definition.title });
 
+  const shows = [];
   for (const input of sliders) knobs.append(knob(input));
+  const link = element("a", { class: "er-tool" }, "Link to these values");
+  const keep = element("div", { class: "er-tools er-keep" },
+    element("button", { type: "button", class: "er-tool", onclick: () => reset() }, "Start values"), ...(key ? [link] : []));
   const control = definition.control?.({ element, id, held, changed: () => schedule() });
   host.classList.add("er-live");
-  host.replaceChildren(...(control ? [control.node] : []), knobs, element("div", { class: "er-view" }, picture, results), sentence);
+  host.replaceChildren(...(control ? [control.node] : []), knobs, ...(sliders.length ? [keep] : []),
+    element("div", { class: "er-view" }, picture, results), sentence);
+
+  function reset() {
+    Object.assign(chosen, starts);
+    for (const show of shows) show();
+    schedule();
+  }
 
   function knob(input) {
     const last = input.values.length - 1;
@@ -101,6 +120,7 @@ export function mount(host, definition, kernel) {
       less.setAttribute("aria-disabled", String(chosen[input.name] === 0));
       more.setAttribute("aria-disabled", String(chosen[input.name] === last));
     }
+    shows.push(show);
     show();
     return element("div", { class: "er-knob" },
       element("label", { for: `${id}-${input.name}` }, input.label),
@@ -120,6 +140,7 @@ export function mount(host, definition, kernel) {
     const values = Object.fromEntries(sliders.map((input) => [input.name, input.values[chosen[input.name]]]));
     result = definition.compute(kernel, { ...held, ...values });
     control?.show(result);
+    if (key) link.href = `?${new URLSearchParams(sliders.map((input) => [`${key}.${input.name}`, values[input.name]]))}#${key}`;
     results.replaceChildren(...definition.results(result).map(([term, value]) =>
       element("div", {}, element("dt", {}, term), element("dd", {}, value))));
     draw();
@@ -154,8 +175,9 @@ export function defineElement(tag, definition, kernelBytes) {
       try {
         const kernel = startKernel(kernelBytes);
         this.querySelector("figure").prepend(host);
+        host.id = `${tag}-knobs`;
         this.classList.add("er-ready");
-        mount(host, definition, kernel);
+        mount(host, definition, kernel, host.id);
       } catch (problem) {
         host.remove();
         this.classList.remove("er-ready");
