@@ -31,7 +31,9 @@ _rows = rows_by("operation", y="server_cpu_us")
 def rows(run: Run) -> Rows:
     """CPU time with equal settings over the oldest server's, for each repeat."""
     oldest = next(iter(by_release(run.table)))
-    return over(_rows(run.with_table(under(run.table, EQUAL))), "times_oldest", f"series == '{oldest}'", "operation")
+    return over(
+        _rows(run.with_table(under(run.table, EQUAL))), "times_oldest", f"series == '{oldest}'", "operation"
+    )
 
 
 def words(table: Rows) -> Words:
