@@ -7,14 +7,13 @@ from collections import Counter
 
 import pytest
 
-from engineroom.classroom import fresh, handouts
+from engineroom.classroom import fresh, handouts, plan
 from engineroom.classroom.trial import Trial
 
 pytestmark = pytest.mark.usefixtures("spilled_to_memory")
 MASTERS = handouts.masters()
 each_master = pytest.mark.parametrize("master", MASTERS, ids=lambda master: master.stem)
 KINDS = ("prediction", "design", "diagnosis", "derivation", "rule")
-LABEL = re.compile(r"^## Question (\d+)\. .+\n\n\*(\w+), (★{1,3}), (\d+) minutes: (.+)\.\*$", re.MULTILINE)
 
 # Right answers in other words are written for these questions.
 IN_OTHER_WORDS = {master.stem for master in MASTERS if (master.parent / "right" / master.name).exists()}
@@ -62,7 +61,7 @@ def test_each_question_has_three_right_answers_in_other_words():
 
 def lacks(master) -> set[str]:
     """What the mixture of a chapter's kinds lacks."""
-    kinds = Counter(kind.lower() for _, kind, *_ in LABEL.findall(master.read_text()))
+    kinds = Counter(each.kind for each in plan.labels(master))
     found = {kind for kind in ("prediction", "design") if not kinds[kind]}
     if kinds["diagnosis"] < 2:
         found.add("two diagnoses")
@@ -73,11 +72,11 @@ def lacks(master) -> set[str]:
 
 @each_master
 def test_every_question_says_its_kind_its_difficulty_and_its_minutes(master):
-    labels = LABEL.findall(master.read_text())
-    assert [f"q{number}" for number, *_ in labels] == re.findall(
+    labels = plan.labels(master)
+    assert [each.question for each in labels] == re.findall(
         r"^name: (q\d+)$", master.read_text(), re.MULTILINE
     )
-    assert {kind.lower() for _, kind, *_ in labels} <= set(KINDS)
+    assert {each.kind for each in labels} <= set(KINDS)
 
 
 @each_master
