@@ -240,7 +240,7 @@ class Kernels(Facts):
     """Two causes alone: the list of a row of one value (own-low-concurrency-lists), the commit of a mini-transaction (num-deg-3)."""
 
     list_ratio: float = fact("{:.1f}")
-    cold_times: Range = fact(
+    cold_ratio: Range = fact(
         span("{:.2f}", "times")
     )  # a field with the fatal path in a cold function, over none: all recordings
     mtr_8_0_alone: str = fact()  # times the design of 5.7, with an interval
@@ -254,7 +254,7 @@ class Kernels(Facts):
         one_thread = commits.table[commits.table["threads"] == 1]
         mtr = one_thread.pivot(index="repeat", columns="series", values="cpu_ns")
         return cls(
-            cold_times=Range(min(cold), max(cold)),
+            cold_ratio=Range(min(cold), max(cold)),
             list_ratio=row_ns["deque_9_7"] / row_ns["list_5_7"],
             mtr_8_0_alone=paired_ratio(mtr["mtr_8_0"], mtr["mtr_5_7"]).times(),
             mtr_threads_off_alone=paired_ratio(mtr["mtr_8_0_writer_threads_off"], mtr["mtr_5_7"]).times(),
