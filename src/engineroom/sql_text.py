@@ -8,7 +8,7 @@ from pathlib import Path
 from engineroom import files
 from engineroom.errors import EngineRoomError
 
-__all__ = ["first_word", "one_statement", "read", "statements"]
+__all__ = ["first_word", "one_statement", "read", "statements", "without_texts"]
 
 _PIECE = re.compile(
     r"""(?P<comment>--(?=\s|$)[^\n]*|\#[^\n]*|/\*(?![!+]).*?\*/)      # an executable comment or a hint is text
@@ -57,3 +57,11 @@ def first_word(statement: str) -> str:
     """The statement's first keyword in upper case, behind parentheses and executable comments."""
     found = re.match(r"(?:\s|\(|/\*.*?\*/)*(\w*)", statement, re.DOTALL)
     return found[1].upper() if found else ""
+
+
+def without_texts(statement: str) -> str:
+    """The statement with what stands in quotes and hints blanked: its keywords, names without quotes, signs."""
+    return "".join(
+        " '' " if piece["text"] is not None and not piece[0].startswith("/*!") else piece[0]
+        for piece in _PIECE.finditer(statement)
+    )

@@ -12,10 +12,11 @@ from click.testing import CliRunner
 from engineroom import servers
 from engineroom.errors import EngineRoomError
 from engineroom.query_graphs import explain as explaining
+from engineroom.query_graphs.build import build
 from engineroom.query_graphs.cli import join_order
 from engineroom.query_graphs.compare import DATABASE, Compared, compare_all, load
 from engineroom.query_graphs.explain import explain, text
-from engineroom.query_graphs.queries import queries, straight_queries
+from engineroom.query_graphs.queries import queries, shared_queries, straight_queries
 from engineroom.query_graphs.trace import read_trace, trace_of, traced
 
 MOST_PAIRS = 2000
@@ -63,6 +64,23 @@ def test_graph_and_events_of_straight_joins_are_the_servers(server):
     assert len(found) >= 60
     assert [(each.query, each.first_difference) for each in found if not each.enumeration_equal] == []
     assert [each.query for each in found if not each.whole_equal] == []
+
+
+@pytest.mark.live
+def test_equalities_that_outer_joins_share_make_the_servers_graph_and_events_or_are_refused(server):
+    read, refused = [], []
+    for query in shared_queries():
+        try:
+            build(query.sql)
+            read.append(query)
+        except EngineRoomError as error:
+            refused.append(error.problem)
+    found = list(compare_all(server, read, most_pairs=100_000))
+    assert len(found) >= 60
+    assert [(each.query, each.first_difference) for each in found if not each.enumeration_equal] == []
+    assert [each.query for each in found if not each.whole_equal] == []
+    assert set(map(str, refused)) == {next(iter(refused))}
+    assert "two columns of one table" in refused[0]
 
 
 @pytest.mark.live

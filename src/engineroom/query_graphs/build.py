@@ -8,8 +8,10 @@ are added where a multiple equality or a condition that found no place makes a c
 A table after STRAIGHT_JOIN keeps its place: its join is associative to no other, and no cycle leads around it. STRAIGHT_JOIN before
 a nest in parentheses is a JOIN, since the nest is taken apart.
 
-Left out: everything that is not an equality, constants, and equalities that an outer join's condition shares with the WHERE
-clause.
+The condition of an outer join takes along the multiple equality around it whose column it names; one that makes two columns of a
+table equal is refused.
+
+Left out: everything that is not an equality, and constants.
 """
 
 from __future__ import annotations
@@ -90,7 +92,7 @@ class _Builder:
         self._simplify(items, where)
         self.cycles: list[_Condition] = []
         self.multiples: list[_Condition] = []
-        self.root = self._tree(self._flat(items))
+        self.root = self._tree(self._flat(items), self._grouped(where, [])[1])
         self.companions: dict[int, int] = {}
         self._companion_sets(self.root, 0, [1])
         self._flatten(self.root)
@@ -157,20 +159,38 @@ class _Builder:
             )
         return sum(1 << self.number[name] for name in set(names))
 
-    def _conditions(self, equalities: Sequence[Equality], within: int) -> list[_Condition]:
-        """Multiple equalities from those that share columns; other equalities come before them, then fewer tables first."""
+    @staticmethod
+    def _grouped(
+        equalities: Sequence[Equality], inherited: Sequence[list[Column]]
+    ) -> tuple[list[Equality], list[list[Column]]]:
+        """The equalities of sums, and the columns that the others make equal.
+
+        A condition of an outer join that names a column of an equality around it (`inherited`) takes a copy of that one along, and
+        what follows from it is left out.
+        """
         groups: list[list[Column]] = []
-        others: list[_Condition] = []
+        others: list[Equality] = []
         for equality in equalities:
             if not equality.is_of_columns:
-                text = " = ".join(
-                    " + ".join(".".join(column) for column in side)
-                    for side in (equality.left, equality.right)
-                )
-                others.append(_Condition(self._bits(equality.aliases), text))
+                others.append(equality)
                 continue
-            a, b = equality.left[0], equality.right[0]
-            of_a, of_b = (next((group for group in groups if column in group), None) for column in (a, b))
+            found: list[list[Column] | None] = []
+            around: list[list[Column] | None] = []
+            for column in (equality.left[0], equality.right[0]):
+                own = next((group for group in groups if column in group), None)
+                found.append(own)
+                around.append(
+                    None if own is not None else next((group for group in inherited if column in group), None)
+                )
+            if found[0] is not None and found[0] is found[1]:
+                continue
+            if around[0] is not None and around[0] is around[1]:
+                continue
+            for side in (0, 1):
+                if (copied := around[side]) is not None:
+                    groups.append(list(copied))
+                    found[side] = groups[-1]
+            (of_a, of_b), (a, b) = found, (equality.left[0], equality.right[0])
             if of_a is None and of_b is None:
                 groups.append([a, b])
             elif of_a is None:
@@ -179,9 +199,29 @@ class _Builder:
             elif of_b is None:
                 of_a.append(b)
             elif of_a is not of_b:
-                of_a += of_b
+                of_a += [column for column in of_b if column not in of_a]
                 groups = [group for group in groups if group is not of_b]
-        found: list[_Condition] = list(others)
+        outside = {column for group in inherited for column in group}
+        for group in groups:
+            if outside & set(group) and len({alias for alias, _ in group}) < len(group):
+                raise EngineRoomError(
+                    "the condition of an outer join shares a column with an equality around it, and two columns of one table are equal "
+                    "by them: the server compares these two once more in the join",
+                    remedy="take the graph from the server's trace",
+                )
+        return others, groups
+
+    def _conditions(
+        self, equalities: Sequence[Equality], within: int, inherited: Sequence[list[Column]] = ()
+    ) -> list[_Condition]:
+        """Multiple equalities from those that share columns; other equalities come before them, then fewer tables first."""
+        sums, groups = self._grouped(equalities, inherited)
+        found: list[_Condition] = []
+        for equality in sums:
+            text = " = ".join(
+                " + ".join(".".join(column) for column in side) for side in (equality.left, equality.right)
+            )
+            found.append(_Condition(self._bits(equality.aliases), text))
         for group in groups:
             multiple = _Condition(self._bits(alias for alias, _ in group), "", columns=group)
             if (multiple.used & within).bit_count() > 2:
@@ -200,18 +240,19 @@ class _Builder:
 
     # The tree
 
-    def _tree(self, items: Sequence[Joined]) -> _Join:
+    def _tree(self, items: Sequence[Joined], inherited: Sequence[list[Column]]) -> _Join:
         tree: _Join | None = None
         for item in items:
             if isinstance(item.what, Nest):
-                node = self._tree(item.what.items)
+                own = self._grouped(item.on, inherited)[1] if item.on else []
+                node = self._tree(item.what.items, [*own, *inherited])
             else:
                 node = _Join("table", 1 << self.number[item.what])
             if tree is None:
                 tree = node
                 continue
             tree = _Join(item.kind, tree.tables | node.tables, tree, node)
-            tree.conditions = self._conditions(item.on, tree.tables)
+            tree.conditions = self._conditions(item.on, tree.tables, inherited)
         assert tree is not None
         return tree
 

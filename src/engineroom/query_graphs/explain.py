@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -19,18 +20,28 @@ if TYPE_CHECKING:
     from engineroom._native.join_order import Graph
     from engineroom.servers import Server
 
-__all__ = ["explain", "of_trace", "refuse_without_hypergraph", "text", "tree", "tree_lines"]
+__all__ = [
+    "explain",
+    "of_trace",
+    "refuse_unless_it_only_reads",
+    "refuse_without_hypergraph",
+    "text",
+    "tree",
+    "tree_lines",
+]
 
 MOST_PAIRS_SHOWN = 40
 MOST_TRACE_BYTES = 100_000_000
 
 
-def refuse_without_hypergraph(server: Server) -> None:
+def refuse_without_hypergraph(server: Server, *, is_own: bool = False) -> None:
     """Raise EngineRoomError for a server whose ordinary builds cannot switch the hypergraph optimizer on."""
     if not server.supports("hypergraph_optimizer"):
         raise EngineRoomError(
             f"MySQL {server.version} has no hypergraph optimizer that can be switched on",
-            remedy="use MySQL 9.7: leave --version out, or say --version 9.7",
+            remedy="copy the tables' definitions and statistics to a 9.7, or explain the trace of another server with --trace"
+            if is_own
+            else "use MySQL 9.7: leave --version out, or say --version 9.7",
         )
 
 
@@ -41,18 +52,25 @@ def explain(
     *,
     most_pairs: int | None = None,
     run_s: int | None = None,
+    only_reads: bool = False,
 ) -> dict[str, Any]:
     """Every query block of `sql` as `of_trace` has it, the plans of both optimizers, and the limit of pairs, as plain JSON types.
 
     most_pairs: optimizer_max_subgraph_pairs; None: the server's own. run_s: run the statement, too, for at most so many seconds
-    per plan; the plans then have actual rows beside the estimated ones.
+    per plan; the plans then have actual rows beside the estimated ones. only_reads: in a session whose transactions may only read,
+    since the optimizer may call a stored function while it plans.
     """
     import mysql.connector
 
-    refuse_without_hypergraph(server)
+    if only_reads:
+        refuse_unless_it_only_reads(sql)
+    refuse_without_hypergraph(server, is_own=only_reads)
     sql = sql_text.one_statement(sql, "the text")
     try:
         with contextlib.closing(server.connect(database)) as connection:
+            if only_reads:
+                with connection.cursor() as cursor:
+                    cursor.execute("SET SESSION TRANSACTION READ ONLY")
             if run_s is not None:
                 _refuse_unless_it_reads(sql)
             usual = _plan(server, connection, sql, run_s)
@@ -66,7 +84,9 @@ def explain(
         remedy = f"correct the statement for the database {database}"
         if error.errno == mysql.connector.errorcode.ER_BAD_DB_ERROR:
             remedy = (
-                f"make the database {database} on a shared server (engineroom server start {server.series}), name another one, "
+                "name a database of that server with --database, or behind the last slash of --dsn"
+                if only_reads
+                else f"make the database {database} on a shared server (engineroom server start {server.series}), name another one, "
                 "or leave --database out for the tables of this chapter"
             )
         raise EngineRoomError(f"MySQL {server.version} says: {error}", remedy=remedy) from error
@@ -80,6 +100,35 @@ def explain(
         "usual_plan": usual,
         "hint_tried": tried,
     }
+
+
+# Words that make of a SELECT something that writes a file, sets a variable or locks rows.
+_WRITES = re.compile(
+    r"\bINTO\s+(?:OUTFILE|DUMPFILE|@|[A-Za-z_`])|\bFOR\s+(?:UPDATE|SHARE)\b|\bLOCK\s+IN\s+SHARE\s+MODE\b|:=",
+    re.IGNORECASE,
+)
+
+
+def refuse_unless_it_only_reads(sql: str) -> None:
+    """Raise EngineRoomError for a statement that would write, lock or set something if it was run."""
+    one = sql_text.one_statement(sql, "the text")
+    bare = sql_text.without_texts(one)
+    word = sql_text.first_word(one)
+    if word == "WITH":
+        word = next(
+            (
+                each.upper()
+                for each in re.findall(r"\b(?:INSERT|UPDATE|DELETE|REPLACE)\b(?!\s*\()", bare, re.IGNORECASE)
+            ),
+            word,
+        )
+    found = _WRITES.search(bare)
+    if word not in ("SELECT", "WITH", "TABLE") or found:
+        raise EngineRoomError(
+            f"only a SELECT that reads is explained on a server of your own; this is {word or 'no statement'}"
+            + (f" with {' '.join(found[0].split()[:2]).upper()}" if found else ""),
+            remedy="give the SELECT that finds the rows, without INTO, FOR UPDATE and assignments",
+        )
 
 
 def _refuse_unless_it_reads(sql: str) -> None:

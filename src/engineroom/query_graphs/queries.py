@@ -20,7 +20,7 @@ from typing import Any
 from engineroom import paths
 from engineroom.query_graphs import graphs
 
-__all__ = ["Query", "benchmark_graphs", "queries", "schema", "straight_queries"]
+__all__ = ["Query", "benchmark_graphs", "queries", "schema", "shared_queries", "straight_queries"]
 
 GENERIC_TABLES = 20
 GENERIC_COLUMNS = 12  # but t00 has one for each other table, so that it can be the hub of a star of all
@@ -54,6 +54,30 @@ def straight_queries() -> Iterator[Query]:
         sql = _select(joins.tree(joins.tables, 0.25 * (number % 2)))
         if "STRAIGHT_JOIN" in sql:
             yield Query(f"straight-{number}", "straight joins", n, True, sql)
+
+
+def shared_queries() -> Iterator[Query]:
+    """Random joins whose outer joins share columns with each other and with WHERE; made anew each time, in no file."""
+    for number in range(120):
+        rng = random.Random(f"shared{number}")
+        n = 3 + number % 5
+        tables = [_t(table) for table in rng.sample(range(GENERIC_TABLES), n)]
+
+        def column(table: str, rng: random.Random = rng) -> str:
+            return f"{table}.{rng.choice(['c0', 'c1'])}"
+
+        joined = tables[0]
+        for i in range(1, n):
+            kind = "LEFT JOIN" if rng.random() < 0.5 else "JOIN"
+            conditions = [
+                f"{column(tables[i])} = {column(rng.choice(tables[:i]))}"
+                for _ in range(rng.choice([1, 1, 2]))
+            ]
+            joined += f" {kind} {tables[i]} ON {' AND '.join(conditions)}"
+        some = [rng.sample(tables, 2) for _ in range(rng.choice([1, 2]))]
+        where = [f"{column(a)} = {column(b)}" for a, b in some if rng.random() < 0.6]
+        if "LEFT" in joined:
+            yield Query(f"shared-{number}", "shared equalities", n, True, _select(joined, where))
 
 
 def schema() -> list[str]:

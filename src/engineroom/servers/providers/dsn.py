@@ -55,6 +55,11 @@ def attach(text: str, what: str) -> Server:
     return Server(version=_version(address, what), provider=NAME, address=address, shared=True)
 
 
+def database(text: str) -> str | None:
+    """The database behind the address's last slash, None where there is none."""
+    return unquote(urlsplit(text).path.strip("/")) or None
+
+
 def named() -> Server | None:
     """The server that ENGINEROOM_DSN names, whatever series it is."""
     text = os.environ.get("ENGINEROOM_DSN")
@@ -91,10 +96,16 @@ def _version(address: Address, what: str = "ENGINEROOM_DSN") -> str:
     server = Server(version="0", provider=NAME, address=address)
     try:
         with contextlib.closing(server.connect(connection_timeout=5)) as connection:
-            return str(connection.server_info)
+            version = str(connection.server_info)
     except mysql.connector.Error as error:
         raise EngineRoomError(
             f"the server of {what} does not let us in: {error}",
             remedy="correct the address and the password"
             + ("" if what.startswith("--") else ", or unset the variable"),
         ) from error
+    if "mariadb" in version.lower():
+        raise EngineRoomError(
+            f"the server of {what} is MariaDB {version}",
+            remedy="name a MySQL server; the book knows no other",
+        )
+    return version
