@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import re
 import statistics
 import threading
 from collections import Counter
@@ -46,6 +47,8 @@ DATABASE = "compared"
 _REPEATABLE = {"SELECT", "WITH", "TABLE", "VALUES", "DO", "SHOW", "EXPLAIN", "DESCRIBE", "DESC"}
 _ROLLED_BACK = {"INSERT", "UPDATE", "DELETE", "REPLACE"}
 _PLANNED = {"SELECT", "WITH", "TABLE", "VALUES", *_ROLLED_BACK}
+# What answers for an earlier statement of the session.
+_OF_SESSION = re.compile(r"\b(FOUND_ROWS|ROW_COUNT|LAST_INSERT_ID)\s*\(\s*\)", re.IGNORECASE)
 _SHOWN_ROWS = 5
 _KEPT_ROWS = 100_000  # of an answer, to show which rows differ
 _BATCH_ROWS = 500
@@ -372,6 +375,9 @@ def _measured(
 ) -> tuple[dict[str, Side], float | None]:
     """The sides of the servers that are ready, measured in turns, and the first one's CPU seconds once more as a control."""
     word = sql_text.first_word(statement)
+    if asks := _OF_SESSION.search(sql_text.without_texts(statement)):
+        why = f"{asks[1].upper()}() answers for the statement before it, and each statement is run alone"
+        return {v: Side(**here.about, refused=why, refused_at="statement") for v, here in ready.items()}, None
     repeated = is_repeatable(statement)
     if not repeated:
         repeats = 1

@@ -1,0 +1,27 @@
+-- A firm's staff, projects and ledger as Hibernate maps them: inheritance in one table and in joined tables, embedded values.
+CREATE TABLE numbers (n INT NOT NULL PRIMARY KEY);
+INSERT INTO numbers VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9);
+INSERT INTO numbers SELECT 10 * a.n + b.n + 10 FROM numbers a, numbers b WHERE 10 * a.n + b.n < 90;
+INSERT INTO numbers SELECT 100 * a.n + b.n FROM numbers a, numbers b WHERE a.n BETWEEN 1 AND 4;
+CREATE TABLE department (id INT NOT NULL PRIMARY KEY, name VARCHAR(30) NOT NULL, head_id INT NULL, budget DECIMAL(12, 2) NOT NULL);
+INSERT INTO department SELECT n, CONCAT('Department ', n), n * 9, n * 125000.50 FROM numbers WHERE n BETWEEN 1 AND 12;
+CREATE TABLE person (id INT NOT NULL PRIMARY KEY, dtype VARCHAR(12) NOT NULL, first_name VARCHAR(20) NOT NULL, last_name VARCHAR(20) NOT NULL, birth DATE NULL, version INT NOT NULL);
+INSERT INTO person SELECT n, IF(n % 5, 'Employee', 'Contractor'), ELT(1 + n % 7, 'Ada', 'Bo', 'Cyd', 'Dee', 'Eli', 'Fay', 'Gus'), CONCAT('Name', n * 3 % 50), IF(n % 8, '1970-01-01' + INTERVAL n * 47 DAY, NULL), n % 3 FROM numbers WHERE n BETWEEN 1 AND 180;
+CREATE TABLE employee (id INT NOT NULL PRIMARY KEY, department_id INT NULL, manager_id INT NULL, salary DECIMAL(10, 2) NOT NULL, hired DATE NOT NULL, left_on DATE NULL, city VARCHAR(20) NULL, street VARCHAR(30) NULL, KEY (department_id), KEY (manager_id));
+INSERT INTO employee SELECT n, IF(n % 17 = 0, NULL, 1 + n * 7 % 12), IF(n < 6, NULL, n DIV 6 + IF(n DIV 6 % 5 = 0, 1, 0)), 2000 + n * 131 % 5000, '2015-01-01' + INTERVAL n * 11 DAY, IF(n % 12 = 0, '2024-01-31', NULL), ELT(1 + n % 4, 'Bern', 'Oslo', 'Lyon', 'Graz'), CONCAT('Street ', n % 30) FROM numbers WHERE n BETWEEN 1 AND 180 AND n % 5 > 0;
+CREATE TABLE contractor (id INT NOT NULL PRIMARY KEY, agency VARCHAR(20) NOT NULL, rate DECIMAL(8, 2) NOT NULL);
+INSERT INTO contractor SELECT n, CONCAT('Agency ', n % 4), 40 + n % 60 FROM numbers WHERE n BETWEEN 1 AND 180 AND n % 5 = 0;
+CREATE TABLE project (id INT NOT NULL PRIMARY KEY, name VARCHAR(30) NOT NULL, department_id INT NOT NULL, lead_id INT NULL, starts DATE NOT NULL, ends DATE NULL, state INT NOT NULL, KEY (department_id));
+INSERT INTO project SELECT n, CONCAT('Project ', n), 1 + n * 5 % 12, IF(n % 6, n * 4 % 180 + 1, NULL), '2023-01-01' + INTERVAL n * 9 DAY, IF(n % 4, '2023-06-01' + INTERVAL n * 12 DAY, NULL), n % 4 FROM numbers WHERE n BETWEEN 1 AND 60;
+CREATE TABLE assignment (id INT NOT NULL PRIMARY KEY, person_id INT NOT NULL, project_id INT NOT NULL, share DECIMAL(4, 2) NOT NULL, since DATE NOT NULL, KEY (person_id), KEY (project_id));
+INSERT INTO assignment SELECT n, 1 + n * 7 % 180, 1 + n * 11 % 60, (n % 4 + 1) * 0.25, '2023-02-01' + INTERVAL n DAY FROM numbers WHERE n BETWEEN 1 AND 420;
+CREATE TABLE timesheet (id INT NOT NULL PRIMARY KEY, assignment_id INT NOT NULL, day DATE NOT NULL, hours DECIMAL(4, 1) NOT NULL, approved_by INT NULL, KEY (assignment_id), KEY (day));
+INSERT INTO timesheet SELECT a.n * 3 + b.n, a.n, '2024-01-01' + INTERVAL (a.n * 5 + b.n * 30) % 180 DAY, 1 + (a.n + b.n) % 8, IF(a.n % 3, 1 + a.n % 30, NULL) FROM numbers a, numbers b WHERE a.n BETWEEN 1 AND 420 AND b.n < 3;
+CREATE TABLE skill (id INT NOT NULL PRIMARY KEY, name VARCHAR(20) NOT NULL);
+INSERT INTO skill SELECT n, CONCAT('skill', n) FROM numbers WHERE n BETWEEN 1 AND 15;
+CREATE TABLE person_skill (person_id INT NOT NULL, skill_id INT NOT NULL, grade INT NOT NULL, PRIMARY KEY (person_id, skill_id));
+INSERT INTO person_skill SELECT 1 + n % 180, 1 + (n * 4 + n DIV 180) % 15, 1 + n % 5 FROM numbers WHERE n < 480;
+CREATE TABLE account (id INT NOT NULL PRIMARY KEY, number CHAR(6) NOT NULL, kind VARCHAR(8) NOT NULL, parent_id INT NULL);
+INSERT INTO account SELECT n, LPAD(n * 100, 6, '0'), ELT(1 + n % 4, 'asset', 'debt', 'income', 'cost'), IF(n < 5, NULL, n DIV 5) FROM numbers WHERE n BETWEEN 1 AND 40;
+CREATE TABLE posting (id INT NOT NULL PRIMARY KEY, debit_id INT NOT NULL, credit_id INT NOT NULL, amount DECIMAL(12, 2) NOT NULL, booked DATE NOT NULL, department_id INT NULL, KEY (booked));
+INSERT INTO posting SELECT n, 1 + n * 3 % 40, 1 + n * 7 % 40, n * 57 % 9000 + 0.25, '2023-01-01' + INTERVAL n DAY, IF(n % 6, 1 + n % 12, NULL) FROM numbers WHERE n BETWEEN 1 AND 480;

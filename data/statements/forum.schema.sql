@@ -1,0 +1,27 @@
+-- A forum as Rails' migrations make it: soft deletes, polymorphic associations, join tables, counters.
+CREATE TABLE numbers (n INT NOT NULL PRIMARY KEY);
+INSERT INTO numbers VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9);
+INSERT INTO numbers SELECT 10 * a.n + b.n + 10 FROM numbers a, numbers b WHERE 10 * a.n + b.n < 90;
+INSERT INTO numbers SELECT 100 * a.n + b.n FROM numbers a, numbers b WHERE a.n BETWEEN 1 AND 4;
+CREATE TABLE users (id INT NOT NULL PRIMARY KEY, name VARCHAR(40) NOT NULL, role VARCHAR(10) NOT NULL, deleted_at DATETIME NULL, created_at DATETIME NOT NULL);
+INSERT INTO users SELECT n, CONCAT('name', n), ELT(1 + n % 3, 'member', 'editor', 'admin'), IF(n % 11 = 0, '2024-02-01', NULL), '2023-01-01' + INTERVAL n DAY FROM numbers WHERE n BETWEEN 1 AND 90;
+CREATE TABLE forums (id INT NOT NULL PRIMARY KEY, title VARCHAR(40) NOT NULL, position INT NOT NULL, parent_id INT NULL);
+INSERT INTO forums SELECT n, CONCAT('Forum ', n), n * 5 % 12, IF(n < 4, NULL, n % 3 + 1) FROM numbers WHERE n BETWEEN 1 AND 12;
+CREATE TABLE posts (id INT NOT NULL PRIMARY KEY, forum_id INT NOT NULL, user_id INT NOT NULL, title VARCHAR(60) NOT NULL, state VARCHAR(10) NOT NULL, pinned TINYINT NOT NULL, views INT NOT NULL, deleted_at DATETIME NULL, published_at DATETIME NULL, KEY (forum_id), KEY (user_id), KEY (published_at));
+INSERT INTO posts SELECT n, 1 + n * 5 % 12, 1 + n * 17 % 90, CONCAT('Post ', n), ELT(1 + n % 3, 'draft', 'published', 'archived'), n % 40 = 0, n * 97 % 1000, IF(n % 9 = 0, '2024-04-01', NULL), IF(n % 3 = 0, NULL, '2024-01-01' + INTERVAL n * 7 HOUR) FROM numbers WHERE n BETWEEN 1 AND 300;
+CREATE TABLE comments (id INT NOT NULL PRIMARY KEY, commentable_type VARCHAR(10) NOT NULL, commentable_id INT NOT NULL, user_id INT NOT NULL, parent_id INT NULL, body VARCHAR(60) NOT NULL, deleted_at DATETIME NULL, created_at DATETIME NOT NULL, KEY (commentable_type, commentable_id), KEY (user_id), KEY (parent_id));
+INSERT INTO comments SELECT n, IF(n % 4, 'Post', 'Event'), 1 + n * 3 % IF(n % 4, 300, 40), 1 + n * 7 % 90, IF(n % 3 OR n < 10, NULL, n DIV 3), CONCAT('comment ', n), IF(n % 10 = 0, '2024-05-01', NULL), '2024-01-05' + INTERVAL n * 3 HOUR FROM numbers WHERE n BETWEEN 1 AND 480;
+CREATE TABLE events (id INT NOT NULL PRIMARY KEY, title VARCHAR(40) NOT NULL, starts_at DATETIME NOT NULL, ends_at DATETIME NULL, host_id INT NOT NULL);
+INSERT INTO events SELECT n, CONCAT('Event ', n), '2024-03-01' + INTERVAL n DAY, IF(n % 4 = 0, NULL, '2024-03-01' + INTERVAL n * 26 HOUR), 1 + n * 3 % 90 FROM numbers WHERE n BETWEEN 1 AND 40;
+CREATE TABLE tags (id INT NOT NULL PRIMARY KEY, name VARCHAR(20) NOT NULL UNIQUE);
+INSERT INTO tags SELECT n, CONCAT('tag', n) FROM numbers WHERE n BETWEEN 1 AND 25;
+CREATE TABLE taggings (tag_id INT NOT NULL, taggable_type VARCHAR(10) NOT NULL, taggable_id INT NOT NULL, PRIMARY KEY (tag_id, taggable_type, taggable_id), KEY (taggable_type, taggable_id));
+INSERT INTO taggings SELECT 1 + n % 25, IF(n % 6, 'Post', 'Event'), 1 + n * 7 % IF(n % 6, 300, 40) FROM numbers WHERE n < 300;
+CREATE TABLE likes (user_id INT NOT NULL, post_id INT NOT NULL, created_at DATETIME NOT NULL, PRIMARY KEY (user_id, post_id), KEY (post_id));
+INSERT INTO likes SELECT 1 + n % 90, 1 + n * 13 % 300, '2024-02-01' + INTERVAL n HOUR FROM numbers;
+CREATE TABLE follows (follower_id INT NOT NULL, followed_id INT NOT NULL, PRIMARY KEY (follower_id, followed_id));
+INSERT INTO follows SELECT 1 + n % 90, 1 + (n * 7 + n DIV 90 * 11 + 3) % 90 FROM numbers WHERE n < 400;
+CREATE TABLE memberships (user_id INT NOT NULL, forum_id INT NOT NULL, level INT NOT NULL, PRIMARY KEY (user_id, forum_id));
+INSERT INTO memberships SELECT 1 + n % 90, 1 + n * 5 % 12, n % 3 FROM numbers WHERE n < 180;
+CREATE TABLE notifications (id INT NOT NULL PRIMARY KEY, user_id INT NOT NULL, actor_id INT NULL, read_at DATETIME NULL, kind VARCHAR(10) NOT NULL, KEY (user_id, read_at));
+INSERT INTO notifications SELECT n, 1 + n * 11 % 90, IF(n % 5 = 0, NULL, 1 + n * 19 % 90), IF(n % 2, NULL, '2024-05-05'), ELT(1 + n % 3, 'like', 'comment', 'follow') FROM numbers WHERE n BETWEEN 1 AND 450;

@@ -1,0 +1,23 @@
+-- A web shop as Django's models make it: catalogue, carts, orders, payments, reviews. Rows follow from their numbers.
+CREATE TABLE numbers (n INT NOT NULL PRIMARY KEY);
+INSERT INTO numbers VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9);
+INSERT INTO numbers SELECT 10 * a.n + b.n + 10 FROM numbers a, numbers b WHERE 10 * a.n + b.n < 90;
+INSERT INTO numbers SELECT 100 * a.n + b.n FROM numbers a, numbers b WHERE a.n BETWEEN 1 AND 4;
+CREATE TABLE auth_user (id INT NOT NULL PRIMARY KEY, username VARCHAR(50) NOT NULL UNIQUE, email VARCHAR(80) NOT NULL, is_active TINYINT NOT NULL, is_staff TINYINT NOT NULL, date_joined DATETIME NOT NULL, last_login DATETIME NULL);
+INSERT INTO auth_user SELECT n, CONCAT('user', n), CONCAT('user', n, '@example.', ELT(1 + n % 3, 'com', 'org', 'net')), n % 7 > 0, n % 25 = 0, '2023-01-01' + INTERVAL n * 31 HOUR, IF(n % 4 = 0, NULL, '2024-01-01' + INTERVAL n * 17 HOUR) FROM numbers WHERE n BETWEEN 1 AND 120;
+CREATE TABLE catalog_category (id INT NOT NULL PRIMARY KEY, parent_id INT NULL, name VARCHAR(40) NOT NULL, slug VARCHAR(40) NOT NULL, KEY (parent_id));
+INSERT INTO catalog_category SELECT n, IF(n <= 4, NULL, n DIV 4), CONCAT('Category ', n), CONCAT('category-', n) FROM numbers WHERE n BETWEEN 1 AND 30;
+CREATE TABLE catalog_product (id INT NOT NULL PRIMARY KEY, category_id INT NOT NULL, name VARCHAR(60) NOT NULL, sku CHAR(8) NOT NULL, price DECIMAL(10, 2) NOT NULL, stock INT NOT NULL, is_published TINYINT NOT NULL, deleted_at DATETIME NULL, created DATETIME NOT NULL, KEY (category_id), KEY (price));
+INSERT INTO catalog_product SELECT n, 1 + n * 7 % 30, CONCAT(ELT(1 + n % 5, 'Lamp ', 'Chair ', 'Desk ', 'Shelf ', 'Rug '), n), CONCAT('SKU', LPAD(n, 5, '0')), n * 37 % 400 + 0.99, n * 11 % 60, n % 6 > 0, IF(n % 13 = 0, '2024-03-01', NULL), '2023-06-01' + INTERVAL n DAY FROM numbers WHERE n BETWEEN 1 AND 200;
+CREATE TABLE orders_order (id INT NOT NULL PRIMARY KEY, user_id INT NOT NULL, status VARCHAR(12) NOT NULL, placed DATETIME NOT NULL, shipping DECIMAL(8, 2) NOT NULL, coupon_id INT NULL, KEY (user_id), KEY (placed));
+INSERT INTO orders_order SELECT n, 1 + n * 13 % 120, ELT(1 + n % 5, 'new', 'paid', 'shipped', 'returned', 'cancelled'), '2024-01-01' + INTERVAL n * 19 HOUR, n % 4 * 2.5, IF(n % 6 = 0, 1 + n % 10, NULL) FROM numbers WHERE n BETWEEN 1 AND 400;
+CREATE TABLE orders_item (id INT NOT NULL PRIMARY KEY, order_id INT NOT NULL, product_id INT NOT NULL, quantity INT NOT NULL, unit_price DECIMAL(10, 2) NOT NULL, KEY (order_id), KEY (product_id));
+INSERT INTO orders_item SELECT a.n * 2 + b.n, a.n, 1 + (a.n * 5 + b.n * 83) % 200, 1 + (a.n + b.n) % 4, (a.n * 37 + b.n) % 400 + 0.99 FROM numbers a, numbers b WHERE a.n BETWEEN 1 AND 400 AND b.n < 2;
+CREATE TABLE orders_payment (id INT NOT NULL PRIMARY KEY, order_id INT NOT NULL, method VARCHAR(10) NOT NULL, amount DECIMAL(10, 2) NOT NULL, paid_at DATETIME NULL, KEY (order_id));
+INSERT INTO orders_payment SELECT n, n, ELT(1 + n % 3, 'card', 'transfer', 'wallet'), n * 41 % 900 + 0.5, IF(n % 9 = 0, NULL, '2024-01-02' + INTERVAL n * 19 HOUR) FROM numbers WHERE n BETWEEN 1 AND 400 AND n % 5 > 0;
+CREATE TABLE orders_coupon (id INT NOT NULL PRIMARY KEY, code VARCHAR(12) NOT NULL, percent INT NOT NULL, valid_to DATE NULL);
+INSERT INTO orders_coupon SELECT n, CONCAT('SAVE', n), 5 * n, IF(n % 2, '2024-06-30', NULL) FROM numbers WHERE n BETWEEN 1 AND 10;
+CREATE TABLE catalog_review (id INT NOT NULL PRIMARY KEY, product_id INT NOT NULL, user_id INT NOT NULL, rating INT NOT NULL, body VARCHAR(80) NULL, created DATETIME NOT NULL, KEY (product_id), KEY (user_id));
+INSERT INTO catalog_review SELECT n, 1 + n * 3 % 200, 1 + n * 11 % 120, 1 + n * 7 % 5, IF(n % 3, CONCAT('review ', n), NULL), '2024-02-01' + INTERVAL n * 5 HOUR FROM numbers WHERE n BETWEEN 1 AND 450;
+CREATE TABLE wish (user_id INT NOT NULL, product_id INT NOT NULL, PRIMARY KEY (user_id, product_id));
+INSERT INTO wish SELECT 1 + n % 120, 1 + n * 29 % 200 FROM numbers;
