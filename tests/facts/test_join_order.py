@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from engineroom import paths
+from engineroom.compare import corpus
 from engineroom.facts import join_order
 from engineroom.facts.join_order import OwnPlanner, Planning, Published, Quality, Sample, SourceQuery, Traced
 from engineroom.figures.join_order import own_join_order_kernel_flame
@@ -184,3 +185,11 @@ def test_the_outer_join_waits_for_the_join_below_it():
 
 def test_the_newest_recordings_have_all_facts():
     assert join_order.facts().texts()
+
+
+def test_the_table_of_outcomes_has_a_row_per_set_and_tool_that_adds_up():
+    rows = join_order.outcomes().rows
+    recorded = corpus.read()
+    assert len(rows) == len({(each.set, each.tool) for each in recorded})
+    assert rows[["equal", "refused", "differ", "wrong"]].to_numpy().sum() == len(recorded)
+    assert not rows["wrong"].any()

@@ -11,6 +11,7 @@ import pandas as pd
 
 from engineroom import paths, published
 from engineroom._native import join_order as kernel
+from engineroom.compare import corpus
 from engineroom.experiments import join_order
 from engineroom.facts import Facts, fact
 from engineroom.figures.drawing import Drawing, origin_of
@@ -306,6 +307,18 @@ class JoinOrderFacts(Facts):
     published: Published
     sample: Sample
     hyperedge: Drawing
+    outcomes: Table
+
+
+def outcomes() -> Table:
+    """What the two tools made of others' statements, by set."""
+    columns = ["statements of", "tool", "equal", "refused", "differ", "wrong"]
+    rows = pd.DataFrame(corpus.table(corpus.read()), columns=columns)
+    return Table(
+        rows,
+        "Statements by what came of them.",
+        "Recorded in data/statements/outcomes.csv, with each reason.",
+    )
 
 
 def facts() -> JoinOrderFacts:
@@ -322,4 +335,5 @@ def facts() -> JoinOrderFacts:
         published=Published.of(published.rows("fig-7-24")),
         sample=Sample.of(recorded),
         hyperedge=hyperedge(),
+        outcomes=outcomes(),
     )
