@@ -161,4 +161,6 @@ def test_every_statement_of_a_set_gives_its_recorded_outcome(name):
         pytest.skip(f"{error.problem}")
     if name in IN_BENCHMARKS:
         assert len(some.statements) == IN_BENCHMARKS[name]
-    assert list(corpus.measure([some])) == [each for each in corpus.read() if each.set == name]
+    # How much of a trace was kept, and where a limit of time fell, is in some reasons.
+    found = [dataclasses.replace(each, reason="") for each in corpus.measure([some])]
+    assert found == [dataclasses.replace(each, reason="") for each in corpus.read() if each.set == name]
