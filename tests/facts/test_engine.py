@@ -141,5 +141,10 @@ def test_a_convoy_is_told_with_the_most_clients_and_beside_what_would_be_otherwi
     assert (told.few_clients, told.few_blocked_percent, told.few_timed_out_percent) == (150, 37.5, 30)
     # 30 rounds of 0 to 300 pauses of 40 ns; waking costs 2 us.
     assert (told.spin_us, told.edge_clients) == (180, 90)
-    assert (told.tps, told.half_tps, told.more_tps, told.free_tps) == (600, 9_000, 300, 50_000)
-    assert told.spins_longer_tps == 4_000
+    assert (
+        told.commits_per_s,
+        told.half_wake_commits_per_s,
+        told.dear_wake_commits_per_s,
+        told.free_wake_commits_per_s,
+    ) == (600, 9_000, 300, 50_000)
+    assert told.longer_spin_commits_per_s == 4_000

@@ -39,7 +39,7 @@ def labels(master: Path) -> list[Label]:
 
 def _row(master: Path, title: str) -> str:
     mine = labels(master)
-    kinds = ", ".join(f"{n} × {kind}" for kind, n in sorted(Counter(each.kind for each in mine).items()))
+    kinds = ", ".join(f"{n} {kind}" for kind, n in sorted(Counter(each.kind for each in mine).items()))
     points = sum(map(int, POINTS.findall(master.read_text())))
     first = max(mine, key=lambda each: each.stars)
     wrong = handouts.wrong_answers(master)

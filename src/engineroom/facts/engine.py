@@ -220,11 +220,11 @@ class Convoy(Facts):
     few_timed_out_percent: float = fact("{:.0f} %")
     spin_us: float = fact("{:.0f} us")  # how long a thread spins before it sleeps, in the mean
     edge_clients: int = fact()  # whom to wake takes as long as that
-    tps: float = fact("{:,.0f}")
-    half_tps: float = fact("{:,.0f}")
-    more_tps: float = fact("{:,.0f}")
-    free_tps: float = fact("{:,.0f}")
-    spins_longer_tps: float = fact("{:,.0f}")
+    commits_per_s: float = fact("{:,.0f}")
+    half_wake_commits_per_s: float = fact("{:,.0f}")
+    dear_wake_commits_per_s: float = fact("{:,.0f}")
+    free_wake_commits_per_s: float = fact("{:,.0f}")
+    longer_spin_commits_per_s: float = fact("{:,.0f}")
 
     @classmethod
     def of(cls, run: Run) -> Convoy:
@@ -246,11 +246,11 @@ class Convoy(Facts):
             few_timed_out_percent=seen("timed_out_percent", clients=few),
             spin_us=spin_ps / 1e6,
             edge_clients=round(spin_ps / machine["wake_each_ps"]),
-            tps=seen("tps"),
-            half_tps=seen("tps", "waking costs half"),
-            more_tps=seen("tps", "waking costs 1.5 times"),
-            free_tps=seen("tps", "waking is free"),
-            spins_longer_tps=seen("tps", "spins four times as long"),
+            commits_per_s=seen("tps"),
+            half_wake_commits_per_s=seen("tps", "waking costs half"),
+            dear_wake_commits_per_s=seen("tps", "waking costs 1.5 times"),
+            free_wake_commits_per_s=seen("tps", "waking is free"),
+            longer_spin_commits_per_s=seen("tps", "spins four times as long"),
         )
 
 
