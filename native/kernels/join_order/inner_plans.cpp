@@ -5,36 +5,17 @@
 #include <utility>
 
 #include "common/require.hpp"
+#include "join_order/clique_plans.hpp"
 #include "join_order/fast.hpp"
 #include "join_order/plan_entries.hpp"
 #include "join_order/plan_tree.hpp"
 #include "join_order/plans.hpp"
+#include "join_order/prices.hpp"
+#include "join_order/tree_plans.hpp"
 
 namespace engineroom::join_order {
 
 namespace {
-
-/// The two costs of which every pair adds a part, and every set, whose rows do not depend on the pair,
-/// another.
-struct ByRows {
-  struct Entry {
-    double cost;
-    void keep_rows(double) {}
-  };
-  static double of_pair(const Entry& left, const Entry& right) { return left.cost + right.cost; }
-  static double of_set(double rows) { return rows; }
-};
-struct ByHashJoin {
-  struct Entry {
-    double cost;
-    double rows = 0;
-    void keep_rows(double value) { rows = value; }
-  };
-  static double of_pair(const Entry& left, const Entry& right) {
-    return CostModel::hash_inputs({left.rows, left.cost}, {right.rows, right.cost});
-  }
-  static double of_set(double rows) { return rows * CostModel::kReturnRow; }
-};
 
 /// Dynamic programming inside the enumerator, for inner joins: a set's rows and its own part of the cost are
 /// found once, when its pairs are complete and it becomes a left side. A pair costs two entries and a
@@ -234,6 +215,12 @@ template <class Price>
 Plan planned(const Hypergraph& graph, const Statistics& statistics) {
   // In the browser graphs are small and the module is to be, too.
   if constexpr (sizeof(void*) > 4) {
+    if (is_tree(graph) && connected_sets_of_tree(graph) <= kMostSetsOfATree) {
+      return tree_plan<Price>(graph, statistics);
+    }
+    if (graph.n_nodes() <= kMostNodesOfAClique && is_clique(graph)) {
+      return clique_plan<Price>(graph, statistics);
+    }
     if (is_worth_an_array(graph)) {
       return graph.has_complex_edges() ? planned<Price, ByPlace, true>(graph, statistics)
                                        : planned<Price, ByPlace, false>(graph, statistics);
