@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "common/file_storage.hpp"
+#include "common/memory_files.hpp"
 
 namespace engineroom::bindings {
 
@@ -24,7 +25,7 @@ std::unique_ptr<Storage> make_storage(StorageKind kind, const std::optional<std:
     throw py::value_error("directory='" + *directory +
                           "' has no use with storage='memory'; pass storage='file' or leave it out");
   }
-  return std::make_unique<MemoryStorage>();
+  return std::make_unique<MemoryFiles>();
 }
 
 Interrupt stop_on_signal() {

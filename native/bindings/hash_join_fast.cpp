@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "common/file_storage.hpp"
+#include "common/memory_files.hpp"
 #include "common/workers.hpp"
 #include "hash_join/fast_join.hpp"
 #include "hash_join/random_reads.hpp"
@@ -30,14 +31,18 @@ class JoinWorkspace {
  public:
   Workspace memory;
 
-  Storage& files(const std::filesystem::path& directory) {
+  /// The folder counts for files on a disk only.
+  Storage& files(StorageKind kind, const std::optional<std::string>& directory) {
+    if (kind == StorageKind::memory) return memory_files_;
+    const std::filesystem::path folder = folder_of(directory);
     const std::lock_guard lock(guard_);
-    return files_.try_emplace(directory, directory, FileStorage::Closed::is_kept).first->second;
+    return files_.try_emplace(folder, folder, FileStorage::Closed::is_kept).first->second;
   }
 
  private:
   std::mutex guard_;
   std::map<std::filesystem::path, FileStorage> files_;
+  MemoryFiles memory_files_;
 };
 
 PythonResult fast(const hash_join::FastJoinOptions& given, const py::array& build_key,
@@ -52,8 +57,7 @@ PythonResult fast(const hash_join::FastJoinOptions& given, const py::array& buil
   options.workspace = workspace == nullptr ? nullptr : &workspace->memory;
   // Checks the arguments also where the workspace has the files.
   const std::unique_ptr<Storage> files = make_storage(storage, directory);
-  const bool has_files = workspace != nullptr && storage == StorageKind::file;
-  Storage& chosen = has_files ? workspace->files(folder_of(directory)) : *files;
+  Storage& chosen = workspace != nullptr ? workspace->files(storage, directory) : *files;
   hash_join::JoinResult result;
   {
     const py::gil_scoped_release unlocked;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <random>
@@ -14,6 +15,8 @@
 #include "common/workers.hpp"
 #include "hash_join/fast_join.hpp"
 #include "hash_join/fast_table.hpp"
+#include "hash_join/key_array.hpp"
+#include "hash_join/key_filter.hpp"
 #include "hash_join/nested_loop.hpp"
 #include "hash_join/packed_page.hpp"
 #include "hash_join/random_reads.hpp"
@@ -41,6 +44,19 @@ Table table(std::size_t rows, std::uint64_t keys, std::uint64_t seed) {
     result.payload.push_back(static_cast<std::int64_t>(random()));
     result.null.push_back(random() % 10 == 0);
   }
+  return result;
+}
+
+/// Each key once, dense up to some gaps, in any order or sorted.
+Table dense(std::size_t rows, std::int64_t least, bool is_sorted, std::uint64_t seed) {
+  Table result = table(rows, 1, seed);
+  std::mt19937_64 random(seed);
+  std::int64_t key = least;
+  for (std::size_t i = 0; i < rows; ++i) {
+    result.key[i] = key;
+    key += random() % 4 == 0 ? 2 : 1;
+  }
+  if (!is_sorted) std::shuffle(result.key.begin(), result.key.end(), random);
   return result;
 }
 
@@ -109,6 +125,100 @@ TEST(FastJoin, LargeEnoughForPartitionsOfOneTableOnThreads) {
   EXPECT_EQ(a.count, b.count);
   EXPECT_EQ(a.sum, b.sum);
   EXPECT_EQ(a.counters.comparisons, b.counters.comparisons);
+}
+
+TEST(FastJoin, AnArrayByKeyEqualsTheNestedLoop) {
+  constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
+  for (const std::int64_t least : {std::int64_t{-50}, std::int64_t{0}, -kEnd - 1, kEnd - 2000}) {
+    for (const bool is_sorted : {false, true}) {
+      const Table build = dense(1000, least, is_sorted, 1);
+      Table probe = dense(1500, least < 0 ? least : least - 500, is_sorted, 2);
+      probe.key[7] = kEnd;
+      probe.key[8] = -kEnd - 1;
+      for (const JoinType join : {JoinType::inner, JoinType::left, JoinType::semi, JoinType::anti}) {
+        const JoinResult expected = nested_loop_join(build.relation(), probe.relation(), {.join = join});
+        for (const bool keep_rows : {true, false}) {
+          for (const std::size_t threads : {std::size_t{1}, std::size_t{3}}) {
+            MemoryStorage storage;
+            const FastJoinOptions options{
+                .join = join, .keep_rows = keep_rows, .threads = threads, .layout = FastLayout::array};
+            const JoinResult result =
+                fast_join(build.relation(), probe.relation(), options, storage, run_on_threads);
+            EXPECT_EQ(result.count, expected.count);
+            EXPECT_EQ(result.sum, expected.sum);
+            EXPECT_EQ(result.counters.comparisons, probe.key.size());
+            EXPECT_TRUE(!keep_rows || std::ranges::equal(result.rows, expected.rows, operator_equal));
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(FastJoin, KeysThatComeTwiceOrLieApartAreNoArray) {
+  Table build = dense(1000, 0, true, 1);
+  std::ranges::fill(build.null, 0);
+  ASSERT_TRUE(KeyArray::range_of(build.relation()));
+  Meter meter;
+  KeyArray array(*KeyArray::range_of(build.relation()), meter);
+  EXPECT_TRUE(array.insert(build.relation(), 0, 1000, true));
+  EXPECT_FALSE(array.insert(build.relation(), 999, 1000, true));
+  build.key[3] = 1'000'000;
+  EXPECT_FALSE(KeyArray::range_of(build.relation()));
+  build.null[3] = 1;
+  EXPECT_TRUE(KeyArray::range_of(build.relation()));
+  std::ranges::fill(build.null, 1);
+  EXPECT_FALSE(KeyArray::range_of(build.relation()));
+}
+
+TEST(FastJoin, AFilterChangesNoResult) {
+  const Table build = table(2000, 900, 1);
+  const Table probe = table(20'000, 90'000, 2);
+  for (const JoinType join : {JoinType::inner, JoinType::left, JoinType::semi, JoinType::anti}) {
+    const JoinResult expected = nested_loop_join(build.relation(), probe.relation(), {.join = join});
+    for (const std::size_t threads : {std::size_t{1}, std::size_t{3}}) {
+      MemoryStorage storage;
+      const FastJoinOptions options{.join = join, .threads = threads, .layout = FastLayout::partitioned};
+      const JoinResult result =
+          fast_join(build.relation(), probe.relation(), options, storage, run_on_threads);
+      EXPECT_EQ(result.sum, expected.sum);
+      EXPECT_TRUE(std::ranges::equal(result.rows, expected.rows, operator_equal));
+      const bool filters = join == JoinType::inner || join == JoinType::semi;
+      EXPECT_EQ(result.counters.hash_probes < probe.key.size() / 10, filters);
+    }
+  }
+}
+
+TEST(FastJoin, TheSmallerSideIsBuiltWhereNobodyAsksForRows) {
+  const Table build = table(4000, 1200, 1);
+  const Table probe = table(3000, 900, 2);
+  MemoryStorage storage;
+  FastJoinOptions options{.keep_rows = false};
+  const JoinResult swapped = fast_join(build.relation(), probe.relation(), options, storage, run_on_threads);
+  options.may_swap = false;
+  const JoinResult as_given = fast_join(build.relation(), probe.relation(), options, storage, run_on_threads);
+  EXPECT_EQ(swapped.count, as_given.count);
+  EXPECT_EQ(swapped.sum, as_given.sum);
+  EXPECT_EQ(swapped.counters.build_rows_read, 4000U);
+  EXPECT_LT(swapped.counters.build_rows_in_memory, as_given.counters.build_rows_in_memory);
+}
+
+TEST(KeyFilter, KeepsAllKeysThatAreThereAndFewOthers) {
+  Meter meter;
+  std::mt19937_64 random(1);
+  constexpr std::size_t kRows = 10'000;
+  std::vector<std::uint64_t> hash(kRows);
+  for (std::uint64_t& h : hash) h = random();
+  const std::vector<std::uint64_t> value(kRows, 1);
+  KeyFilter filter(kRows, meter);
+  filter.insert(HashedRows(hash.data(), value.data(), kRows));
+  std::vector<std::uint64_t> kept(kRows);
+  std::vector<std::uint64_t> values(kRows);
+  EXPECT_EQ(filter.keep(HashedRows(hash.data(), value.data(), kRows), kept.data(), values.data()), kRows);
+  EXPECT_EQ(kept, hash);
+  for (std::uint64_t& h : hash) h = random();
+  EXPECT_LT(filter.keep(HashedRows(hash.data(), value.data(), kRows), kept.data(), values.data()),
+            kRows / 20);
 }
 
 TEST(FastJoin, AnErrorOfTheStorageEndsAllThreads) {

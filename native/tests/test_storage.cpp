@@ -4,12 +4,14 @@
 #include <array>
 #include <cstddef>
 #include <filesystem>
+#include <memory>
 #include <numeric>
 #include <string>
 #include <system_error>
 #include <vector>
 
 #include "common/file_storage.hpp"
+#include "common/memory_files.hpp"
 #include "common/storage.hpp"
 
 namespace engineroom {
@@ -53,6 +55,26 @@ TEST(MemoryStorage, ReadsBackWhatWasAppended) {
   for (const std::size_t record_bytes : {std::size_t{7}, std::size_t{65536}, std::size_t{1000003}}) {
     MemoryStorage storage;
     what_was_appended_is_read_back(storage, record_bytes);
+  }
+}
+
+TEST(MemoryFiles, ReadBackWhatWasAppendedAlsoWhereAnotherFileWas) {
+  MemoryFiles storage;
+  for (const std::size_t record_bytes : {std::size_t{7}, std::size_t{65536}, std::size_t{1000003}}) {
+    const std::unique_ptr<File> beside = storage.create();
+    what_was_appended_is_read_back(storage, record_bytes);
+  }
+}
+
+TEST(MemoryFiles, AreMappedAsTheyWereWritten) {
+  MemoryFiles storage;
+  const std::vector<std::byte> bytes = pattern(5'000'000);
+  for (int time = 0; time < 2; ++time) {
+    const std::unique_ptr<File> file = storage.create();
+    file->write(0, std::span(bytes).first(10));
+    file->write(10, std::span(bytes).subspan(10));
+    const std::span<const std::byte> mapped = file->map(bytes.size());
+    EXPECT_TRUE(std::equal(mapped.begin(), mapped.end(), bytes.begin(), bytes.end()));
   }
 }
 

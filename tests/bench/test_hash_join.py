@@ -8,7 +8,7 @@ import pytest
 
 from engineroom import bench
 from engineroom.bench import Sitting
-from engineroom.bench._engines import Measured, Task
+from engineroom.bench._engines import KEYS, Measured, Task
 from engineroom.errors import EngineRoomError
 
 
@@ -16,18 +16,21 @@ from engineroom.errors import EngineRoomError
 @pytest.mark.alone
 def test_a_small_sitting_of_the_hash_join_compares_all_engines(monkeypatch):
     """Every engine gives the same answer; which goals hold is not for a test to say."""
-    pytest.importorskip("duckdb")
-    pytest.importorskip("polars")
     hash_join = pytest.importorskip("engineroom.bench.hash_join")
+    for package in hash_join.PACKAGES:
+        pytest.importorskip(package)
+    small = tuple((keys, 20_000, 50_000) for keys in KEYS)
+    monkeypatch.setattr(hash_join, "DISTRIBUTIONS", small)
     monkeypatch.setattr(hash_join, "SIZES", ((50_000, 100_000, 3.0), (100_000, 100_000, 4.0)))
     monkeypatch.setattr(hash_join, "REPEATS", 1)
     monkeypatch.setattr(hash_join, "MILLION", 1)
     with bench.progress.bar(disable=True) as bar:
         rows = hash_join.bench(Sitting("hash_join", bar))
-    assert len(rows) == 9
-    assert all(a_row.name.startswith("join ") and a_row.unit == "CPU s" for a_row in rows[:4])
-    assert {a_row.peer.split()[0] for a_row in rows[:4]} <= {"duckdb", "polars"}
-    assert [a_row.peer for a_row in rows[4:]] == [None] * 5
+    against = rows[: 4 + len(small)]
+    assert len(rows) == len(against) + 2 + 2 + 2
+    assert all(a_row.name.startswith("join ") and a_row.unit == "CPU s" for a_row in against)
+    assert {a_row.peer.split()[0] for a_row in against} <= set(hash_join.PEERS)
+    assert [a_row.peer for a_row in rows[len(against) :]] == [None] * 6
 
 
 def test_one_wrong_answer_among_the_repeats_ends_the_sitting(monkeypatch):

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from engineroom import _native
+from engineroom.bench._engines import KEYS as KEY_DISTRIBUTIONS
+from engineroom.bench._engines import Task, relations
 
 fast = _native.hash_join.fast
 
@@ -225,7 +227,7 @@ def test_no_regular_key_pattern_fills_a_bucket(name, layout):
 def test_a_heavy_key_costs_only_the_rows_that_ask_for_it():
     light = np.arange(1, 100_001)
     key = np.concatenate([np.zeros(100_000, dtype=np.int64), light])
-    result = fast(key, light, output="count")
+    result = fast(key, light, output="count", may_swap=False)
     assert result.count == 100_000
     # Beside the line: a few rows may share the bucket of the heavy key, never more than a handful.
     assert result.counters["comparisons"] < 4.2 * 100_000 + 20 * 100_000
@@ -283,3 +285,81 @@ def test_keys_of_another_type_are_refused():
 def test_a_folder_that_is_not_there_is_refused(tmp_path):
     with pytest.raises(ValueError, match="directory must be a folder that exists"):
         fast(np.arange(3), np.arange(3), directory=str(tmp_path / "none"))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("layout", ["automatic", "array", "one_table", "partitioned"])
+@pytest.mark.parametrize("keys", KEY_DISTRIBUTIONS)
+def test_every_distribution_of_the_bench_gives_the_rows_of_the_reference(keys, layout, threads):
+    for seed, (build_rows, probe_rows) in enumerate([(400, 2000), (2000, 400), (800, 800)]):
+        task = Task(build_rows, probe_rows, threads, keys, seed)
+        data = {name.replace("_v", "_payload"): column for name, column in relations(task).items()}
+        rng = np.random.default_rng(seed)
+        for side in ("build", "probe"):
+            data[f"{side}_null"] = rng.random(data[f"{side}_key"].size) < (0.1 if seed else 0)
+        for join in JOINS:
+            check(data, join, layout=layout, threads=threads)
+
+
+@pytest.mark.parametrize("memory_bytes", [60_000, 100_000, 400_000])
+@pytest.mark.parametrize("keys", KEY_DISTRIBUTIONS)
+def test_every_distribution_keeps_a_memory_bound(keys, memory_bytes):
+    data = relations(Task(8_000, 20_000, 1, keys))
+    columns = {name.replace("_v", "_payload"): column for name, column in data.items()}
+    roomy = fast(**columns, output="count")
+    for storage in ("file", "memory"):
+        tight = fast(**columns, output="count", memory_bytes=memory_bytes, storage=storage)
+        assert (tight.count, tight.sum) == (roomy.count, roomy.sum)
+        assert tight.counters["peak_memory_bytes"] <= memory_bytes
+
+
+@pytest.mark.parametrize("join", JOINS)
+@pytest.mark.parametrize("least", [-(2**63), -300, 0, 2**63 - 1000])
+def test_dense_keys_are_an_array_by_key(least, join):
+    rng = np.random.default_rng(1)
+    key = least + rng.permutation(600)[:500]
+    data = {
+        "build_key": key,
+        "probe_key": np.concatenate([rng.choice(key, size=900), [-(2**63), 0, 2**63 - 1]]),
+        "build_payload": rng.integers(-(2**63), 2**63, size=500),
+        "probe_payload": rng.integers(-(2**63), 2**63, size=903),
+        "build_null": rng.random(500) < 0.1,
+        "probe_null": rng.random(903) < 0.1,
+    }
+    counters = check(data, join)
+    assert counters["comparisons"] == 903  # a place each, nothing beside it
+    assert check(data, join, memory_bytes=40_000)["peak_memory_bytes"] <= 40_000
+
+
+def test_an_array_is_taken_at_any_size_where_both_sides_come_in_order():
+    n = 5_000_000
+    key = np.arange(n)
+    in_order = fast(key, key, output="count")
+    assert in_order.count == in_order.counters["comparisons"] == n
+    backwards = fast(key, np.random.default_rng(0).permutation(n), output="count")
+    assert backwards.count == n
+    assert backwards.counters["comparisons"] > n
+
+
+def test_rows_that_match_nothing_are_left_out_before_they_are_looked_up():
+    rng = np.random.default_rng(0)
+    build = rng.integers(-(2**63), 2**63, size=20_000)
+    probe = rng.integers(-(2**63), 2**63, size=100_000)
+    probe[::100] = build[:1000]
+    few = fast(build, probe, output="count", layout="partitioned")
+    assert few.count == 1000
+    assert few.counters["hash_probes"] < 5000
+    all_match = fast(build, rng.choice(build, size=100_000), output="count", layout="partitioned")
+    assert all_match.counters["hash_probes"] == 100_000
+
+
+def test_the_smaller_side_is_built_where_only_count_and_sum_are_asked_for():
+    data = tables(1, 5000, 500)
+    swapped = fast(**data, output="count")
+    as_given = fast(**data, output="count", may_swap=False)
+    assert (swapped.count, swapped.sum) == (as_given.count, as_given.sum)
+    assert swapped.counters["build_rows_in_memory"] <= 500 < as_given.counters["build_rows_in_memory"]
+    assert swapped.counters["build_rows_read"] == as_given.counters["build_rows_read"] == 5000
+    rows = fast(**data)
+    assert rows.counters["build_rows_in_memory"] > 500
+    assert rows.sum == swapped.sum

@@ -1,7 +1,10 @@
 // Our own equi-join: what a hash join can do with the caches and the threads of one machine.
 //
 // Idea        a table of one cache line per bucket; when it is larger than the caches, both sides are first cut
-//             into partitions whose tables fit the second-level cache, and written out where memory ends
+//             into partitions whose tables fit the second-level cache, and written out where memory ends. Keys that are
+//             dense are an array, without hash and partition; of many probe rows of which few match, a filter
+//             leaves out the others before they are cut; where only count and sum are asked for, the smaller side
+//             is built
 // Models      nothing of MySQL; the yardstick beside the server's hybrid hash join (hybrid.hpp)
 // Leaves out  extra conditions, more than one level of partitions, keys other than 64-bit integers
 // Cost        16 bytes per row of both sides (partitioned) or 64 bytes per build row (one table); `make bench`
@@ -25,11 +28,12 @@
 namespace engineroom::hash_join {
 
 /// How the table is laid out; `automatic` decides by its size.
-enum class FastLayout : std::uint8_t { automatic, one_table, partitioned };
+enum class FastLayout : std::uint8_t { automatic, one_table, partitioned, array };
 constexpr auto named(names::Of<FastLayout>) {
   return names::table<FastLayout>("layout", {{"automatic", FastLayout::automatic},
                                              {"one_table", FastLayout::one_table},
-                                             {"partitioned", FastLayout::partitioned}});
+                                             {"partitioned", FastLayout::partitioned},
+                                             {"array", FastLayout::array}});
 }
 
 struct FastJoinOptions {
@@ -38,6 +42,7 @@ struct FastJoinOptions {
   std::size_t threads = 1;
   std::optional<std::uint64_t> memory_bytes = std::nullopt;  // none: as much as it takes
   FastLayout layout = FastLayout::automatic;
+  bool may_swap = true;            // an inner join without rows may build the other side, where it is smaller
   Workspace* workspace = nullptr;  // large blocks come from here and go back
 };
 constexpr auto described(options::Of<FastJoinOptions>) {
@@ -54,7 +59,12 @@ constexpr auto described(options::Of<FastJoinOptions>) {
        options::option<&C::layout>(
            "layout",
            "'partitioned' cuts both sides so that each part's table fits the cache; a "
-           "table that does not fit into memory_bytes is always partitioned")});
+           "table that does not fit into memory_bytes is always partitioned; 'array' takes rows by their key "
+           "where keys are different numbers that lie close together, as 'automatic' does where it pays"),
+       options::option<&C::may_swap>(
+           "may_swap",
+           "build the smaller side, where only count and sum of an inner join are asked for; False builds "
+           "the side that is called so")});
 }
 
 /// Rows come in order of the probe row, then of the build row, whatever the threads and the memory. `storage`

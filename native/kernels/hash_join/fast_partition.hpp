@@ -19,6 +19,7 @@
 #include "common/read_ahead.hpp"
 #include "common/storage.hpp"
 #include "hash_join/fast_table.hpp"
+#include "hash_join/key_filter.hpp"
 #include "hash_join/packed_page.hpp"
 #include "hash_join/relation.hpp"
 
@@ -63,6 +64,12 @@ class HashedBlocks {
   }
 
   const HashedRows& rows() const { return rows_; }
+
+  /// Leaves out the rows of the block that match nothing, but for a few.
+  void leave_out(const KeyFilter& filter) {
+    const std::size_t kept = filter.keep(rows_, hash_.data(), value_.data());
+    rows_ = HashedRows(hash_.data(), value_.data(), kept);
+  }
 
   /// The columns of the next block.
   ReadAhead ahead() const {

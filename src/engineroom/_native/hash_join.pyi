@@ -149,6 +149,7 @@ def fast(
     threads: typing.SupportsIndex = 1,
     memory_bytes: typing.SupportsIndex | None = None,
     layout: str = "automatic",
+    may_swap: bool = True,
 ) -> Result:
     """
     Our own hash join, made for the caches and the threads of one machine.
@@ -166,7 +167,8 @@ def fast(
     join: which rows come, seen from the probe side; 'left' keeps all of its rows; 'inner', 'left', 'semi' or 'anti', default 'inner'
     threads: how many work at once; the result is the same for any number; 1 to 256, default 1
     memory_bytes: the most that the join takes besides its two inputs and its result; what does not fit is written to storage; None for no bound; at least 1, default None
-    layout: 'partitioned' cuts both sides so that each part's table fits the cache; a table that does not fit into memory_bytes is always partitioned; 'automatic', 'one_table' or 'partitioned', default 'automatic'
+    layout: 'partitioned' cuts both sides so that each part's table fits the cache; a table that does not fit into memory_bytes is always partitioned; 'array' takes rows by their key where keys are different numbers that lie close together, as 'automatic' does where it pays; 'automatic', 'one_table', 'partitioned' or 'array', default 'automatic'
+    may_swap: build the smaller side, where only count and sum of an inner join are asked for; False builds the side that is called so; default True
     """
 
 def hybrid(

@@ -33,6 +33,7 @@ class Task:
     build_rows: int
     probe_rows: int
     threads: int
+    keys: str = "random"  # of KEYS
     seed: int = 0
 
 
@@ -48,14 +49,76 @@ class Measured:
     counters: Mapping[str, int]
 
 
+def _scattered(rng: np.random.Generator, n: int) -> Ints:
+    return rng.integers(-(2**63), 2**63, size=n, dtype=np.int64)
+
+
+def _picked(rng: np.random.Generator, key: Ints, n: int) -> Ints:
+    return key[rng.integers(0, key.size, size=n)]
+
+
+def _random(rng: np.random.Generator, build_rows: int, probe_rows: int) -> tuple[Ints, Ints]:
+    """Uniform 64-bit numbers; each probe row finds one build row, at random."""
+    key = _scattered(rng, build_rows)
+    return key, _picked(rng, key, probe_rows)
+
+
+def _dense(rng: np.random.Generator, build_rows: int, probe_rows: int) -> tuple[Ints, Ints]:
+    """The numbers from 0 on, in any order."""
+    key = rng.permutation(build_rows)
+    return key, _picked(rng, key, probe_rows)
+
+
+def _sorted(rng: np.random.Generator, build_rows: int, probe_rows: int) -> tuple[Ints, Ints]:
+    """The numbers from 0 on, both sides in order: a clustered index and what refers to it."""
+    key = np.arange(build_rows)
+    return key, np.sort(_picked(rng, key, probe_rows))
+
+
+def _zipf(rng: np.random.Generator, build_rows: int, probe_rows: int) -> tuple[Ints, Ints]:
+    """The key of rank r is asked for in proportion to r ** -1.2."""
+    key = _scattered(rng, build_rows)
+    return key, key[(rng.zipf(1.2, size=probe_rows) - 1) % build_rows]
+
+
+def _hot(rng: np.random.Generator, build_rows: int, probe_rows: int) -> tuple[Ints, Ints]:
+    """Half of the probe rows ask for the same key."""
+    key = _scattered(rng, build_rows)
+    return key, np.where(rng.random(probe_rows) < 0.5, key[0], _picked(rng, key, probe_rows))
+
+
+def _duplicates(rng: np.random.Generator, build_rows: int, probe_rows: int) -> tuple[Ints, Ints]:
+    """Each key is on four build rows."""
+    key = _scattered(rng, build_rows // 4)
+    return rng.permutation(np.repeat(key, 4)), _picked(rng, key, probe_rows)
+
+
+def _few(rng: np.random.Generator, build_rows: int, probe_rows: int) -> tuple[Ints, Ints]:
+    """One probe row in a hundred finds a build row."""
+    key = _scattered(rng, build_rows)
+    matches = rng.random(probe_rows) < 0.01
+    return key, np.where(matches, _picked(rng, key, probe_rows), _scattered(rng, probe_rows))
+
+
+KEYS: dict[str, Callable[[np.random.Generator, int, int], tuple[Ints, Ints]]] = {
+    "random": _random,
+    "dense": _dense,
+    "sorted dense": _sorted,
+    "zipf": _zipf,
+    "one hot": _hot,
+    "duplicate": _duplicates,
+    "few matching": _few,
+}
+
+
 def relations(task: Task) -> dict[str, Ints]:
-    """Scattered keys: uniform 64-bit numbers; each probe row finds one build row, at random. Payloads below 1000."""
+    """Keys as the task names them, and payloads below 1000."""
     rng = np.random.default_rng(task.seed)
-    build_key = rng.integers(-(2**63), 2**63, size=task.build_rows, dtype=np.int64)
+    build_key, probe_key = KEYS[task.keys](rng, task.build_rows, task.probe_rows)
     return {
         "build_key": build_key,
-        "build_v": rng.integers(0, 1000, size=task.build_rows, dtype=np.int64),
-        "probe_key": build_key[rng.integers(0, task.build_rows, size=task.probe_rows)],
+        "build_v": rng.integers(0, 1000, size=build_key.size, dtype=np.int64),
+        "probe_key": probe_key,
         "probe_v": rng.integers(0, 1000, size=task.probe_rows, dtype=np.int64),
     }
 
@@ -155,11 +218,79 @@ def _polars(task: Task) -> dict[str, Run]:
     }
 
 
+def _arrow(task: Task) -> dict[str, Any]:
+    import pyarrow as pa
+
+    data = relations(task)
+    return {name: pa.table({"k": data[f"{name}_key"], "v": data[f"{name}_v"]}) for name in ("build", "probe")}
+
+
+def _datafusion(task: Task) -> dict[str, Run]:
+    import datafusion
+
+    context = datafusion.SessionContext(datafusion.SessionConfig().with_target_partitions(task.threads))
+    for name, table in _arrow(task).items():
+        # Batches of the size in which it works.
+        context.register_record_batches(name, [table.to_batches(max_chunksize=8192)])
+
+    def run(_: Mapping[str, Any]) -> tuple[int, int, Mapping[str, int]]:
+        query = "SELECT count(*) AS n, sum(build.v + probe.v) AS s FROM probe JOIN build ON probe.k = build.k"
+        (row,) = context.sql(query).to_pylist()
+        return int(row["n"]), int(row["s"]), {}
+
+    return {"SQL": run}
+
+
+def _acero(task: Task) -> dict[str, Run]:
+    import pyarrow as pa
+    from pyarrow import acero
+    from pyarrow import compute as pc
+
+    pa.set_cpu_count(task.threads)
+    tables = _arrow(task)
+
+    def query(left: str, right: str) -> Run:
+        sides = [
+            acero.Declaration("table_source", acero.TableSourceNodeOptions(tables[name]))
+            for name in (left, right)
+        ]
+        options = acero.HashJoinNodeOptions(
+            "inner",
+            left_keys=["k"],
+            right_keys=["k"],
+            left_output=["v"],
+            right_output=["v"],
+            output_suffix_for_left="_left",
+            output_suffix_for_right="_right",
+        )
+        total = acero.ProjectNodeOptions([pc.field("v_left") + pc.field("v_right")], ["s"])
+        sums = acero.AggregateNodeOptions(
+            [("s", "count", pc.CountOptions(mode="all"), "n"), ("s", "sum", None, "s")]
+        )
+        plan = acero.Declaration.from_sequence(
+            [
+                acero.Declaration("hashjoin", options, inputs=sides),
+                acero.Declaration("project", total),
+                acero.Declaration("aggregate", sums),
+            ]
+        )
+
+        def run(_: Mapping[str, Any]) -> tuple[int, int, Mapping[str, int]]:
+            (row,) = plan.to_table(use_threads=task.threads > 1).to_pylist()
+            return int(row["n"]), int(row["s"]), {}
+
+        return run
+
+    return {"probe join build": query("probe", "build"), "build join probe": query("build", "probe")}
+
+
 _MAKERS: dict[str, Callable[[Task], dict[str, Run]]] = {
     "engineroom": _fast,
     "random reads": _random_reads,
     "duckdb": _duckdb,
     "polars": _polars,
+    "datafusion": _datafusion,
+    "acero": _acero,
 }
 
 

@@ -190,10 +190,11 @@ def headline() -> str:
         joins = sittings["hash_join"].table
         against = joins[joins["series"].str.startswith("join ") & (joins["peer"].fillna("") != "")]
         peers = sittings["hash_join"].provenance["versions"]
-        names = " and ".join(f"{_title(name)} {version}" for name, version in peers.items())
+        names = _listed([f"{_title(name)} {version}" for name, version in peers.items()])
+        best = "better" if len(peers) == 2 else "best"
         said.append(
             f"the hash join kernel does a join in {_share(against['ratio'].max())} to {_share(against['ratio'].min())} of the"
-            f" CPU time of the better of {names}"
+            f" CPU time of the {best} of {names}"
         )
     if "machine" in sittings:
         rates = sittings["machine"].table
@@ -233,8 +234,13 @@ def _by_sitting(words: Sequence[str]) -> str:
     )
 
 
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join([*[", ".join(names[:-1])][: len(names) - 1], names[-1]])
+
+
 def _title(package: str) -> str:
-    return {"duckdb": "DuckDB", "polars": "Polars"}.get(package, package)
+    titles = {"duckdb": "DuckDB", "polars": "Polars", "datafusion": "DataFusion", "pyarrow": "Acero"}
+    return titles.get(package, package)
 
 
 def _share(ratio: float) -> str:
