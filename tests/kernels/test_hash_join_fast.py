@@ -266,7 +266,10 @@ def test_a_column_left_out_counts_as_zero():
         ({"threads": 0}, "threads must be 1 to 256, got 0"),
         ({"threads": 10_000}, "threads must be 1 to 256, got 10000"),
         ({"memory_bytes": 0}, "memory_bytes must be at least 1 or None, got 0"),
-        ({"memory_bytes": 500}, "memory_bytes must leave room .* got 500 for 6 rows"),
+        (
+            {"memory_bytes": 500, "layout": "partitioned"},
+            "memory_bytes must leave room .* got 500 for 6 rows",
+        ),
         ({"storage": "tape"}, "'tape'"),
         ({"build_payload": np.arange(2)}, "build_payload"),
         ({"probe_null": np.zeros(3)}, "probe_null must be"),
