@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from engineroom._native import join_order as kernel
 from engineroom.errors import EngineRoomError
 from engineroom.query_graphs import graphs, queries, trace
 from engineroom.query_graphs.build import build
+from engineroom.query_graphs.trace import Planned, TraceError, blocks
 
 
 def sides(sql: str) -> list[tuple[str, str]]:
@@ -182,3 +185,70 @@ def test_a_trace_becomes_a_graph_and_events():
 def test_a_pair_that_no_edge_joins_is_an_error():
     with pytest.raises(EngineRoomError, match="no edge of the printed hypergraph"):
         planned([*LINES[:-2], "Found sets {a} and {c}, connected by condition (a.x = c.x)"]).named_events()
+
+
+def written(*lines: str) -> Planned:
+    """What is planned in a block with these lines."""
+    ((_, planned),) = blocks(json.dumps({"join_optimizer": list(lines)}))
+    if not isinstance(planned, Planned):
+        raise planned
+    return planned
+
+
+def test_a_condition_that_got_a_cast_after_the_graph_was_printed_is_its_edges():
+    cast = [line.replace("condition (a.x = b.x)", "condition (cast(a.x as double) = b.x)") for line in LINES]
+    assert written(*cast).named_events() == written(*LINES).named_events()
+    both = [*cast[:9], '  a -> b [label="(a.z = b.z) (0.1)",arrowhead=none]', *cast[9:]]
+    with pytest.raises(TraceError, match="two edges"):
+        written(*both).named_events()
+
+
+SHARED = [
+    "After pushdown; remaining WHERE conditions are (none), table filters are (none):",
+    "* Semijoin [companion set 0x1] (equijoin condition = (a.x = b.x))",
+    "  * Inner join [companion set 0x1] (equijoin condition = (a.y = b.y))",
+    "    * a [companion set 0x1]",
+    "    * b [companion set 0x1]",
+    "  * b [companion set 0x2]",
+    "",
+    "Constructed hypergraph:",
+    "digraph G {  # 2 edges",
+    '  b_ [label="b"];',
+    '  a -> b [label="(a.y = b.y) (0.1)",arrowhead=none]',
+    '  a -> b_ [label="[semi] (a.x = b.x) (0.25)"]',
+    "}",
+    "",
+    "Enumerating subplans:",
+    "Found node b [rows=7]",
+    " - current access paths for {b}: {TABLE_SCAN, cost=1, init_cost=0, rows=3})",
+    "Found node b [rows=1e+3]",
+    "Found node a [rows=2]",
+    "Found sets {a} and {b}, connected by condition [semi] (a.x = b.x)",
+    "Found sets {a} and {b}, connected by condition (a.y = b.y)",
+    "Found sets {a,b} and {b}, connected by condition [semi] (a.x = b.x)",
+    "Found sets {a,b} and {b}, connected by condition (a.y = b.y)",
+]
+
+
+def test_tables_that_share_an_alias_are_told_apart_by_their_places():
+    planned = written(*SHARED)
+    assert planned.tables == ["a", "b", "b#2"]
+    assert planned.repeats_an_alias
+    assert planned.graph()["edges"] == [{"left": [0], "right": [1]}, {"left": [0], "right": [2]}]
+    assert planned.rows == {2: 7.0, 1: 1000.0, 0: 2.0}
+    assert planned.filtered_rows[2] == 3.0
+    ours = [tuple(event) for event in kernel.enumerate(graphs.from_json(planned.graph())).events.tolist()]
+    assert planned.events_as_written(ours) == planned.events_as_written()
+    exchanged = written(*SHARED[:-2], SHARED[-1], SHARED[-2])
+    assert exchanged.events_as_written(ours) != exchanged.events_as_written()
+
+
+def test_a_conflict_rule_among_tables_that_share_an_alias_is_refused():
+    rule = [line.replace("(0.25)", "(0.25) [conflict rule: {a} -> {b}]") for line in SHARED]
+    with pytest.raises(TraceError, match="conflict rule"):
+        written(*rule)
+
+
+def test_tables_that_share_an_alias_are_refused_by_the_reader():
+    with pytest.raises(EngineRoomError, match="have the alias b"):
+        build("SELECT 1 FROM a JOIN b ON a.x = b.x WHERE EXISTS (SELECT 1 FROM b WHERE b.y = a.y)")

@@ -8,10 +8,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from engineroom import paths
 from engineroom._native import join_order
+from engineroom.errors import EngineRoomError
 from engineroom.query_graphs import graphs
+from engineroom.query_graphs.cli import join_order as commands
 
 CHAIN = {"nodes": 3, "edges": [{"left": [0], "right": [1]}, {"left": [1], "right": [2]}]}
 TRIANGLE = {"nodes": 3, "edges": [*CHAIN["edges"], {"left": [2], "right": [0]}]}  # type: ignore[misc]
@@ -54,6 +57,24 @@ def test_faithful_reports_each_edge_and_the_others_a_list_of_edges():
         lines = enumerate_("-", "--algorithm", algorithm, stdin=stdin).stdout.splitlines()
         assert '["pair", [0], [1, 2], [0, 2]]' in lines
         assert len(lines) == 3 + 6 + 1
+
+
+def test_lines_are_the_same_however_many_events_are_listed_at_once(monkeypatch):
+    found = join_order.enumerate(graphs.from_json(graphs.shape("clique", 5)))
+    whole = list(graphs.event_lines(found, one_line_a_pair=True))
+    monkeypatch.setattr(graphs, "_LISTED_AT_ONCE", 7)
+    assert list(graphs.event_lines(found, one_line_a_pair=True)) == whole
+
+
+def test_events_that_need_more_memory_than_there_is_are_refused(monkeypatch, tmp_path):
+    def fails(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(join_order, "enumerate", fails)
+    (tmp_path / "chain.json").write_text(json.dumps(CHAIN))
+    done = CliRunner().invoke(commands, ["enumerate", str(tmp_path / "chain.json")])
+    assert isinstance(done.exception, EngineRoomError)
+    assert "--quiet" in done.exception.remedy
 
 
 CLIQUE_30 = json.dumps(graphs.shape("clique", 30))

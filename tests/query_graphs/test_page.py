@@ -29,6 +29,7 @@ def block(**others: Any) -> dict[str, Any]:
         "simplification_steps": 0,
         "our_plan": {
             "hint": "JOIN_ORDER(a, b, c)",
+            "repeats_an_alias": False,
             "tree": {
                 "rows": 3.0,
                 "cost": 9.0,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -169,6 +170,40 @@ def test_explain_shows_every_block_that_joins(server, sql):
     assert sorted(block["select"] for block in found["blocks"]) == BLOCKS[sql]
     assert all(block["events_equal_but_for_sides"] for block in found["blocks"])
     assert all(f"SELECT #{select}" in text(found) for select in BLOCKS[sql])
+
+
+@pytest.mark.live
+def test_tables_of_two_blocks_that_share_an_alias_are_told_apart(server):
+    load(server)
+    found = explain(server, f"{JOIN} WHERE EXISTS (SELECT 1 FROM t01 WHERE t01.c2 = t00.c2)", DATABASE)
+    (block,) = found["blocks"]
+    assert [table["name"] for table in block["tables"]] == ["t00", "t01", "t01#2"]
+    assert block["events_equal"]
+    assert block["our_plan"]["hint"] is None
+    assert found["hint_tried"] is None
+    assert "same alias" in text(found)
+    assert "have the alias t01" in block["reader_refused"]
+
+
+@pytest.mark.live
+def test_planning_is_timed_without_the_trace_and_with_each_optimizer(server, monkeypatch):
+    load(server)
+    switches = []
+
+    def planning_ms(connection: Any, _sql: str) -> float:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT @@optimizer_switch, @@optimizer_trace, @@optimizer_max_subgraph_pairs")
+            switch, trace, pairs = cursor.fetchone()
+        switches.append(("hypergraph_optimizer=on" in switch, "enabled=on" in trace, pairs))
+        return 1.5 * len(switches)
+
+    monkeypatch.setattr(explaining, "_planning_ms", planning_ms)
+    found = explain(server, JOIN, DATABASE, most_pairs=77)
+    assert switches == [(False, False, 100_000), (True, False, 77)]
+    assert found["planning_ms"] == {"usual": 1.5, "hypergraph": 3.0}
+    assert "EXPLAIN took 3 ms by the hypergraph optimizer and 1.5 ms without it" in text(found)
+    monkeypatch.undo()
+    assert min(explain(server, JOIN, DATABASE)["planning_ms"].values()) > 0
 
 
 @pytest.mark.live

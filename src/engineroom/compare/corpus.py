@@ -44,6 +44,7 @@ __all__ = [
 ]
 
 APPLICATIONS = ("shop", "forum", "firm", "crm", "blog")
+TOOLS = ("explain", "compare")
 VERSIONS = ("5.7", "8.0.15", "9.7")
 EQUAL, REFUSED, DIFFER, WRONG = "equal", "refused", "differ", "wrong"
 LIMIT_S = 20.0
@@ -197,20 +198,23 @@ def read() -> list[Outcome]:
         ]
 
 
-def measure(sets: Iterable[Statements]) -> Iterator[Outcome]:
+def measure(sets: Iterable[Statements], tools: Sequence[str] = TOOLS) -> Iterator[Outcome]:
     """Every outcome of the sets."""
     from engineroom import servers
 
     for some in sets:
-        with servers.start(VERSIONS[-1]) as server:
-            yield from of_explain(server, some)
-        yield from of_compare(some)
+        if "explain" in tools:
+            with servers.start(VERSIONS[-1]) as server:
+                yield from of_explain(server, some)
+        if "compare" in tools:
+            yield from of_compare(some)
 
 
 @click.command()
 @click.argument("sets", nargs=-1)
+@click.option("--tool", type=click.Choice(TOOLS), help="One tool alone.")
 @click.option("--record", is_flag=True, help="Put the outcomes into data/statements/outcomes.csv.")
-def main(sets: tuple[str, ...], record: bool) -> None:
+def main(sets: tuple[str, ...], tool: str | None, record: bool) -> None:
     """Put the statements of SETS, all by default, through explain and compare."""
     from engineroom.compare import benchmarks
 
@@ -220,13 +224,15 @@ def main(sets: tuple[str, ...], record: bool) -> None:
     found: list[Outcome] = []
     for name in sets or known:
         some = next(applications([name])) if name in APPLICATIONS else benchmarks.SETS[name]()
-        of_set = list(measure([some]))
+        tools = TOOLS if tool is None else (tool,)
+        of_set = list(measure([some], tools))
         found += of_set
         for each in of_set:
             if each.outcome == WRONG:
                 click.echo(f"{each.set} {each.statement} {each.tool}: {each.reason}")
         if record:
-            _write([each for each in read() if each.set != name] + of_set, list(known))
+            kept = [each for each in read() if each.set != name or each.tool not in tools]
+            _write(kept + of_set, list(known))
     for row in table(found):
         click.echo("{:10} {:8} {:4} equal {:4} refused {:4} differ {:4} wrong".format(*row))
 
@@ -235,7 +241,8 @@ def _write(found: Sequence[Outcome], order: Sequence[str]) -> None:
     with _file().open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, [field.name for field in fields(Outcome)], lineterminator="\n")
         writer.writeheader()
-        writer.writerows(asdict(each) for each in sorted(found, key=lambda each: order.index(each.set)))
+        in_order = sorted(found, key=lambda each: (order.index(each.set), TOOLS.index(each.tool)))
+        writer.writerows(map(asdict, in_order))
 
 
 if __name__ == "__main__":

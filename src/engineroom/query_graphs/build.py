@@ -88,7 +88,13 @@ class _Builder:
         where = list(block.where)
         items = block.nest.items
         self._take_subqueries(block, items, where)
-        self.number = {alias: i for i, alias in enumerate(aliases(items))}
+        names = aliases(items)
+        if twice := next((name for name in names if names.count(name) > 1), None):
+            raise EngineRoomError(
+                f"two tables that are joined have the alias {twice}, and our reader does not tell them apart",
+                remedy="give each table an alias of its own",
+            )
+        self.number = {alias: i for i, alias in enumerate(names)}
         self._simplify(items, where)
         self.cycles: list[_Condition] = []
         self.multiples: list[_Condition] = []

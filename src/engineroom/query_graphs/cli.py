@@ -53,13 +53,17 @@ def enumerate_graph(graph: str, algorithm: str, quiet: bool, limit: int | None) 
                 if 0 < most < pairs:
                     raise EngineRoomError(
                         f"the graph has more than {most:,} pairs",
-                        remedy="--limit 0 lifts the limit; events take about 24 bytes of memory for each pair, --quiet none",
+                        remedy="--limit 0 lifts the limit; an event takes about 24 bytes of memory, a pair has one for each edge that joins it; --quiet keeps none",
                     )
 
             found = kernel.enumerate(loaded, algorithm=algorithm, events=not quiet, progress=follow)
     except ValueError as error:
         problem, _, remedy = str(error).rpartition("; ")
         raise EngineRoomError(problem or remedy, remedy=remedy) from None
+    except MemoryError:
+        raise EngineRoomError(
+            "the events need more memory than there is", remedy="count them with --quiet, which keeps none"
+        ) from None
     if not quiet:
         for line in graphs.event_lines(found, one_line_a_pair=algorithm != "faithful"):
             sys.stdout.write(line + "\n")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from engineroom import sql_text
@@ -73,7 +74,11 @@ def explain(
                     cursor.execute("SET SESSION TRANSACTION READ ONLY")
             if run_s is not None:
                 _refuse_unless_it_reads(sql)
-            usual = _plan(server, connection, sql, run_s)
+            with _switched(connection, is_on=False):
+                usual = _plan(server, connection, sql, run_s)
+                usual_ms = _planning_ms(connection, sql)
+            with _switched(connection, is_on=True, most_pairs=most_pairs):
+                hypergraph_ms = _planning_ms(connection, sql)
             with traced(connection, most_pairs=most_pairs, most_bytes=MOST_TRACE_BYTES) as cursor:
                 cursor.execute("SELECT @@optimizer_max_subgraph_pairs")
                 (limit,) = cursor.fetchone()
@@ -98,8 +103,34 @@ def explain(
         "blocks": found,
         "hypergraph_plan": plan,
         "usual_plan": usual,
+        "planning_ms": {"hypergraph": hypergraph_ms, "usual": usual_ms},
         "hint_tried": tried,
     }
+
+
+@contextlib.contextmanager
+def _switched(connection: Any, *, is_on: bool, most_pairs: int | None = None) -> Iterator[None]:
+    """The hypergraph optimizer on or off, and the limit of pairs, for a while."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT @@optimizer_switch, @@optimizer_max_subgraph_pairs")
+        switch, limit = cursor.fetchone()
+        try:
+            cursor.execute(f"SET optimizer_switch = 'hypergraph_optimizer={'on' if is_on else 'off'}'")
+            cursor.execute(
+                f"SET optimizer_max_subgraph_pairs = {limit if most_pairs is None else int(most_pairs)}"
+            )
+            yield
+        finally:
+            cursor.execute(f"SET optimizer_switch = '{switch}', optimizer_max_subgraph_pairs = {limit}")
+
+
+def _planning_ms(connection: Any, sql: str) -> float:
+    """How long one EXPLAIN took, with no trace, at the client."""
+    with connection.cursor() as cursor:
+        began = time.perf_counter()
+        cursor.execute(f"EXPLAIN FORMAT=TREE {sql}")
+        cursor.fetchall()
+        return (time.perf_counter() - began) * 1e3
 
 
 # Words that make of a SELECT something that writes a file, sets a variable or locks rows.
@@ -233,8 +264,12 @@ def _block(planned: Planned, sql: str | None) -> dict[str, Any]:
 
     graph = graphs.from_json(planned.graph())
     found = kernel.enumerate(graph)
-    servers = planned.named_events()
     ours = graphs.as_reported(map(tuple, found.events.tolist()), planned.forced_edges)
+    # Where two tables have one alias, the trace's sets of tables do not say which is meant; as written both must be the same.
+    theirs: Sequence[Any] = (
+        planned.events_as_written() if planned.repeats_an_alias else planned.named_events()
+    )
+    mine: Sequence[Any] = planned.events_as_written(ours) if planned.repeats_an_alias else ours
     rows = [max(1.0, planned.filtered_rows[node]) for node in range(len(planned.tables))]
     is_built, why_not = (None, None) if sql is None else _is_built(sql, planned)
     return {
@@ -249,9 +284,9 @@ def _block(planned: Planned, sql: str | None) -> dict[str, Any]:
         "simplification_steps": planned.steps or 0,
         "graph_built_by_us_is_equal": is_built,
         "reader_refused": why_not,
-        "events_equal": ours == servers,
-        "events_equal_but_for_sides": [_without_sides(event) for event in ours]
-        == [_without_sides(event) for event in servers],
+        "events_equal": mine == theirs,
+        "events_equal_but_for_sides": [_without_sides(event) for event in mine]
+        == [_without_sides(event) for event in theirs],
         "counters": {name: int(value) for name, value in found.counters.items()},
         "pairs": [
             {"left": graphs.nodes_of(left), "right": graphs.nodes_of(right), "edge": edge}
@@ -283,10 +318,15 @@ def _our_plan(planned: Planned, graph: Graph, rows: Sequence[float]) -> dict[str
         kinds=[edge.kind for edge in edges],
     )
     found = tree(ours.nodes, planned.tables)
-    return {"cost": ours.cost, "tree": found, "hint": hint_of(found)}
+    return {
+        "cost": ours.cost,
+        "tree": found,
+        "hint": None if planned.repeats_an_alias else hint_of(found),
+        "repeats_an_alias": planned.repeats_an_alias,
+    }
 
 
-def _without_sides(event: tuple[int, ...]) -> tuple[int, ...]:
+def _without_sides(event: tuple[Any, ...]) -> tuple[Any, ...]:
     left, right, edge = event
     return min(left, right), max(left, right), edge
 
@@ -328,14 +368,24 @@ def text(explained: dict[str, Any]) -> str:
         lines += ["", f"SELECT #{block['select']}", *(_block_lines(block, explained["pair_limit"]))]
     if explained.get("hint_tried"):
         lines += ["", tried_line(explained["hint_tried"])]
+    if "planning_ms" in explained:
+        lines += ["", planning_line(explained["planning_ms"])]
     for title, key in (("by the hypergraph optimizer", "hypergraph_plan"), ("without it", "usual_plan")):
         if key in explained:
             lines += ["", f"The server's plan {title}:", explained[key]]
     return "\n".join(lines)
 
 
-def hint_line(hint: str | None) -> str:
+def planning_line(ms: Mapping[str, float]) -> str:
+    """How long planning took."""
+    return f"EXPLAIN took {ms['hypergraph']:.3g} ms by the hypergraph optimizer and {ms['usual']:.3g} ms without it (once, without a trace)."
+
+
+def hint_line(ours: Mapping[str, Any]) -> str:
     """What to write for our order."""
+    hint = ours["hint"]
+    if ours["repeats_an_alias"]:
+        return "no JOIN_ORDER hint is given for this order: two tables have the same alias, so give each its own first"
     if hint is None:
         return "no JOIN_ORDER hint asks for this order: it joins two joins, and the hint adds one table at a time"
     return f"the hint for this order: SELECT /*+ {hint} */ ..."
@@ -396,7 +446,7 @@ def _block_lines(block: dict[str, Any], pair_limit: int | None) -> list[str]:
     lines += ["", "Our plan (hash joins only):"]
     lines += [f"  none: {ours['refused']}"] if "refused" in ours else tree_lines(ours["tree"])
     if "refused" not in ours:
-        lines += [f"  {hint_line(ours['hint'])}"]
+        lines += [f"  {hint_line(ours)}"]
     order, cost = block["server_join_order"], block["server_cost"]  # None where the trace ends too early
     lines += [
         "",

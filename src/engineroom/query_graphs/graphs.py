@@ -33,6 +33,7 @@ __all__ = [
     "shape",
 ]
 
+_LISTED_AT_ONCE = 100_000
 ALGORITHMS = ("faithful", "fast", "dpccp", "dpsize", "dpsub")
 REMEDY = 'write it as {"nodes": 3, "edges": [{"left": [0], "right": [1]}, {"left": [1], "right": [2]}]}'
 
@@ -128,7 +129,14 @@ def event_lines(found: Enumeration, *, one_line_a_pair: bool) -> Iterator[str]:
             texts[nodes] = json.dumps(nodes_of(nodes))
         return texts[nodes]
 
-    for (left, right), group in itertools.groupby(found.events.tolist(), key=lambda event: event[:2]):
+    found_events = found.events
+    # A list of all would take ten times the memory of the array.
+    events = (
+        event
+        for start in range(0, len(found_events), _LISTED_AT_ONCE)
+        for event in found_events[start : start + _LISTED_AT_ONCE].tolist()
+    )
+    for (left, right), group in itertools.groupby(events, key=lambda event: event[:2]):
         edges = [event[2] for event in group]
         if right == 0:
             yield f'["node", {left.bit_length() - 1}]'

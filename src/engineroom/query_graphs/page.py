@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from engineroom import files
-from engineroom.query_graphs.explain import hint_line, tree_lines, tried_line
+from engineroom.query_graphs.explain import hint_line, planning_line, tree_lines, tried_line
 
 __all__ = ["page"]
 
@@ -93,7 +93,7 @@ def _block(block: Mapping[str, Any], pair_limit: int | None) -> Iterator[str]:
         yield f"<p>None: {_escaped(ours['refused'])}.</p>"
     else:
         yield f"<pre>{_escaped(chr(10).join(tree_lines(ours['tree'])))}</pre>"
-        yield f"<p>{_escaped(hint_line(ours['hint']))}</p>"
+        yield f"<p>{_escaped(hint_line(ours))}</p>"
     order, cost = (
         block[key] if block[key] is not None else "unknown" for key in ("server_join_order", "server_cost")
     )
@@ -121,6 +121,8 @@ def _plans(explained: Mapping[str, Any]) -> Iterator[str]:
     yield "<h2>The server's plans</h2>"
     if not explained.get("is_run"):
         yield "<p>The statement was explained and not run: rows are estimates. With --run SECONDS they stand beside the actual ones.</p>"
+    if "planning_ms" in explained:
+        yield f"<p>{_escaped(planning_line(explained['planning_ms']))}</p>"
     yield "<h3>By the hypergraph optimizer</h3>" + _steps(explained["hypergraph_plan"])
     tried = explained.get("hint_tried")
     if tried:

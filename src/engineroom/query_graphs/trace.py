@@ -10,12 +10,13 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from engineroom import forms
 from engineroom.errors import EngineRoomError
+from engineroom.query_graphs.graphs import nodes_of
 
 __all__ = ["Edge", "Planned", "TraceError", "blocks", "plannings", "read_trace", "trace_of", "traced"]
 
@@ -57,9 +58,13 @@ class Planned:
     """One query block's planning. The second and further lists belong to the plannings after a simplification.
 
     `join_order` is that of the cheapest plan that was kept for all tables, before what follows the joins is added to it.
+
+    `tables` are told apart (`b`, `b#2`) where the trace writes one alias for several, as `written` has it. A pair of such a block does
+    not say which of them it means: its nodes are the first of each alias.
     """
 
     tables: list[str] = field(default_factory=list)
+    written: list[str] = field(default_factory=list)
     tree: list[str] = field(default_factory=list)
     graphs: list[list[Edge]] = field(default_factory=list)
     events: list[list[Event]] = field(default_factory=list)
@@ -116,18 +121,52 @@ class Planned:
             edges.append(value)
         return {"nodes": len(self.tables), "edges": edges}
 
+    @property
+    def repeats_an_alias(self) -> bool:
+        """Whether two tables are written alike."""
+        return len(set(self.written)) < len(self.written)
+
+    def events_as_written(
+        self, events: Iterable[tuple[int, int, int]] | None = None, which: int = -1
+    ) -> list[tuple[list[str], list[str], str]]:
+        """Events by aliases and conditions: those of a kernel, or the trace's own."""
+        if events is None:
+            return [
+                ([self.written[event[1]]], [], "")
+                if event[0] == "node"
+                else (*(sorted(self.written[node] for node in side) for side in event[1:3]), event[3])
+                for event in self.events[which]
+            ]
+        return [
+            (
+                *(sorted(self.written[node] for node in nodes_of(side)) for side in (left, right)),  # type: ignore[misc]
+                self.graphs[which][edge].condition if edge >= 0 else "",
+            )
+            for left, right, edge in events
+        ]
+
     def named_events(self, which: int = -1) -> list[tuple[Any, ...]]:
         """The events of a planning as bit sets and an edge's number, as the kernels report them."""
         edges = self.graphs[which]
         found: list[tuple[Any, ...]] = []
         used: dict[tuple[int, int, str], int] = {}
+        # The server may put a cast into a condition after it has printed the graph.
+        said = {event[3] for event in self.events[which] if event[0] == "pair"}
+        rewritten = [k for k, edge in enumerate(edges) if edge.condition not in said]
         for event in self.events[which]:
             if event[0] == "node":
                 found.append((1 << event[1], 0, -1))
                 continue
             _, left, right, condition = event
             a, b = _bits(left), _bits(right)
-            fits = [k for k, edge in enumerate(edges) if edge.condition == condition and _joins(edge, a, b)]
+            is_printed = any(edge.condition == condition for edge in edges)
+            fits = [
+                k
+                for k, edge in enumerate(edges)
+                if (edge.condition == condition if is_printed else k in rewritten) and _joins(edge, a, b)
+            ]
+            if not is_printed and len(fits) > 1:
+                raise TraceError(f"two edges of the printed hypergraph may be the one of {condition}")
             # Edges with the same condition come one after the other.
             turn = used.get((a, b, condition), 0)
             used[a, b, condition] = turn + 1
@@ -229,26 +268,37 @@ def _join_optimizer(value: Any, select: int | None = None) -> Iterator[tuple[int
 
 def _planned(lines: Sequence[str], select: int | None = None) -> Planned:
     planned = Planned(select=select)
-    number: dict[str, int] = {}
+    number: dict[str, int] = {}  # the first node of an alias
+    waiting: dict[str, list[int]] = {}  # the nodes of an alias that this planning has not found yet
+    last_found = -1
     i = 0
     while i < len(lines):
         line = lines[i]
         if line.startswith("After pushdown;"):
             planned.tree = _block(lines, i + 1)
             leaves = _leaves(planned.tree)
-            planned.tables = leaves
-            number = {table: k for k, table in enumerate(leaves)}
+            planned.written = leaves
+            planned.tables = [
+                name if leaves.index(name) == k else f"{name}#{leaves[: k + 1].count(name)}"
+                for k, name in enumerate(leaves)
+            ]
+            number = {name: leaves.index(name) for name in leaves}
         elif line in ("Constructed hypergraph:", "Simplified hypergraph:"):
             block = _block(lines, i + 1)
-            planned.graphs.append(_dot(block, number))
+            planned.graphs.append(_dot(block, _in_dot(planned.written)))
             i += len(block)
         elif line.startswith(("Enumerating subplans:", "Restarting query planning")):
             planned.events.append([])
+            waiting = {
+                name: [k for k, other in enumerate(planned.written) if other == name] for name in number
+            }
         elif found := re.match(r"Found node (.+?) \[rows=([^\]]+)\]", line):
             if not planned.tree:  # a block of one table has none
                 number.setdefault(found[1], len(number))
-                planned.tables = list(number)
-            planned.events[-1].append(("node", number[found[1]], float(found[2])))
+                planned.tables = planned.written = list(number)
+                waiting.setdefault(found[1], [number[found[1]]])
+            last_found = waiting[found[1]].pop()  # the highest node first
+            planned.events[-1].append(("node", last_found, float(found[2])))
         elif found := re.match(r"Found sets \{(.*?)\} and \{(.*?)\}, connected by condition (.*)$", line):
             left, right = ([number[name] for name in group.split(",")] for group in found.groups()[:2])
             planned.events[-1].append(("pair", left, right, found[3]))
@@ -264,14 +314,28 @@ def _planned(lines: Sequence[str], select: int | None = None) -> Planned:
                 for rows, rest in re.findall(r"\{\w+, cost=[^{}]*? rows=([\d.e+-]+)([^{}]*)", found[2])
                 if "parm=" not in rest
             ]
-            if found[1] in number and kept:
-                planned._kept_rows[number[found[1]]] = min(kept)
+            if kept and [found[1]] == planned.written[last_found : last_found + 1]:
+                planned._kept_rows[last_found] = min(kept)
             if len(found[1].split(",")) == len(planned.tables):
                 planned.join_order = _cheapest(found[2])
         elif found := re.match(r"Final cost is ([\d.e+]+?)\.?$", line):
             planned.cost = float(found[1])
         i += 1
+    if planned.repeats_an_alias and any(edge.rules for graph in planned.graphs for edge in graph):
+        raise TraceError(
+            "a conflict rule of this block names tables, two have the same alias, and its trace does not tell which is meant"
+        )
     return planned
+
+
+def _in_dot(written: Sequence[str]) -> dict[str, int]:
+    """The nodes by the names that the printed graph gives them: an alias that is taken gets underscores."""
+    number: dict[str, int] = {}
+    for node, name in enumerate(written):
+        while name in number:
+            name += "_"  # noqa: PLW2901 - as the server does
+        number[name] = node
+    return number
 
 
 def _leaves(tree: Sequence[str]) -> list[str]:
@@ -311,10 +375,8 @@ def _dot(block: Sequence[str], number: dict[str, int]) -> list[Edge]:
             points[point[1]] = len(edges)
             edges.append(([], [], ""))
             continue
-        if twice := re.match(r'  .+ \[label="([^"]*)"\];$', line):
-            raise TraceError(
-                f"two tables of this block have the alias {twice[1]}, and its trace does not tell them apart"
-            )
+        if re.match(r'  .+ \[label="[^"]*"\];$', line):  # the alias of a node with underscores
+            continue
         found = re.match(r"  (.+?) -> (.+?) \[(.*)\]$", line)
         if not found:
             raise TraceError(f"not an edge: {line!r}")
