@@ -17,6 +17,7 @@ from engineroom.query_graphs.build import build
 from engineroom.query_graphs.cli import join_order
 from engineroom.query_graphs.compare import DATABASE, Compared, compare_all, load
 from engineroom.query_graphs.explain import explain, text
+from engineroom.query_graphs.page import page
 from engineroom.query_graphs.queries import queries, shared_queries, straight_queries
 from engineroom.query_graphs.trace import read_trace, trace_of, traced
 
@@ -241,8 +242,16 @@ def test_few_pairs_simplify_and_a_trace_that_is_too_long_is_refused(server, monk
     assert found["blocks"][0]["simplification_steps"] > 0
     assert "steps of simplification" in text(found)
     monkeypatch.setattr(explaining, "MOST_TRACE_BYTES", 10_000)
-    with pytest.raises(EngineRoomError, match="--pairs"):
-        explain(server, star, DATABASE)
+    found = explain(server, star, DATABASE)
+    (block,) = found["blocks"]
+    assert "more than the 0 MB that it may have" in block["refused"]
+    assert "--pairs" in block["remedy"]
+    assert "t06" in found["hypergraph_plan"]
+    assert "t06" in found["usual_plan"]
+    assert found["hint_tried"] is None
+    assert text(found).splitlines()[2:4] == ["The statement", f"  not shown: {block['refused']}"]
+    assert f"What to do: {block['remedy']}" in text(found)
+    assert "<h2>The statement</h2>" in page(found)
 
 
 @pytest.mark.live

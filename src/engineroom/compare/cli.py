@@ -25,7 +25,7 @@ LIMIT_S = 60.0
 @click.option("--schema", type=click.Path(path_type=Path), help="SQL file that makes the tables.")
 @click.option("--data", type=click.Path(path_type=Path), help="SQL file that fills them.")
 @click.option("--rows", type=int, help="Fill each table of the schema with this many made rows.")
-@click.option("--repeats", type=int, default=5, show_default=True, help="Measured runs; the best counts.")
+@click.option("--repeats", type=int, default=5, show_default=True, help="Measured runs; the median counts.")
 @click.option(
     "-o", "--option", "options", multiple=True, metavar="NAME=VALUE", help="An option of all servers."
 )

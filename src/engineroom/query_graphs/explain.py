@@ -14,7 +14,7 @@ from engineroom.measuring.statement import plan as plan_of
 from engineroom.query_graphs import graphs
 from engineroom.query_graphs.build import build
 from engineroom.query_graphs.hints import hint_of, hinted
-from engineroom.query_graphs.trace import Planned, TraceError, blocks, trace_of, traced
+from engineroom.query_graphs.trace import Planned, TraceError, TraceTooLongError, blocks, trace_of, traced
 from engineroom.query_graphs.trees import joined_sets, tree_of
 
 if TYPE_CHECKING:
@@ -82,7 +82,10 @@ def explain(
             with traced(connection, most_pairs=most_pairs, most_bytes=MOST_TRACE_BYTES) as cursor:
                 cursor.execute("SELECT @@optimizer_max_subgraph_pairs")
                 (limit,) = cursor.fetchone()
-                found = of_trace(trace_of(cursor, sql), sql)
+                try:
+                    found = of_trace(trace_of(cursor, sql), sql)
+                except TraceTooLongError as error:  # the plans are still worth something
+                    found = [{"select": None, "refused": error.problem, "remedy": error.remedy}]
                 plan = _plan(server, connection, sql, run_s)
                 tried = _hint_tried(server, connection, sql, found, run_s)
     except mysql.connector.Error as error:
@@ -365,7 +368,7 @@ def text(explained: dict[str, Any]) -> str:
     """The whole for people."""
     lines = [f"MySQL {explained['server']}" if explained["server"] else "A trace of MySQL 9.7"]
     for block in explained["blocks"]:
-        lines += ["", f"SELECT #{block['select']}", *(_block_lines(block, explained["pair_limit"]))]
+        lines += ["", select_line(block), *(_block_lines(block, explained["pair_limit"]))]
     if explained.get("hint_tried"):
         lines += ["", tried_line(explained["hint_tried"])]
     if "planning_ms" in explained:
@@ -374,6 +377,11 @@ def text(explained: dict[str, Any]) -> str:
         if key in explained:
             lines += ["", f"The server's plan {title}:", explained[key]]
     return "\n".join(lines)
+
+
+def select_line(block: Mapping[str, Any]) -> str:
+    """The title of a block."""
+    return "The statement" if block["select"] is None else f"SELECT #{block['select']}"
 
 
 def planning_line(ms: Mapping[str, float]) -> str:
@@ -406,7 +414,10 @@ _EQUAL = {
 
 def _block_lines(block: dict[str, Any], pair_limit: int | None) -> list[str]:
     if "refused" in block:
-        return [f"  not shown: {block['refused']}"]
+        return [
+            f"  not shown: {block['refused']}",
+            *([f"  What to do: {block['remedy']}"] if "remedy" in block else []),
+        ]
     names = [table["name"] for table in block["tables"]]
 
     def named(nodes: list[int]) -> str:

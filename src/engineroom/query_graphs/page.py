@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from engineroom import files
-from engineroom.query_graphs.explain import hint_line, planning_line, tree_lines, tried_line
+from engineroom.query_graphs.explain import hint_line, planning_line, select_line, tree_lines, tried_line
 
 __all__ = ["page"]
 
@@ -45,7 +45,7 @@ def page(explained: Mapping[str, Any]) -> str:
     if explained.get("statement"):
         parts.append(f"<pre class='statement'>{_escaped(explained['statement'])}</pre>")
     for block in explained["blocks"]:
-        parts += [f"<h2>SELECT #{_escaped(block['select'])}</h2>", *_block(block, explained["pair_limit"])]
+        parts += [f"<h2>{_escaped(select_line(block))}</h2>", *_block(block, explained["pair_limit"])]
     if "hypergraph_plan" in explained:
         parts += _plans(explained)
     return "\n".join([*parts, "</main></body></html>"]) + "\n"
@@ -63,6 +63,8 @@ def _number(value: float) -> str:
 def _block(block: Mapping[str, Any], pair_limit: int | None) -> Iterator[str]:
     if "refused" in block:
         yield f"<p>Not shown: {_escaped(block['refused'])}.</p>"
+        if "remedy" in block:
+            yield f"<p>What to do: {_escaped(block['remedy'])}.</p>"
         return
     yield _drawn(block)
     yield "<p>An edge between sets of tables goes through a point: drawn to its left side as a line, dashed to its right one.</p>"

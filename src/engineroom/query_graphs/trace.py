@@ -18,7 +18,17 @@ from engineroom import forms
 from engineroom.errors import EngineRoomError
 from engineroom.query_graphs.graphs import nodes_of
 
-__all__ = ["Edge", "Planned", "TraceError", "blocks", "plannings", "read_trace", "trace_of", "traced"]
+__all__ = [
+    "Edge",
+    "Planned",
+    "TraceError",
+    "TraceTooLongError",
+    "blocks",
+    "plannings",
+    "read_trace",
+    "trace_of",
+    "traced",
+]
 
 SWITCH = "hypergraph_optimizer=on"
 
@@ -30,6 +40,10 @@ class TraceError(EngineRoomError):
         super().__init__(
             problem, remedy="compare with a trace of MySQL 9.7.4, which this reader was written for"
         )
+
+
+class TraceTooLongError(EngineRoomError):
+    """A trace that has more bytes than it may have."""
 
 
 @dataclass(frozen=True)
@@ -213,7 +227,7 @@ def trace_of(cursor: Any, sql: str) -> str:
     cursor.execute("SELECT trace, missing_bytes_beyond_max_mem_size FROM information_schema.optimizer_trace")
     text, missing = cursor.fetchone()
     if missing:
-        raise EngineRoomError(
+        raise TraceTooLongError(
             f"the trace of the optimizer's work has {(len(text) + missing) / 1e6:,.0f} MB, more than the {len(text) / 1e6:,.0f} MB that it may have",
             remedy="let the optimizer look at fewer pairs (--pairs 1000), or explain a part of the statement",
         )
