@@ -78,6 +78,7 @@ def explain(
                 usual = _plan(server, connection, sql, run_s)
                 usual_ms = _planning_ms(connection, sql)
             with _switched(connection, is_on=True, most_pairs=most_pairs):
+                plan = _plan(server, connection, sql, run_s)  # here, since a trace would slow it down
                 hypergraph_ms = _planning_ms(connection, sql)
             with traced(connection, most_pairs=most_pairs, most_bytes=MOST_TRACE_BYTES) as cursor:
                 cursor.execute("SELECT @@optimizer_max_subgraph_pairs")
@@ -86,7 +87,6 @@ def explain(
                     found = of_trace(trace_of(cursor, sql), sql)
                 except TraceTooLongError as error:  # the plans are still worth something
                     found = [{"select": None, "refused": error.problem, "remedy": error.remedy}]
-                plan = _plan(server, connection, sql, run_s)
                 tried = _hint_tried(server, connection, sql, found, run_s)
     except mysql.connector.Error as error:
         remedy = f"correct the statement for the database {database}"
