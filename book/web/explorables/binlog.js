@@ -31,6 +31,13 @@ const PARTS = [
   { part: "payload", name: "compressed", colour: "#009E73", pattern: "M0 0 L8 8 M0 8 L8 0" },
 ];
 
+const NOTE = "Height: orders of magnitude. Recorded with full images, beside other work; per byte, times the bytes of yours.";
+const LETTER = 6.8; // px of a letter of the drawing's size, on average
+
+const folded = (words, most) => words.split(" ").reduce((lines, word) => {
+  const last = lines.at(-1);
+  return last && last.length + 1 + word.length <= most ? [...lines.slice(0, -1), `${last} ${word}`] : [...lines, word];
+}, []);
 const time = (us) => (us < 995 ? `${us.toFixed(us < 9.95 ? 1 : 0)} us` : `${(us / 1000).toFixed(us < 9950 ? 1 : 0)} ms`);
 const percent = (share) => `${(100 * share).toFixed(share < 0.0995 ? 1 : 0)} %`;
 const names = (kernel, address) => {
@@ -131,10 +138,10 @@ export default {
       x += wide;
     });
     const top = 284;
-    const base = top + 112;
+    const base = top + 132;
     const step = (width - 2) / 22;
-    const chosen = KINDS[kind].like && level ? `; level ${level}: ${time(seen.cpu_us)}` : "";
-    text(0, top, `CPU time of compressing, by level${chosen}`, 'font-weight="600"');
+    text(0, top, "CPU time of compressing, by level", 'font-weight="600"');
+    if (KINDS[kind].like && level) text(0, top + 18, `level ${level}: ${time(seen.cpu_us)}`);
     if (KINDS[kind].like) {
       const costs = Array.from({ length: 22 }, (_, i) => cpuUs(kind, i + 1, seen.inside));
       const [least, high] = [Math.min(...costs) / 2, Math.max(...costs)];
@@ -148,12 +155,12 @@ export default {
     } else {
       text(0, top + 26, "Not recorded for such rows.");
     }
-    text(0, base + 33, "Height: orders of magnitude. Recorded with full images,");
-    text(0, base + 50, "beside other work; per byte, times the bytes of yours.");
+    const notes = folded(NOTE, Math.floor(width / LETTER));
+    notes.forEach((line, i) => text(0, base + 33 + 17 * i, line));
     const patterns = PARTS.map((part, i) => part.pattern &&
       `<pattern id="${id}-f${i}" width="8" height="8" patternUnits="userSpaceOnUse"><path d="${part.pattern}" stroke="#000" stroke-opacity="0.5" fill="none"/></pattern>`);
     const said = Object.entries(seen.images).map(([image, one]) => `${image} ${count(plain(one))}${level ? `, compressed ${count(one.packed)}` : ""}`).join("; ");
-    const height = base + 58;
+    const height = base + 24 + 17 * notes.length;
     return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" ` +
       `aria-label="Bars of bytes per transaction. ${said}. Bars of the recorded CPU time of each level." ` +
       `font-family="system-ui, 'Liberation Sans', sans-serif" font-size="13" fill="currentColor"><defs>${patterns.join("")}</defs>${parts.join("")}</svg>`;
