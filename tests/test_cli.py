@@ -222,6 +222,7 @@ def cases(seed: int, n: int, files: list[Path]) -> list[list[str]]:
         lambda: ["locks", *pick((["--dsn", word()], ["--version", word()], ["--format", word()]))],
         lambda: ["class", "make", "--secret", file(), "--roster", file(), "--chapter", word(), "--target", file()],
         lambda: ["class", "grade", file(), "--out", file(), "--class", file(), *pick(([], ["--format", word()]))],
+        lambda: ["class", "mutants", *pick((["--chapter", word()], ["--master", file()]))],
         lambda: ["record", *pick((["--list", word()], [f"no-{word()}"], ["--method", word()], []))],
         lambda: ["doctor", "--check", word()],
     ]  # fmt: skip

@@ -266,19 +266,19 @@ class TestDrawnGraph:
 
     def test_ready_made_shapes_and_tables_change_the_numbers(self, reader):
         part = self.part(reader.page)
-        part.get_by_role("button", name="Chain").click()
+        part.get_by_role("button", name="Chain", exact=True).click()
         self.pairs(part, "20")
-        part.get_by_role("button", name="Add a table").click()
+        part.get_by_role("button", name="Add a table", exact=True).click()
         self.pairs(part, "35")
-        part.get_by_role("button", name="Clique").click()
+        part.get_by_role("button", name="Clique", exact=True).click()
         self.pairs(part, "301")
-        part.get_by_role("button", name="Remove a table").click()
+        part.get_by_role("button", name="Remove a table", exact=True).click()
         self.pairs(part, "90")
         assert reader.complaints == []
 
     def test_a_drag_joins_and_separates(self, reader):
         page, part = reader.page, self.part(reader.page)
-        part.get_by_role("button", name="Chain").click()
+        part.get_by_role("button", name="Chain", exact=True).click()
         self.pairs(part, "20")
         for expected in ("40", "20"):
             a, e = (part.locator(".er-node").nth(i).bounding_box() for i in (0, 4))
@@ -290,7 +290,7 @@ class TestDrawnGraph:
 
     def test_the_keyboard_alone_draws(self, reader):
         page, part = reader.page, self.part(reader.page)
-        part.get_by_role("button", name="Chain").focus()
+        part.get_by_role("button", name="Chain", exact=True).focus()
         page.keyboard.press("Enter")
         part.locator(".er-node").nth(0).focus()
         page.keyboard.press("Enter")
@@ -303,7 +303,7 @@ class TestDrawnGraph:
 
     def test_the_list_of_joins_says_and_changes_the_drawing(self, reader):
         part = self.part(reader.page)
-        part.get_by_role("button", name="Star").click()
+        part.get_by_role("button", name="Star", exact=True).click()
         part.locator("summary").click()
         assert part.get_by_label("A and E").is_checked()
         assert not part.get_by_label("B and C").is_checked()
@@ -316,7 +316,7 @@ class TestDrawnGraph:
         below = page.locator("explorable-query-graph figcaption")
         tops = set()
         for name in ("Clique", "Chain", "Remove a table", "Add a table", "Star"):
-            part.get_by_role("button", name=name).click()
+            part.get_by_role("button", name=name, exact=True).click()
             page.wait_for_timeout(500)
             page.evaluate("window.scrollTo(0, 0)")
             tops.add(below.bounding_box()["y"])
