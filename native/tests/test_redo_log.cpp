@@ -419,11 +419,22 @@ TEST(CommitCost, AccountsForEveryByte) {
   EXPECT_THROW(measure_commit(Design::log_5_6, {}), std::invalid_argument);
 }
 
+/// The least CPU time of five measurements, with the commits and of the work alone: what others take of a core only adds to either.
+CommitCost least_commit_cost(Design design, const CommitWork& work) {
+  CommitCost least = measure_commit(design, work);
+  for (int repeat = 1; repeat < 5; ++repeat) {
+    const CommitCost cost = measure_commit(design, work);
+    least.cpu_ns = std::min(least.cpu_ns, cost.cpu_ns);
+    least.work_cpu_ns = std::min(least.work_cpu_ns, cost.work_cpu_ns);
+  }
+  return least;
+}
+
 TEST(CommitCost, WorkBetweenCommitsIsMeasuredAloneToo) {
   for (const Design design : {Design::log_5_7, Design::log_8_0_no_writer_threads}) {
-    constexpr std::uint64_t kCommits = 20'000;
-    const CommitCost bare = measure_commit(design, {.commits_per_thread = kCommits});
-    const CommitCost worked = measure_commit(design, {.commits_per_thread = kCommits, .work_ns = 2000});
+    constexpr std::uint64_t kCommits = 10'000;
+    const CommitCost bare = least_commit_cost(design, {.commits_per_thread = kCommits});
+    const CommitCost worked = least_commit_cost(design, {.commits_per_thread = kCommits, .work_ns = 2000});
     EXPECT_GT(worked.work_cpu_ns, 1000 * kCommits);
     EXPECT_GT(worked.cpu_ns, worked.work_cpu_ns / 2);
     EXPECT_LT(bare.work_cpu_ns, bare.cpu_ns);
