@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from statistics import median
 from typing import Any
 
 from engineroom import _native
@@ -31,7 +33,7 @@ COLUMNS = {
     "has_binlog": "1: with a binary log",
     "level": "isolation level",
     "statement": "what is repeated; a write of another session where the name says so",
-    "mutex": "acquisitions of trx_sys_mutex per repetition",
+    "mutex": "acquisitions of trx_sys_mutex per repetition, the median of the repetitions",
     "serialisation": "of trx_sys_serialisation_mutex",
     "shards": "of trx_sys_shard_mutex, all shards together",
     "kernel_mutex": "the same by the kernel",
@@ -75,7 +77,7 @@ def statements_live(
                             "level": level,
                             "statement": statement,
                             "repeat": 0,
-                            **{name: counted[LATCHES[name]] / repetitions for name in LATCHES},
+                            **{name: counted[LATCHES[name]] for name in LATCHES},
                             **{f"kernel_{name}": kernel[name] for name in LATCHES},
                             "server": server.version,
                         }
@@ -83,8 +85,11 @@ def statements_live(
     return sitting.run("own-read-views-statements", rows, repetitions=repetitions, columns=COLUMNS)
 
 
-def _counts(server: Any, repetitions: int) -> Iterator[tuple[str, str, dict[str, int]]]:
-    """(level, statement, acquisitions by the session's thread of all repetitions)."""
+def _counts(server: Any, repetitions: int) -> Iterator[tuple[str, str, dict[str, float]]]:
+    """(level, statement, acquisitions by the session's thread per repetition, the median).
+
+    Each repetition is counted by itself: purge now and then moves the counter between two reads, and a view is made anew.
+    """
     with (
         contextlib.closing(server.connect()) as connection,
         contextlib.closing(server.connect()) as other,
@@ -115,11 +120,18 @@ def _counts(server: Any, repetitions: int) -> Iterator[tuple[str, str, dict[str,
                 cursor.execute(f"SET SESSION TRANSACTION ISOLATION LEVEL {level}")
             for name, repeat in _repeated(session, writer).items():
                 repeat()
-                before = acquired()
+                seen = [acquired()]
                 for _ in range(repetitions):
                     repeat()
-                after = acquired()
-                yield level, name, {latch: after[latch] - before[latch] for latch in after}
+                    seen.append(acquired())
+                yield (
+                    level,
+                    name,
+                    {
+                        latch: median(b[latch] - a[latch] for a, b in pairwise(seen))
+                        for latch in LATCHES.values()
+                    },
+                )
 
 
 def _repeated(session: Any, writer: Any) -> Mapping[str, Callable[[], None]]:
