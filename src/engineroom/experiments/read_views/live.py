@@ -8,11 +8,13 @@ trx_sys_mutex are the server's. Response time is not judged: on few processors p
 from __future__ import annotations
 
 import contextlib
+import resource
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from engineroom.errors import EngineRoomError
 from engineroom.measuring.sitting import LiveSitting
 from engineroom.measuring.turns import in_turns
 from engineroom.runs import Run
@@ -22,7 +24,6 @@ __all__ = ["IDLE", "VERSIONS", "idle_sessions_live"]
 VERSIONS = ("5.7", "9.7")
 IDLE = (0, 1_000, 2_000, 4_000)
 _OPTIONS = {
-    "max_connections": "4200",
     "innodb_flush_log_at_trx_commit": "0",
     "performance_schema_instrument": "wait/synch/mutex/innodb/trx_sys_mutex=ON",
     "innodb_monitor_enable": "module_purge",
@@ -48,10 +49,16 @@ def idle_sessions_live(
 ) -> Run:
     """Purge's processor time per transaction, with ever more idle sessions; the servers in turns."""
     rows: list[dict[str, Any]] = []
+    connections = max(idle) + 200
+    _allow_files(connections + 1000)  # of which the server keeps 810 for itself
     with LiveSitting() as sitting, contextlib.ExitStack() as stack:
         loads = []
         for version in versions:
-            options = {**_OPTIONS, **({"disable_log_bin": "ON"} if version == "9.7" else {})}
+            options = {
+                **_OPTIONS,
+                "max_connections": str(connections),
+                **({"disable_log_bin": "ON"} if version == "9.7" else {}),
+            }
             server = stack.enter_context(sitting.server(version, options=options))
             loads.append(_Load(server, stack))
         for n in sorted(idle):
@@ -62,6 +69,18 @@ def idle_sessions_live(
                     {"idle_sessions": n, "series": load.series, "repeat": repeat, **load.updates(seconds)}
                 )
     return sitting.run("own-read-views-idle", rows, seconds=seconds, columns=COLUMNS)
+
+
+def _allow_files(needed: int) -> None:
+    """Open files for this process and the servers that it starts: a connection takes one of either."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if resource.RLIM_INFINITY != hard < needed:
+        raise EngineRoomError(
+            f"so many idle sessions take {needed} open files, and this user may have {hard}",
+            remedy="raise the hard limit of open files (nofile in /etc/security/limits.conf), or take fewer sessions",
+        )
+    if resource.RLIM_INFINITY != soft < needed:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
 
 
 class _Load:
