@@ -54,6 +54,7 @@ def given(empty_book, monkeypatch):
     also = {("redo_log", "num-deg-3", "kernel"): ("num-deg-4",)}
     monkeypatch.setattr(recording, "made_together", lambda: also)
     monkeypatch.setenv("ENGINEROOM_JOBS", "1")
+    monkeypatch.setattr(recording, "_load", lambda: 0.0)
     return calls
 
 
@@ -78,6 +79,17 @@ def test_every_run_of_a_recipe_is_kept(given):
 def test_a_figure_that_is_made_with_another_is_recorded_by_its_own_name(given):
     assert "num-deg-4.kernel.1.csv" in said("num-deg-4")
     assert given == [{}]
+
+
+@pytest.mark.parametrize(("loads", "waited_s"), [([1.7, 1.6, 1.4], 2), ([9.0], recording.WAIT_S)])
+def test_the_load_of_the_figure_before_is_waited_for(given, monkeypatch, loads, waited_s):
+    """And a machine that others use is measured on all the same, with what is said of it."""
+    seen, waits = iter(loads), []
+    monkeypatch.setattr(recording, "_load", lambda: next(seen, loads[-1]))
+    monkeypatch.setattr(recording.time, "sleep", waits.append)
+    said("redo_log")
+    assert sum(waits) == waited_s
+    assert len(given) == 2
 
 
 def test_nothing_is_kept_of_a_recipe_that_makes_other_figures_than_it_says(given, monkeypatch):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import difflib
 import importlib
+import os
 import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor
@@ -14,9 +15,13 @@ import click
 
 from engineroom import chapters, provenance, quiet, runs
 from engineroom.errors import EngineRoomError
+from engineroom.progress import bar
 from engineroom.runs import Run
 
 __all__ = ["recipes", "record"]
+
+# So long the average of a minute takes to fall from what one figure leaves.
+WAIT_S = 180
 
 Recipe = Callable[..., Run | list[Run]]
 
@@ -99,8 +104,11 @@ def record(  # noqa: PLR0917 (click passes them by name)
             from engineroom.simulating import executors
 
             executor = stack.enter_context(executors.chosen(address=address, jobs=jobs))
-        for key, how in chosen.items():
+        is_quiet = True
+        for at, (key, how) in enumerate(chosen.items()):
             chapter, figure, by = key
+            if at and by != "sim" and is_quiet:
+                is_quiet = _waited_for_quiet()
             click.echo(_said(key, also), nl=False)
             start = time.monotonic()
             made = how() if by != "sim" else _simulated(how, executor, vary=vary)
@@ -140,6 +148,19 @@ def _unknown(unknown: Iterable[str], known: Iterable[str]) -> EngineRoomError:
         f"nothing to record under {', '.join(map(repr, unknown))}",
         remedy=f"{hint}`engineroom record --list` shows what there is",
     )
+
+
+def _waited_for_quiet() -> bool:
+    """Whether the load that the figure before has left went away; who else uses the machine is not waited for twice."""
+    for _ in bar(range(WAIT_S), desc="waiting until the load is gone", unit="s"):
+        if _load() <= quiet.LOAD:
+            return True
+        time.sleep(1)
+    return False
+
+
+def _load() -> float:
+    return os.getloadavg()[0]
 
 
 def _doubts() -> list[str]:
