@@ -13,7 +13,7 @@ from engineroom.errors import EngineRoomError
 from engineroom.measuring import perf
 
 SCRIPT = ["-F", "comm,ip,sym"]
-BUSY = "import time\nwhile time.process_time() < 0.2: pass\nprint('done')"
+BUSY = "import time\nwhile time.process_time() < 1: pass\nprint('done')"
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def allowed():
 def test_a_program_is_sampled_to_its_end():
     printed, samples = perf.of_program([sys.executable, "-c", BUSY], hertz=500, script=SCRIPT)
     assert printed == "done\n"
-    assert 20 < len(samples) < 400
+    assert 20 < len(samples) < 2000
     assert all(sample.startswith("python") for sample in samples)
 
 
