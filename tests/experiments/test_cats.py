@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from engineroom.errors import EngineRoomError
 from engineroom.experiments import cats
 from engineroom.experiments.cats import contest, simulated
+from engineroom.experiments.cats.print_cost import CLAIMS, Leads
 from engineroom.runs import newest
 from engineroom.simulating.experiment import Experiment
 
@@ -130,3 +132,74 @@ def test_each_policy_is_asked_on_each_load_by_the_name_that_the_kernel_knows() -
     }
     assert (table["transactions"] > 0).all()
     assert table.loc[("tpcc_1", "fifo"), "clients"] == policies.LOADS["tpcc_1"]["clients"]
+
+
+def leads_of(ratios: Mapping[int, Sequence[float]], clients: int = 300) -> pd.DataFrame:
+    """Rows in which CATS has these throughputs over FIFO's by the cost, a seed each."""
+    return pd.DataFrame(
+        [
+            {
+                "clients": clients,
+                "print_us": cost,
+                "series": series,
+                "repeat": repeat,
+                "tps": 100.0 * (ratio if series == "cats" else 1),
+            }
+            for cost, each in ratios.items()
+            for repeat, ratio in enumerate(each)
+            for series in ("fifo", "cats")
+        ]
+    )
+
+
+def test_where_the_lead_crosses_lies_on_the_line_between_two_costs() -> None:
+    seen = Leads.of(leads_of({0: [0.9] * 4, 1000: [0.95] * 4, 2000: [1.2] * 4}), 300)
+    assert tuple(seen.crossing_us()) == pytest.approx((1200, 1200, 1200))
+    assert tuple(seen.lead(2000)) == pytest.approx((1.2, 1.2, 1.2))
+
+
+def test_a_lead_without_printing_crosses_at_once_and_is_doubled_where_it_is_its_square() -> None:
+    seen = Leads.of(leads_of({0: [1.1] * 3, 1000: [1.1] * 3, 2000: [1.32] * 3}), 300)
+    assert tuple(seen.crossing_us()) == (0, 0, 0)
+    assert seen.even_us().value == pytest.approx(1500)
+
+
+def test_a_lead_that_never_comes_is_infinite_also_in_its_interval() -> None:
+    seen = Leads.of(leads_of({0: [0.5, 1.5] * 10, 1000: [0.5, 1.5] * 10}), 300)
+    crossing = seen.crossing_us()
+    assert crossing.low == 0
+    assert crossing.high == crossing.value == float("inf")
+
+
+def test_seeds_that_differ_widen_the_interval_and_the_lead_is_their_geometric_mean() -> None:
+    seen = Leads.of(leads_of({0: [0.5, 2.0] * 10}), 300)
+    assert seen.lead(0).value == pytest.approx(1)
+    assert seen.lead(0).low < 0.9
+    assert seen.lead(0).high > 1.1
+
+
+def test_each_claim_can_fail() -> None:
+    def table(few: Sequence[float], many: Sequence[float]) -> pd.DataFrame:
+        costs = range(0, 8_001, 500)
+        at = [[f + (m - f) * cost / 8_000 for cost in costs] for f, m in (few, many)]
+        return pd.concat(
+            [
+                leads_of({cost: [value] * 3 for cost, value in zip(costs, values, strict=True)}, clients)
+                for clients, values in zip((50, 300), at, strict=True)
+            ]
+        )
+
+    holds = [claim(table((1.0, 1.5), (1.05, 3.0))) for claim in CLAIMS.values()]
+    fails = [claim(table((1.2, 0.8), (0.9, 0.8))) for claim in CLAIMS.values()]
+    assert holds == [True] * len(CLAIMS)
+    assert fails == [False] * len(CLAIMS)
+
+
+def test_the_cost_of_printing_slows_who_deadlocks_and_the_same_seeds_run_at_each() -> None:
+    run = cats.print_cost_sim(
+        clients=(300,), print_us=(0, 8_000), seeds=(1, 2), first_ms=200, longest_ms=200, warmup_ms=100
+    )
+    assert run.table["repeat"].tolist() == [0, 1] * 4
+    by = run.table.groupby(["series", "print_us"])["tps"].sum()
+    assert by["fifo", 8_000] < by["fifo", 0]
+    assert len(cats.print_cost_sim.seeds) >= 20

@@ -59,13 +59,14 @@ class Experiment:
     machine: Machine
     columns: Mapping[str, str]
     options: Mapping[str, Any] = field(default_factory=dict)
+    seeds: Sequence[int] = SEEDS
 
     def __call__(
         self,
         *,
         machine: Machine | None = None,
         load: Mapping[str, Any] | None = None,
-        seeds: Sequence[int] = SEEDS,
+        seeds: Sequence[int] | None = None,
         executor: Executor | None = None,
         **otherwise: Any,
     ) -> Run:
@@ -84,6 +85,7 @@ class Experiment:
         points = cross(**{name: otherwise.get(name, values) for name, values in self.points.items()})
         options = {name: otherwise.get(name, value) for name, value in self.options.items()}
         values = parameters(machine)
+        seeds = self.seeds if seeds is None else seeds
         turns = [(point, repeat, seed) for point in points for repeat, seed in enumerate(seeds)]
         with Sitting("sim", seed=seeds[0]) as sitting:
             seen = sweep(

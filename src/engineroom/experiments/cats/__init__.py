@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from engineroom.experiments.cats.policies import policies_sim
+from engineroom.experiments.cats.print_cost import print_cost_sim
 from engineroom.experiments.cats.simulated import (
     SCHEDULERS,
     contended_sim,
@@ -24,6 +25,7 @@ __all__ = [
     "one_socket_sim",
     "pareto_sim",
     "policies_sim",
+    "print_cost_sim",
     "print_ns",
     "standard_sim",
     "vendor_sim",
@@ -37,6 +39,7 @@ RECORD: Mapping[tuple[str, str], Callable[..., Run | list[Run]]] = {
     ("fig-7-20", "sim"): one_socket_sim,
     ("fig-7-21", "sim"): standard_sim,
     ("own-cats-policies", "sim"): policies_sim,
+    ("own-cats-print-cost", "sim"): print_cost_sim,
 }
 # One simulation is behind all of SysBench's figures.
 MADE_TOGETHER: Mapping[tuple[str, str], tuple[str, ...]] = {
