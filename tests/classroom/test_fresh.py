@@ -94,6 +94,8 @@ def test_same_takes_any_kind_of_number_and_list():
     assert not fresh.same("12", ["1", "2"])
     assert not fresh.same([1, 2, 3], [1, 2])
     assert fresh.same({"a": (1,)}, {"a": [1]})
+    assert fresh.same(np.array(["more"]), ["more"])
+    assert not fresh.same(np.array(["more"]), ["fewer"])
     assert not fresh.same(None, 0)
     assert not fresh.same(True, "True")
 

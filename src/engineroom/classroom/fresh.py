@@ -157,6 +157,8 @@ def same(got: Any, wanted: Any) -> bool:
     if isinstance(wanted, _Raised) or isinstance(got, _Raised):
         return bool(got == wanted)
     if wanted is None or isinstance(wanted, str | bytes):
+        if type(got) in (np.str_, np.bytes_):
+            got = got.item()
         return type(got) is type(wanted) and bool(got == wanted)
     if _is_number(wanted):
         if not _is_number(got):
