@@ -76,7 +76,9 @@ def handed_out(tmp_path):
 def graded(handed_out, tmp_path):
     """A function from answers, by student, to results by student and question."""
 
-    def grade(answers: dict[str, str], *, isolation: str = "auto", seconds: float = 3.0):
+    def grade(
+        answers: dict[str, str], *, isolation: str = "auto", seconds: float = 2, wall_seconds: float = 60
+    ):
         folder = tmp_path / "submissions"
         shutil.rmtree(folder, ignore_errors=True)
         for student, answer in answers.items():
@@ -90,7 +92,7 @@ def graded(handed_out, tmp_path):
             submissions.read_class(handed_out),
             out=out,
             hidden=grading.secrets(handed_out, folder, out),
-            limits=Limits(seconds=seconds, memory_mib=1024),
+            limits=Limits(seconds=seconds, wall_seconds=wall_seconds, memory_mib=1024),
             jobs=2,
             isolation=isolation,
         )
@@ -152,7 +154,8 @@ def test_an_attack_costs_its_question_and_nothing_else(graded):
     results = graded(HARMLESS_TO_THE_MACHINE | {"right": RIGHT["double"]})
     assert_only_q1_is_lost(results, HARMLESS_TO_THE_MACHINE)
     assert results["right", "q1"].points == 2
-    assert "longer than 3 seconds" in results["infinite loop", "q1"].note
+    assert "more than 2 seconds of processor time" in results["infinite loop", "q1"].note
+    assert "more than 2 seconds of processor time" in results["infinite loop in the cell", "q1"].note
     assert "exit code 0" in results["os._exit", "q1"].note
     assert "SIGSEGV" in results["segfault", "q1"].note
     assert "MemoryError" in results["10 GB", "q1"].failures[0]["said"]
@@ -161,12 +164,23 @@ def test_an_attack_costs_its_question_and_nothing_else(graded):
 def test_limits_alone_hold_off_what_breaks_the_own_process(graded):
     chosen = ("infinite loop", "sys.exit", "os._exit in the cell", "10 GB", "patched grader")
     attacks = {name: HARMLESS_TO_THE_MACHINE[name] for name in chosen}
-    assert_only_q1_is_lost(graded(attacks, isolation="limits"), attacks)
+    results = graded(attacks, isolation="limits")
+    assert_only_q1_is_lost(results, attacks)
+    assert "more than 2 seconds of processor time" in results["infinite loop", "q1"].note
+
+
+def test_an_answer_that_sleeps_ends_by_the_clock_and_says_so(graded):
+    sleeps = notebook(
+        "import time\ndef double(n):\n    time.sleep(99)\n    return 2 * n", triple="def triple(n):\n    ..."
+    )
+    results = graded({"sleeps": sleeps}, wall_seconds=3)
+    assert results["sleeps", "q1"].points == 0
+    assert "longer than 3 seconds by the clock" in results["sleeps", "q1"].note
 
 
 def test_a_fork_bomb_ends_with_its_question(graded):
     bomb = "import os\nwhile True:\n    try:\n        os.fork()\n    except OSError:\n        pass"
-    assert_only_q1_is_lost(graded({"bomb": bomb}), ["bomb"])
+    assert_only_q1_is_lost(graded({"bomb": bomb}, wall_seconds=6), ["bomb"])
 
 
 def test_namespaces_hide_files_tests_network_and_processes(graded, handed_out, tmp_path):

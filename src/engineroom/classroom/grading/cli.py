@@ -36,7 +36,11 @@ def classes() -> None:
 @click.option("--format", "form", type=click.Choice(sheets.FORMS), default="csv", show_default=True)
 @click.option("--jobs", type=click.IntRange(1, 64), help="Questions at once; one per processor unless told.")
 @click.option(
-    "--seconds", type=click.FloatRange(1, 3600), default=20, show_default=True, help="Per question."
+    "--seconds",
+    type=click.FloatRange(1, 3600),
+    default=20,
+    show_default=True,
+    help="Of processor time per question; three times as many by the clock.",
 )
 @click.option(
     "--memory-mib", type=click.IntRange(512, 1 << 20), default=2048, show_default=True, help="Per question."
@@ -85,7 +89,7 @@ def grade(
         handouts,
         out=out,
         hidden=secrets,
-        limits=Limits(seconds=seconds, memory_mib=memory_mib),
+        limits=Limits(seconds=seconds, wall_seconds=3 * seconds, memory_mib=memory_mib),
         jobs=jobs or os.cpu_count() or 1,
         isolation=isolation,
     )

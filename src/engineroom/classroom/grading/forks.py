@@ -71,8 +71,8 @@ def main(kind: str, descriptor: int) -> None:
         try:
             receive(control)  # the order to end
         finally:
-            status = _end(*running)
-        send(control, {"status": status})
+            status, cpu_seconds = _end(*running)
+        send(control, {"status": status, "cpu_seconds": cpu_seconds})
 
 
 def _start_judge(order: dict[str, Any], descriptors: list[int]) -> tuple[int, int]:
@@ -160,8 +160,8 @@ def _alone(what: Any) -> None:
         os._exit(code)
 
 
-def _end(outer: int, inner: int) -> int:
-    """How the process ended: its exit code, or the signal as a negative number; -9 if only we ended it."""
+def _end(outer: int, inner: int) -> tuple[int, float]:
+    """How the process ended: its exit code, or the signal as a negative number; -9 if only we ended it. And its processor time."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(
             inner, signal.SIGKILL
@@ -169,9 +169,9 @@ def _end(outer: int, inner: int) -> int:
     if _is_running(outer):
         with contextlib.suppress(ProcessLookupError):
             os.kill(inner, signal.SIGKILL)
-    _, status = os.waitpid(outer, 0)
+    _, status, usage = os.wait4(outer, 0)
     code = os.waitstatus_to_exitcode(status)
-    return 128 - code if code > 128 else code
+    return 128 - code if code > 128 else code, usage.ru_utime + usage.ru_stime
 
 
 def _is_running(process: int) -> bool:

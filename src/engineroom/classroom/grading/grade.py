@@ -171,7 +171,7 @@ class _Pair:
     ) -> Result:
         """One question; whatever the answer does, this returns in the time limit and a moment."""
         question = key[2]
-        limits = self._base["limits"]
+        limits = Limits(**self._base["limits"])
         answers = given.answers[question]
         ours = [cell["source"] for cell in cells if cell["name"] == "given"]
         theirs, mine = socket.socketpair()
@@ -187,7 +187,7 @@ class _Pair:
                 "given": ours,
                 "answers": answers,
                 "test": given.tests[question],
-                "memory_mib": limits["memory_mib"],
+                "memory_mib": limits.memory_mib,
                 "seed": self._seed,  # in the order to the grading process only
             },
             (mine.fileno(), told),
@@ -197,7 +197,7 @@ class _Pair:
         os.close(told)
         is_late, text = False, b""
         while True:
-            patience = begun + limits["seconds"] - time.monotonic()
+            patience = begun + limits.wall_seconds - time.monotonic()
             if patience <= 0 or not select.select([heard], [], [], patience)[0]:
                 is_late = True
                 break
@@ -208,7 +208,7 @@ class _Pair:
         os.close(heard)
         forks.send(self._student, {})
         forks.send(self._judge, {})
-        status = forks.receive(self._student)[0]["status"]
+        ended = forks.receive(self._student)[0]
         forks.receive(self._judge)
         shutil.rmtree(scratch, ignore_errors=True)
         return _result(
@@ -216,9 +216,9 @@ class _Pair:
             given,
             digest,
             text=text,
-            status=status,
+            ended=_ended(ended["status"], ended["cpu_seconds"], limits),
             is_late=is_late,
-            seconds=limits["seconds"],
+            wall_seconds=limits.wall_seconds,
             has_answer=len(cells) > len(ours),
         )
 
@@ -229,9 +229,9 @@ def _result(
     digest: str,
     *,
     text: bytes,
-    status: int,
+    ended: str,
     is_late: bool,
-    seconds: float,
+    wall_seconds: float,
     has_answer: bool,
 ) -> Result:
     most = given.points[key[2]]
@@ -249,11 +249,11 @@ def _result(
     ]
     missing = [name for name in names if name not in cases]
     if is_late:
-        notes.append(f"it took longer than {seconds:g} seconds")
+        notes.append(f"it took longer than {wall_seconds:g} seconds by the clock")
     elif missing:
         notes.append("the grading process ended early")
     if any("its process ended" in each["said"] for each in failures):
-        notes.append(_ended(status))
+        notes.append(ended)
     failures += [
         {
             "name": name,
@@ -274,7 +274,11 @@ def _points(most: float, passed: int, tests: int) -> float:
     return most if passed == tests else round(PARTIAL * most * passed / tests, 4)
 
 
-def _ended(status: int) -> str:
+def _ended(status: int, cpu_seconds: float, limits: Limits) -> str:
+    # The kernel's limit is kept by SIGXCPU, or by SIGKILL in a process table of its own. It counts by
+    # samples: on a full machine up to a quarter more than was used.
+    if -status in (signal.SIGKILL, signal.SIGXCPU) and cpu_seconds > limits.seconds / 2:
+        return f"it used more than {limits.seconds:g} seconds of processor time"
     if status < 0:
         with contextlib.suppress(ValueError):
             return f"its process was ended by {signal.Signals(-status).name}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 import resource
 import struct
@@ -29,9 +30,13 @@ INNER_ID, NOBODY = 1000, 65534
 
 @dataclass(frozen=True)
 class Limits:
-    """Of one question."""
+    """Of one question. `seconds` are the processor's, of each of its processes; `wall_seconds` end an answer that sleeps.
+
+    These are many, since a right answer waits for the processor where much else runs.
+    """
 
     seconds: float = 20
+    wall_seconds: float = 60
     memory_mib: int = 2048
     processes: int = 32
     file_mib: int = 16
@@ -64,7 +69,7 @@ def close_in(scratch: Path, hidden: list[Path], limits: Limits, *, is_in_namespa
     for which, most in (
         (resource.RLIMIT_AS, limits.memory_mib * mib),
         (resource.RLIMIT_FSIZE, limits.file_mib * mib),
-        (resource.RLIMIT_CPU, int(limits.seconds) + 1),
+        (resource.RLIMIT_CPU, math.ceil(limits.seconds)),
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_NOFILE, 1024),
         # Without a namespace the kernel would count all that the instructor runs.
