@@ -82,7 +82,13 @@ def statements_live(
                             "server": server.version,
                         }
                     )
-    return sitting.run("own-read-views-statements", rows, repetitions=repetitions, columns=COLUMNS)
+    return sitting.run(
+        "own-read-views-statements",
+        rows,
+        repetitions=repetitions,
+        columns=COLUMNS,
+        counts="what one session's thread took of latches, in the median of the repetitions",
+    )
 
 
 def _counts(server: Any, repetitions: int) -> Iterator[tuple[str, str, dict[str, float]]]:
