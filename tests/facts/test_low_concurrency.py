@@ -106,7 +106,10 @@ def test_the_hash_index_is_told_as_the_cause_where_a_loss_goes_with_it(made):
     assert "The index makes 75 percent of the loss as installed." in seen.told
     assert "asks the buffer pool for 1.0 pages with the index and for 3.0 without it" in seen.told
     assert "hash index: join by primary key." in seen.told
-    assert "it costs 8.0.15; as installed 1.50 times (1.50 to 1.50)" in seen.published
+    assert (
+        "what it costs 8.0.15 with equal settings, and 1.50 times (1.50 to 1.50) as installed"
+        in seen.published
+    )
 
 
 def test_a_loss_that_stays_without_the_hash_index_is_not_the_index_s(made):
@@ -206,33 +209,46 @@ def test_kernels_are_told_of_one_column_and_one_thread(made):
             "fields series repeat field_ns",
             *((fields, series, 0, ns) for fields in ("integers", "mixed") for series, ns in both),
             summary="min",
+            tables={
+                "code": pd.DataFrame(
+                    {"series": ["none", "inline_stream", "cold_call"], "hot_bytes": [395, 860, 397]}
+                )
+            },
         )
         for both in ((("none", 4.0), ("cold_call", 3.0)), (("none", 3.0), ("cold_call", 6.0)))
     ]
     assert list(Kernels.of(lists, commits=commits, fatal=fatal).texts().values()) == [
         "1.5",
         "0.75 to 2.00 times",
+        "395",
+        "860",
+        "397",
+        low_concurrency.lists_said(lists),
         "1.50 times (1.50 to 1.50)",
         "1.33 times (1.33 to 1.33)",
     ]
 
 
+def _shares(made, *inserted, installed=()):
+    """Inserted rows and a full scan of one sitting; `inserted` is share, low and high with equal settings."""
+    rows = [
+        ("insert rows", EQUAL, "value lists", 0, 85.0, 500.0, 0.17, 0.1, 0.2),
+        ("insert rows", EQUAL, "fatal path", 0, 5.0, 500.0, 0.01, 0.0, 0.02),
+        ("insert rows", EQUAL, "all causes", 0, 90.0, 500.0, *inserted),
+        ("full scan", EQUAL, "value lists", 0, 0.0, -10.0, 0.0, 0.0, 0.0),
+        ("full scan", EQUAL, "fatal path", 0, 5.0, -10.0, -0.5, -0.6, -0.4),
+        ("full scan", EQUAL, "all causes", 0, 5.0, -10.0, -0.5, -0.6, -0.4),
+        *(("insert rows", INSTALLED, "all causes", 0, 90.0, 900.0, share, 0.0, 0.2) for share in installed),
+    ]
+    columns = "operation settings series repeat explained_ns difference_ns share share_low share_high"
+    return made("own-low-concurrency-share", "live", columns, *rows)
+
+
 def test_all_causes_together_are_told_of_inserts_with_their_interval(made):
-    run = made(
-        "own-low-concurrency-share",
-        "live",
-        "operation series repeat explained_ns difference_ns share share_low share_high",
-        ("insert rows", "value lists", 0, 85.0, 500.0, 0.17, 0.1, 0.2),
-        ("insert rows", "fatal path", 0, 5.0, 500.0, 0.01, 0.0, 0.02),
-        ("insert rows", "all causes", 0, 90.0, 500.0, 0.18, 0.14, 0.21),
-        ("full scan", "value lists", 0, 0.0, -10.0, 0.0, 0.0, 0.0),
-        ("full scan", "fatal path", 0, 5.0, -10.0, -0.5, -0.6, -0.4),
-        ("full scan", "all causes", 0, 5.0, -10.0, -0.5, -0.6, -0.4),
-    )
-    seen = Share.of(run)
-    assert (seen.insert_percent, seen.insert_least_percent, seen.insert_most_percent) == pytest.approx(
-        (18, 14, 21)
-    )
+    seen = Share.of(_shares(made, 0.18, 0.14, 0.21))
+    assert (seen.insert_percent, seen.insert_installed) == (18, "not measured as installed")
+    assert seen.repeats_percent == seen.sittings_percent == pytest.approx((14, 21))
+    assert seen.n_sittings == 1
     assert seen.table.rows.to_numpy().tolist() == [
         ["insert rows", EQUAL, "85.0", "5.0", "500.0"],
         ["full scan", EQUAL, "0.0", "5.0", "-10.0"],
@@ -244,6 +260,38 @@ def test_all_causes_together_are_told_of_inserts_with_their_interval(made):
         "fatal path",
         "measured difference",
     ]
+
+
+def test_the_interval_of_all_sittings_holds_each_of_them(made):
+    """Also of an older one, which does not say its settings."""
+    old = _shares(made, 0.11, 0.09, 0.12)
+    old = old.with_table(old.table.drop(columns="settings"))
+    seen = Share.of(_shares(made, 0.36, 0.35, 0.37, installed=[0.1]), others=[old])
+    assert seen.sittings_percent == pytest.approx((9, 37))
+    assert seen.repeats_percent == pytest.approx((35, 37))
+    assert (seen.n_sittings, seen.insert_installed) == (2, "10 percent as installed")
+
+
+def test_what_a_profile_gains_is_counted_by_kernel(made):
+    rows = [
+        (workload, kernel, variant, build, 0, 10.0 if build == "plain" else gain)
+        for kernel, variant, gain in (
+            ("insert_values", "deque_9_7", 9.0),
+            ("field_store", "inline_stream", 11.0),
+        )
+        for workload in ("narrow", "wide")
+        for build in ("plain", "narrow", "wide")
+    ]
+    run = made("own-low-concurrency-pgo", "kernel", "workload kernel variant series repeat cpu_ns", *rows)
+    assert low_concurrency.Trained.of(run).said == (
+        "Trained on the workload that is measured, 2 of 4 cells get faster: fatal path 0 of 2, value lists 2 of 2."
+    )
+
+
+def test_a_recording_of_lists_in_one_process_is_said_to_count_page_faults_by_chance(made):
+    one = ("own-low-concurrency-lists", "kernel", "columns series repeat row_ns", (1, "list_5_7", 0, 1.0))
+    assert "chance" in low_concurrency.lists_said(made(*one, summary="min"))
+    assert "warm" in low_concurrency.lists_said(made(*one, summary="median"))
 
 
 def test_others_measurements_are_those_of_the_same_server():

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from engineroom import paths
-from engineroom.compare import EQUAL_SETTINGS
 from engineroom.experiments.low_concurrency import live
 from engineroom.experiments.low_concurrency.settings import (
     EQUAL,
@@ -22,6 +21,7 @@ from engineroom.experiments.low_concurrency.settings import (
 )
 from engineroom.facts import Facts, Range, Text, fact, span
 from engineroom.figures.drawing import origin_of
+from engineroom.figures.low_concurrency import own_low_concurrency_pgo
 from engineroom.figures.table import Table
 from engineroom.runs import Run, newest, recorded
 from engineroom.servers.catalogue import release
@@ -164,7 +164,8 @@ class Installed(Facts):
                     else f"For no operation does the hash index of 5.7 make a loss on {new} that stands out of the repeats."
                 )
             ),
-            published=f"With equal settings the join by index costs {new} {joined[0].times()} what it costs {early}; as installed {joined[1].times()}.",
+            published=f"In the recording of all ten operations the join by index costs {new} {joined[0].times()} what it costs {early} with equal "
+            f"settings, and {joined[1].times()} as installed.",
         )
 
 
@@ -243,6 +244,10 @@ class Kernels(Facts):
     cold_ratio: Range = fact(
         span("{:.2f}", "times")
     )  # a field with the fatal path in a cold function, over none: all recordings
+    none_bytes: int = fact()  # of the hot function
+    inline_bytes: int = fact()
+    cold_bytes: int = fact()
+    lists_said: str = fact()
     mtr_8_0_alone: str = fact()  # times the design of 5.7, with an interval
     mtr_threads_off_alone: str = fact()
 
@@ -251,44 +256,98 @@ class Kernels(Facts):
         row_ns = lists.values("columns", "series", y="row_ns")[1]
         field_ns = [run.values("fields", "series", y="field_ns")["integers"] for run in fatal]
         cold = [ns["cold_call"] / ns["none"] for ns in field_ns]
+        hot_bytes = fatal[-1].tables["code"].set_index("series")["hot_bytes"]
         one_thread = commits.table[commits.table["threads"] == 1]
         mtr = one_thread.pivot(index="repeat", columns="series", values="cpu_ns")
         return cls(
             cold_ratio=Range(min(cold), max(cold)),
+            none_bytes=hot_bytes["none"],
+            inline_bytes=hot_bytes["inline_stream"],
+            cold_bytes=hot_bytes["cold_call"],
+            lists_said=lists_said(lists),
             list_ratio=row_ns["deque_9_7"] / row_ns["list_5_7"],
             mtr_8_0_alone=paired_ratio(mtr["mtr_8_0"], mtr["mtr_5_7"]).times(),
             mtr_threads_off_alone=paired_ratio(mtr["mtr_8_0_writer_threads_off"], mtr["mtr_5_7"]).times(),
         )
 
 
+def lists_said(lists: Run) -> str:
+    """What the recording of the lists may have counted besides: its summary tells by which rule it was made."""
+    if lists.summary == "median":
+        return "Each repeat is a process of its own, whose memory is warm."
+    return (
+        "The recording shown is of one process. Which page faults of its first runs it counts is chance, so take the direction from it and not "
+        "the size."
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trained(Facts):
+    """What a profile of the measured workload gains (own-low-concurrency-pgo)."""
+
+    said: str = fact()
+
+    @classmethod
+    def of(cls, run: Run) -> Trained:
+        times = own_low_concurrency_pgo.picture.values(own_low_concurrency_pgo.rows(run))["same"]
+        faster = (
+            (times < 1)
+            .groupby([cell.split(", ")[0] for cell in times.index], sort=False)
+            .agg(["sum", "size"])
+        )
+        each = ", ".join(f"{name} {row['sum']} of {row['size']}" for name, row in faster.iterrows())
+        return cls(
+            said=f"Trained on the workload that is measured, {(times < 1).sum()} of {len(times)} cells get faster: {each}."
+        )
+
+
 @dataclass(frozen=True, kw_only=True)
 class Share(Facts):
-    """How much of what an operation loses all causes explain together (own-low-concurrency-share)."""
+    """How much of what an operation loses all causes explain together (own-low-concurrency-share).
+
+    The interval of one sitting is over its repeats; two sittings differ by more, so the page's interval holds all that count.
+    """
 
     insert_percent: float = fact("{:.0f}")
-    insert_least_percent: float = fact("{:.0f}")
-    insert_most_percent: float = fact("{:.0f}")
+    insert_installed: str = fact()
+    repeats_percent: Range = fact(span("{:.0f}", "percent"))  # over the repeats of the newest sitting
+    sittings_percent: Range = fact(
+        span("{:.0f}", "percent")
+    )  # from the lowest end of a sitting to the highest
+    n_sittings: int = fact()
     table: Table
 
     @classmethod
-    def of(cls, run: Run) -> Share:
+    def of(cls, run: Run, *, others: Sequence[Run] = ()) -> Share:
         place = ["operation", "settings"]
         table = with_settings(run.table)
         is_whole = table["series"] == "all causes"
         whole = table[is_whole].set_index(place)
         parts = table[~is_whole].pivot_table(index=place, columns="series", values="explained_ns", sort=False)
         shown = parts.assign(**{"measured difference": whole["difference_ns"]}).map("{:.1f}".format)
-        inserted = "insert rows", EQUAL
+        inserted, installed = ("insert rows", EQUAL), ("insert rows", INSTALLED)
+        ends = [_ends_of_inserts(each) for each in (*others, run)]
         return cls(
             insert_percent=100 * whole["share"][inserted],
-            insert_least_percent=100 * whole["share_low"][inserted],
-            insert_most_percent=100 * whole["share_high"][inserted],
+            insert_installed=f"{100 * whole['share'][installed]:.0f} percent as installed"
+            if installed in whole.index
+            else "not measured as installed",
+            repeats_percent=ends[-1],
+            sittings_percent=Range(min(each.least for each in ends), max(each.most for each in ends)),
+            n_sittings=len(ends),
             table=Table(
                 shown.reset_index(),
                 "Nanoseconds per operation that each cause explains, and the difference that was measured.",
                 origin_of(run),
             ),
         )
+
+
+def _ends_of_inserts(run: Run) -> Range:
+    """The interval of one sitting for inserted rows with equal settings, in percent."""
+    table = under(run.table, EQUAL)
+    row = table[(table["series"] == "all causes") & (table["operation"] == "insert rows")].iloc[0]
+    return Range(100 * row["share_low"], 100 * row["share_high"])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -299,6 +358,7 @@ class LowConcurrencyFacts(Facts):
     installed: Installed
     memory: Memory
     kernels: Kernels
+    trained: Trained
     share: Share
     join_mcalls_per_s: float = fact(
         "{:.1f}"
@@ -331,6 +391,7 @@ def facts() -> LowConcurrencyFacts:
     published = pd.read_csv(paths.data() / "published" / "independent.csv", keep_default_na=False)
     calls = newest("num-deg-2", "live").values("series", y="value")
     operations = newest("own-low-concurrency-operations", "live")
+    share = newest("own-low-concurrency-share", "live")
     return LowConcurrencyFacts(
         operations=Operations.of(operations),
         installed=Installed.of(operations),
@@ -340,8 +401,16 @@ def facts() -> LowConcurrencyFacts:
             commits=newest("num-deg-3", "kernel"),
             fatal=recorded("own-low-concurrency-fatal", "kernel"),
         ),
-        share=Share.of(newest("own-low-concurrency-share", "live")),
+        trained=Trained.of(newest("own-low-concurrency-pgo", "kernel")),
+        share=Share.of(
+            share,
+            others=[
+                run
+                for run in recorded("own-low-concurrency-share", "live")
+                if run.n != share.n and not run.withdrawn and not run.not_attributable
+            ],
+        ),
         join_mcalls_per_s=calls["hot_calls_per_second"] / 1e6,
         independent=independent(published),
-        settings=settings(EQUAL_SETTINGS),
+        settings=settings(OPTIONS[EQUAL]),
     )

@@ -1,7 +1,7 @@
 """One client against four generations: what an operation costs the server, and what a row of an INSERT takes in memory.
 
 Rules, fixed before the first run. 9.7.4 stands for late 8.0: the lists, the record offsets and the fatal path are in its source as
-in 8.0.39. 8.0.15 stands for early 8.0; it does not have the kilobyte a row yet, so it never stands for late 8.0. `older` and
+in 8.0.39. 8.0.15 stands for early 8.0; it does not have the kilobyte per row yet, so it never stands for late 8.0. `older` and
 `newer` of a figure are named in the run's column `server`. No build with the sources' repairs runs here, so what asks for
 `optimized` is missing from live runs and decided by kernels alone.
 """
