@@ -43,6 +43,10 @@ def test_each_fact_is_printed_by_its_own_format_under_group_name_and_key():
     }
 
 
+def test_a_range_whose_ends_look_alike_is_printed_once():
+    assert commits(window_ms=Range(120, 120)).texts()["window_ms"] == "120 ms"
+
+
 def test_the_names_follow_from_the_class_alone():
     assert facts.names(PageFacts) == list(PageFacts(servers=3, commits=commits()).texts())
     assert facts.shown_by_cells(PageFacts) == ["commits.text"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import pandas as pd
@@ -33,7 +34,7 @@ def crash_rows():
 
 def test_a_setting_that_loses_nothing_says_never_and_another_the_share_of_its_crashes():
     risks = group_commit.Risks.of(run("own-gc-crashes", crash_rows(), "kernel"))
-    assert (risks.crashes, risks.fewest, risks.durable_lost) == (140_000, 10_000, 0)
+    assert (risks.durable_crashes, risks.fewest, risks.durable_lost) == (20_000, 10_000, 0)
     table = risks.table.rows.set_index("flush/sync")
     assert table.loc["1/1", "power loss: loses"] == "never"
     assert table.loc["2/1", "power loss: loses"] == "25 %"
@@ -60,7 +61,10 @@ def test_groups_are_one_over_acquisitions_and_the_gain_is_of_the_delay():
     live = group_commit.Live.of(run("own-gc-groups", live_rows()))
     assert live.clients == 64
     assert live.commits_per_sync_group_many == 128
-    assert live.commits_per_flush_group_many_delayed == 64
+    assert live.commits_per_flush_group_many == live.commits_per_flush_group_many_delayed == 64
+    assert live.texts()["binlog_fsyncs_per_commit_one"] == "1.00"
+    assert live.texts()["redo_fsyncs_per_commit_one"] == "1.00"
+    assert live.binlog_fsyncs_per_commit_many_delayed == live.binlog_fsyncs_per_commit_many_new == 1 / 64
     assert live.commits_per_flush_group_relaxed == (64, 64)
     assert live.gain_delay_ratio == 2
     assert live.texts()["fsync_ms"] == "1 ms"
@@ -93,12 +97,19 @@ def gain_rows(columns):
 
 
 def test_a_gain_is_the_modified_over_the_original():
-    gain = group_commit.Gain.of(run("tab-gc-1", gain_rows((32, 64, 128, 256)), "sim"))
+    usual = run("tab-gc-1", gain_rows((32, 64, 128, 256)), "sim")
+    halved = usual.table.assign(parameter="pause_ps", factor=0.5)
+    slower = halved["transactions_per_second"].mask(halved["series"] == "modified", 1.0)
+    raised = halved.assign(factor=1.5, transactions_per_second=slower)
+    gain = group_commit.Gain.of(dataclasses.replace(usual, tables={"varied": pd.concat([halved, raised])}))
     assert gain.ratio[256] == pytest.approx(1.5)
     assert gain.published_ratio[32] == pytest.approx(1.055, abs=0.001)
+    assert (gain.varied, gain.flips) == (2, 1)
+    assert gain.varied_ratio == pytest.approx((1 / (100 * 256 * 2), 1.5))
     durable = group_commit.Durable.of(run("own-gc-durable", gain_rows((1, 256)), "sim"))
     assert durable.fsyncs_per_transaction_5_5[1] == 2
     assert durable.gain_over_5_5_ratio == 3
+    assert durable.gain_before_ratio == pytest.approx(1.5)
 
 
 def test_what_is_crashed_for_the_page_loses_nothing():

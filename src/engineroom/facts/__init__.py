@@ -46,10 +46,11 @@ class Text(str):
 
 
 def span(each: str, unit: str) -> Callable[[Range], str]:
-    """How a Range is printed: "210 to 840 ms"."""
+    """How a Range is printed: "210 to 840 ms", and "1.00 ms" where both ends look alike."""
 
     def shown(value: Range) -> str:
-        return f"{each.format(value.least)} to {each.format(value.most)} {unit}".rstrip()
+        ends = dict.fromkeys((each.format(value.least), each.format(value.most)))
+        return f"{' to '.join(ends)} {unit}".rstrip()
 
     return shown
 

@@ -12,7 +12,9 @@ from engineroom.experiments.group_commit.crashes import DURABILITIES
 from engineroom.experiments.group_commit.model import against_live
 from engineroom.facts import Facts, Range, fact, span
 from engineroom.figures.table import Table
+from engineroom.ledger import sensitivity
 from engineroom.runs import Run, newest
+from engineroom.simulating.variations import SEED
 
 __all__ = ["GroupCommitFacts", "facts"]
 
@@ -56,8 +58,8 @@ class Crashed(Facts):
 class Risks(Facts):
     """What 10,000 crashes of each design did under each setting (own-gc-crashes, kernel)."""
 
-    crashes: int = fact("{:,}")
     fewest: int = fact("{:,}")  # of one design, setting and kind of crash
+    durable_crashes: int = fact("{:,}")
     durable_lost: int = fact()
     table: Table
 
@@ -66,8 +68,8 @@ class Risks(Facts):
         table = run.table
         durable = table[table["durability"] == DURABLE]
         return cls(
-            crashes=int(table["crashes"].sum()),
             fewest=int(table["crashes"].min()),
+            durable_crashes=int(durable["crashes"].sum()),
             durable_lost=int(durable[["lost", "only_in_binlog", "only_in_engine"]].to_numpy().sum()),
             table=Table(
                 risks_table(table),
@@ -113,9 +115,14 @@ class Gain(Facts):
     published_ratio: Mapping[int, float] = fact("{:.2f}", keys=(32, 256))
     redo_writes_per_transaction_original: float = fact("{:.2f}")
     redo_writes_per_transaction_modified: float = fact("{:.2f}")
+    varied: int = fact()  # halved or raised numbers of the machine and the load
+    flips: int = fact()  # of them change the verdict
+    varied_ratio: Range = fact(span("{:.2f}", ""))  # with 256 clients, over all of them
 
     @classmethod
     def of(cls, run: Run) -> Gain:
+        moves = sensitivity.farthest(sensitivity.sensitivity([run]))
+        moves = moves[moves["parameter"] != SEED]
         tps = run.values("series", "threads", y="transactions_per_second")
         writes = run.values("series", "threads", y="redo_writes_per_transaction")
         theirs = published.in_our_columns("tab-gc-1").set_index(["series", "threads"])[
@@ -127,7 +134,17 @@ class Gain(Facts):
             published_ratio={n: theirs["modified", n] / theirs["original", n] for n in clients},
             redo_writes_per_transaction_original=writes["original", 256],
             redo_writes_per_transaction_modified=writes["modified", 256],
+            varied=len(moves),
+            flips=int(moves["flips"].sum()),
+            varied_ratio=_varied_ratio(run.tables["varied"]),
         )
+
+
+def _varied_ratio(varied: pd.DataFrame) -> Range:
+    crowd = varied[varied["threads"] == 256]
+    tps = crowd.pivot_table("transactions_per_second", ["parameter", "factor"], "series")
+    ratio = tps["modified"] / tps["original"]
+    return Range(float(ratio.min()), float(ratio.max()))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,17 +155,20 @@ class Durable(Facts):
     fsyncs_per_transaction_5_6: Mapping[int, float] = fact("{:.2f}", keys=(1, 256))
     fsyncs_per_transaction_5_7_6: Mapping[int, float] = fact("{:.2f}", keys=(1, 256))
     gain_ratio: float = fact("{:.2f}")  # of 5.7.6 over 5.6 with 256 clients
+    gain_before_ratio: float = fact("{:.2f}")  # the largest with fewer
     gain_over_5_5_ratio: float = fact("{:.0f}")
 
     @classmethod
     def of(cls, run: Run) -> Durable:
         fsyncs = run.values("series", "threads", y="fsyncs_per_transaction")
         tps = run.values("series", "threads", y="transactions_per_second")
+        gain = tps["modified"] / tps["original"]
         return cls(
             fsyncs_per_transaction_5_5={n: fsyncs["serialised", n] for n in (1, 256)},
             fsyncs_per_transaction_5_6={n: fsyncs["original", n] for n in (1, 256)},
             fsyncs_per_transaction_5_7_6={n: fsyncs["modified", n] for n in (1, 256)},
-            gain_ratio=tps["modified", 256] / tps["original", 256],
+            gain_ratio=gain[256],
+            gain_before_ratio=float(gain[gain.index < 256].max()),
             gain_over_5_5_ratio=tps["modified", 256] / tps["serialised", 256],
         )
 
@@ -160,10 +180,14 @@ class Live(Facts):
     clients: int = fact()  # the most that were tried
     fsync_ms: float = fact("{:g} ms")
     binlog_fsyncs_per_commit_one: Range = fact(span("{:.2f}", ""))
+    redo_fsyncs_per_commit_one: Range = fact(span("{:.2f}", ""))
     binlog_fsyncs_per_commit_many: Range = fact(span("{:.2f}", ""))
+    binlog_fsyncs_per_commit_many_new: float = fact("{:.3f}")  # on the newest server
+    binlog_fsyncs_per_commit_many_delayed: float = fact("{:.3f}")
     commits_per_flush_group_relaxed: Range = fact(span("{:.1f}", ""))  # least and most of the servers, 2/1000
     commits_per_sync_group_many: float = fact("{:.0f}")
     commits_per_sync_group_many_delayed: float = fact("{:.0f}")
+    commits_per_flush_group_many: float = fact("{:.0f}")
     commits_per_flush_group_many_delayed: float = fact("{:.0f}")
     p50_one_ms: float = fact("{:.1f} ms")
     p50_one_delayed_ms: float = fact("{:.1f} ms")
@@ -180,20 +204,25 @@ class Live(Facts):
             return run.values("setting", "series", "clients", y=column)
 
         most = int(run.table["clients"].max())
-        binlog = seen("binlog_fsyncs_per_commit")
+        binlog, redo = seen("binlog_fsyncs_per_commit"), seen("redo_fsyncs_per_commit")
         sync, flush = seen("sync_groups_per_commit"), seen("flush_groups_per_commit")
         p50, cpu, tps = seen("latency_ms_p50"), seen("cpu_us_per_commit"), seen("transactions_per_second")
         servers = sorted(set(run.table["series"]))
         one, many = [[binlog[DURABLE, name, n] for name in servers] for n in (1, most)]
+        redo_one = [redo[DURABLE, name, 1] for name in servers]
         relaxed = [1 / flush[RELAXED, name, most] for name in servers]
         return cls(
             clients=most,
             fsync_ms=run.provenance["fsync_us"] / 1000,
             binlog_fsyncs_per_commit_one=Range(min(one), max(one)),
+            redo_fsyncs_per_commit_one=Range(min(redo_one), max(redo_one)),
             binlog_fsyncs_per_commit_many=Range(min(many), max(many)),
+            binlog_fsyncs_per_commit_many_new=binlog[DURABLE, NEW, most],
+            binlog_fsyncs_per_commit_many_delayed=binlog[DELAYED, NEW, most],
             commits_per_flush_group_relaxed=Range(min(relaxed), max(relaxed)),
             commits_per_sync_group_many=1 / sync[DURABLE, NEW, most],
             commits_per_sync_group_many_delayed=1 / sync[DELAYED, NEW, most],
+            commits_per_flush_group_many=1 / flush[DURABLE, NEW, most],
             commits_per_flush_group_many_delayed=1 / flush[DELAYED, NEW, most],
             p50_one_ms=p50[DURABLE, NEW, 1],
             p50_one_delayed_ms=p50[DELAYED, NEW, 1],
