@@ -15,9 +15,6 @@ MASTERS = handouts.masters()
 each_master = pytest.mark.parametrize("master", MASTERS, ids=lambda master: master.stem)
 KINDS = ("prediction", "design", "diagnosis", "derivation", "rule")
 
-# Right answers in other words are written for these questions.
-IN_OTHER_WORDS = {master.stem for master in MASTERS if (master.parent / "right" / master.name).exists()}
-
 # What the balance of kinds still lacks, by chapter. Whoever adds an exercise of the kind takes it out here.
 LACKING = {
     "binlog": {"few rules", "prediction", "two diagnoses"},
@@ -46,17 +43,16 @@ def trials():
 @each_master
 def test_right_answers_in_other_words_pass(trials, master):
     tried = trials(master)
-    right = handouts.right_answers(master) if master.stem in IN_OTHER_WORDS else []
+    right = handouts.right_answers(master)
     failed = [(each.question, each.misconception, tried[each.question].failures(each.code)) for each in right]
     assert [each for each in failed if each[2]] == []
 
 
 def test_each_question_has_three_right_answers_in_other_words():
     for master in MASTERS:
-        if master.stem in IN_OTHER_WORDS:
-            questions = set(re.findall(r"^name: (q\d+)$", master.read_text(), re.MULTILINE))
-            counted = Counter(each.question for each in handouts.right_answers(master))
-            assert questions == {question for question, n in counted.items() if n >= 3}, master.stem
+        questions = set(re.findall(r"^name: (q\d+)$", master.read_text(), re.MULTILINE))
+        counted = Counter(each.question for each in handouts.right_answers(master))
+        assert questions == {question for question, n in counted.items() if n >= 3}, master.stem
 
 
 def lacks(master) -> set[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import random
 from dataclasses import dataclass
 from typing import Literal
@@ -56,6 +57,7 @@ def flush_cases(seed: int = 0) -> dict[str, FlushCase]:
     return dict(zip("ABCDEF", chosen, strict=True))
 
 
+@functools.cache
 def flushes(case: FlushCase) -> Flushes:
     """What the simulated machine counts."""
     machine = parameters(MACHINE) | {"disk_fsync_quantiles_ps": [case.fsync_us * 1_000_000]}
