@@ -15,6 +15,9 @@ from engineroom import paths
 from engineroom.servers.catalogue import resolve
 from engineroom.servers.providers import unpack
 
+# Podman's own, of a user who has its store and no XDG_RUNTIME_DIR: whatever asks Podman makes them, and they stay until the machine stops.
+OF_PODMAN = ("podman-run-", "containers-user-")
+
 
 def leftovers(cache: Path, sockets: Path) -> list[str]:
     """Processes and files that a server, a download or an initialisation left."""
@@ -24,7 +27,8 @@ def leftovers(cache: Path, sockets: Path) -> list[str]:
         if any(str(cache) in word for word in process.info["cmdline"] or ())
         and process.status() != psutil.STATUS_ZOMBIE
     ]
-    half = [*cache.glob("instances/*"), *cache.glob("*/.new-*"), *sockets.iterdir()]
+    half = [*cache.glob("instances/*"), *cache.glob("*/.new-*")]
+    half += [each for each in sockets.iterdir() if not each.name.startswith(OF_PODMAN)]
     return found + [str(path) for path in half]
 
 

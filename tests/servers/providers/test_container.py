@@ -184,6 +184,18 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+@pytest.fixture
+def podman_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The empty home of a plain user."""
+    folder = tmp_path / "home"
+    folder.mkdir()
+    monkeypatch.setenv("HOME", str(folder))
+    for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "CONTAINER_HOST", "ENGINEROOM_ENGINE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    return folder
+
+
 def client(folder: Path, name: str, script: str) -> None:
     (folder / name).write_text(f"#!/bin/sh\n{script}\n")
     (folder / name).chmod(0o755)
@@ -213,11 +225,40 @@ def test_docker_without_the_image(path: Path):
 
 
 @pytest.mark.usefixtures("cache")
-def test_podman_serves_when_docker_has_no_engine(path: Path):
+def test_podman_serves_when_docker_has_no_engine(path: Path, podman_home: Path):
     client(path, "docker", "exit 1")
     client(path, "podman", "echo 5.4")
+    (podman_home / ".local" / "share" / "containers" / "storage").mkdir(parents=True)
     assert container.engine() == "podman"
     assert container.refusal(resolve("9.7")) is None
+
+
+def test_podman_is_not_asked_for_a_user_who_has_never_used_it(
+    path: Path, podman_home: Path, monkeypatch: pytest.MonkeyPatch
+):
+    client(path, "podman", f"echo asked > {podman_home}/asked")
+    assert container.engine() is None
+    assert (
+        container.refusal(resolve("9.7"))
+        == "Podman has no images of this user; `podman pull mysql:9.7` brings it"
+    )
+    assert list(podman_home.iterdir()) == []
+    monkeypatch.setenv("ENGINEROOM_ENGINE", "podman")
+    assert container.engine() == "podman"
+    assert (podman_home / "asked").exists()
+
+
+def test_podman_is_asked_by_root_and_where_its_store_is_elsewhere(
+    path: Path, podman_home: Path, monkeypatch: pytest.MonkeyPatch
+):
+    client(path, "podman", "echo 5.4")
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "geteuid", lambda: 0)
+        assert container.engine() == "podman"
+    assert container.engine() is None
+    (podman_home / ".config" / "containers").mkdir(parents=True)
+    (podman_home / ".config" / "containers" / "storage.conf").touch()
+    assert container.engine() == "podman"
 
 
 def test_an_exact_release_has_the_official_image_of_that_release():
@@ -249,7 +290,7 @@ def test_the_client_gets_the_password_in_its_environment_only(
 def test_an_engine_that_cannot_start_the_image_is_named_and_the_way_around_it(path: Path):
     client(
         path,
-        "podman",
+        "docker",
         'case "$1" in version) echo 5;; image) echo id;; run) echo "rlimits: permission denied" >&2; exit 126;; esac',
     )
     with pytest.raises(

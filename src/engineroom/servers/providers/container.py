@@ -2,6 +2,8 @@
 
 Nothing is pulled: an image that is not here is named in the refusal with the command that brings it.
 `ENGINEROOM_IMAGE_9_7` names another image for a series, `ENGINEROOM_ENGINE` another client than the first that answers.
+Podman makes its store in the user's home and folders among the temporary files with any command, even with `--version`: a user who has
+no store yet has no image either, and Podman is not asked.
 An image must take server options as arguments and the password of root from `MYSQL_ROOT_PASSWORD`, as the official do.
 """
 
@@ -11,6 +13,7 @@ import os
 import secrets
 import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -30,6 +33,8 @@ def refusal(request: Request) -> str | None:
     client = engine()
     if client is None:
         found = [name for name in _candidates() if shutil.which(name)]
+        if "podman" in found and _is_untouched("podman"):
+            return f"Podman has no images of this user; `podman pull {image(request)}` brings it"
         return f"{' and '.join(found)} without an engine that answers" if found else "no Docker or Podman"
     if not _has_image(client, image(request)):
         return f"the image {image(request)} is not here; `{client} pull {image(request)}` brings it"
@@ -99,7 +104,10 @@ def _start(client: str, request: Request, settings: dict[str, Setting], port: in
 
 def engine() -> str | None:
     """The first client whose engine answers."""
-    return next((name for name in _candidates() if shutil.which(name) and _answers(name)), None)
+    return next(
+        (name for name in _candidates() if shutil.which(name) and not _is_untouched(name) and _answers(name)),
+        None,
+    )
 
 
 def image(request: Request) -> str:
@@ -117,6 +125,19 @@ def _variable(request: Request) -> str:
 def _candidates() -> tuple[str, ...]:
     chosen = os.environ.get("ENGINEROOM_ENGINE")
     return (chosen,) if chosen else ENGINES
+
+
+def _is_untouched(client: str) -> bool:
+    """Whether this is Podman, and a plain user of Linux has never used it."""
+    if client != "podman" or client == os.environ.get("ENGINEROOM_ENGINE"):
+        return False
+    if sys.platform != "linux" or os.geteuid() == 0 or "CONTAINER_HOST" in os.environ:
+        return False
+    home = Path.home()
+    data = Path(os.environ.get("XDG_DATA_HOME") or home / ".local" / "share")
+    settings = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
+    places = (data / "containers" / "storage", settings / "containers" / "storage.conf")
+    return not any(place.exists() for place in places)
 
 
 def _answers(client: str) -> bool:
