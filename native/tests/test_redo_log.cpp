@@ -152,6 +152,81 @@ TEST(RedoLog, WhileTheFileIsWrittenMiniTransactionsWaitIn56Alone) {
   EXPECT_GT((appended_beside_a_write_ns<Log57<SimMachine, WrittenUnderMutex>>()), 500'000U);
 }
 
+/// What is flushed when a commit has returned that waited while another thread's write, which flushes nothing, was under way; and
+/// what it was to be.
+template <typename Log>
+std::pair<Lsn, Lsn> flushed_behind_a_write() {
+  SimConfig config;
+  config.pwrite_ps = 1'000'000'000;
+  SimMachine m(config);
+  SimMachine::File file(m, "redo");
+  Log log(m, file, {.writer_threads = false});
+  const std::vector<std::byte> bytes(100);
+  std::pair<Lsn, Lsn> found;
+  m.spawn("writes", [&]() -> Task<> {
+    co_await m.sleep(100'000);
+    const Lsn end = co_await log.end_lsn(m);
+    co_await log.write_up_to(m, end, false);
+  });
+  m.spawn("commits", [&]() -> Task<> {
+    const Appended appended = co_await log.append(m, bytes, false);
+    co_await m.sleep(500'000);
+    const bool is_done = co_await log.write_up_to(m, appended.end_lsn, true);
+    EXPECT_TRUE(is_done);
+    found = {log.flushed_lsn(m), appended.end_lsn};
+  });
+  m.run();
+  return found;
+}
+
+TEST(RedoLog, ACommitDoesNotTakeAnothersWriteForItsFsync) {
+  for (const auto& [flushed, needed] :
+       {flushed_behind_a_write<Log56<SimMachine>>(), flushed_behind_a_write<Log57<SimMachine>>(),
+        flushed_behind_a_write<Log80<SimMachine>>()}) {
+    EXPECT_GE(flushed, needed);
+  }
+}
+
+/// When the last of eight threads has added its page to the flush lists, each of which takes a millisecond for one.
+std::uint64_t eight_pages_added_ns(std::uint64_t instances) {
+  SimConfig config;
+  config.cores_per_socket = 8;
+  SimMachine m(config);
+  SimMachine::File file(m, "redo");
+  Log80<SimMachine> log(
+      m, file, {.flush_list_ns = 1'000'000, .buffer_pool_instances = instances, .writer_threads = false});
+  const std::vector<std::byte> bytes(100);
+  for (int i = 0; i < 8; ++i) {
+    m.spawn("client", [&]() -> Task<> { co_await log.append(m, bytes, true); });
+  }
+  m.run();
+  return m.now();
+}
+
+TEST(FlushLists, AListTakesOnePageAfterTheOtherAndSeveralListsTakeThemAtATime) {
+  EXPECT_GE(eight_pages_added_ns(1), 8'000'000U);
+  EXPECT_LT(eight_pages_added_ns(64), 4'000'000U);
+}
+
+TEST(RedoLog80, WhoAwaitsAGapSleepsUntilItIsClosed) {
+  SimConfig config;
+  SimMachine m(config);
+  SimMachine::File file(m, "redo");
+  Log80<SimMachine> log(m, file, {.writer_threads = false});
+  const std::vector<std::byte> bytes(100);
+  m.spawn("late", [&]() -> Task<> { co_await log.append_late(m, bytes, 10'000'000); });
+  m.spawn("waits", [&]() -> Task<> {
+    co_await m.sleep(1'000'000);
+    const Appended appended = co_await log.append(m, bytes, false);
+    const bool is_done = co_await log.write_up_to(m, appended.end_lsn, false);
+    EXPECT_TRUE(is_done);
+    EXPECT_GE(m.now(), 10'000'000U);
+    EXPECT_LT(m.now(), 11'000'000U) << "who closed the gap told it";
+  });
+  m.run();
+  EXPECT_LT(m.cpu_ns(), 1'000'000U);
+}
+
 TEST(LinkBuffer, TheTailWaitsForTheGapAndMayLagButNeverLeads) {
   SimMachine m(SimConfig{});
   LinkBuffer<SimMachine> links(16, 100);

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
+#include <vector>
 
 #include "machine/sim_machine.hpp"
 #include "redo_log/engine.hpp"
@@ -49,6 +51,28 @@ std::string name_of_test(const testing::TestParamInfo<Design>& info) {
 }
 INSTANTIATE_TEST_SUITE_P(RedoLog, ManySessions, testing::Values(Design::log_5_7, Design::log_8_0),
                          name_of_test);
+
+TEST(RedoEngine, EachDesignRunsItsOwnLog) {
+  const auto runs = [](Design design) {
+    SimMachine m(four_sockets());
+    SimMachine::File file(m, "redo", machine::Bytes::counted);
+    std::string name;
+    with_load(design, m, file, {}, load_of(1), [&](auto& made) {
+      using Log = std::remove_cvref_t<decltype(made.engine.log())>;
+      if constexpr (std::is_same_v<Log, Log56<SimMachine>>) name = "5.6";
+      if constexpr (std::is_same_v<Log, Log57<SimMachine>>) name = "5.7";
+      if constexpr (std::is_same_v<Log, Log80<SimMachine>>) {
+        made.engine.spawn_threads(m);
+        name = m.live_threads() > 0 ? "8.0" : "8.0, writer threads off";
+      }
+    });
+    return name;
+  };
+  for (const Design design :
+       {Design::log_5_6, Design::log_5_7, Design::log_8_0, Design::log_8_0_no_writer_threads}) {
+    EXPECT_EQ(runs(design), names::of(design));
+  }
+}
 
 TEST(Sessions, MoreThanAKernelTakesAreRefusedByTheirNumber) {
   try {
