@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from engineroom import side_by_side
-from engineroom.figures.compared import ratios
+from engineroom.figures.compared import compared, ratios, with_width
 from engineroom.figures.curves import Curves, ticks_that_fit
 from engineroom.figures.dots import Dots
 from engineroom.figures.drawing import NARROW_IN, WIDE_IN
@@ -200,3 +200,26 @@ def test_a_ratio_is_taken_of_ours_and_of_the_published_rows() -> None:
     mine, published = ratios(side_by_side.rows(Run("fig-7-01", "sim", loads, {})), "after", "before")
     assert mine.to_dict() == {1: 2.0}
     assert len(published) > 1
+
+
+def test_a_caption_quotes_no_ratio_of_a_throughput_that_is_hardly_known() -> None:
+    runs = pd.DataFrame(
+        [
+            (n, series, 0, throughput * n, width)
+            for n, width in ((50, 2.0), (100, 9.0), (300, 40.0))
+            for series, throughput in (("before", 1.0), ("after", float(n)))
+        ],
+        columns=["concurrency", "series", "repeat", "tpmC", "half_width_percent"],
+    )
+    labels = {"before": "old", "after": "new"}
+    of = Run("fig-7-01", "sim", runs, {})
+    said = compared(with_width(of), labels, "tpmC", over="after", under="before").caption
+    assert "50.00 at 50 clients and 100.00 at 100" in said
+    assert (
+        "at 100. Beyond 100 clients one of the two is known to 40 % at best, so no ratio is quoted there."
+        in said
+    )
+    without = of.with_table(runs.drop(columns="half_width_percent"))
+    assert (
+        "300.00 at 300" in compared(with_width(without), labels, "tpmC", over="after", under="before").caption
+    )

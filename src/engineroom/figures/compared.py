@@ -8,9 +8,18 @@ from typing import Any
 import pandas as pd
 
 from engineroom.figures.wording import Words, at, each_line
-from engineroom.side_by_side import ours, theirs
+from engineroom.runs import Run
+from engineroom.side_by_side import OURS, ours, rows, theirs
 
-__all__ = ["compared", "ratios"]
+__all__ = ["compared", "ratios", "with_width"]
+
+# A caption quotes no ratio of a throughput that is known to less than this: half of its interval of 95 %.
+KNOWN_PERCENT, WIDTH = 10.0, "half_width_percent"
+
+
+def with_width(run: Run) -> pd.DataFrame:
+    """The rows of a run with how well each value is known, where the run says so."""
+    return rows(run, keep=[WIDTH] if WIDTH in run.table else [])
 
 
 def ratios(table: pd.DataFrame, over: str, under: str) -> tuple[pd.Series[Any], pd.Series[Any]]:
@@ -31,11 +40,28 @@ def compared(
 ) -> Words:
     """`over` divided by `under` at each x; `what` is the quantity, with its unit, `where` what the caption begins with."""
     ratio, told = ratios(table, over, under)
-    first, last = ratio.index[0], ratio.index[-1]
+    known, beyond = _known(table, ratio)
+    first, last = known.index[0], known.index[-1]
+    there = last if last in told.index else told.index[-1]
     said = each_line(ours(table), {series: labels[series] for series in (under, over)}, form)
     return Words(
         alt=f"Log-log line chart of {what} against clients. {said}. {labels[over]} over {labels[under]}: {at(ratio)}; "
         f"published: {at(told)}.",
         caption=f"{where}, {what} with {labels[over]} over {labels[under]}: {ratio[first]:.2f} at {first:g} clients and "
-        f"{ratio[last]:.2f} at {last:g}; the source measured {told.iloc[-1]:.2f} at {told.index[-1]:g}.",
+        f"{ratio[last]:.2f} at {last:g}; the source measured {told[there]:.2f} at {there:g}.{beyond}",
+    )
+
+
+def _known(table: pd.DataFrame, ratio: pd.Series[Any]) -> tuple[pd.Series[Any], str]:
+    """The ratios up to the first place at which a throughput is hardly known, and what is said of the others."""
+    if WIDTH not in table:
+        return ratio, ""
+    mine = table[table["source"] == OURS]
+    width = mine[WIDTH].astype(float).groupby(mine[str(ratio.index.name)]).max().reindex(ratio.index)
+    places = (width <= KNOWN_PERCENT).cumprod().astype(bool)
+    if places.all() or not places.any():
+        return ratio, ""
+    last = ratio.index[places][-1]
+    return ratio[places], (
+        f" Beyond {last:g} clients one of the two is known to {width[~places].min():.0f} % at best, so no ratio is quoted there."
     )

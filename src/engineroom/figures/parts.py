@@ -7,7 +7,7 @@ from functools import partial
 
 import pandas as pd
 
-from engineroom.figures.compared import compared, ratios
+from engineroom.figures.compared import compared, ratios, with_width
 from engineroom.figures.curves import Curves
 from engineroom.figures.dots import Dots
 from engineroom.figures.names import as_found, by_release
@@ -45,6 +45,7 @@ __all__ = [
     "theirs",
     "valued",
     "values",
+    "with_width",
 ]
 
 Rows = pd.DataFrame

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from engineroom.figures.parts import Curves, Rows, Words, all_rows, compared
+from engineroom.figures.parts import Curves, Rows, Words, compared, with_width
 
 LABELS, SHORT = {"before": "log of 5.7", "after": "log of 8.0"}, {"before": "5.7", "after": "8.0"}
 Y = "transactions per minute"
 ALONE = "With nothing but the redo log to wait for"
-rows = all_rows
+rows = with_width
 picture = Curves(labels=LABELS, narrow=SHORT, x_label="clients", y_label=Y)
 
 
