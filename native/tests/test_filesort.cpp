@@ -107,5 +107,22 @@ TEST(FilesortTable, PutsTheLongestValuesOffPageUntilTheRowFits) {
   EXPECT_FALSE(table.is_off_page(0, 2));
 }
 
+TEST(SortRecord, AVarcharOf256BytesHasTwoBytesOfLengthAndOneOf255Has) {
+  const auto bytes_of = [](Type type, std::uint32_t declared) {
+    return length_bytes({.type = type, .declared_bytes = declared});
+  };
+  for (const Type type : {Type::varchar, Type::fixed_char}) {
+    EXPECT_EQ(bytes_of(type, 255), 1U);
+    EXPECT_EQ(bytes_of(type, 256), 2U);
+  }
+  // The longest record of a key and a column carried beside it: one byte more is declared, and one more is its length.
+  const auto record_of = [](std::uint32_t declared) {
+    const Table table({{}, {.type = Type::varchar, .declared_bytes = declared}});
+    return record_bytes(table, {.selected = {0, 1}, .order_by = 0}, {}, Attach::packed_addon);
+  };
+  EXPECT_EQ(record_of(255) - record_of(254), 1U);
+  EXPECT_EQ(record_of(256) - record_of(255), 2U);
+}
+
 }  // namespace
 }  // namespace engineroom::filesort

@@ -66,7 +66,12 @@ def test_columns_are_told_of_the_newest_server_and_the_long_value(made):
         ),
         summary="min",
     )
-    assert Columns.of(run).texts() == {"wide_pages": "1,086", "late_join_pages": "29", "indexed_pages": "4"}
+    assert Columns.of(run).texts() == {
+        "wide_pages": "1,086",
+        "most_pages": "1,091",
+        "late_join_pages": "29",
+        "indexed_pages": "4",
+    }
 
 
 def test_long_values_are_counts(made):

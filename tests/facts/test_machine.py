@@ -436,7 +436,11 @@ def test_numbers_that_move_a_figure_are_told_with_where_they_come_from():
         columns=columns,
     )
     seen = Sensitivity.of(found, presets.preset("four_sockets_176"))
-    assert (seen.varied, seen.moving, seen.flips) == (3, 2, "fig-7-06 (`wake_ps`)")
+    assert seen.varied == 3
+    assert seen.said == (
+        "2 move a ratio that a figure or a study is asked for by more than 10 %. Of the figures fig-7-02, fig-7-06 were simulated so. "
+        "Verdicts that flip: fig-7-06 (`wake_ps`)."
+    )
     assert seen.table.rows["number"].tolist() == ["wake", "pause"]
     assert seen.table.rows.iloc[0].tolist()[1:3] == ["3 us", "fig-7-06 -38 % (times 0.5)"]
     assert seen.run.figure == "own-machine-sensitivity"
@@ -450,6 +454,9 @@ def test_moves_of_the_studies_stand_beside_those_of_the_figures(crowds, monkeypa
     most = found.set_index("parameter")["moved_percent"]
     assert most.to_dict() == {"pause_ps": 100.0, "wake_ps": 0.0}
     assert not found["flips"].any()
+    seen = Sensitivity.of(found, presets.preset("four_sockets_176"))
+    assert "which verdicts would flip is not known" in seen.said
+    assert "1 move a point" in seen.said
 
 
 def test_cores_are_told_by_what_their_time_was_used_for():

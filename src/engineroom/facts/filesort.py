@@ -79,14 +79,17 @@ class Columns(Facts):
     """Pages that the newest server reads for one row of a table with a long value (own-filesort-columns)."""
 
     wide_pages: int = fact("{:,}")
+    most_pages: int = fact("{:,}")  # of all types of the long value
     late_join_pages: int = fact("{:,}")
     indexed_pages: int = fact("{:,}")
 
     @classmethod
     def of(cls, run: Run) -> Columns:
-        pages = run.values("type", "series", "query", y="pages_read")["varchar(8192)", _servers(run)[-1]]
+        of_types = run.values("type", "series", "query", y="pages_read")
+        pages = of_types["varchar(8192)", _servers(run)[-1]]
         return cls(
             wide_pages=pages["wide"],
+            most_pages=int(of_types.xs((_servers(run)[-1], "wide"), level=("series", "query")).max()),
             late_join_pages=pages["late_join"],
             indexed_pages=pages["indexed"],
         )

@@ -445,8 +445,7 @@ class Sensitivity(Facts):
     """Which numbers of the machine move what the simulated figures are asked."""
 
     varied: int = fact()
-    moving: int = fact()
-    flips: str = fact()
+    said: str = fact()
     run: Run
     table: Table
 
@@ -456,11 +455,24 @@ class Sensitivity(Facts):
         moving = of_machine[of_machine["moved_percent"].abs() > MOVES_PERCENT]
         return cls(
             varied=int(of_machine["parameter"].nunique()),
-            moving=int(moving["parameter"].nunique()),
-            flips=figures_flipped(of_machine),
+            said=varied_said(of_machine, int(moving["parameter"].nunique())),
             run=own_machine_sensitivity.as_run(found),
             table=moving_table(moving, machine),
         )
+
+
+def varied_said(found: pd.DataFrame, moving: int) -> str:
+    """How many numbers move something, and which verdicts flip; studies have none, and are no figures of the sources."""
+    figures = sorted(set(found["figure"]) - {OF_STUDIES})
+    if not figures:
+        return (
+            f"That was done with the studies above, of whose throughput {moving} move a point by more than {MOVES_PERCENT:g} %. No figure of the "
+            "sources has been simulated so on the machine as it is now: which verdicts would flip is not known."
+        )
+    return (
+        f"{moving} move a ratio that a figure or a study is asked for by more than {MOVES_PERCENT:g} %. Of the figures {', '.join(figures)} were "
+        f"simulated so. Verdicts that flip: {figures_flipped(found)}."
+    )
 
 
 def figures_flipped(found: pd.DataFrame) -> str:
