@@ -252,6 +252,12 @@ void bind_playground(py::module_& m) {
           py::arg("session"))
       .def("result", &Playground::result, "What the last statement of a session came to by now.",
            py::arg("session"))
+      .def("blocker", &Playground::blocker,
+           "The session that a waiting one notes as its blocker; None in a version that notes none.",
+           py::arg("session"))
+      .def("weight", &Playground::weight,
+           "How many wait for a session that waits, itself included; 0 in a version that does not weigh.",
+           py::arg("session"))
       .def(
           "locks",
           [](const Playground& self) {

@@ -226,3 +226,18 @@ def test_each_cycle_has_one_victim_the_lightest_and_of_equals_the_last():
 
 def test_runs_at_random_are_the_same_for_the_same_seed():
     assert kernel.random_runs(seed=3, runs=5) == kernel.random_runs(seed=3, runs=5)
+
+
+def test_a_session_that_waits_has_the_weight_and_the_blocker_that_its_version_publishes() -> None:
+    def queued(design: str) -> kernel.Playground:
+        table = playground(design, sessions=4, reads_committed=[True] * 4)
+        for session, row in ((0, 10), (1, 20), (2, 20), (3, 10)):
+            table.update(session, 0, 0, low=row, high=row)
+        assert table.update(1, 0, 0, low=10, high=10) == "waits"
+        return table
+
+    new, old = queued("9.7"), queued("5.7")
+    assert [new.weight(session) for session in range(4)] == [0, 2, 1, 1]
+    assert [new.blocker(session) for session in range(4)] == [None, 0, 1, 0]
+    assert [old.weight(session) for session in range(4)] == [0] * 4
+    assert {old.blocker(session) for session in range(4)} == {None}

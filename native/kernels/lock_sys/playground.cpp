@@ -95,6 +95,16 @@ class Playground::Inside {
     }
     return rows;
   }
+  std::optional<std::uint32_t> blocker(std::uint32_t session) const {
+    const Trx& trx = sessions_.at(session).trx;
+    const Trx* const blocking = trx.blocking_trx.load();
+    if (trx.wait_lock.load() == nullptr || blocking == nullptr) return std::nullopt;
+    return blocking->number;
+  }
+  std::uint64_t weight(std::uint32_t session) const {
+    const Trx& trx = sessions_.at(session).trx;
+    return trx.wait_lock.load() == nullptr ? 0 : trx.schedule_weight.load();
+  }
   std::vector<RecordRow> records(std::size_t index) const {
     if (index >= table_.indexes()) refuse("there is no index " + std::to_string(index));
     std::vector<RecordRow> rows;
@@ -178,6 +188,10 @@ std::string Playground::execute(std::uint32_t session, const Statement& statemen
 std::string Playground::result(std::uint32_t session) const { return inside_->result(session); }
 std::vector<LockRow> Playground::locks() const { return inside_->locks(); }
 std::vector<WaitRow> Playground::waits() const { return inside_->waits(); }
+std::optional<std::uint32_t> Playground::blocker(std::uint32_t session) const {
+  return inside_->blocker(session);
+}
+std::uint64_t Playground::weight(std::uint32_t session) const { return inside_->weight(session); }
 std::vector<RecordRow> Playground::records(std::size_t index) const { return inside_->records(index); }
 
 }  // namespace engineroom::lock_sys

@@ -96,6 +96,11 @@ class Playground {
   std::vector<LockRow> locks() const;
   /// Each pair of a waiter and the one that it has to wait for.
   std::vector<WaitRow> waits() const;
+  /// The one of those that a waiting session notes as its blocker; nobody in a version that notes none.
+  std::optional<std::uint32_t> blocker(std::uint32_t session) const;
+  /// What the version's own thread has published of a session that waits: how many wait for it, itself included. 0 in a version that
+  /// does not weigh.
+  std::uint64_t weight(std::uint32_t session) const;
   /// The records of an index in its order, whoever sees them. Refuses an index that is not there.
   std::vector<RecordRow> records(std::size_t index) const;
 

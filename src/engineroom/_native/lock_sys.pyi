@@ -39,6 +39,10 @@ class Playground:
         secondary: collections.abc.Sequence[tuple[typing.SupportsInt | typing.SupportsIndex, bool]] = [],
         rows: collections.abc.Sequence[collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]],
     ) -> None: ...
+    def blocker(self, session: typing.SupportsInt | typing.SupportsIndex) -> int | None:
+        """
+        The session that a waiting one notes as its blocker; None in a version that notes none.
+        """
     def commit(self, session: typing.SupportsInt | typing.SupportsIndex) -> str: ...
     def delete(
         self,
@@ -106,6 +110,10 @@ class Playground:
     def waits(self) -> list[typing.Any]:
         """
         Pairs of sessions: who waits, and whom it has to wait for.
+        """
+    def weight(self, session: typing.SupportsInt | typing.SupportsIndex) -> int:
+        """
+        How many wait for a session that waits, itself included; 0 in a version that does not weigh.
         """
 
 def deadlocks(
