@@ -6,8 +6,9 @@ import random
 from collections.abc import Sequence
 
 from engineroom._native import join_order as kernel
+from engineroom.query_graphs.build import build
 
-__all__ = ["tests_per_pair", "trace_lines"]
+__all__ = ["outer_edge", "statements", "tests_per_pair", "trace_lines"]
 
 
 def tests_per_pair(edges: Sequence[tuple[int, int]], algorithm: str) -> float:
@@ -41,3 +42,22 @@ def trace_lines(draw: random.Random) -> list[str]:
             )
         )
     return lines
+
+
+def statements(seed: int = 0) -> dict[str, str]:
+    """The FROM clauses of three statements P, Q and R over tables of drawn names, which stand in the order of the text."""
+    dice = random.Random(f"statements-{seed}")
+    forms = {
+        "P": "{0} LEFT JOIN ({1} JOIN {2} ON {1}.y = {2}.y) ON {0}.x = {1}.x",
+        "Q": "{0} JOIN {1} ON {0}.x = {1}.x LEFT JOIN {2} ON {1}.y = {2}.y",
+        "R": "{0} LEFT JOIN {1} ON {0}.x = {1}.x LEFT JOIN {2} ON {1}.y = {2}.y",
+    }
+    return {name: form.format(*dice.sample("abcdefghkmpq", 3)) for name, form in forms.items()}
+
+
+def outer_edge(clause: str) -> tuple[str, str]:
+    """The tables that the last LEFT JOIN of a FROM clause needs on each of its sides, by the server's rules."""
+    built = build(f"SELECT 1 FROM {clause}")
+    last = built.graph["edges"][max(k for k, kind in enumerate(built.kinds) if kind == "left")]
+    left, right = ("".join(sorted(built.tables[node] for node in last[side])) for side in ("left", "right"))
+    return left, right

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from engineroom._native import lock_sys as kernel
 
-__all__ = ["Job", "blocked", "can_deadlock", "inserts_that_wait", "jobs", "ranged"]
+__all__ = ["Job", "Read", "blocked", "can_deadlock", "inserts_that_wait", "jobs", "locks", "ranged", "reads"]
 
 
 def ranged(seed: int = 0) -> tuple[list[int], int, int]:
@@ -34,6 +34,47 @@ def inserts_that_wait(rows: Sequence[int], low: int, high: int, level: str) -> l
         return table.insert(1, [number]) == "waits"
 
     return [number for number in range(1, 100) if number not in rows and waits(number)]
+
+
+@dataclass(frozen=True)
+class Read:
+    """SELECT ... WHERE id BETWEEN low AND high FOR UPDATE, on a table with these ids."""
+
+    rows: tuple[int, ...]
+    low: int
+    high: int
+    level: str
+
+
+def reads(seed: int = 0) -> dict[str, Read]:
+    """Four reads A to D: a range that begins at a row, one that ends at one, a single id that is not there, and READ COMMITTED."""
+    dice = random.Random(f"reads-{seed}")
+
+    def table() -> tuple[int, ...]:
+        return tuple(sorted(dice.sample(range(10, 90, 2), 5)))
+
+    one, two, three, four = table(), table(), table(), table()
+    between = dice.choice(three[1:]) - 1  # odd, so that no row has it
+    made = [
+        Read(one, one[1], one[3] - 1, "REPEATABLE READ"),
+        Read(two, two[0] + 1, two[3], "REPEATABLE READ"),
+        Read(three, between, between, "REPEATABLE READ"),
+        Read(four, four[0], four[3] - 1, "READ COMMITTED"),
+    ]
+    dice.shuffle(made)
+    return dict(zip("ABCD", made, strict=True))
+
+
+def locks(read: Read) -> dict[int, str]:
+    """LOCK_MODE of each record that the kernel of 9.7 locks, by its id, as performance_schema.data_locks shows it."""
+    table = kernel.Playground(
+        design="9.7",
+        reads_committed=[read.level == "READ COMMITTED"],
+        columns=1,
+        rows=[[row] for row in read.rows],
+    )
+    table.read(0, low=read.low, high=read.high)
+    return {int(data): mode for _, index, mode, data, _ in table.locks() if index == 0}
 
 
 def blocked(seed: int = 0) -> tuple[list[tuple[int, int]], int]:

@@ -9,7 +9,7 @@ import shutil
 import pytest
 from click.testing import CliRunner
 
-from engineroom.classroom import handouts, hash_join, lock_sys, redo_log
+from engineroom.classroom import fresh, handouts, hash_join, lock_sys, redo_log
 from engineroom.classroom.grading import variants
 from engineroom.classroom.grading.cli import classes
 from engineroom.errors import EngineRoomError
@@ -39,6 +39,31 @@ def test_no_two_of_thirty_students_have_one_seed(chapter):
 def test_no_two_of_thirty_students_have_the_same_data(chapter, data):
     made = [repr(data(variants.seed_of(SECRET, student, chapter))) for student in CLASS]
     assert all(one != other for one, other in itertools.combinations(made, 2))
+
+
+# Predictions whose answers are numbers or names that no two students share; those of a few choices each can be equal by chance.
+PREDICTIONS = {
+    "binlog": "sizes",
+    "filesort": "counted",
+    "join_order": "edge",
+    "lock_sys": "locks",
+    "low_concurrency": "answer",
+    "read_views": "reads",
+    "trx_sys": "taken",
+}
+
+
+@pytest.mark.parametrize(("chapter", "name"), PREDICTIONS.items())
+def test_an_answer_copied_from_a_neighbour_fails_for_all_pairs_of_thirty(chapter, name):
+    (master,) = (master for master in handouts.masters() if master.stem == chapter)
+    (question,) = (each for each in handouts.questions(master) if f"\n{name} = " in f"\n{each.solution}")
+    answers = []
+    for student in CLASS:
+        seed = variants.seed_of(SECRET, student, chapter)
+        given = [handouts.SEED_LINE.sub(rf"\g<1>{seed}", cell) for cell in question.before]
+        answers.append(fresh.Oracle(name, given, question.solution, {}))
+    for mine, copied in itertools.permutations(answers, 2):
+        assert not fresh.same(copied.value, mine.value)
 
 
 def test_a_class_is_made_and_a_notebook_copied_whole_loses_the_prediction(tmp_path):
