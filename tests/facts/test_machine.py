@@ -432,6 +432,7 @@ def test_numbers_that_move_a_figure_are_told_with_where_they_come_from():
             ("fig-7-06", "wake_ps", 1.5, "peak", 6.0, False, 0),
             ("fig-7-02", "pause_ps", 0.5, "ratio", 20.0, False, 0),
             ("fig-7-02", "load_ps", 0.5, "ratio", -9.0, False, 0),
+            ("tab-gc-1", "load.statements", 0.5, "ratio", 50.0, True, 1),  # of the load, not of the machine
         ],
         columns=columns,
     )

@@ -24,7 +24,7 @@ from engineroom.machine import presets, studies, validation
 from engineroom.machine.presets import middle_of
 from engineroom.runs import Run, newest, recorded
 from engineroom.simulating.loads import TPCC
-from engineroom.simulating.variations import MOVES_PERCENT, SEED
+from engineroom.simulating.variations import MOVES_PERCENT, OF_LOAD, SEED
 
 __all__ = ["MachineFacts", "crowd", "facts", "use_of_cores"]
 
@@ -451,6 +451,7 @@ class Sensitivity(Facts):
 
     @classmethod
     def of(cls, found: pd.DataFrame, machine: presets.Preset) -> Sensitivity:
+        found = found[~found["parameter"].str.startswith(OF_LOAD)]
         of_machine = found[found["parameter"] != SEED]
         moving = of_machine[of_machine["moved_percent"].abs() > MOVES_PERCENT]
         return cls(

@@ -17,11 +17,13 @@ from engineroom.simulating.executors import HERE
 from engineroom.simulating.experiment import Experiment
 from engineroom.simulating.sweep import sweep
 
-__all__ = ["FACTORS", "MOVES_PERCENT", "SEED", "varied"]
+__all__ = ["FACTORS", "MOVES_PERCENT", "OF_LOAD", "SEED", "varied"]
 
 FACTORS = (0.5, 1.5)
 # What stands beside the varied numbers: the usual machine with other seeds.
 SEED = "another seed"
+# Numbers of the load bear this before their names, unlike those of the machine.
+OF_LOAD = "load."
 # A number that moves what a figure is asked by more needs a cited range.
 MOVES_PERCENT = 10.0
 
@@ -36,7 +38,7 @@ def varied(run: Run, how: Experiment, *, executor: Executor | None = None) -> Ru
         if (values := machine.varied(name, factor).values()) != machine.values()  # one disk cannot be halved
     ]
     points += [
-        {"parameter": f"load.{name}", "factor": factor, "machine": machine.values(), "load": other}
+        {"parameter": f"{OF_LOAD}{name}", "factor": factor, "machine": machine.values(), "load": other}
         for name in load
         for factor in FACTORS
         if (other := varied_load(load, name, factor)) != load
