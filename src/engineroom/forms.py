@@ -70,6 +70,8 @@ def _fault(form: Any, value: Any, place: str) -> str | None:
         if not isinstance(value, list):
             return _other(value, place, "a list")
         item = get_args(form)[0]
+        if item in _WORDS and all(_is_plain(item, each) for each in value):
+            return None  # a long list is the usual case, and its places need no names
         return _first(_fault(item, each, f"{place}[{k}]") for k, each in enumerate(value))
     if origin is dict:
         if not isinstance(value, Mapping):

@@ -12,7 +12,7 @@ import csv
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import click
 
 from engineroom import paths, sql_text
-from engineroom.compare.sides import Comparison, compare_many
+from engineroom.compare.sides import EQUAL_SETTINGS, Comparison, compare_many
 from engineroom.errors import EngineRoomError
 from engineroom.progress import bar
 from engineroom.query_graphs.explain import explain
@@ -40,6 +40,7 @@ __all__ = [
     "of_compare",
     "of_explain",
     "read",
+    "started",
     "table",
 ]
 
@@ -89,6 +90,18 @@ def applications(names: Iterable[str] = APPLICATIONS) -> Iterator[Statements]:
         yield Statements(name, schema, statements)
 
 
+@contextlib.contextmanager
+def started(versions: Sequence[str] = VERSIONS) -> Iterator[dict[str, Server]]:
+    """A server of each version, for any number of sets."""
+    from engineroom import servers
+
+    with contextlib.ExitStack() as running:
+        yield {
+            version: running.enter_context(servers.start(version, options=EQUAL_SETTINGS))
+            for version in versions
+        }
+
+
 def of_explain(server: Server, some: Statements) -> Iterator[Outcome]:
     """What `join-order explain` shows of each statement, beside the server's own trace."""
     server.execute(f"CREATE DATABASE {some.name}")
@@ -98,6 +111,7 @@ def of_explain(server: Server, some: Statements) -> Iterator[Outcome]:
     ):
         outcome, reason = _explained(server, sql, some.name)
         yield Outcome(some.name, number, "explain", outcome, server.version, None, reason)
+    server.execute(f"DROP DATABASE {some.name}")
 
 
 def _explained(server: Server, sql: str, database: str) -> tuple[str, str]:
@@ -116,14 +130,20 @@ def _explained(server: Server, sql: str, database: str) -> tuple[str, str]:
     return (REFUSED, _short(refused[0])) if refused else (EQUAL, "")
 
 
-def of_compare(some: Statements, versions: Sequence[str] = VERSIONS) -> list[Outcome]:
-    """What `compare` says of each statement on the versions."""
+def of_compare(on: Mapping[str, Server], some: Statements) -> list[Outcome]:
+    """What `compare` says of each statement on these servers."""
     with tempfile.TemporaryDirectory() as folder:
         schema = Path(folder) / "schema.sql"
         schema.write_text(";\n".join(some.schema) + ";\n", encoding="utf-8")
         try:
             found = compare_many(
-                some.statements, versions=versions, schema=schema, rows=some.rows, repeats=1, limit_s=LIMIT_S
+                some.statements,
+                versions=list(on),
+                schema=schema,
+                rows=some.rows,
+                limit_s=LIMIT_S,
+                on=on,
+                only_answers=True,
             )
         except EngineRoomError as error:
             return [
@@ -198,16 +218,15 @@ def read() -> list[Outcome]:
         ]
 
 
-def measure(sets: Iterable[Statements], tools: Sequence[str] = TOOLS) -> Iterator[Outcome]:
+def measure(
+    on: Mapping[str, Server], sets: Iterable[Statements], tools: Sequence[str] = TOOLS
+) -> Iterator[Outcome]:
     """Every outcome of the sets."""
-    from engineroom import servers
-
     for some in sets:
         if "explain" in tools:
-            with servers.start(VERSIONS[-1]) as server:
-                yield from of_explain(server, some)
+            yield from of_explain(on[VERSIONS[-1]], some)
         if "compare" in tools:
-            yield from of_compare(some)
+            yield from of_compare(on, some)
 
 
 @click.command()
@@ -222,17 +241,18 @@ def main(sets: tuple[str, ...], tool: str | None, record: bool) -> None:
     if unknown := sorted(set(sets) - known.keys()):
         raise click.UsageError(f"no set is called {unknown[0]}; there are {', '.join(known)}")
     found: list[Outcome] = []
-    for name in sets or known:
-        some = next(applications([name])) if name in APPLICATIONS else benchmarks.SETS[name]()
-        tools = TOOLS if tool is None else (tool,)
-        of_set = list(measure([some], tools))
-        found += of_set
-        for each in of_set:
-            if each.outcome == WRONG:
-                click.echo(f"{each.set} {each.statement} {each.tool}: {each.reason}")
-        if record:
-            kept = [each for each in read() if each.set != name or each.tool not in tools]
-            _write(kept + of_set, list(known))
+    with started() as on:
+        for name in sets or known:
+            some = next(applications([name])) if name in APPLICATIONS else benchmarks.SETS[name]()
+            tools = TOOLS if tool is None else (tool,)
+            of_set = list(measure(on, [some], tools))
+            found += of_set
+            for each in of_set:
+                if each.outcome == WRONG:
+                    click.echo(f"{each.set} {each.statement} {each.tool}: {each.reason}")
+            if record:
+                kept = [each for each in read() if each.set != name or each.tool not in tools]
+                _write(kept + of_set, list(known))
     for row in table(found):
         click.echo("{:10} {:8} {:4} equal {:4} refused {:4} differ {:4} wrong".format(*row))
 

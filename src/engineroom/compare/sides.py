@@ -205,6 +205,8 @@ def compare_many(
     options: Mapping[str, str | int | bool] | None = None,
     as_installed: bool = False,
     limit_s: float | None = None,
+    on: Mapping[str, Server] | None = None,
+    only_answers: bool = False,
 ) -> list[Comparison]:
     """Run each of `statements` on each version, one statement after the other, over the same tables and rows.
 
@@ -212,7 +214,8 @@ def compare_many(
     that changes rows is rolled back after each repeat. Raises EngineRoomError for what a reader can mend, among it a schema
     that every version refuses; what one version refuses is part of the result. A run that takes longer than `limit_s` is
     stopped, and that version does not run the statement again. `as_installed` leaves each version its own defaults: no setting is made
-    equal but those in `options`.
+    equal but those in `options`. `on` are servers of these versions that run already, with EQUAL_SETTINGS; what is made there is
+    dropped again. With `only_answers` each statement runs once per version, which says what it answers and not what it costs.
     """
     if len(set(versions)) != len(versions) or not versions:
         raise EngineRoomError(
@@ -246,13 +249,15 @@ def compare_many(
     measured: list[tuple[dict[str, Side], float | None]] = []
     with provenance.watch() as watched, contextlib.ExitStack() as running:
         for version in versions:
-            server = running.enter_context(servers.start(version, options=chosen))
+            server = on[version] if on else running.enter_context(servers.start(version, options=chosen))
             about: dict[str, Any] = {
                 "version": server.version,
                 "note": server.note,
                 "variables": _variables(server),
             }
             server.execute(f"CREATE DATABASE {DATABASE}")
+            if on:
+                running.callback(server.execute, f"DROP DATABASE {DATABASE}")
             connection = running.enter_context(contextlib.closing(server.connect(DATABASE)))
             here = _Ready(server, connection, about)
             with _refusals(here, "schema") as refused:
@@ -279,7 +284,8 @@ def compare_many(
             statements, desc="Statements", unit="statement", disable=True if len(statements) == 1 else None
         )
         measured = [
-            _measured(ready, statement, repeats, limit_s) for statement in (shown if ready else statements)
+            _measured(ready, statement, repeats, limit_s, only_answers=only_answers)
+            for statement in (shown if ready else statements)
         ]
     if not ready:
         raise EngineRoomError(
@@ -371,14 +377,14 @@ def _analyze(connection: Any) -> None:
 
 
 def _measured(
-    ready: Mapping[str, _Ready], statement: str, repeats: int, limit_s: float | None
+    ready: Mapping[str, _Ready], statement: str, repeats: int, limit_s: float | None, *, only_answers: bool
 ) -> tuple[dict[str, Side], float | None]:
     """The sides of the servers that are ready, measured in turns, and the first one's CPU seconds once more as a control."""
     word = sql_text.first_word(statement)
     if asks := _OF_SESSION.search(sql_text.without_texts(statement)):
         why = f"{asks[1].upper()}() answers for the statement before it, and each statement is run alone"
         return {v: Side(**here.about, refused=why, refused_at="statement") for v, here in ready.items()}, None
-    repeated = is_repeatable(statement)
+    repeated = is_repeatable(statement) and not only_answers
     if not repeated:
         repeats = 1
     plans = {version: _plan(here, statement, limit_s) for version, here in ready.items()}

@@ -31,6 +31,17 @@ __all__ = [
 ]
 
 SWITCH = "hypergraph_optimizer=on"
+# How the lines begin that are read; most of a long trace tells of plans that were given up.
+_READ = (
+    "After ",
+    "Constructed ",
+    "Simplified ",
+    "Enumerat",
+    "Restarting ",
+    "Found ",
+    " - current access paths",
+    "Final cost ",
+)
 
 
 class TraceError(EngineRoomError):
@@ -167,19 +178,17 @@ class Planned:
         # The server may put a cast into a condition after it has printed the graph.
         said = {event[3] for event in self.events[which] if event[0] == "pair"}
         rewritten = [k for k, edge in enumerate(edges) if edge.condition not in said]
+        printed: dict[str, list[int]] = {}
+        for k, edge in enumerate(edges):
+            printed.setdefault(edge.condition, []).append(k)
         for event in self.events[which]:
             if event[0] == "node":
                 found.append((1 << event[1], 0, -1))
                 continue
             _, left, right, condition = event
             a, b = _bits(left), _bits(right)
-            is_printed = any(edge.condition == condition for edge in edges)
-            fits = [
-                k
-                for k, edge in enumerate(edges)
-                if (edge.condition == condition if is_printed else k in rewritten) and _joins(edge, a, b)
-            ]
-            if not is_printed and len(fits) > 1:
+            fits = [k for k in printed.get(condition, rewritten) if _joins(edges[k], a, b)]
+            if condition not in printed and len(fits) > 1:
                 raise TraceError(f"two edges of the printed hypergraph may be the one of {condition}")
             # Edges with the same condition come one after the other.
             turn = used.get((a, b, condition), 0)
@@ -288,7 +297,9 @@ def _planned(lines: Sequence[str], select: int | None = None) -> Planned:
     i = 0
     while i < len(lines):
         line = lines[i]
-        if line.startswith("After pushdown;"):
+        if not line.startswith(_READ):
+            pass
+        elif line.startswith("After pushdown;"):
             planned.tree = _block(lines, i + 1)
             leaves = _leaves(planned.tree)
             planned.written = leaves
@@ -323,13 +334,14 @@ def _planned(lines: Sequence[str], select: int | None = None) -> Planned:
         ):
             planned.steps, planned.pairs_after_steps = int(found[1]), int(found[2])
         elif found := re.match(r" - current access paths for \{(.*?)\}: (.*)$", line):
-            kept = [
-                float(rows)
-                for rows, rest in re.findall(r"\{\w+, cost=[^{}]*? rows=([\d.e+-]+)([^{}]*)", found[2])
-                if "parm=" not in rest
-            ]
-            if kept and [found[1]] == planned.written[last_found : last_found + 1]:
-                planned._kept_rows[last_found] = min(kept)
+            if [found[1]] == planned.written[last_found : last_found + 1]:
+                kept = [
+                    float(rows)
+                    for rows, rest in re.findall(r"\{\w+, cost=[^{}]*? rows=([\d.e+-]+)([^{}]*)", found[2])
+                    if "parm=" not in rest
+                ]
+                if kept:
+                    planned._kept_rows[last_found] = min(kept)
             if len(found[1].split(",")) == len(planned.tables):
                 planned.join_order = _cheapest(found[2])
         elif found := re.match(r"Final cost is ([\d.e+]+?)\.?$", line):
