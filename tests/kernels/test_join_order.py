@@ -450,6 +450,43 @@ def test_a_plan_is_refused_where_conflict_rules_would_be_broken(plan):
         plan(graph, [10, 10, 10], [0.1, 0.1])
 
 
+def test_plans_of_outer_joins_do_not_depend_on_the_algorithm():
+    """A set has the same rows whichever pair of it is found first."""
+    with_outer = 0
+    for seed in range(2_000):
+        tree = RandomTree(seed, 3 + seed % 5)
+        kinds = [item[0] for item in tree.operators if not isinstance(item, int)]
+        graph = kernel.hypergraph_of(tree.operators)
+        if any(graph.rules) or set(kinds) == {"inner"}:
+            continue
+        with_outer += 1
+        numbers = statistics(graph, seed)
+        is_simple = all(len(a) + len(b) == 2 for a, b in graph.edges)
+        for cost in ("c_out", "hash_join"):
+            plans = {
+                algorithm: kernel.best_plan(graph, *numbers, cost=cost, algorithm=algorithm, kinds=kinds)
+                for algorithm in (ALL if is_simple else set(ALL) - {"dpccp"})
+            }
+            assert len({(plan.rows, plan.cost) for plan in plans.values()}) == 1, f"seed {seed}, {cost}"
+    assert with_outer > 1_000
+
+
+def test_the_rows_of_a_set_are_those_of_the_statements_own_order():
+    # (a left join b) left join c on b.x = c.x, which rejects NULLs of b: b and c may be joined first
+    tree: list[Any] = [0, 1, ("left", 0, 1, [0, 1], [0, 1]), 2, ("left", 2, 3, [1, 2], [1, 2])]
+    graph = kernel.hypergraph_of(tree)
+    assert graph.edges == [([0], [1]), ([1], [2])]
+    # Half of a's rows find one of b, so 10 rows; each of b finds 4 of c: 40. The other order would say 20 = 10 * max(1, 0.05 * 40).
+    plan = kernel.best_plan(graph, [10, 10, 40], [0.05, 0.1], kinds=["left", "left"])
+    assert {node["tables"]: node["rows"] for node in plan.nodes}[0b111] == 40
+    # A join within the right side comes first, also where the graph has it later in its list.
+    graph = kernel.Graph(3, [([0], [1, 2]), ([1], [2])])
+    plan = kernel.best_plan(graph, [10, 20, 30], [0.01, 0.1], kinds=["left", "inner"])
+    assert {node["tables"]: node["rows"] for node in plan.nodes}[0b111] == 10
+    plan = kernel.best_plan(graph, [10, 20, 30], [0.5, 0.1], kinds=["left", "inner"])
+    assert {node["tables"]: node["rows"] for node in plan.nodes}[0b111] == 300
+
+
 def test_statistics_of_another_length_or_size_are_refused():
     graph = graph_of("chain", 3)
     with pytest.raises(ValueError, match="rows has 2 numbers; the graph has 3 nodes"):

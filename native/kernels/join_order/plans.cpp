@@ -28,13 +28,79 @@ std::string number([[maybe_unused]] double value) {
 #endif
 }
 
+/// The rows of a set by the set alone, so that no search depends on the pair that it found first: the set's
+/// joins in the order of the graph's edges, which is the statement's, each after those within one of its
+/// sides. Of inner joins any order gives the same; of outer joins it does not.
+class RowsOfSets {
+ public:
+  RowsOfSets(const Hypergraph& graph, const Statistics& statistics) : graph_(graph), statistics_(statistics) {
+    std::vector<bool> is_placed(graph.n_edges());
+    const auto place = [&](const auto& self, std::size_t k) -> void {
+      if (is_placed[k]) return;
+      is_placed[k] = true;
+      const Hyperedge& e = graph.edge(k);
+      for (std::size_t j = 0; j < graph.n_edges(); ++j) {
+        if (is_subset(graph.edge(j).nodes(), e.left) || is_subset(graph.edge(j).nodes(), e.right)) {
+          self(self, j);
+        }
+      }
+      order_.push_back(k);
+    };
+    for (std::size_t k = 0; k < graph.n_edges(); ++k) place(place, k);
+  }
+
+  double of(NodeSet set) const {
+    std::vector<Part> parts;
+    for (NodeSet rest = set; rest != 0; rest &= rest - 1) {
+      parts.push_back({lowest(rest), statistics_.rows[lowest_node(rest)]});
+    }
+    for (std::size_t k : order_) {
+      const Hyperedge& e = graph_.edge(k);
+      if (!is_subset(e.nodes(), set)) continue;
+      const double selectivity = statistics_.selectivity[k];
+      const Part left = taken(parts, e.left);
+      const bool is_cycle = overlap(left.tables, e.right);
+      const Part right = taken(parts, e.right & ~left.tables);
+      parts.push_back(
+          {left.tables | right.tables, is_cycle ? left.rows * right.rows * selectivity
+                                                : rows_joined(kind(k), left.rows, right.rows, selectivity)});
+    }
+    return taken(parts, set).rows;
+  }
+
+ private:
+  struct Part {
+    NodeSet tables;
+    double rows;
+  };
+
+  JoinKind kind(std::size_t k) const {
+    return statistics_.kinds.empty() ? JoinKind::inner : statistics_.kinds[k];
+  }
+
+  /// Takes the parts that have any of these tables out of the list, as their cross product.
+  static Part taken(std::vector<Part>& parts, NodeSet tables) {
+    Part whole{0, 1};
+    std::erase_if(parts, [&](const Part& part) {
+      if (!overlap(part.tables, tables)) return false;
+      whole = {whole.tables | part.tables, whole.rows * part.rows};
+      return true;
+    });
+    return whole;
+  }
+
+  const Hypergraph& graph_;
+  const Statistics& statistics_;
+  std::vector<std::size_t> order_;
+};
+
 /// The table of best plans for any cost function and any kind of join. It takes pairs from any enumerator.
 class PlanTable {
  public:
   PlanTable(const Hypergraph& graph, const Statistics& statistics, const CostModel& cost)
-      : graph_(graph), statistics_(statistics), cost_(cost) {}
+      : graph_(graph), cost_(cost), rows_(graph, statistics) {}
 
-  void node(unsigned i) { *table_.insert(single(i)).first = {statistics_.rows[i], 0, 0}; }
+  void node(unsigned i) { *table_.insert(single(i)).first = {rows_.of(single(i)), 0, 0}; }
   bool has_seen(NodeSet set) const { return table_.find(set) != nullptr; }
 
   bool pair(NodeSet left, NodeSet right) {
@@ -43,7 +109,7 @@ class PlanTable {
     const Input left_input{l.rows, l.cost};
     const Input right_input{r.rows, r.cost};
     const auto [best, is_new] = table_.insert(left | right);
-    if (is_new) *best = {rows_of(left, right, left_input.rows, right_input.rows), kNoCost, 0};
+    if (is_new) *best = {rows_.of(left | right), kNoCost, 0};
     ++compared_;
     const double cost = cost_(left_input, right_input, best->rows);
     if (cost < best->cost) {
@@ -74,28 +140,9 @@ class PlanTable {
     NodeSet left;
   };
 
-  /// All edges within the union and not within one side apply; one that is not inner decides how.
-  double rows_of(NodeSet left, NodeSet right, double left_rows, double right_rows) const {
-    double rows = left_rows * right_rows;
-    for (std::size_t k = 0; k < graph_.n_edges(); ++k) {
-      const Hyperedge& e = graph_.edge(k);
-      if (!is_subset(e.nodes(), left | right) || is_subset(e.nodes(), left) || is_subset(e.nodes(), right)) {
-        continue;
-      }
-      rows *= statistics_.selectivity[k];
-      if (statistics_.kinds.empty() || statistics_.kinds[k] == JoinKind::inner || !e.connects(left, right)) {
-        continue;
-      }
-      const bool is_turned = !is_subset(e.left, left);
-      return rows_joined(statistics_.kinds[k], is_turned ? right_rows : left_rows,
-                         is_turned ? left_rows : right_rows, statistics_.selectivity[k]);
-    }
-    return rows;
-  }
-
   const Hypergraph& graph_;
-  const Statistics& statistics_;
   const CostModel& cost_;
+  const RowsOfSets rows_;
   SetTable<Best> table_;
   std::uint64_t compared_ = 0;
 };
@@ -255,6 +302,7 @@ Plan chain_plan(const Hypergraph& graph, const Statistics& statistics, const Cos
     const double rows = l.rows * r.rows * joining_selectivity(graph, statistics, l.tables, r.tables);
     plan.nodes.push_back(
         {l.tables | r.tables, rows, cost({l.rows, l.cost}, {r.rows, r.cost}, rows), right - 1, right});
+    if (!std::isfinite(plan.nodes.back().cost)) refuse_boundless(plan.nodes.back().tables);
   }
   return plan;
 }
