@@ -32,7 +32,7 @@ Raises ValueError for an empty side, a node on both sides and a node that does n
 constexpr const char* kEnumerateDoc = R"(Find all pairs of connected sets that an edge joins.
 
 times: do it so often, for a bench. progress: called about every four million reports with their number; it ends the enumeration by
-raising.
+raising. take: called with about a million events each time, all of a pair's together, instead of keeping them.
 
 Raises ValueError for a graph that is not connected, and for one that the algorithm cannot take. Ctrl-C stops it.)";
 
@@ -125,13 +125,20 @@ PythonPlan to_python(jo::Plan&& plan) {
 
 PythonEnumeration enumerate(const jo::EnumerateOptions& given, const jo::Hypergraph& graph,
                             std::int64_t times,
-                            const std::optional<std::function<void(std::uint64_t)>>& progress) {
+                            const std::optional<std::function<void(std::uint64_t)>>& progress,
+                            const std::optional<std::function<void(py::array)>>& take) {
   jo::EnumerateOptions options = given;
   options.poll = [&progress](std::uint64_t reports) {
     const py::gil_scoped_acquire locked;
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
     if (progress) (*progress)(reports);
   };
+  if (take) {
+    options.take = [&take](std::vector<jo::Event>&& events) {
+      const py::gil_scoped_acquire locked;
+      (*take)(to_array(std::move(events)));
+    };
+  }
   const std::uint64_t n_times = at_least(times, 1, "times");
   jo::Enumeration found;
   {
@@ -230,7 +237,7 @@ void bind_join_order(py::module_& module) {
       .def_readonly("counters", &PythonEnumeration::counters)
       .def_readonly("is_complete", &PythonEnumeration::is_complete, "False when most_calls ended it.");
   def_with_options(m, "enumerate", &enumerate, kEnumerateDoc, py::arg("graph"), py::kw_only(),
-                   py::arg("times") = 1, py::arg("progress") = py::none());
+                   py::arg("times") = 1, py::arg("progress") = py::none(), py::arg("take") = py::none());
 
   py::class_<PythonPlan>(m, "Plan", "A join tree.")
       .def_readonly(

@@ -2,6 +2,7 @@
 
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "common/require.hpp"
 #include "join_order/comparators.hpp"
@@ -14,6 +15,14 @@ namespace engineroom::join_order {
 namespace {
 
 constexpr std::uint64_t kReportsBetweenPolls = std::uint64_t{1} << 22;
+constexpr std::size_t kEventsInAPiece = std::size_t{1} << 20;
+
+/// Before a node's or a pair's first event.
+void make_room(Enumeration& out, const EnumerateOptions& options) {
+  if (out.events.size() < kEventsInAPiece || !options.take) return;
+  options.take(std::move(out.events));
+  out.events.clear();
+}
 
 struct FaithfulReceiver {
   const Hypergraph& graph;
@@ -37,7 +46,10 @@ struct FaithfulReceiver {
     }
     if (++out.counters.calls % kReportsBetweenPolls == 0 && options.poll) options.poll(out.counters.calls);
     // The calls of one pair follow each other.
-    if (left != last_left || right != last_right) ++out.counters.csg_cmp_pairs;
+    if (left != last_left || right != last_right) {
+      ++out.counters.csg_cmp_pairs;
+      make_room(out, options);
+    }
     last_left = left;
     last_right = right;
     seen.insert(left | right);
@@ -71,6 +83,7 @@ struct FastReceiver {
     }
     if constexpr (Complex) seen.insert(left | right);
     if (!options.keep_events) return;
+    make_room(out, options);
     edges.for_each([&](std::size_t edge) {
       if (!graph.has_rules() || graph.rules_allow(edge, turned(left | right))) {
         out.events.push_back({turned(left), turned(right), static_cast<std::int32_t>(edge)});
@@ -92,6 +105,7 @@ struct PairReceiver {
     if (++reports % kReportsBetweenPolls == 0 && options.poll) options.poll(reports);
     bool any = !graph.has_rules() && !options.keep_events;
     if (any) return true;
+    make_room(out, options);
     for (std::size_t k = 0; k < graph.n_edges(); ++k) {
       if (!graph.edge(k).connects(left, right) || !graph.rules_allow(k, left | right)) continue;
       any = true;
@@ -157,6 +171,10 @@ Enumeration enumerate(const Hypergraph& graph, const EnumerateOptions& options) 
       }
       out.counters = dpsub(graph, pairs);
       break;
+  }
+  if (options.take) {
+    options.take(std::move(out.events));
+    out.events.clear();
   }
   return out;
 }

@@ -25,6 +25,8 @@ struct EnumerateOptions {
   bool must_be_connected = true;
   /// Called about every four million reports with their number; it ends the enumeration by throwing.
   std::function<void(std::uint64_t)> poll{};
+  /// Gets the events in pieces of about a million, a pair's events together, so that none are kept.
+  std::function<void(std::vector<Event>&&)> take{};
 };
 constexpr auto described(options::Of<EnumerateOptions>) {
   using C = EnumerateOptions;

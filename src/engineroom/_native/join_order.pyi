@@ -153,6 +153,7 @@ def enumerate(
     *,
     times: typing.SupportsInt | typing.SupportsIndex = 1,
     progress: collections.abc.Callable[[int], None] | None = None,
+    take: collections.abc.Callable[[numpy.ndarray], None] | None = None,
     algorithm: str = "faithful",
     events: bool = True,
     most_calls: typing.SupportsIndex | None = None,
@@ -162,7 +163,7 @@ def enumerate(
     Find all pairs of connected sets that an edge joins.
 
     times: do it so often, for a bench. progress: called about every four million reports with their number; it ends the enumeration by
-    raising.
+    raising. take: called with about a million events each time, all of a pair's together, instead of keeping them.
 
     Raises ValueError for a graph that is not connected, and for one that the algorithm cannot take. Ctrl-C stops it.
 

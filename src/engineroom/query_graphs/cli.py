@@ -6,13 +6,17 @@ import contextlib
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from engineroom import files, progress, sql_text
 from engineroom.errors import EngineRoomError
 from engineroom.query_graphs import graphs
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 __all__ = ["join_order"]
 
@@ -53,20 +57,19 @@ def enumerate_graph(graph: str, algorithm: str, quiet: bool, limit: int | None) 
                 if 0 < most < pairs:
                     raise EngineRoomError(
                         f"the graph has more than {most:,} pairs",
-                        remedy="--limit 0 lifts the limit; an event takes about 24 bytes of memory, a pair has one for each edge that joins it; --quiet keeps none",
+                        remedy="--limit 0 lifts the limit; --quiet counts them and prints none",
                     )
 
-            found = kernel.enumerate(loaded, algorithm=algorithm, events=not quiet, progress=follow)
+            def write(events: NDArray[np.void]) -> None:
+                for line in graphs.event_lines(events, one_line_a_pair=algorithm != "faithful"):
+                    sys.stdout.write(line + "\n")
+
+            found = kernel.enumerate(
+                loaded, algorithm=algorithm, events=not quiet, progress=follow, take=write
+            )
     except ValueError as error:
         problem, _, remedy = str(error).rpartition("; ")
         raise EngineRoomError(problem or remedy, remedy=remedy) from None
-    except MemoryError:
-        raise EngineRoomError(
-            "the events need more memory than there is", remedy="count them with --quiet, which keeps none"
-        ) from None
-    if not quiet:
-        for line in graphs.event_lines(found, one_line_a_pair=algorithm != "faithful"):
-            sys.stdout.write(line + "\n")
     sys.stdout.write(json.dumps(found.counters) + "\n")
 
 

@@ -19,7 +19,10 @@ from engineroom import files
 from engineroom.errors import EngineRoomError
 
 if TYPE_CHECKING:
-    from engineroom._native.join_order import Enumeration, Graph
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from engineroom._native.join_order import Graph
 
 __all__ = [
     "ALGORITHMS",
@@ -120,7 +123,7 @@ def as_json(graph: Graph) -> dict[str, Any]:
     return {"nodes": graph.n_nodes, "edges": edges}
 
 
-def event_lines(found: Enumeration, *, one_line_a_pair: bool) -> Iterator[str]:
+def event_lines(found_events: NDArray[np.void], *, one_line_a_pair: bool) -> Iterator[str]:
     """The events as JSON: `["node", i]`, then `["pair", [left], [right], edge]`, or a list of edges for one line per pair."""
     texts: dict[int, str] = {}
 
@@ -129,7 +132,6 @@ def event_lines(found: Enumeration, *, one_line_a_pair: bool) -> Iterator[str]:
             texts[nodes] = json.dumps(nodes_of(nodes))
         return texts[nodes]
 
-    found_events = found.events
     # A list of all would take ten times the memory of the array.
     events = (
         event
