@@ -2,16 +2,19 @@
 
 The theme and its companions bring three things that a static, offline page cannot use: thebe (a kernel from a CDN), a 1.5 MB
 FontAwesome script beside the same icons as fonts, and the state of widgets that have no kernel to talk to. They are taken
-out here; a widget leaves a sentence behind that says where it lives.
+out here; a widget leaves a sentence behind that says where it lives. Search shows excerpts: from disk it may not fetch the pages that it
+takes them from, so their words lie in a script beside it.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from pathlib import Path
 from typing import Any
 
+from bs4 import BeautifulSoup
 from docutils import nodes
 from sphinx.application import Sphinx
 
@@ -69,8 +72,40 @@ def trim_output(app: Sphinx, error: Exception | None) -> None:
             page.write_text(trimmed, encoding="utf-8")
 
 
+# After Sphinx's own script of the search: what it asks for as pages are words already.
+EXCERPTS = """
+window.fetch = (url) => Promise.resolve({ text: () => searched[url.split("/").slice(-2).join("/")] ?? "" });
+Search.htmlToText = (words) => words;
+"""
+NO_WORDS = "script, style, svg, math, nav, button, .headerlink, .er-live"
+
+
+def keep_words(app: Sphinx, error: Exception | None) -> None:
+    """Write the words of all pages for the search's excerpts, and the script into the search's page."""
+    if error is not None or app.builder.format != "html":
+        return
+    out = Path(app.outdir)
+    words = {}
+    for page in sorted([*out.glob("book/*.html"), *out.glob("notebooks/*.html")]):
+        article = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").select_one("article")
+        for part in article.select(NO_WORDS) if article else ():
+            part.decompose()
+        if article:
+            words[page.relative_to(out).as_posix()] = " ".join(article.get_text(" ").split())
+    script = f"const searched = {json.dumps(words, ensure_ascii=False)};\n{EXCERPTS}"
+    (out / "_static" / "search_words.js").write_text(script, encoding="utf-8")
+    search = out / "search.html"
+    text = search.read_text(encoding="utf-8")
+    if "search_words.js" not in text:
+        tag = re.compile(r'<script src="_static/searchtools\.js[^>]*></script>')
+        search.write_text(
+            tag.sub(r'\g<0><script src="_static/search_words.js"></script>', text, count=1), encoding="utf-8"
+        )
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("html-page-context", drop_scripts, priority=900)
     app.connect("doctree-resolved", clean_page)
     app.connect("build-finished", trim_output, priority=900)
+    app.connect("build-finished", keep_words, priority=950)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

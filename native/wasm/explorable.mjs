@@ -1,5 +1,6 @@
 // Computes an explorable without a browser: for its plain figure and for the test against the native kernel.
-//   node explorable.mjs SCRIPT WASM < inputs.json  ->  {"results": [...], "picture": "<svg ...>", "milliseconds": slowest}
+//   node explorable.mjs SCRIPT WASM < inputs.json  ->
+//     {"results": [...], "picture": "<svg ...>", "milliseconds": slowest, "knobs": [...], "presets": [...]}
 // SCRIPT is runtime and module as a page gets them (engineroom.widgets.bundle). Inputs left out have their start value; the
 // picture is of the start values.
 import { readFileSync } from "node:fs";
@@ -17,4 +18,7 @@ const results = JSON.parse(readFileSync(0, "utf8")).map((inputs) => {
   return { ...result, sentence: definition.sentence(result), shown: definition.results(result) };
 });
 const picture = definition.picture(definition.compute(kernel, start), 640, "plain");
-process.stdout.write(JSON.stringify({ results, picture: `${picture.replaceAll("currentColor", "#111")}\n`, milliseconds }));
+const knobs = definition.inputs.map(({ name, values = null, start: at, isSwitch = false }) => ({ name, values, start: at, isSwitch }));
+process.stdout.write(JSON.stringify({
+  results, picture: `${picture.replaceAll("currentColor", "#111")}\n`, milliseconds, knobs, presets: definition.presets ?? [],
+}));

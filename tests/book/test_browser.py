@@ -130,9 +130,13 @@ def test_page_is_quiet_narrow_readable_and_accessible(reader, request):
 
 
 @pytest.mark.parametrize("reader", [("search", "desktop")], indirect=True, ids="-".join)
-def test_search_finds_a_word_from_disk(reader, html):
-    reader.page.goto((html / "search.html").as_uri() + "?q=spill")
+def test_search_finds_words_from_disk_and_shows_them_in_excerpts(reader, html):
+    reader.page.goto((html / "search.html").as_uri() + "?q=fsync+latency")
     reader.page.wait_for_selector("#search-results li a", timeout=10_000)
+    found = reader.page.locator("#search-results li")
+    excerpts = found.locator("p.context")
+    assert excerpts.count() == found.count()
+    assert all("latency" in text.lower() for text in excerpts.all_inner_texts())
     assert reader.complaints == []
 
 
@@ -390,6 +394,20 @@ def test_print_shows_the_plain_figure_and_not_the_knobs(browser, html):
         assert not page.page.locator(".er-live").is_visible()
 
 
+def test_print_shows_predictions_and_exercises_with_their_answers_and_folds_them_again(browser, html):
+    for page in opened(browser, (html / "book/filesort.html").as_uri(), "desktop"):
+        answers = page.page.locator("#predict details p, #exercises details p")
+        others = page.page.locator("article details:not(#predict details, #exercises details)")
+        folded = others.evaluate_all("all => all.map((each) => each.open)")
+        assert not answers.first.is_visible()
+        page.page.emulate_media(media="print")
+        assert answers.first.is_visible()
+        assert answers.last.is_visible()
+        assert others.evaluate_all("all => all.map((each) => each.open)") == folded
+        page.page.emulate_media(media="screen")
+        assert not answers.first.is_visible()
+
+
 def test_a_kernel_that_cannot_start_leaves_the_plain_figure(browser, html):
     """A browser without WebAssembly stands in for every way in which the kernel can fail."""
     context = browser.new_context(offline=True)
@@ -430,18 +448,51 @@ def test_widget_module_renders_in_a_notebook(browser):
     context.close()
 
 
-def test_a_link_keeps_the_knobs_and_what_it_cannot_mean_is_ignored(browser, tmp_path):
-    """A page as the book makes it: the element with its plain figure, and the script behind it."""
-    tag = bundle.tag("hash_join")
-    page_file = tmp_path / "page.html"
-    (tmp_path / "hash_join.js").write_text(bundle.classic_script("hash_join"), encoding="utf-8")
-    page_file.write_text(
-        f'<!doctype html><{tag}><figure><img alt=""></figure></{tag}><script src="hash_join.js"></script>',
+def explorable_alone(folder: Path, word: str) -> str:
+    """The address of a page as the book makes it: the element with its plain figure, and the script behind it."""
+    tag = bundle.tag(word)
+    (folder / f"{word}.js").write_text(bundle.classic_script(word), encoding="utf-8")
+    (folder / "page.html").write_text(
+        f'<!doctype html><{tag}><figure><img alt=""></figure></{tag}><script src="{word}.js"></script>',
         encoding="utf-8",
     )
+    return (folder / "page.html").as_uri()
+
+
+def test_a_switch_and_a_preset_compute_what_the_link_to_them_does(browser, tmp_path):
     context = browser.new_context(offline=True)
     page = context.new_page()
-    page.goto(page_file.as_uri())
+    page.goto(explorable_alone(tmp_path, "redo_log"))
+    gate = page.get_by_role("switch", name="CPU gate")
+    assert gate.is_checked()
+    start = result_texts(page)
+    gate.focus()
+    page.keyboard.press("Space")
+    page.get_by_role("button", name="One client, gate off").click()
+    page.wait_for_function(
+        "before => document.querySelector('.er-results dd').textContent !== before",
+        arg=start["Fsyncs per transaction"],
+    )
+    assert not gate.is_checked()
+    assert page.get_by_role("slider", name="Clients").get_attribute("aria-valuetext") == "1"
+    turned = result_texts(page)
+    page.get_by_role("link", name="Link to these values").click()
+    page.wait_for_load_state()
+    assert "gate=0" in page.url
+    assert result_texts(page) == turned
+    page.get_by_role("button", name="Start values").click()
+    page.wait_for_function(
+        "before => document.querySelector('.er-results dd').textContent === before",
+        arg=start["Fsyncs per transaction"],
+    )
+    assert gate.is_checked()
+    context.close()
+
+
+def test_a_link_keeps_the_knobs_and_what_it_cannot_mean_is_ignored(browser, tmp_path):
+    context = browser.new_context(offline=True)
+    page = context.new_page()
+    page.goto(explorable_alone(tmp_path, "hash_join"))
     start = result_texts(page)
     page.get_by_role("button", name="Lower join buffer").click()
     page.wait_for_function(

@@ -21,6 +21,24 @@ def test_plain_figure_is_the_picture_at_the_start_values(word):
     assert bundle.plain_figure(word).read_text() == headless.evaluate(word)["picture"], "run `make wasm`"
 
 
+@needs_node
+@pytest.mark.parametrize("word", bundle.words())
+def test_a_preset_names_values_that_the_knobs_have_and_differs_from_the_start(word):
+    seen = headless.evaluate(word)
+    values = {knob["name"]: knob["values"] for knob in seen["knobs"] if knob["values"]}
+    starts = {knob["name"]: knob["start"] for knob in seen["knobs"]}
+    assert len({preset["label"] for preset in seen["presets"]}) == len(seen["presets"])
+    for preset in seen["presets"]:
+        assert all(value in values[name] for name, value in preset["values"].items()), preset
+        assert all(value != starts[name] for name, value in preset["values"].items()), preset
+
+
+@needs_node
+@pytest.mark.parametrize("word", bundle.words())
+def test_a_switch_is_off_or_on(word):
+    assert all(knob["values"] == [0, 1] for knob in headless.evaluate(word)["knobs"] if knob["isSwitch"])
+
+
 @pytest.mark.parametrize("word", bundle.words())
 def test_explorable_is_small_and_names_no_address(word):
     script = bundle.classic_script(word)

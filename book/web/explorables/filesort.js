@@ -37,6 +37,12 @@ export default {
     { name: "design", label: "Design", values: [0, 1, 2], start: 1, format: (i) => DESIGNS[i] },
   ],
 
+  presets: [
+    { label: "All rows", values: { limit: 0 } },
+    { label: "Short values", values: { lob_bytes: 100 } },
+    { label: "100 rows, small buffer", values: { limit: 100, sort_buffer_bytes: 32768 } },
+  ],
+
   compute(kernel, inputs) {
     const address = kernel.run(inputs.rows, inputs.limit, inputs.lob_bytes, inputs.sort_buffer_bytes);
     const values = new BigUint64Array(kernel.memory.buffer, address, DESIGNS.length * COUNTERS.length);

@@ -34,6 +34,12 @@ export default {
     },
   ],
 
+  presets: [
+    { label: "One client", values: { clients: 1 } },
+    { label: "A fast disk", values: { fsync_us: 20 } },
+    { label: "A delay", values: { delay_us: 1000 } },
+  ],
+
   compute(kernel, inputs) {
     const [flush, sync] = DURABILITIES[inputs.durability];
     const run = (design, i) => {

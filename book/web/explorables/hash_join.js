@@ -37,6 +37,12 @@ export default {
     },
   ],
 
+  presets: [
+    { label: "All in memory", values: { join_buffer_bytes: 16384 * 2 ** 10 } },
+    { label: "A small buffer", values: { join_buffer_bytes: 16384 } },
+    { label: "A wrong estimate", values: { join_buffer_bytes: 65536, estimate_percent: 10 } },
+  ],
+
   compute(kernel, inputs) {
     const estimate = Math.max(1, Math.round((inputs.build_rows * inputs.estimate_percent) / 100));
     const address = kernel.run(

@@ -35,7 +35,7 @@ export default {
       format: (late) => (late === NO_CLIENT ? "none" : `${letter(late)} is away between reservation and copy`),
     },
     {
-      name: "writer_threads", label: "innodb_log_writer_threads", values: [0, 1], start: 1,
+      name: "writer_threads", label: "innodb_log_writer_threads", values: [0, 1], start: 1, isSwitch: true,
       format: (on) => (on ? "ON" : "OFF"),
     },
     { name: "seed", label: "Order of the clients", values: [1, 2, 3, 4, 5, 6], start: 1, format: (seed) => `run ${count(seed)}` },

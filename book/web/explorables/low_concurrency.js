@@ -27,6 +27,11 @@ export default {
     },
   ],
 
+  presets: [
+    { label: "A million narrow rows", values: { columns: 1, rows: 1000000 } },
+    { label: "The 65th value", values: { columns: 65 } },
+  ],
+
   compute(kernel, inputs) {
     const address = kernel.run(inputs.rows, inputs.columns);
     const values = Array.from(new Float64Array(kernel.memory.buffer, address, VALUES));
@@ -41,7 +46,7 @@ export default {
       ["Deque of 8.0, all rows", bytes(result.lists[1].bytes)],
       ["Deque of 9.7, all rows", bytes(deque.bytes)],
       ["Items, the same for all", bytes(result.items)],
-      ["1 KiB blocks a row", count(result.row_blocks)],
+      ["1 KiB blocks per row", count(result.row_blocks)],
       ["9.7 over 5.7, lists alone", `${(deque.bytes / list.bytes).toFixed(2)} times`],
       ["9.7 over 5.7, with items", `${((deque.bytes + result.items) / (list.bytes + result.items)).toFixed(2)} times`],
     ];

@@ -33,9 +33,15 @@ export default {
     { name: "cores", label: "Cores", values: [2, 4, 8, 16, 32, 64], start: 16, format: (n) => count(n) },
     { name: "fsync_us", label: "One fsync", values: [20, 50, 100, 200, 500, 1000, 5000], start: 100, format: time },
     {
-      name: "gate", label: "CPU gate", values: [0, 1], start: 1,
+      name: "gate", label: "CPU gate", values: [0, 1], start: 1, isSwitch: true,
       format: (gate) => (gate ? "on: log threads spin above 80 % of a core" : "off: log threads always spin"),
     },
+  ],
+
+  presets: [
+    { label: "One client, gate off", values: { clients: 1, gate: 0 } },
+    { label: "Two cores", values: { cores: 2 } },
+    { label: "100 clients, slow disk", values: { clients: 100, fsync_us: 5000 } },
   ],
 
   compute(kernel, inputs) {
@@ -56,12 +62,12 @@ export default {
 
   results({ chosen, old, inputs }) {
     return [
-      ["Fsyncs a transaction", two(chosen.each)],
+      ["Fsyncs per transaction", two(chosen.each)],
       ["with the log of 5.7", two(old.each)],
-      ["Transactions a second", count(Math.round(chosen.per_s))],
+      ["Transactions per second", count(Math.round(chosen.per_s))],
       ["against the log of 5.7", `${two(chosen.per_s / old.per_s)} times`],
       ["A transaction takes", `${two((1000 * inputs.clients) / Math.max(1, chosen.per_s))} ms`],
-      ["Written a fsync", bytes(Math.round(chosen.bytes / Math.max(1, chosen.fsyncs)))],
+      ["Written per fsync", bytes(Math.round(chosen.bytes / Math.max(1, chosen.fsyncs)))],
       ["Events simulated", count(chosen.events + (inputs.design === OLD ? 0 : old.events))],
     ];
   },
@@ -83,7 +89,7 @@ export default {
     ];
     const columns = width > 540 ? 3 : width > 350 ? 2 : 1;
     const height = columns > 1 ? 306 : 346;
-    const parts = [`<text x="0" y="16" font-weight="700">Fsyncs a transaction</text>`];
+    const parts = [`<text x="0" y="16" font-weight="700">Fsyncs per transaction</text>`];
     const most = Math.max(1, ...rows.map((row) => row.seen?.each ?? 0));
     const box = (x, y, w, h, part) => {
       for (const fill of [part.colour, part.pattern && `url(#${id}-${part.name})`].filter(Boolean)) {
@@ -116,7 +122,7 @@ export default {
     const patterns = PARTS.filter((part) => part.pattern).map((part) =>
       `<pattern id="${id}-${part.name}" width="8" height="8" patternUnits="userSpaceOnUse"><path d="${part.pattern}" stroke="#000" stroke-opacity="0.45" fill="none"/></pattern>`);
     return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" ` +
-      `aria-label="Bars. Fsyncs a transaction with the log of ${rows[0].name}: ${two(chosen.each)}, of 5.7: ${two(old.each)}; below, the time of all cores by what they did." ` +
+      `aria-label="Bars. Fsyncs per transaction with the log of ${rows[0].name}: ${two(chosen.each)}, of 5.7: ${two(old.each)}; below, the time of all cores by what they did." ` +
       `font-family="system-ui, 'Liberation Sans', sans-serif" font-size="13" fill="currentColor"><defs>${patterns.join("")}</defs>${parts.join("")}</svg>`;
   },
 };

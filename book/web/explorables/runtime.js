@@ -59,6 +59,11 @@ export function asked(search, key, sliders) {
   return Object.fromEntries(places.filter(([, place]) => place >= 0));
 }
 
+/** The places of these values, by the names of their sliders; what a preset does not name stays at its start. */
+export function placesOf(values, sliders) {
+  return Object.fromEntries(sliders.filter(({ name }) => name in values).map((input) => [input.name, input.values.indexOf(values[input.name])]));
+}
+
 /**
  * Puts the knobs, the picture and the results into `host` and computes once. With a `key`, as on a page, a link keeps the sliders.
  * Returns a function that takes the explorable off the page again.
@@ -78,7 +83,9 @@ export function mount(host, definition, kernel, key = "") {
   const shows = [];
   for (const input of sliders) knobs.append(knob(input));
   const link = element("a", { class: "er-tool" }, "Link to these values");
-  const keep = element("div", { class: "er-tools er-keep" },
+  const presets = (definition.presets ?? []).map(({ label, values }) =>
+    element("button", { type: "button", class: "er-tool", onclick: () => turn({ ...starts, ...placesOf(values, sliders) }) }, label));
+  const keep = element("div", { class: "er-tools er-keep" }, ...presets,
     element("button", { type: "button", class: "er-tool", onclick: () => reset() }, "Start values"), ...(key ? [link] : []));
   const control = definition.control?.({ element, id, held, changed: () => schedule() });
   host.classList.add("er-live");
@@ -86,12 +93,40 @@ export function mount(host, definition, kernel, key = "") {
     element("div", { class: "er-view" }, picture, results), sentence);
 
   function reset() {
-    Object.assign(chosen, starts);
+    turn(starts);
+  }
+
+  function turn(places) {
+    Object.assign(chosen, places);
     for (const show of shows) show();
     schedule();
   }
 
+  /** Of an input that is off or on, in this order: a box to tick instead of a slider of two values. */
+  function tick(input) {
+    const box = element("input", { type: "checkbox", role: "switch", id: `${id}-${input.name}`, onchange: () => set(Number(box.checked)) });
+    const shown = element("output", { for: `${id}-${input.name}` });
+    const texts = input.values.map((value) => input.format(value));
+    const longest = texts.reduce((most, text) => (text.length > most.length ? text : most));
+    function set(index) {
+      chosen[input.name] = index;
+      show();
+      schedule();
+    }
+    function show() {
+      box.checked = chosen[input.name] === 1;
+      shown.textContent = texts[chosen[input.name]];
+    }
+    shows.push(show);
+    show();
+    return element("div", { class: "er-knob" },
+      element("label", { for: `${id}-${input.name}` }, input.label),
+      element("div", { class: "er-value" }, shown, element("span", { "aria-hidden": "true" }, longest)),
+      element("div", { class: "er-switch" }, box));
+  }
+
   function knob(input) {
+    if (input.isSwitch) return tick(input);
     const last = input.values.length - 1;
     const shown = element("output", { for: `${id}-${input.name}` });
     const texts = input.values.map((value) => input.format(value));

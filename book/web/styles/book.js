@@ -6,5 +6,13 @@ function makeScrollersReachable() {
     else if (box.tabIndex === 0 && !box.hasAttribute("role")) box.removeAttribute("tabindex");
   }
 }
+// Paper cannot be unfolded: what a reader was to predict and to solve is printed with its answers, and folded again.
+let unfolded = [];
+function unfoldForPrint(isPrinting) {
+  for (const fold of unfolded) fold.open = false;
+  unfolded = isPrinting ? [...document.querySelectorAll("#predict details:not([open]), #exercises details:not([open])")] : [];
+  for (const fold of unfolded) fold.open = true;
+}
+matchMedia("print").addEventListener("change", (media) => unfoldForPrint(media.matches));
 addEventListener("load", makeScrollersReachable);
 addEventListener("resize", makeScrollersReachable);

@@ -32,7 +32,9 @@ def node() -> str | None:
 def evaluate(
     word: str, inputs: Sequence[Mapping[str, int]] = (), *, wasm: Path | None = None
 ) -> dict[str, Any]:
-    """The explorable's `results` for each of the inputs, its `picture` at the start values, and the slowest result's `milliseconds`."""
+    """The explorable's `results` for each of the inputs, its `picture` at the start values, the slowest result's `milliseconds`, and its
+    `knobs` and `presets`.
+    """
     program = node()
     if program is None:
         raise EngineRoomError(
