@@ -18,7 +18,9 @@ def test_the_machine_is_described_in_json() -> None:
     assert json.loads(json.dumps(seen)) == seen
     assert seen["cores"] >= 1
     assert seen["seed"] == 7
-    assert {"cpu", "kernel", "storage", "load", "steal_s", "date", "revision", "command"} <= set(seen)
+    assert {"cpu", "caches", "kernel", "storage", "load", "steal_s", "date", "revision", "command"} <= set(
+        seen
+    )
 
 
 @pytest.mark.parametrize(
@@ -40,6 +42,16 @@ def test_the_machine_is_described_in_json() -> None:
 )
 def test_the_command_is_what_was_typed(argv: list[str], orig_argv: list[str], command: str) -> None:
     assert provenance._command(argv, orig_argv) == command
+
+
+def test_the_caches_are_told_level_by_level_and_nothing_where_the_system_is_silent(tmp_path: Path) -> None:
+    for index, (level, kind, size) in enumerate((("1", "Data", "32K"), ("3", "Unified", "32768K"))):
+        (tmp_path / f"index{index}").mkdir()
+        for name, text in (("level", level), ("type", kind), ("size", size)):
+            (tmp_path / f"index{index}" / name).write_text(f"{text}\n")
+    (tmp_path / "index2").mkdir()  # without its files
+    assert provenance._caches(tmp_path) == ["L1 data 32K", "L3 unified 32768K"]
+    assert provenance._caches(tmp_path / "none") is None
 
 
 def test_the_description_passes_its_own_gate() -> None:

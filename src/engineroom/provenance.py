@@ -49,6 +49,7 @@ def machine(*, seed: int | None = None, storage: Path | None = None) -> dict[str
     return {
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
         "cpu": _cpu(),
+        "caches": _caches(Path("/sys/devices/system/cpu/cpu0/cache")),
         "memory_bytes": psutil.virtual_memory().total,
         "kernel": f"{platform.system()} {platform.release()} {platform.machine()}",
         "storage": _storage(storage or paths.root()),
@@ -137,6 +138,18 @@ def _cpu() -> str | None:
     if platform.system() == "Darwin":
         return _output("sysctl", "-n", "machdep.cpu.brand_string")
     return platform.processor() or None
+
+
+def _caches(folder: Path) -> list[str] | None:
+    """The caches that one processor sees, nearest first: "L1 data 32K", "L3 unified 32768K"; None where the system does not tell."""
+    said = []
+    for each in sorted(folder.glob("index*")):
+        try:
+            level, kind, size = ((each / name).read_text().strip() for name in ("level", "type", "size"))
+        except OSError:
+            continue
+        said.append(f"L{level} {kind.lower()} {size}")
+    return said or None
 
 
 def _storage(path: Path) -> str | None:
