@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from engineroom.errors import EngineRoomError
 from engineroom.experiments import engine
 from engineroom.experiments.engine import demands
-from engineroom.experiments.engine.beside_servers import with_client
+from engineroom.experiments.engine.beside_servers import HELD_OUT, LOADS, SERVERS, factors, with_client
 from engineroom.experiments.engine.clients import asked
 from engineroom.experiments.engine.demands import Demands, locks_and_lsn
 from engineroom.experiments.engine.latch_order import most_common
@@ -207,13 +208,66 @@ def test_the_clients_cpu_time_is_in_the_statements_that_it_sends():
 def test_the_engine_beside_a_live_server_has_a_row_for_each_row_of_the_server():
     window = {"first_ms": 50, "longest_ms": 50, "warmup_ms": 10}
     run = engine.against_live(
-        clients=(1, 4), seconds=1, repeats=1, versions=("5.7.22",), distributions=("pareto",), window=window
+        loads={"pareto": LOADS["pareto"]},
+        clients=(1, 4),
+        seconds=1,
+        repeats=1,
+        versions=("5.7.22",),
+        window=window,
     )
     table = run.table
     assert table.groupby("series")["clients"].agg(list).to_dict() == {"server": [1, 4], "engine": [1, 4]}
     assert (table["transactions"] > 0).all()
     crowd = table[table["clients"] == 4].set_index("series")
     assert (crowd["lock_waits_per_1000"] > 0).all()
+
+
+@pytest.mark.live
+def test_the_loads_that_are_held_out_run_on_a_server_and_in_its_engine():
+    window = {"first_ms": 50, "longest_ms": 50, "warmup_ms": 10}
+    run = engine.held_out_live(clients=(1, 4), seconds=1, repeats=1, versions=("8.0.15",), window=window)
+    assert run.figure == "own-engine-held-out"
+    assert set(run.table["distribution"]) == set(HELD_OUT)
+    assert not set(HELD_OUT.values()) & set(LOADS.values())
+    assert len(run.table) == 2 * 2 * len(HELD_OUT)
+    assert (run.table["transactions"] > 0).all()
+
+
+def test_every_server_that_is_held_against_an_engine_has_demands() -> None:
+    from engineroom.simulating.engine import load_of
+
+    for name in SERVERS:
+        assert load_of(name, "sysbench_read_write")["demands"]
+
+
+def test_factors_are_the_engine_over_the_server_and_the_farthest_comes_first() -> None:
+    def row(clients: int, series: str, tps: float, waits: float, deadlocks: float) -> dict[str, object]:
+        return {
+            "server": "9.7.4",
+            "distribution": "pareto",
+            "clients": clients,
+            "series": series,
+            "tps": tps,
+            "lock_waits_per_1000": waits,
+            "deadlocks_per_1000": deadlocks,
+            "lock_wait_ms": 1.0,
+        }
+
+    seen = factors(
+        pd.DataFrame(
+            [
+                row(2, "server", 100, 10, 0),
+                row(2, "engine", 110, 15, 3),
+                row(4, "server", 100, 20, 2),
+                row(4, "server", 300, 40, 4),
+                row(4, "engine", 100, 30, 6),
+            ]
+        )
+    )
+    assert seen.index.get_level_values("clients").tolist() == [4, 2]
+    assert seen["throughput"].tolist() == [0.5, 1.1]
+    assert seen["lock_waits"].tolist() == [1, 1.5]
+    assert seen["deadlocks"].isna().tolist() == [False, True], "a server without one has no factor"
 
 
 def test_a_combination_is_named_by_the_parts_that_are_new_and_differs_in_nothing_else() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from engineroom.experiments.engine.beside_servers import against_live
+from engineroom.experiments.engine.beside_servers import against_live, held_out_live
 from engineroom.experiments.engine.convoy import convoy_sim
 from engineroom.experiments.engine.demands import demands_live, warehouses_live
 from engineroom.experiments.engine.latch_order import latch_order_live
@@ -16,6 +16,7 @@ __all__ = [
     "against_live",
     "convoy_sim",
     "demands_live",
+    "held_out_live",
     "latch_order_live",
     "patched_sim",
     "switches_sim",
@@ -29,6 +30,7 @@ RECORD: Mapping[tuple[str, str], Callable[..., Run | list[Run]]] = {
     ("own-latch-order", "live"): latch_order_live,
     ("fig-7-03", "sim"): patched_sim,
     ("own-engine-live", "live"): against_live,
+    ("own-engine-held-out", "live"): held_out_live,
     ("own-engine-switches", "sim"): switches_sim,
     ("own-log-convoy", "sim"): convoy_sim,
 }

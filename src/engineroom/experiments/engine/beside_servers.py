@@ -1,17 +1,23 @@
 """The engine on the simulated small computer beside the live servers that it models, on the same load at the same time.
 
 The engine is given what one client's statements ask of the server, and what SysBench itself takes of a processor at one client: the clients share
-the two processors with the server. What more clients do to each other is the prediction. Load, clients and designs are fixed before
+the two processors with the server. What more clients do to each other is the prediction. Loads, clients and designs are fixed before
 the first run. Left out is the way of a message between two processes, which costs most when few clients leave a processor idle.
+
+The engine was made with `LOADS` in view. `HELD_OUT` are two loads that nothing was developed on: another distribution over more rows, and
+fewer rows that are drawn more unevenly. They are measured once, on a machine that does nothing else, and shown as they come.
 """
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
+
+import pandas as pd
 
 from engineroom.machine.presets import parameters
 from engineroom.measuring.sitting import LiveSitting
@@ -23,11 +29,20 @@ from engineroom.workloads import sysbench
 from engineroom.workloads.steady_fsync import preloaded
 from engineroom.workloads.sysbench import Sysbench
 
-__all__ = ["CLIENTS", "COLUMNS", "SERVERS", "against_live", "with_client"]
+__all__ = [
+    "CLIENTS",
+    "COLUMNS",
+    "HELD_OUT",
+    "LOADS",
+    "SERVERS",
+    "against_live",
+    "factors",
+    "held_out_live",
+    "with_client",
+]
 
 CLIENTS = (1, 2, 4, 8, 16)
-TABLE_ROWS = 10_000
-DISTRIBUTIONS = ("uniform", "pareto")
+HELD_OUT_CLIENTS = (1, 2, 4, 8, 16, 32, 64)
 FSYNC_US = 100
 MACHINE = "laptop"
 WINDOW: Mapping[str, int] = {"first_ms": 1_000, "longest_ms": 5_000, "warmup_ms": 500}
@@ -35,6 +50,27 @@ _OPTIONS: Mapping[str, str | int] = {
     "innodb_flush_log_at_trx_commit": 1,
     "transaction_isolation": "READ-COMMITTED",
     "innodb_buffer_pool_size": "256M",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rows:
+    """Which rows SysBench's read-write transactions draw."""
+
+    table_rows: int = 10_000
+    distribution: str = "uniform"
+    pareto_percent: int = 20  # as SysBench has it by default
+
+    def options(self) -> list[str]:
+        """As SysBench is told."""
+        more = [f"--rand-pareto-h={self.pareto_percent / 100}"] if self.distribution == "pareto" else []
+        return [f"--rand-type={self.distribution}", *more]
+
+
+LOADS: Mapping[str, Rows] = {"uniform": Rows(), "pareto": Rows(distribution="pareto")}
+HELD_OUT: Mapping[str, Rows] = {
+    "special, 100,000 rows": Rows(table_rows=100_000, distribution="special"),
+    "pareto 10 %, 2,000 rows": Rows(table_rows=2_000, distribution="pareto", pareto_percent=10),
 }
 
 
@@ -50,6 +86,11 @@ class Beside:
 _NO_BINLOG = {"durable_first": False}
 SERVERS: Mapping[str, Beside] = {
     "5.7.22": Beside("5.7", Design(lock_design="5.7", latches="5.7", redo="5.7", engine=_NO_BINLOG)),
+    "8.0.15": Beside(
+        "8.0",
+        Design(lock_design="8.0.15", latches="8.0", redo="8.0", engine=_NO_BINLOG),
+        {"disable_log_bin": "ON"},
+    ),
     "9.7.4": Beside(
         "9.7",
         # The server's own default on two processors.
@@ -61,7 +102,7 @@ COLUMNS = {
     "clients": "threads of SysBench",
     "series": "server: measured; engine: simulated",
     "server": "version",
-    "distribution": "of the rows that are drawn",
+    "distribution": "of the rows that are drawn, of 10,000 where no number is told",
     "tps": "transactions per second",
     "deadlocks_per_1000": "rolled back, per 1,000 committed",
     "lock_waits_per_1000": "waits for a row, per 1,000 committed",
@@ -86,12 +127,13 @@ def with_client(load: Mapping[str, Any], client_cpu_us: float) -> dict[str, Any]
 
 
 def against_live(
+    figure: str = "own-engine-live",
     *,
+    loads: Mapping[str, Rows] = LOADS,
     clients: Sequence[int] = CLIENTS,
     seconds: int = 5,
     repeats: int = 2,
     versions: Sequence[str] = tuple(SERVERS),
-    distributions: Sequence[str] = DISTRIBUTIONS,
     window: Mapping[str, int] = WINDOW,
 ) -> Run:
     """Measure each server, then simulate the engine that stands for it. `clients` has 1, at which SysBench's own CPU time is read."""
@@ -102,37 +144,64 @@ def against_live(
         for name in versions:
             beside = SERVERS[name]
             with sitting.server(beside.version, options={**_OPTIONS, **beside.options}) as server:
-                for distribution in distributions:
-                    rows += _measured(server, distribution, clients, seconds, repeats)
+                for load in loads.items():
+                    rows += _measured(server, load, clients, seconds=seconds, repeats=repeats)
         for name in versions:
-            for distribution in distributions:
-                mine = [row for row in rows if (row["server"], row["distribution"]) == (name, distribution)]
-                rows += _simulated(mine, clients, repeats, window)
+            for drawn, of in loads.items():
+                mine = [row for row in rows if (row["server"], row["distribution"]) == (name, drawn)]
+                rows += _simulated(mine, of, clients, repeats, window)
     return sitting.run(
-        "own-engine-live",
+        figure,
         rows,
         columns=COLUMNS,
         fsync_us=FSYNC_US,
-        load=f"sysbench oltp_read_write, 1 table of {TABLE_ROWS} rows, READ COMMITTED, {seconds} s a run",
-        designs={name: beside.design.__dict__ for name, beside in SERVERS.items()},
+        load=f"sysbench oltp_read_write, 1 table, READ COMMITTED, {seconds} s a run",
+        drawn={name: asdict(of) for name, of in loads.items()},
+        designs={name: SERVERS[name].design.__dict__ for name in versions},
     )
+
+
+def held_out_live(**how: Any) -> Run:
+    """The same under the loads that nothing was developed on, up to 64 clients."""
+    return against_live(
+        "own-engine-held-out", **{"loads": HELD_OUT, "clients": HELD_OUT_CLIENTS, "repeats": 3, **how}
+    )
+
+
+def factors(table: pd.DataFrame) -> pd.DataFrame:
+    """The engine over its server, the medians of the repeats: a row per server, distribution and clients, the farthest throughput first.
+
+    Of waits and deadlocks it is empty where either has none.
+    """
+    what = {
+        "tps": "throughput",
+        "lock_waits_per_1000": "lock_waits",
+        "deadlocks_per_1000": "deadlocks",
+        "lock_wait_ms": "lock_wait",
+    }
+    medians = table.groupby(["server", "distribution", "clients", "series"])[list(what)].median()
+    engine, server = (pd.DataFrame(medians.xs(series, level="series")) for series in ("engine", "server"))
+    found = (engine / server).where((engine > 0) & (server > 0)).rename(columns=what)
+    farthest = found["throughput"].map(math.log).abs().sort_values(ascending=False, kind="stable")
+    return found.loc[farthest.index]
 
 
 def _measured(
-    server: Any, distribution: str, clients: Sequence[int], seconds: int, repeats: int
+    server: Any, load: tuple[str, Rows], clients: Sequence[int], *, seconds: int, repeats: int
 ) -> list[dict[str, Any]]:
-    load = Sysbench(
+    name, of = load
+    sysbench_load = Sysbench(
         server,
-        database=f"beside_{distribution}",
-        table_rows=TABLE_ROWS,
-        options=[f"--rand-type={distribution}"],
+        database=f"beside_{of.distribution}_{of.table_rows}",
+        table_rows=of.table_rows,
+        options=of.options(),
     )
-    load.prepare()
-    load.run(threads=2, seconds=1)
+    sysbench_load.prepare()
+    sysbench_load.run(threads=2, seconds=1)
     rows = []
-    turns = in_turns(repeats, clients, desc=f"MySQL {server.version}, {distribution}")
+    turns = in_turns(repeats, clients, desc=f"MySQL {server.version}, {name}")
     for at, (repeat, n) in enumerate(turns):
-        ran = load.run(threads=n, seconds=seconds, seed=at + 1)
+        ran = sysbench_load.run(threads=n, seconds=seconds, seed=at + 1)
         done = max(1, ran.transactions)
         rows.append(
             {
@@ -140,7 +209,7 @@ def _measured(
                 "series": "server",
                 "repeat": repeat,
                 "server": server.version,
-                "distribution": distribution,
+                "distribution": name,
                 "tps": ran.transactions / ran.seconds,
                 # What the end of the run cut off is in it: at most one of each client.
                 "deadlocks_per_1000": 1000 * max(0, ran.rolled_back - n) / done,
@@ -155,17 +224,23 @@ def _measured(
 
 def _simulated(
     measured: Sequence[Mapping[str, Any]],
+    of: Rows,
     clients: Sequence[int],
     repeats: int,
     window: Mapping[str, int],
 ) -> list[dict[str, Any]]:
-    """The rows of the engine beside those of one server under one distribution."""
-    name, distribution = measured[0]["server"], measured[0]["distribution"]
+    """The rows of the engine beside those of one server under one load."""
+    name, load_name = measured[0]["server"], measured[0]["distribution"]
     client_cpu_us = statistics.median(
         row["client_cpu_us"] for row in measured if row["clients"] == min(clients)
     )
     load = load_of(
-        name, "sysbench_read_write", away_ns=0, rows=TABLE_ROWS, distribution=distribution, pareto_percent=20
+        name,
+        "sysbench_read_write",
+        away_ns=0,
+        rows=of.table_rows,
+        distribution=of.distribution,
+        pareto_percent=of.pareto_percent,
     )
     machine = {
         **parameters(MACHINE),
@@ -183,7 +258,7 @@ def _simulated(
                     "series": "engine",
                     "repeat": repeat,
                     "server": name,
-                    "distribution": distribution,
+                    "distribution": load_name,
                     "tps": seen["tps"],
                     "deadlocks_per_1000": 1000 * seen["deadlocks"] / max(1, seen["transactions"]),
                     "lock_waits_per_1000": 1000 * seen["lock_waits"],
