@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engineroom.facts.cats import Pareto, Printing, Tpcc, Vendor, Weighed
+from engineroom.experiments.cats.print_cost import CLAIMS, CLIENTS, COSTS_US, Leads
+from engineroom.facts.cats import Pareto, PrintCost, Printing, Tpcc, Vendor, Weighed
+from engineroom.runs import newest
 
 
 def test_the_example_is_weighed_by_the_kernel():
@@ -52,6 +54,38 @@ def test_gains_are_cats_over_fifo_with_the_most_clients(made):
     assert seen.deadlocks_ratio == 3
     assert (seen.points, seen.settled_points, seen.half_width_percent) == (8, 4, 5)
     assert (seen.deadlocks_per_1000_fifo, seen.deadlocks_per_1000_cats) == pytest.approx((50, 10))
+
+
+def test_what_printing_costs_is_told_with_intervals_and_with_what_did_not_come(made):
+    lead = {
+        50: {0: 0.9, 500: 0.95, 1000: 1.0, 2000: 1.2, 4000: 1.5},
+        300: {0: 1.1, 500: 1.16, 1000: 1.21, 2000: 1.3, 4000: 2.0},
+    }
+    rows = [
+        (clients, cost, series, repeat, 100.0 * (ratio if series == "cats" else 1))
+        for clients, of in lead.items()
+        for cost, ratio in of.items()
+        for repeat in range(3)
+        for series in ("fifo", "cats")
+    ]
+    seen = PrintCost.of(made("own-cats-print-cost", "sim", "clients print_us series repeat tps", *rows))
+    assert (seen.few_clients, seen.clients) == (50, 300)
+    assert tuple(seen.even_ms) == pytest.approx((1, 1, 1))
+    assert seen.few_lead.value == pytest.approx(0.9)
+    assert (seen.dear_ms, seen.dear_lead.value) == pytest.approx((4, 2))
+    assert (seen.claims, seen.claims_held) == (5, 3)
+
+
+def test_the_page_may_say_that_cats_is_ahead_at_every_cost_and_which_expectations_failed():
+    table = newest("own-cats-print-cost", "sim").table
+    for clients in CLIENTS:
+        leads = Leads.of(table, clients)
+        assert leads.crossing_us().high == 0
+        assert min(leads.lead(cost).low for cost in COSTS_US) > 1
+    assert [name for name, claim in CLAIMS.items() if not claim(table)] == [
+        "with 300 clients printing outweighs the schedule below 1 ms",
+        "with 50 clients nobody is ahead without printing",
+    ]
 
 
 def test_the_vendors_chart_counts_its_runs_once_though_it_has_two_quantities(made):

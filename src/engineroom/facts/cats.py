@@ -9,8 +9,10 @@ import pandas as pd
 
 from engineroom import published
 from engineroom._native import lock_sys as kernel
+from engineroom.experiments.cats.print_cost import CLAIMS, CLIENTS, COSTS_US, Leads
 from engineroom.facts import Facts, Range, fact, span
 from engineroom.runs import Run, newest
+from engineroom.summary import Interval
 
 __all__ = ["CatsFacts", "facts"]
 
@@ -115,6 +117,47 @@ class Pareto(Facts):
         )
 
 
+def _ratio(value: Interval) -> str:
+    return f"{value.value:.3f} times ({value.low:.3f} to {value.high:.3f})"
+
+
+def _ms(value: Interval) -> str:
+    return f"{value.value:.2f} ms ({value.low:.2f} to {value.high:.2f})"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrintCost(Facts):
+    """CATS over FIFO against the cost of printing one deadlock; intervals by draws of the seeds (own-cats-print-cost, sim)."""
+
+    few_clients: int = fact()
+    clients: int = fact()
+    few_lead: Interval = fact(_ratio)  # without printing
+    dear_lead: Interval = fact(Interval.times)  # at the highest cost
+    dear_ms: float = fact("{:.0f} ms")
+    even_ms: Interval = fact(_ms)
+    claims: int = fact()
+    claims_held: int = fact()
+
+    @classmethod
+    def of(cls, run: Run) -> PrintCost:
+        few, crowd = (Leads.of(run.table, clients) for clients in CLIENTS)
+        dear_us = float(max(COSTS_US))
+        return cls(
+            few_clients=min(CLIENTS),
+            clients=max(CLIENTS),
+            few_lead=few.lead(0),
+            dear_lead=crowd.lead(dear_us),
+            dear_ms=dear_us / 1_000,
+            even_ms=_in_ms(crowd.even_us()),
+            claims=len(CLAIMS),
+            claims_held=sum(claim(run.table) for claim in CLAIMS.values()),
+        )
+
+
+def _in_ms(of_us: Interval) -> Interval:
+    return Interval(*(value / 1_000 for value in of_us))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Vendor(Facts):
     """The vendor's chart beside SysBench's Pareto load with no deadlock printed (fig-7-13, sim)."""
@@ -174,6 +217,7 @@ class CatsFacts(Facts):
     weighed: Weighed
     printing: Printing
     pareto: Pareto
+    print_cost: PrintCost
     vendor: Vendor
     tpcc: Tpcc
 
@@ -184,6 +228,7 @@ def facts() -> CatsFacts:
         weighed=Weighed.now(),
         printing=Printing.of(newest("own-deadlock-print", "live"), newest("fig-7-16", "live")),
         pareto=Pareto.of(newest("fig-7-18", "sim")),
+        print_cost=PrintCost.of(newest("own-cats-print-cost", "sim")),
         vendor=Vendor.of(newest("fig-7-13", "sim")),
         tpcc=Tpcc.of(newest(CONTENDED, "sim"), newest(ONE_SOCKET, "sim"), newest(STANDARD, "sim")),
     )
