@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal
 
@@ -90,6 +91,7 @@ def throughput(
     return float(seen["transactions"] / seen["window_ns"] * 1e9)
 
 
+@functools.cache
 def what_helps(load: str, *, seed: int = 1) -> Helps:
     """Which of two new parts helps at 50 clients: one of them alone, only both together, or neither of them.
 
