@@ -8,34 +8,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from engineroom.errors import EngineRoomError
 from engineroom.experiments import engine
 from engineroom.experiments.engine import demands
 from engineroom.experiments.engine.beside_servers import HELD_OUT, LOADS, SERVERS, factors, with_client
 from engineroom.experiments.engine.clients import asked
-from engineroom.experiments.engine.demands import Demands, locks_and_lsn
+from engineroom.experiments.engine.demands import Demands
 from engineroom.experiments.engine.latch_order import most_common
 from engineroom.workloads.requests import Request
 
 KEY, COMMIT = ("t", "update"), ("t", "commit")
-STATUS = """
----
-LOG
----
-Log sequence number          20481
-Log flushed up to            20000
-------------
-TRANSACTIONS
-------------
----TRANSACTION 1805, ACTIVE 3 sec
-7 lock struct(s), heap size 1136, 40 row lock(s), undo log entries 2
-MySQL thread id 80, OS thread handle 1, query id 9 localhost root
----TRANSACTION 1804, ACTIVE 0 sec
-2 lock struct(s), heap size 1136, 5 row lock(s), undo log entries 2
-MySQL thread id 8, OS thread handle 2, query id 7 localhost root
----TRANSACTION 4215, not started
-MySQL thread id 9, OS thread handle 3, query id 8 localhost root
-"""
 
 
 def test_a_program_is_sent_the_rows_of_each_of_its_answers():
@@ -91,33 +72,6 @@ def test_the_median_of_the_batches_counts_and_counts_are_means():
         ("lock_sys_page_mutex", 2.0),
         ("trx_mutex", 0.5),
     ]
-
-
-def test_locks_are_those_of_the_client_and_of_nobody_whose_number_begins_alike():
-    assert locks_and_lsn(STATUS, 8) == {"lsn": 20481, "lock_objects": 2, "row_locks": 5}
-    assert locks_and_lsn(STATUS, 80) == {"lsn": 20481, "lock_objects": 7, "row_locks": 40}
-    assert locks_and_lsn(STATUS, 9) == {"lsn": 20481, "lock_objects": 0, "row_locks": 0}
-
-
-def test_a_status_without_a_log_sequence_number_is_refused():
-    with pytest.raises(EngineRoomError, match="no log sequence number"):
-        locks_and_lsn("TRANSACTIONS", 8)
-
-
-def test_a_commit_takes_no_locks_and_an_older_log_is_counted_by_its_latch():
-    before = {"row_locks": 5, "lock_objects": 2, "lsn": 100, "mtrs": 7, "log_sys_mutex": 10}
-    after = {
-        "row_locks": 0,
-        "lock_objects": 0,
-        "lsn": 150,
-        "mtrs": 7,
-        "log_sys_mutex": 12,
-        "log_sys_write_mutex": 1,
-    }
-    moved = demands._moved("commit", before, after)
-    assert (moved["row_locks"], moved["lock_objects"], moved["lsn"], moved["mtrs"]) == (0, 0, 50, 1)
-    newer = demands._moved("update", {"mtrs": 7, "row_locks": 1}, {"mtrs": 9, "row_locks": 3})
-    assert newer == {"mtrs": 2, "row_locks": 2}
 
 
 @pytest.mark.parametrize("load", ["tpcc", "tpcc_0", "sysbench", "tpcc_1x"])

@@ -18,12 +18,11 @@ import itertools
 import re
 import statistics
 import tempfile
-import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +31,7 @@ from engineroom import paths
 from engineroom.errors import EngineRoomError
 from engineroom.experiments.engine.clients import DISTRIBUTION, OPTIONS, Client, Key, LiveLoad, asked
 from engineroom.measuring.command_clock import CommandClock, clocked, commands_of
+from engineroom.measuring.counters import Counters, moved
 from engineroom.measuring.sitting import LiveSitting
 from engineroom.measuring.turns import in_turns
 from engineroom.progress import bar
@@ -44,7 +44,7 @@ from engineroom.workloads.sysbench import Sysbench
 if TYPE_CHECKING:
     from engineroom.servers import Server
 
-__all__ = ["COLUMNS", "LOADS", "VERSIONS", "Demands", "demands_live", "locks_and_lsn", "warehouses_live"]
+__all__ = ["COLUMNS", "LOADS", "VERSIONS", "Demands", "demands_live", "warehouses_live"]
 
 Step = tuple[Key, int]  # and the place in the transaction, from 1
 
@@ -61,7 +61,6 @@ COUNTED_TRANSACTIONS: Mapping[str, int] = {"sysbench": 200, "tpcc": 300}
 FIRST = "DO 0"  # what a replay begins with, so that its connection is known
 LOCK_SYS = ("lock_mutex", "lock_sys_page_mutex", "lock_sys_table_mutex", "lock_sys_global_rw_lock")
 TRX_SYS = ("trx_sys_mutex", "trx_sys_serialisation_mutex", "trx_sys_shard_mutex")
-_HELD = ("row_locks", "lock_objects")
 # Column -> what is counted under it.
 _COUNTED: Mapping[str, Sequence[str]] = {
     "mtrs": ("mtrs",),
@@ -76,14 +75,6 @@ _COUNTED: Mapping[str, Sequence[str]] = {
 _LISTED = re.compile(
     r"(lock_(?!objects)|trx_|log_|rw_trx|redo_rseg|undo_|rseg|flush_list|purge_sys|fil_system|dict_sys|autoinc)"
 )
-_LATCHES = (
-    "SELECT event_name, count_star FROM performance_schema.events_waits_summary_by_thread_by_event_name"
-    " WHERE thread_id = {thread} AND event_name LIKE 'wait/synch/%/innodb/%' AND count_star > 0"
-)
-_INSTRUMENTS = "UPDATE performance_schema.setup_instruments SET enabled = '{enabled}', timed = 'NO' WHERE name LIKE 'wait/synch/%/innodb/%'"
-_STATUS = "SHOW GLOBAL STATUS WHERE Variable_name IN ('Innodb_log_write_requests', 'Innodb_buffer_pool_read_requests')"
-_MOST_RESTS = 200
-_STILL_S = 0.003
 COLUMNS = {
     "series": "version of the server",
     "server": "version of the server",
@@ -335,109 +326,11 @@ def _count(server: Server, load: LiveLoad, transactions: int, seen: Demands) -> 
             itertools.islice(stream, 20), client.ask
         ):  # statements prepared, views and undo logs in use
             pass
-        with _Counters(server, client.id) as counters:
+        with Counters(server, client.id) as counters:
             before = counters.settled()
             for key, _ in asked(itertools.islice(stream, transactions), client.ask):
                 after = counters.read()
                 seen.counted[key] += 1
-                seen.counts[key].update(_moved(key[1], before, after))
+                seen.counts[key].update(moved(before, after, ends=key[1] in ENDS))
                 # What the server does behind a commit is nobody's statement.
                 before = counters.settled() if key[1] in ENDS else after
-
-
-def _moved(statement: str, before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, int]:
-    moved = {name: value - before.get(name, 0) for name, value in after.items()}
-    if "log_sys_mutex" in after:
-        # One log latch: 5.7's counter leaves out what fits into the log's current block. Each mini-transaction with redo takes the
-        # latch once, and so does waiting for the log to be written, behind another latch of its own.
-        moved["mtrs"] = moved["log_sys_mutex"] - moved.get("log_sys_write_mutex", 0)
-    # The end of a transaction takes no lock, and gives back what the others took.
-    return moved | dict.fromkeys(_HELD, 0) if statement in ENDS else moved
-
-
-class _Counters:
-    """Counters of the server and of one of its connections, read over another one, with InnoDB's latches instrumented."""
-
-    def __init__(self, server: Server, client: int) -> None:
-        self._server, self._client = server, client
-
-    def __enter__(self) -> Self:
-        self._server.execute(_INSTRUMENTS.format(enabled="YES"))
-        ((thread,),) = self._server.query(
-            f"SELECT THREAD_ID FROM performance_schema.threads WHERE PROCESSLIST_ID = {self._client}"
-        )
-        self._latches = _LATCHES.format(thread=thread)
-        self._connection, self._reader = self._server.connect(), self._server.connect()
-        self._cursor = self._connection.cursor()
-        self._until_purged()
-        # An old snapshot, so that purge, whose redo and page requests would be counted too, has nothing to do.
-        reader = self._reader.cursor()
-        reader.execute("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ")  # others keep no snapshot
-        reader.execute("START TRANSACTION WITH CONSISTENT SNAPSHOT")
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for connection in (self._connection, self._reader):
-            with contextlib.suppress(Exception):
-                connection.close()
-        self._server.execute(_INSTRUMENTS.format(enabled="NO"))
-
-    def read(self) -> dict[str, int]:
-        latches = {str(name).rpartition("/")[2]: int(count) for name, count in self._rows(self._latches)}
-        return latches | self._of_server()
-
-    def settled(self) -> dict[str, int]:
-        """What `read` says when nothing moves any more."""
-        before = self._of_server()
-        for _ in range(_MOST_RESTS):
-            time.sleep(_STILL_S)
-            after = self._of_server()
-            if after == before:
-                break
-            before = after
-        return self.read()
-
-    def _until_purged(self) -> None:
-        """Wait until the server has put away what the first pass left, for half a minute at most."""
-        still = 0
-        before = self._of_server()
-        for _ in range(300):
-            time.sleep(0.1)
-            after = self._of_server()
-            still = still + 1 if after == before else 0
-            if still == 5:
-                return
-            before = after
-
-    def _of_server(self) -> dict[str, int]:
-        status = {name: int(value) for name, value in self._rows(_STATUS)}
-        ((_, _, text),) = self._rows("SHOW ENGINE INNODB STATUS")
-        return {
-            "mtrs": status["Innodb_log_write_requests"],
-            "page_requests": status["Innodb_buffer_pool_read_requests"],
-            **locks_and_lsn(text, self._client),
-        }
-
-    def _rows(self, sql: str) -> list[tuple[Any, ...]]:
-        self._cursor.execute(sql)
-        rows: list[tuple[Any, ...]] = self._cursor.fetchall()
-        return rows
-
-
-def locks_and_lsn(text: str, client: int) -> dict[str, int]:
-    """From what SHOW ENGINE INNODB STATUS prints: the log sequence number, and row locks and lock structures of a client's transaction."""
-    lsn = re.search(r"^Log sequence number\s+(\d+)", text, re.MULTILINE)
-    if lsn is None:
-        raise EngineRoomError(
-            "SHOW ENGINE INNODB STATUS says no log sequence number",
-            remedy="report it with the version of the server",
-        )
-    own = next(
-        (part for part in text.split("---TRANSACTION ")[1:] if re.search(rf"thread id {client}\b", part)), ""
-    )
-    objects, rows = (re.search(rf"(\d+) {what}", own) for what in (r"lock struct\(s\)", r"row lock\(s\)"))
-    return {
-        "lsn": int(lsn[1]),
-        "lock_objects": int(objects[1]) if objects else 0,
-        "row_locks": int(rows[1]) if rows else 0,
-    }
