@@ -220,6 +220,10 @@ def cases(seed: int, n: int, files: list[Path]) -> list[list[str]]:
         lambda: ["binlog", "sizes", file(), *pick(([], ["--levels", pick(NUMBERS)], ["--key", word()], ["--format", word()]))],
         lambda: ["binlog", "rows", file()],
         lambda: ["locks", *pick((["--dsn", word()], ["--version", word()], ["--format", word()]))],
+        lambda: [
+            "whatif", *pick(([], [file()])), *pick((["--demands", file()], ["--dsn", word()])), "--clients", pick(NUMBERS),
+            *pick(([], ["--machine", word()], ["--machine", file()], ["--version", word()], ["--format", word()])),
+        ],
         lambda: ["class", "make", "--secret", file(), "--roster", file(), "--chapter", word(), "--target", file()],
         lambda: ["class", "grade", file(), "--out", file(), "--class", file(), *pick(([], ["--format", word()]))],
         lambda: ["class", "mutants", *pick((["--chapter", word()], ["--master", file()]))],
@@ -305,6 +309,23 @@ TRACE = {
         "Final cost is 2.2.",
     ],
 }
+ASKED = {
+    "sql": "DO 1",
+    "cpu_us": 9.0,
+    "cpu_us_median": 9.5,
+    "mtrs": 1.5,
+    "redo_bytes": 90.0,
+    "row_locks": 1.0,
+}
+DEMANDS = {
+    "format": 1, "server": "9.7.4", "isolation": "READ-COMMITTED", "has_binlog": True, "flushes_each_commit": True, "measured_at": "",
+    "kinds": [
+        {
+            "name": "k", "weight": 1, "autocommit": False, "values": {"id": {"rows": 9, "distribution": "uniform"}},
+            "statements": [{**ASKED, "access": "changes", "shared": False, "table": "t", "value": "id"}], "commit": ASKED,
+        }
+    ],
+}  # fmt: skip
 VALUES = (
     "null", "-1", "1e999", "NaN", '"x"', "[]", "{}", '""', "true", "9" * 30, "[1]", '"\\u001b[31mred"', "0.5", "2026-01-01",
 )  # fmt: skip
@@ -344,6 +365,7 @@ def test_a_damaged_file_ends_no_command_in_a_traceback_and_steers_no_terminal(
         ("ledger", "read"): run.read_text(),
         ("join-order", "explain", "--format", "text", "--trace"): json.dumps(TRACE),
         ("join-order", "explain", "--format", "dot", "--trace"): json.dumps(TRACE),
+        ("whatif", "--clients", "1", "--version", "9.7.4", "--varied", "0", "--demands"): json.dumps(DEMANDS),
     }
     random_ = random.Random(1)
     file = tmp_path / "damaged"

@@ -28,6 +28,11 @@ COMMANDS = {
     "compare": ("engineroom.compare.cli", "compare", "Your own statement on several server versions."),
     "binlog": ("engineroom.binlog_files.cli", "binlog", "Where a binary log's bytes go, and its rows."),
     "locks": ("engineroom.lock_waits.cli", "locks", "The row locks that sessions of a server wait for."),
+    "whatif": (
+        "engineroom.whatif.cli",
+        "whatif",
+        "Your own transactions with more clients: which queue forms first.",
+    ),
     "class": ("engineroom.classroom.grading.cli", "classes", "Grade the exercises of a class."),
     "record": ("engineroom.recording", "record", "Measure again and keep the runs."),
 }
