@@ -40,16 +40,22 @@ def labels(master: Path) -> list[Label]:
 def _row(master: Path, title: str) -> str:
     mine = labels(master)
     kinds = ", ".join(f"{n} {kind}" for kind, n in sorted(Counter(each.kind for each in mine).items()))
-    points = sum(map(int, POINTS.findall(master.read_text())))
+    points = list(map(int, POINTS.findall(master.read_text())))
+    minutes = [each.minutes for each in mine]
     first = max(mine, key=lambda each: each.stars)
     wrong = handouts.wrong_answers(master)
     said = "; ".join(
         each.misconception for each in wrong if each.question in (mine[0].question, mine[-1].question)
     )
     return (
-        f"| [{title}]({master.stem}.md) | {len(mine)} | {sum(each.minutes for each in mine)} | {points} | {kinds} "
+        f"| [{title}]({master.stem}.md) | {len(mine)} | {_sum(minutes)} | {_sum(points)} | {kinds} "
         f"| {first.title} | {'; '.join(said.split('; ')[:2])} |"
     )
+
+
+def _sum(parts: list[int]) -> str:
+    """All together, and question by question."""
+    return f"{sum(parts)}: {', '.join(map(str, parts))}"
 
 
 def written() -> str:
