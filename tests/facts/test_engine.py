@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pandas as pd
+import pytest
 
-from engineroom.facts.engine import Convoy, Demands, LatchOrder, NextQueue, Switches
+from engineroom.facts.engine import Beside, Convoy, Demands, LatchOrder, NextQueue, Switches
 
 DURING = {"during": {"load_before": 2.0}}
 
@@ -148,3 +149,32 @@ def test_a_convoy_is_told_with_the_most_clients_and_beside_what_would_be_otherwi
         told.free_wake_commits_per_s,
     ) == (600, 9_000, 300, 50_000)
     assert told.longer_spin_commits_per_s == 4_000
+
+
+def test_an_engine_beside_its_server_is_told_without_the_single_client(made):
+    def rows(clients, series, tps, waits, deadlocks):
+        return [
+            (clients, series, repeat, "5.7.22", "pareto", tps, waits, deadlocks, 1.0) for repeat in range(2)
+        ]
+
+    run = made(
+        "own-engine-live",
+        "live",
+        "clients series repeat server distribution tps lock_waits_per_1000 deadlocks_per_1000 lock_wait_ms",
+        *rows(1, "server", 100, 0, 0),
+        *rows(1, "engine", 900, 0, 0),
+        *rows(2, "server", 100, 10, 0),
+        *rows(2, "engine", 90, 5, 0),
+        *rows(8, "server", 100, 10, 3),
+        *rows(8, "engine", 130, 20, 12),
+    )
+    seen = Beside.of(run)
+    assert seen.throughput_off_percent == pytest.approx(20)
+    assert (seen.farthest_percent, seen.farthest_server, seen.farthest_clients) == (
+        pytest.approx(30),
+        "5.7.22",
+        8,
+    )
+    assert (seen.waits_ratio, seen.waits_points) == (pytest.approx(2), 2), "half and double are as far"
+    assert (seen.deadlocks_ratio, seen.deadlocks_points) == (pytest.approx(4), 1)
+    assert seen.most_deadlocks_per_1000 == 3

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import pandas as pd
 
+from engineroom.experiments.engine.beside_servers import factors
 from engineroom.facts import Facts, fact
 from engineroom.figures.drawing import origin_of
 from engineroom.figures.table import Table
@@ -255,6 +257,40 @@ class Convoy(Facts):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Beside(Facts):
+    """How far the engine is from the servers that it models with more clients than one (own-engine-live, live)."""
+
+    throughput_off_percent: float = fact("{:.0f} %")  # the median
+    farthest_percent: float = fact("{:.0f} %")
+    farthest_server: str = fact()
+    farthest_clients: int = fact()
+    waits_ratio: float = fact("{:.1f}")  # the median, either way
+    waits_points: int = fact()
+    deadlocks_ratio: float = fact("{:.1f}")
+    deadlocks_points: int = fact()
+    most_deadlocks_per_1000: float = fact("{:.0f}")  # of a server, per 1,000 transactions
+
+    @classmethod
+    def of(cls, run: Run) -> Beside:
+        more = factors(run.table).drop(index=1, level="clients")
+        far = {name: column.dropna().map(math.log).abs() for name, column in more.items()}
+        off = (more["throughput"] - 1).abs()
+        farthest = off.reset_index().iloc[int(off.to_numpy().argmax())]
+        servers = run.table[run.table["series"] == "server"]
+        return cls(
+            throughput_off_percent=100 * float(off.median()),
+            farthest_percent=100 * float(off.max()),
+            farthest_server=str(farthest["server"]),
+            farthest_clients=int(farthest["clients"]),
+            waits_ratio=math.exp(far["lock_waits"].median()),
+            waits_points=len(far["lock_waits"]),
+            deadlocks_ratio=math.exp(far["deadlocks"].median()),
+            deadlocks_points=len(far["deadlocks"]),
+            most_deadlocks_per_1000=float(servers["deadlocks_per_1000"].max()),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class EngineFacts(Facts):
     """All numbers of the page, a group for each recording."""
 
@@ -263,6 +299,7 @@ class EngineFacts(Facts):
     queue: NextQueue
     switches: Switches
     convoy: Convoy
+    beside: Beside
 
 
 def facts() -> EngineFacts:
@@ -273,6 +310,7 @@ def facts() -> EngineFacts:
         queue=NextQueue.of(newest("fig-7-03", "sim")),
         switches=Switches.of(newest("own-engine-switches", "sim")),
         convoy=Convoy.of(newest("own-log-convoy", "sim")),
+        beside=Beside.of(newest("own-engine-live", "live")),
     )
 
 
