@@ -25,14 +25,24 @@ def test_processes_apart_grade_as_one_process_does(master, tmp_path):
     for student, notebook in (("right", handout.solution), ("starter", handout.student)):
         (folder / student).mkdir(parents=True)
         shutil.copy(notebook, folder / student)
-    wrong_answers = handouts.wrong_answers(master)
-    for i, wrong in enumerate(wrong_answers):
+    # A student each for the first wrong answers of all questions, the second ones, and so on: each question is graded apart.
+    # Only an answer that stands on another one is handed in alone.
+    students: dict[str, list[handouts.WrongAnswer]] = {}
+    for wrong in handouts.wrong_answers(master):
+        answers = given[master.stem].answers.items()
+        others = {name for question, names in answers if question != wrong.question for name in names}
+        earlier = sum(each.question == wrong.question for those in students.values() for each in those)
+        is_alone = bool(submissions.used_names(wrong.code) & others)
+        students.setdefault(f"{wrong.question if is_alone else ''}wrong{earlier}", []).append(wrong)
+    for student, wrong_answers in students.items():
         notebook = json.loads(handout.student.read_text())
+        codes = {each.question: each.code for each in wrong_answers}
         for cell in notebook["cells"]:
-            if cell["cell_type"] == "code" and given[master.stem].ids.get(cell["id"]) == wrong.question:
-                cell["source"] = wrong.code
-        (folder / f"wrong{i}").mkdir()
-        (folder / f"wrong{i}" / f"{master.stem}.ipynb").write_text(json.dumps(notebook))
+            question = given[master.stem].ids.get(cell["id"])
+            if cell["cell_type"] == "code" and question in codes:
+                cell["source"] = codes[question]
+        (folder / student).mkdir()
+        (folder / student / f"{master.stem}.ipynb").write_text(json.dumps(notebook))
 
     results, _ = grading.grade(
         submissions.find(folder, [master.stem]),
@@ -46,8 +56,9 @@ def test_processes_apart_grade_as_one_process_does(master, tmp_path):
     for question in given[master.stem].questions:
         assert of["right", question].points == of["right", question].most, of["right", question]
         assert of["starter", question].points == 0, of["starter", question]
-    for i, wrong in enumerate(wrong_answers):
-        result = of[f"wrong{i}", wrong.question]
-        assert result.points <= grading.PARTIAL * result.most, wrong.misconception
-        assert "longer than" not in result.note
-        assert "processor time" not in result.note
+    for student, wrong_answers in students.items():
+        for wrong in wrong_answers:
+            result = of[student, wrong.question]
+            assert result.points <= grading.PARTIAL * result.most, wrong.misconception
+            assert "longer than" not in result.note
+            assert "processor time" not in result.note
