@@ -96,6 +96,18 @@ def test_the_drawing_has_its_tables_and_edges_as_alt_text():
     assert "Edge 0 joins {a} and {b}" in str(drawing["aria-label"])
 
 
+def test_a_long_name_keeps_the_end_by_which_an_applications_tables_differ():
+    tables = [
+        {"name": name, "rows": 1.0, "filtered_rows": 1.0}
+        for name in (f"catalogue_{end}" for end in ("product", "productcategory_of_all"))
+    ]
+    shown = page(explained(block(tables=tables, edges=block()["edges"][:1], counters={"csg_cmp_pairs": 1})))
+    labels = re.findall(r'text-anchor="middle">([^<]*)<', shown)
+    assert labels == ["catalogue_product", "catalog…ategory_of_all"]
+    assert all(len(label) <= 23 for label in labels)
+    assert "does not bite: 1 pair of the 100" in shown
+
+
 @pytest.mark.parametrize(
     ("steps", "said"), [(0, "does not bite: 2 pairs of the 100"), (7, "of 100 bites: 7 steps")]
 )

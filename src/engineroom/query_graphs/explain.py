@@ -384,6 +384,11 @@ def select_line(block: Mapping[str, Any]) -> str:
     return "The statement" if block["select"] is None else f"SELECT #{block['select']}"
 
 
+def pairs_counted(n: int) -> str:
+    """A number of pairs in words."""
+    return f"{n:,} pair{'' if n == 1 else 's'}"
+
+
 def planning_line(ms: Mapping[str, float]) -> str:
     """How long planning took."""
     return f"EXPLAIN took {ms['hypergraph']:.3g} ms by the hypergraph optimizer and {ms['usual']:.3g} ms without it (once, without a trace)."
@@ -393,10 +398,10 @@ def hint_line(ours: Mapping[str, Any]) -> str:
     """What to write for our order."""
     hint = ours["hint"]
     if ours["repeats_an_alias"]:
-        return "no JOIN_ORDER hint is given for this order: two tables have the same alias, so give each its own first"
+        return "No JOIN_ORDER hint is given for this order: two tables have the same alias, so give each its own first"
     if hint is None:
-        return "no JOIN_ORDER hint asks for this order: it joins two joins, and the hint adds one table at a time"
-    return f"the hint for this order: SELECT /*+ {hint} */ ..."
+        return "No JOIN_ORDER hint asks for this order: it joins two joins, and the hint adds one table at a time"
+    return f"The hint for this order: SELECT /*+ {hint} */ ..."
 
 
 def tried_line(tried: Mapping[str, Any]) -> str:
@@ -441,7 +446,7 @@ def _block_lines(block: dict[str, Any], pair_limit: int | None) -> list[str]:
         events = "equal, but for which side of some pairs is called left"
     lines += [f"Events of our enumerator and of the trace: {events}"]
     counters = block["counters"]
-    pairs = f"{counters['csg_cmp_pairs']:,} pairs"
+    pairs = pairs_counted(counters["csg_cmp_pairs"])
     if pair_limit is not None:
         pairs += f" of the {pair_limit:,} that optimizer_max_subgraph_pairs allows"
     if block["simplification_steps"]:

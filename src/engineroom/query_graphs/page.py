@@ -9,12 +9,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from engineroom import files
-from engineroom.query_graphs.explain import hint_line, planning_line, select_line, tree_lines, tried_line
+from engineroom.query_graphs.explain import (
+    hint_line,
+    pairs_counted,
+    planning_line,
+    select_line,
+    tree_lines,
+    tried_line,
+)
 
 __all__ = ["page"]
 
 WIDTH, HEIGHT = 640, 420
-LONGEST_NAME = 14
+LONGEST_NAME = 22
 
 STYLE = """
 :root { color-scheme: light dark; --line: #888; --soft: #8882; }
@@ -107,7 +114,7 @@ def _set(names: Sequence[str], nodes: Sequence[int]) -> str:
 
 
 def _limit(block: Mapping[str, Any], pair_limit: int | None) -> str:
-    pairs = f"{block['counters']['csg_cmp_pairs']:,} pairs"
+    pairs = pairs_counted(block["counters"]["csg_cmp_pairs"])
     if block["simplification_steps"]:
         limit = f" of {pair_limit:,}" if pair_limit is not None else ""
         return (
@@ -148,7 +155,7 @@ def _steps(plan: str) -> str:
             rows.append([line, "", "", *(["", ""] if is_run else [])])
             continue
         depth = (len(line) - len(line.lstrip())) // 4
-        cells: list[Any] = [" " * depth + step["step"].lstrip(), step["cost"] or "", _shown(step["rows"])]
+        cells: list[Any] = ["  " * depth + step["step"].lstrip(), step["cost"] or "", _shown(step["rows"])]
         if is_run:
             cells += [step["never"] or _shown(step["actual"]), _shown(step["loops"])]
         rows.append(cells)
@@ -181,8 +188,9 @@ def _drawn(block: Mapping[str, Any]) -> str:
     """The hypergraph on a circle, with its tables and edges as alt text."""
     names = [table["name"] for table in block["tables"]]
     n = len(names)
+    height = HEIGHT if n > 2 else 100
     at = [
-        (WIDTH / 2 - 230 * math.cos(2 * math.pi * i / n), HEIGHT / 2 - 160 * math.sin(2 * math.pi * i / n))
+        (WIDTH / 2 - 230 * math.cos(2 * math.pi * i / n), height / 2 - 160 * math.sin(2 * math.pi * i / n))
         for i in range(n)
     ]
     alt = f"Hypergraph of {n} tables. " + " ".join(
@@ -205,16 +213,22 @@ def _drawn(block: Mapping[str, Any]) -> str:
             lines.append(f'<circle class="point" cx="{middle[0]:.0f}" cy="{middle[1]:.0f}" r="4"/>')
         labels.append(f'<text x="{middle[0] + 7:.0f}" y="{middle[1] - 6:.0f}">{k}</text>')
     for (x, y), name in zip(at, names, strict=True):
-        short = name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"
         lines.append(f'<circle cx="{x:.0f}" cy="{y:.0f}" r="9"><title>{_escaped(name)}</title></circle>')
         labels.append(
-            f'<text x="{x:.0f}" y="{y + (28 if y >= HEIGHT / 2 else -16):.0f}" text-anchor="middle">{_escaped(short)}</text>'
+            f'<text x="{x:.0f}" y="{y + (28 if y >= height / 2 else -16):.0f}" text-anchor="middle">{_escaped(_short(name, n))}</text>'
         )
     return (
-        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{_escaped(alt)}"><title>{_escaped(alt)}</title>'
+        f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{_escaped(alt)}"><title>{_escaped(alt)}</title>'
         + "".join([*lines, *labels])
         + "</svg>"
     )
+
+
+def _short(name: str, n_tables: int) -> str:
+    """A name for a label: of a long one both ends, since an application's tables often begin alike."""
+    longest = LONGEST_NAME if n_tables <= 8 else LONGEST_NAME // 2
+    head = longest // 3
+    return name if len(name) <= longest else f"{name[:head]}…{name[head + 1 - longest :]}"
 
 
 def _line(a: tuple[float, float], b: tuple[float, float], kind: str) -> str:
