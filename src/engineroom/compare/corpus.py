@@ -1,6 +1,6 @@
 """What our tools make of statements that nobody here chose, and of statements as applications send them: an outcome for each.
 
-`data/statements` holds five applications' tables and statements. The statements of four public benchmarks are not the repository's
+`data/statements` holds five applications' tables and statements that were written for this, and those of a real one, django-oscar. The statements of four public benchmarks are not the repository's
 to give: `engineroom.compare.benchmarks` takes them from the packages that carry them. `python -m engineroom.compare.corpus` puts each
 statement through `explain` on 9.7 and `compare` on three versions, and writes what came of it to `data/statements/outcomes.csv`.
 """
@@ -44,7 +44,8 @@ __all__ = [
     "table",
 ]
 
-APPLICATIONS = ("shop", "forum", "firm", "crm", "blog")
+APPLICATIONS = ("shop", "forum", "firm", "crm", "blog", "oscar")
+MADE_ROWS = {"oscar": 20}  # per table, where the schema brings none
 TOOLS = ("explain", "compare")
 VERSIONS = ("5.7", "8.0.15", "9.7")
 EQUAL, REFUSED, DIFFER, WRONG = "equal", "refused", "differ", "wrong"
@@ -87,7 +88,7 @@ def applications(names: Iterable[str] = APPLICATIONS) -> Iterator[Statements]:
             tuple(sql_text.statements(sql_text.read(folder / file, "statements")))
             for file in (f"{name}.schema.sql", f"{name}.sql")
         )
-        yield Statements(name, schema, statements)
+        yield Statements(name, schema, statements, MADE_ROWS.get(name))
 
 
 @contextlib.contextmanager
