@@ -12,6 +12,7 @@ from engineroom.errors import EngineRoomError
 from engineroom.experiments import cats
 from engineroom.experiments.cats import contest, simulated
 from engineroom.experiments.cats.print_cost import CLAIMS, Leads
+from engineroom.experiments.cats.weights import Counting
 from engineroom.runs import newest
 from engineroom.simulating.experiment import Experiment
 
@@ -203,3 +204,25 @@ def test_the_cost_of_printing_slows_who_deadlocks_and_the_same_seeds_run_at_each
     by = run.table.groupby(["series", "print_us"])["tps"].sum()
     assert by["fifo", 4_000] < by["fifo", 0]
     assert len(cats.print_cost_sim.seeds) >= 20
+
+
+def test_choices_are_counted_among_several_waiters_and_heavy_ones_are_above_one() -> None:
+    def waiter(weight: int) -> dict[str, Any]:
+        return {"weight": weight, "is_urgent": False}
+
+    order = Counting()
+    assert order([waiter(5)]) == [0]
+    assert order([waiter(1), waiter(0)]) == [0, 1]
+    assert order([waiter(2), waiter(1)]) == [0, 1]
+    assert order([waiter(1), waiter(2), waiter(3)]) == [2, 1, 0]
+    assert (order.choices, order.waiters, order.heavy, order.other_first) == (3, 7, 2, 1)
+
+
+def test_counting_changes_nothing_of_the_run_and_each_seed_counts_anew() -> None:
+    window: dict[str, Any] = {"first_ms": 30, "longest_ms": 30, "warmup_ms": 60}
+    counted = cats.weights_sim(workload=("special",), seeds=(1, 1), **window).table
+    kernels = cats.policies_sim(workload=("special",), series=("cats",), seeds=(1,), **window).table
+    assert counted["tps"].tolist() == [kernels["tps"].iloc[0]] * 2
+    assert counted["choices"].nunique() == 1
+    assert counted["choices"].iloc[0] > 0
+    assert (counted["other_first_percent"] <= counted["heavy_percent"]).all()

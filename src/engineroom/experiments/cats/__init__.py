@@ -15,6 +15,7 @@ from engineroom.experiments.cats.simulated import (
     standard_sim,
     vendor_sim,
 )
+from engineroom.experiments.cats.weights import weights_sim
 from engineroom.runs import Run
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "print_ns",
     "standard_sim",
     "vendor_sim",
+    "weights_sim",
 ]
 
 # What `engineroom record` can measure: figure and method -> a function without arguments.
@@ -40,6 +42,7 @@ RECORD: Mapping[tuple[str, str], Callable[..., Run | list[Run]]] = {
     ("fig-7-21", "sim"): standard_sim,
     ("own-cats-policies", "sim"): policies_sim,
     ("own-cats-print-cost", "sim"): print_cost_sim,
+    ("own-cats-weights", "sim"): weights_sim,
 }
 # One simulation is behind all of SysBench's figures.
 MADE_TOGETHER: Mapping[tuple[str, str], tuple[str, ...]] = {

@@ -20,7 +20,7 @@ from engineroom.simulating.engine import (
 )
 from engineroom.simulating.experiment import Experiment, Given
 
-__all__ = ["LOADS", "POLICIES", "policies_sim"]
+__all__ = ["LOADS", "POLICIES", "WORKLOAD", "all_loads", "load_by_name", "policies_sim"]
 
 POLICIES: Mapping[str, str] = {
     "fifo": "fcfs, equal weights",
@@ -42,7 +42,12 @@ LOADS: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def _load() -> dict[str, Any]:
+# What the column of that name has.
+WORKLOAD = "SysBench's read-write transactions over 1,000,000, 10,000 or 1,000 rows by a distribution; TPC-C with 1 or 32 warehouses"
+
+
+def all_loads() -> dict[str, Any]:
+    """The loads with their demands, as a run has them."""
     return {
         "loads": {name: dict(load) for name, load in LOADS.items()},
         "demands_of": DEMANDS_OF,
@@ -50,10 +55,15 @@ def _load() -> dict[str, Any]:
     }
 
 
-def _seen(point: Mapping[str, Any], given: Given, **window: int) -> dict[str, Any]:
-    load = dict(given.load["loads"][point["workload"]])
+def load_by_name(loads: Mapping[str, Any], name: str) -> tuple[dict[str, Any], int]:
+    """One of the loads that `all_loads` made, as the engine takes it, and its clients."""
+    load = dict(loads["loads"][name])
     clients = load.pop("clients")
-    load["demands"] = given.load["demands"][load["kind"]]
+    return {**load, "demands": loads["demands"][load["kind"]]}, clients
+
+
+def _seen(point: Mapping[str, Any], given: Given, **window: int) -> dict[str, Any]:
+    load, clients = load_by_name(given.load, point["workload"])
     row, _ = observed(
         Design(locks={"policy": POLICIES[point["series"]]}),
         Given(machine=given.machine, load=load, seed=given.seed),
@@ -69,11 +79,11 @@ policies_sim = Experiment(
     points={"workload": tuple(LOADS), "series": tuple(POLICIES)},
     measure=_seen,
     options={"first_ms": 200, "longest_ms": 1_000, "warmup_ms": 200},
-    load=_load,
+    load=all_loads,
     machine=MACHINE,
     columns={
         **COLUMNS,
-        "workload": "SysBench's read-write transactions over 1,000,000, 10,000 or 1,000 rows by a distribution; TPC-C with 1 or 32 warehouses",
+        "workload": WORKLOAD,
         "clients": "in a closed loop",
     },
 )
