@@ -22,7 +22,7 @@ from engineroom.experiments.redo_log.simulated import (
     throughput_sim,
     where_time_goes_sim,
 )
-from engineroom.experiments.redo_log.whole_engine import few_clients_engine_sim
+from engineroom.experiments.redo_log.whole_engine import few_clients_engine_sim, throughput_engine_sim
 from engineroom.machine.presets import parameters
 from engineroom.runs import Run
 from engineroom.simulating.loads import SYSBENCH, TPCC
@@ -50,13 +50,14 @@ __all__ = [
     "load_time_sim",
     "parameters",
     "reservation_callers_sim",
+    "throughput_engine_sim",
     "throughput_sim",
     "where_time_goes_host",
     "where_time_goes_sim",
 ]
 
 RECORD: Mapping[tuple[str, str], Callable[..., Run | list[Run]]] = {
-    ("fig-7-01", "sim"): throughput_sim,
+    ("fig-7-01", "sim"): throughput_engine_sim,
     ("fig-7-02", "sim"): load_time_sim,
     ("fig-7-04", "sim"): where_time_goes_sim,
     ("fig-7-04", "host"): where_time_goes_host,
@@ -67,5 +68,6 @@ RECORD: Mapping[tuple[str, str], Callable[..., Run | list[Run]]] = {
     ("num-deg-3", "kernel"): commit_cost_kernel,
     ("num-deg-3", "sim"): commit_cost_sim,
     ("own-redo-few-clients", "sim"): few_clients_sim,
+    ("own-redo-throughput", "sim"): throughput_sim,
 }
 MADE_TOGETHER = {("fig-7-04", "host"): ("fig-7-05",)}

@@ -154,8 +154,8 @@ def _throughput(point: Mapping[str, Any], given: Given, **window: int) -> dict[s
 
 
 throughput_sim = Experiment(
-    figure="fig-7-01",
-    says="the redo part alone: the same transactions over the log of 5.7 (before) and of 8.0 (after)",
+    figure="own-redo-throughput",
+    says="the redo part of figure 7-1 alone: the same transactions over the log of 5.7 (before) and of 8.0 (after)",
     points={"concurrency": (50, 100, 150, 200, 250, 300), "series": BUILDS},
     measure=_throughput,
     options=WINDOW,
