@@ -216,7 +216,7 @@ def test_a_caption_quotes_no_ratio_of_a_throughput_that_is_hardly_known() -> Non
     said = compared(with_width(of), labels, "tpmC", over="after", under="before").caption
     assert "50.00 at 50 clients and 100.00 at 100" in said
     assert (
-        "at 100. Beyond 100 clients one of the two is known to 40 % at best, so no ratio is quoted there."
+        "at 100. Beyond 100 clients one of the two is known to 40 % at worst, so no ratio is quoted there."
         in said
     )
     without = of.with_table(runs.drop(columns="half_width_percent"))

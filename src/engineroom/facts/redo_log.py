@@ -15,6 +15,7 @@ from engineroom.experiments.redo_log import host as on_host
 from engineroom.experiments.redo_log import live
 from engineroom.experiments.redo_log.designs import SERIES
 from engineroom.facts import Facts, Range, fact, span
+from engineroom.figures.compared import KNOWN_PERCENT, WIDTH
 from engineroom.figures.redo_log import num_deg_3
 from engineroom.figures.table import Table
 from engineroom.ledger import verdicts
@@ -183,7 +184,7 @@ def crowd_said(per_txn: pd.Series[float], table: pd.DataFrame) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Throughput(Facts):
-    """Short transactions when clients crowd, over the log of 8.0 and of 5.7 (fig-7-01, sim)."""
+    """Short transactions when clients crowd, over the log of 8.0 and of 5.7 alone (own-redo-throughput, sim)."""
 
     gain_ratio: Mapping[int, float] = fact("{:.2f}", keys=(100,))  # of points that are settled
     not_settled: str = fact()
@@ -226,6 +227,61 @@ class FewClients(Facts):
             unsettled=int((run.table["is_settled"] == 0).sum()),
             runs=len(run.table),
             half_width_percent=float(run.table["half_width_percent"].max()),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class WholeEngine(Facts):
+    """A whole engine over the log of 8.0 against 5.7, and the latch for which a transaction waits most (fig-7-01, sim)."""
+
+    known_clients: int = fact()  # up to so many both throughputs are known well enough for a ratio
+    known_ratio: Range = fact(span("{:.2f}", "times"))
+    widest_clients: int = fact()  # where the log of 8.0 is furthest ahead
+    widest_latch: str = fact()  # over the log of 5.7 there
+    widest_wait_ms: float = fact("{:.0f} ms")
+    most_clients: int = fact()
+    most_ratio: float = fact("{:.2f}")
+    most_half_width_percent: float = fact("{:.0f} %")  # the widest of both logs there
+    before_latch: str = fact()  # with the most clients
+    before_wait_ms: float = fact("{:.1f} ms")
+    after_latch: str = fact()
+    after_wait_ms: float = fact("{:.1f} ms")
+    new_latches_ratio: float = fact("{:.2f}")  # over the log of 8.0 with the latches of 8.0.15
+    new_latches_latch: str = fact()
+    new_latches_wait_ms: float = fact("{:.2f} ms")
+    unsettled: int = fact()
+    runs: int = fact()
+
+    @classmethod
+    def of(cls, run: Run) -> WholeEngine:
+        tpmc = run.values("series", "concurrency", y="tpmC")
+        ratio = tpmc["after"] / tpmc["before"]
+        both = run.table[run.table["series"].isin(["before", "after"])]
+        width = both.groupby("concurrency")[WIDTH].max()
+        known = ratio[(width <= KNOWN_PERCENT).cumprod().astype(bool)]
+        latches = run.tables["latches"]
+        latches = latches[latches["latch"].str.endswith(("_mutex", "_rw_lock"))]
+        wait_ms = latches.groupby(["series", "concurrency", "latch"])["wait_us"].median() / 1000
+        widest, most = int(ratio.idxmax()), int(ratio.index.max())
+        at_most = {series: wait_ms[series, most] for series in ("before", "after", "new_latches")}
+        return cls(
+            known_clients=int(known.index.max()),
+            known_ratio=Range(known.min(), known.max()),
+            widest_clients=widest,
+            widest_latch=str(wait_ms["before", widest].idxmax()),
+            widest_wait_ms=float(wait_ms["before", widest].max()),
+            most_clients=most,
+            most_ratio=float(ratio[most]),
+            most_half_width_percent=float(width[most]),
+            before_latch=str(at_most["before"].idxmax()),
+            before_wait_ms=float(at_most["before"].max()),
+            after_latch=str(at_most["after"].idxmax()),
+            after_wait_ms=float(at_most["after"].max()),
+            new_latches_ratio=float(tpmc["new_latches", most] / tpmc["after", most]),
+            new_latches_latch=str(at_most["new_latches"].idxmax()),
+            new_latches_wait_ms=float(at_most["new_latches"].max()),
+            unsettled=int((run.table["is_settled"] == 0).sum()),
+            runs=len(run.table),
         )
 
 
@@ -452,6 +508,7 @@ class RedoLogFacts(Facts):
     simulated: Simulated
     live: Live
     throughput: Throughput
+    engine: WholeEngine
     few: FewClients
     few_alone: FewClients
     load: Load
@@ -481,7 +538,8 @@ def facts() -> RedoLogFacts:
         live=Live.of(newest("fig-7-06", "live"), first=recorded("fig-7-06", "live")[0]),
         few=FewClients.of(newest("num-ch7-1", "sim")),
         few_alone=FewClients.of(newest("own-redo-few-clients", "sim")),
-        throughput=Throughput.of(newest("fig-7-01", "sim")),
+        throughput=Throughput.of(newest("own-redo-throughput", "sim")),
+        engine=WholeEngine.of(newest("fig-7-01", "sim")),
         load=Load.of(newest("fig-7-02", "sim")),
         shares=Shares.of(profile, callers=newest("fig-7-05", "sim")),
         real=RealThreads.of(newest("fig-7-04", "host"), simulated=profile, two=two),

@@ -63,5 +63,5 @@ def _known(table: pd.DataFrame, ratio: pd.Series[Any]) -> tuple[pd.Series[Any], 
         return ratio, ""
     last = ratio.index[places][-1]
     return ratio[places], (
-        f" Beyond {last:g} clients one of the two is known to {width[~places].min():.0f} % at best, so no ratio is quoted there."
+        f" Beyond {last:g} clients one of the two is known to {width[~places].max():.0f} % at worst, so no ratio is quoted there."
     )
