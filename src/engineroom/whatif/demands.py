@@ -145,8 +145,9 @@ def _refuse_impossible(made: Demands) -> None:
     """Fields of another type, and what the kernel itself would refuse, before hundreds of runs are begun."""
     from engineroom._native import engine
 
-    commits = [kind.commit for kind in made.kinds]
-    for each in (made, *made.kinds, *commits, *(asked for kind in made.kinds for asked in kind.statements)):
+    asked = [each for kind in made.kinds for each in (kind.commit, *kind.statements)]
+    everything: list[Demands | Kind | Asked] = [made, *made.kinds, *asked]
+    for each in everything:
         for field in fields(each):
             value, known = getattr(each, field.name), _TYPES.get(str(field.type))
             if known is not None and not known(value):
