@@ -22,12 +22,10 @@ LACKING = {
     "engine": {"design"},
     "filesort": {"design", "few rules", "two diagnoses"},
     "group_commit": {"prediction", "two diagnoses"},
-    "hash_join": {"two diagnoses"},
     "join_order": {"two diagnoses"},
-    "lock_sys": {"two diagnoses"},
     "low_concurrency": {"two diagnoses"},
     "read_views": {"design", "few rules", "two diagnoses"},
-    "redo_log": {"design", "two diagnoses"},
+    "redo_log": {"design"},
     "trx_sys": {"two diagnoses"},
 }
 
