@@ -149,6 +149,26 @@ TEST(Observed, TheDifferenceOfTwoTotalsIsWhatTheWindowHad) {
   EXPECT_NEAR(static_cast<double>(of_cores), 7e9, 2e6);
 }
 
+TEST(Observed, TotalsHaveTheWaitForTheCoreThatIsUnderWay) {
+  SimConfig config;
+  config.cores_per_socket = 1;
+  config.wake.quantiles_ps = {0};
+  config.switch_ps = 0;
+  SimMachine m(config);
+  SimMachine::Word word;
+  for (int i = 0; i < 2; ++i) {
+    m.spawn("worker", [&]() -> Task<> {
+      m.work(500'000);
+      co_await m.load(word);
+    });
+  }
+  m.run_on(100'000);
+  std::uint64_t runnable = 0;
+  for (const Activity& node : m.totals().activities)
+    runnable += node.ps[static_cast<std::size_t>(State::runnable)];
+  EXPECT_EQ(runnable, 100'000'000U) << "one computes, the other has waited all the time";
+}
+
 TEST(Observed, WhatAThreadDoesIsInWhatItsCallerDoes) {
   SimConfig config;
   config.trace_intervals = 100;

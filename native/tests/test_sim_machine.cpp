@@ -269,6 +269,16 @@ TEST(CacheLines, WordsOfOneLineDisturbEachOtherAndWordsOfTheirOwnDoNot) {
   EXPECT_GT(time(true), 5 * time(false));
 }
 
+TEST(CacheLines, TheLastWordOfManyHasALineToo) {
+  for (const std::size_t words : {1U, 9U, 17U}) {
+    SimMachine m{SimConfig{}};
+    M::Words some(words);
+    m.spawn("a", [&]() -> Task<> { co_await m.add(some[words - 1], 7); });
+    m.run();
+    EXPECT_EQ(m.peek(some[words - 1]), 7U);
+  }
+}
+
 /// When each of two threads ends that compute for 10 us on the only core.
 std::vector<std::uint64_t> ends_of_two_workers(const SimConfig& config) {
   SimMachine m(config);
@@ -542,6 +552,28 @@ TEST(Spins, ALookSeesWhatIsThereWhenTheLineHasComeWhereLinesStay) {
   EXPECT_TRUE(seen.holds);
   EXPECT_EQ(seen.rounds, 0U);
   EXPECT_EQ(end, 10'000'000 + config.other_socket_ps + config.load_ps);
+}
+
+TEST(Spins, OneDrawnRoundIsNeverLongerThanItsPauses) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    SimConfig config;
+    config.seed = seed;
+    config.load_ps = 1'000;
+    config.pause_ps = 10'000;
+    SimMachine m(config);
+    SimMachine::Word word;
+    SpinResult seen{};
+    Time took = 0;
+    m.spawn("spinner", [&]() -> Task<> {
+      co_await m.load(word);
+      const Time start = m.now_ps();
+      seen = co_await m.spin_until(word, equals(1), Spin{1, 10, 6});
+      took = m.now_ps() - start;
+    });
+    m.run();
+    EXPECT_EQ(seen.rounds, 1U);
+    EXPECT_LE(took, 6 * 10 * config.pause_ps + 3 * config.load_ps) << seed;
+  }
 }
 
 TEST(Spins, AFailedCompareAndSwapTakesTheCopiesToo) {

@@ -663,5 +663,78 @@ TEST(WaitEnds, TellATimeoutFromASignalAndFromTheStop) {
   conditions_tell_how_a_wait_ended(host_too);
 }
 
+TEST(Event, SaysWhetherItIsSet) {
+  SimMachine m{SimConfig{}};
+  Event<SimMachine> event(m, "event");
+  m.spawn("a", [&]() -> Task<> {
+    EXPECT_FALSE(event.is_set(m));
+    co_await event.set(m);
+    EXPECT_TRUE(event.is_set(m));
+    co_await event.reset(m);
+    EXPECT_FALSE(event.is_set(m));
+  });
+  m.run();
+}
+
+TEST(Event, WhoHasSleptIsNotWokenAgain) {
+  SimConfig config;
+  config.unpark_ps = 1'000'000'000;
+  SimMachine m(config);
+  Event<SimMachine> event(m, "event");
+  Time took = 0;
+  m.spawn("sleeper", [&]() -> Task<> {
+    const std::uint64_t seen = co_await event.reset(m);
+    co_await event.wait(m, seen);
+  });
+  m.spawn("setter", [&]() -> Task<> {
+    co_await m.sleep(1'000'000);
+    co_await event.set(m);
+    co_await m.sleep(1'000'000);
+    co_await event.reset(m);
+    const Time start = m.now_ps();
+    co_await event.set(m);
+    took = m.now_ps() - start;
+  });
+  m.run();
+  EXPECT_LT(took, config.unpark_ps) << "nobody sleeps any more";
+}
+
+TEST(Latch, TryingTakesItWhereItIsFree) {
+  SimMachine m{SimConfig{}};
+  Latch<SimMachine> latch(m, "latch");
+  m.spawn("a", [&]() -> Task<> {
+    const bool first = co_await latch.try_lock(m);
+    EXPECT_TRUE(first);
+    const bool second = co_await latch.try_lock(m);
+    EXPECT_FALSE(second);
+    co_await latch.unlock(m);
+    EXPECT_FALSE(latch.is_locked(m));
+    const bool third = co_await latch.try_lock(m);
+    EXPECT_TRUE(third);
+    co_await latch.unlock(m);
+  });
+  m.run();
+}
+
+TEST(PthreadCondition, AWaitIsOneSleepWithoutALook) {
+  SimMachine m{SimConfig{}};
+  PthreadMutex<SimMachine> mutex(m, "mutex");
+  PthreadCondition<SimMachine> condition(m, "condition");
+  m.spawn("waits", [&]() -> Task<> {
+    co_await mutex.lock(m);
+    co_await condition.wait(m, mutex);
+    co_await mutex.unlock(m);
+  });
+  m.spawn("signals", [&]() -> Task<> {
+    co_await m.sleep(1'000'000);
+    co_await condition.signal(m);
+  });
+  m.run();
+  const machine::WaitStats& waits = m.waits()[condition.site().id];
+  EXPECT_EQ(waits.ns.count(), 1U);
+  EXPECT_EQ(waits.parks, 1U);
+  EXPECT_EQ(waits.spin_rounds, 0U);
+}
+
 }  // namespace
 }  // namespace engineroom::sync
