@@ -202,3 +202,23 @@ def test_a_busy_server_is_refused(server):
     finally:
         ends.set()
         thread.join()
+
+
+@pytest.mark.live
+def test_an_older_server_counts_mini_transactions_by_a_latch_or_is_refused():
+    change = kinds("UPDATE t SET n = n + 1 WHERE id = 1")
+    with servers.start("5.7") as older:
+        older.execute(*SCHEMA)
+        with pytest.raises(EngineRoomError, match="does not count all") as refused:
+            measuring.measured(older, "whatif", change, batches=1, per_batch=5)
+        older.execute(refused.value.remedy.partition(": ")[2])
+        seen = measuring.measured(older, "whatif", change, batches=1, per_batch=5)
+    assert 1.5 < seen.kinds[0].statements[0].mtrs < 6
+
+
+@pytest.mark.live
+def test_a_server_that_does_not_name_its_threads_is_refused():
+    with servers.start("5.6") as oldest:
+        oldest.execute(*SCHEMA[:2])
+        with pytest.raises(EngineRoomError, match="does not say which thread"):
+            measuring.measured(oldest, "whatif", kinds("DO 1"))

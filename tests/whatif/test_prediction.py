@@ -185,7 +185,6 @@ def test_what_is_not_known_depends_on_what_was_measured():
     assert not any("REPEATABLE" in each or "binary log" in each for each in not_known(made(has_binlog=False)))
     assert any("REPEATABLE-READ" in each for each in not_known(made(isolation="REPEATABLE-READ")))
     assert any("binary log" in each for each in not_known(made()))
-    assert any("mini-transactions" in each for each in not_known(made(server="5.7.22")))
     assert any("the same rows" in each for each in not_known(made(value=None)))
 
 

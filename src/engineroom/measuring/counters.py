@@ -1,7 +1,7 @@
 """What a server's own counters say that one connection's statements did: redo, row locks, latches and page requests.
 
 They are read over another connection. With `latches` the instruments of InnoDB's latches are on for that time; without, nothing of the
-server is changed, and 5.7, which does not count all mini-transactions, says too few.
+server is changed, and 5.7, which counts a mini-transaction in ten, tells all only where those of its log are on already.
 """
 
 from __future__ import annotations

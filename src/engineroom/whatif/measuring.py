@@ -59,6 +59,7 @@ def measured(
                     _counted(each, connection, counters, seed + batches)
                     for each in bar(transactions, desc="counts", unit="kind")
                 ]
+            _refuse_uncounted(server, counts)
             kinds = tuple(map(_kind, transactions, cpu, counts))
             return Demands(**_settings(connection), server=server.version, kinds=kinds)
     except mysql.connector.Error as error:
@@ -172,6 +173,18 @@ def _kind(transaction: Transaction, cpu: Sequence[Sequence[float]], counts: Sequ
         statements=tuple(statements),
         commit=nothing if transaction.autocommit else asked(len(statements), sql=_COMMIT),
     )
+
+
+def _refuse_uncounted(server: Server, counts: Sequence[Sequence[Counter[str]]]) -> None:
+    """5.7 counts a mini-transaction in ten; the latch that each takes tells of all, if its instrument is on."""
+    places = [place for kind in counts for place in kind]
+    writes = any(place["lsn"] > 0 for place in places)
+    if server.series == "5.7" and writes and not any("log_sys_mutex" in place for place in places):
+        raise EngineRoomError(
+            f"MySQL {server.version} does not count all of its mini-transactions",
+            remedy="switch the instruments on that do, and measure again: UPDATE performance_schema.setup_instruments SET ENABLED = 'YES'"
+            " WHERE NAME IN ('wait/synch/mutex/innodb/log_sys_mutex', 'wait/synch/mutex/innodb/log_sys_write_mutex')",
+        )
 
 
 def _refuse_busy(counters: Counters) -> None:

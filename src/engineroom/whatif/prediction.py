@@ -223,10 +223,6 @@ def not_known(demands: Demands) -> list[str]:
         said.append(
             "The binary log only holds row locks until a commit is durable: its own fsyncs and mutexes are not in it."
         )
-    if demands.server.startswith("5.7"):
-        said.append(
-            "5.7 does not count all mini-transactions: there are more, unless the instrument of log_sys_mutex was on"
-        )
     if unread := [kind.name for kind in demands.kinds if all(each.value is None for each in kind.statements)]:
         said.append(f"Nothing in {', '.join(unread)} is drawn, so that all clients mean the same rows.")
     return said
