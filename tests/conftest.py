@@ -11,10 +11,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+import hypothesis
 import pytest
 
 from engineroom import paths
 from engineroom.servers.providers import container
+
+# Other processes may have the processor: how long an example takes, or is drawn, says nothing.
+hypothesis.settings.register_profile(
+    "busy", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("busy")
 
 
 def pytest_configure() -> None:

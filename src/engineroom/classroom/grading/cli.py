@@ -140,18 +140,11 @@ def make(secret: Path, roster: Path, target: Path | None, chapters: tuple[str, .
     none of them. Give hand-out/STUDENT to each student, and keep the folder grading to yourself.
     """
     key, students = variants.read_secret(secret), variants.read_roster(roster)
-    masters = making.masters()
-    if unknown := sorted(set(chapters) - {each.stem for each in masters}):
-        raise EngineRoomError(
-            f"{', '.join(unknown)}: no chapter with exercises",
-            remedy=f"choose from {', '.join(each.stem for each in masters)}",
-        )
+    masters = _masters(chapters)
     folder = target or paths.build() / "class-variants"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        made = variants.make(
-            key, students, folder, [each for each in masters if not chapters or each.stem in chapters]
-        )
+        made = variants.make(key, students, folder, masters)
     except (OSError, ValueError) as error:
         raise EngineRoomError(
             f"{folder} cannot be written: {error}", remedy="name a folder in which you may write"
@@ -170,5 +163,22 @@ def make(secret: Path, roster: Path, target: Path | None, chapters: tuple[str, .
 @click.option("--jobs", type=click.IntRange(1, 64), help="Questions at once; one per processor unless told.")
 def mutants(chapters: tuple[str, ...], most: int | None, jobs: int | None) -> None:
     """Put small mistakes into the solutions, and print which share of them the tests of each question see."""
-    chosen = [each for each in making.masters() if not chapters or each.stem in chapters]
-    click.echo(mutating.table(mutating.judged(chosen, most=most, jobs=jobs or os.cpu_count() or 1)))
+    masters = _masters(chapters)
+    click.echo(mutating.table(mutating.judged(masters, most=most, jobs=jobs or os.cpu_count() or 1)))
+
+
+def _masters(chapters: tuple[str, ...]) -> list[Path]:
+    """The masters of these chapters, of all where none is named."""
+    masters = making.masters()
+    if unknown := sorted(set(chapters) - {each.stem for each in masters}):
+        raise EngineRoomError(
+            f"{', '.join(unknown)}: no chapter with exercises",
+            remedy=f"choose from {', '.join(each.stem for each in masters)}",
+        )
+    chosen = [each for each in masters if not chapters or each.stem in chapters]
+    if missing := [each for each in chosen if not each.is_file()]:
+        raise EngineRoomError(
+            f"{', '.join(str(each) for each in missing)}: no such file",
+            remedy="run it in a checkout of the book, or name one in ENGINEROOM_ROOT",
+        )
+    return chosen
