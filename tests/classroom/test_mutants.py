@@ -58,3 +58,11 @@ def test_of_a_sample_nearly_all_are_seen():
     verdicts = [each for each in mutants.judged(chosen, most=8) if not each.equivalent]
     assert len(verdicts) >= 100
     assert sum(each.is_killed for each in verdicts) >= 0.95 * len(verdicts)
+
+
+def test_a_solution_too_short_for_eight_mutants_has_its_names_swapped():
+    short = "def tail(end, ends):\n    while end in ends:\n        end = ends[end]\n    return end\n"
+    changes = {each.change for each in mutants.mutants("q1", short)}
+    assert {"In to NotIn", "end to ends", "ends to end"} <= changes
+    long = short.replace("return end", "return end + 1 - 2 + 3 - 4 + 5")
+    assert not any(" to ends" in each.change for each in mutants.mutants("q1", long))

@@ -30,6 +30,7 @@ from engineroom.errors import EngineRoomError
 __all__ = ["Mutant", "Verdict", "judged", "known", "mutants", "table"]
 
 MEMORY_BYTES = 6 * 2**30
+FEWEST = 8  # per question; a solution that is too short for so many has its names swapped, too
 _OPERATORS: dict[type, tuple[type, ...]] = {
     ast.Lt: (ast.LtE, ast.GtE), ast.LtE: (ast.Lt, ast.Gt), ast.Gt: (ast.GtE, ast.LtE), ast.GtE: (ast.Gt, ast.Lt),
     ast.Eq: (ast.NotEq,), ast.NotEq: (ast.Eq,), ast.In: (ast.NotIn,), ast.NotIn: (ast.In,), ast.Is: (ast.IsNot,),
@@ -62,13 +63,25 @@ class Verdict:
 
 
 def mutants(question: str, solution: str) -> list[Mutant]:
-    """All changes of a solution, in the order of its lines."""
+    """All changes of a solution, in the order of their names."""
+    made = _made(question, solution, _changes)
+    if 0 < len(made) < FEWEST:
+        made |= _made(question, solution, _swaps)
+    return sorted(made.values(), key=lambda each: each.name)
+
+
+def _made(
+    question: str,
+    solution: str,
+    changes: Callable[[ast.AST, ast.Module], Iterator[tuple[str, Callable[[Any], None]]]],
+) -> dict[str, Mutant]:
+    """By code: two changes may come to the same."""
     tree = ast.parse(solution)
     lines = solution.splitlines()
-    made: dict[str, Mutant] = {}  # by code: two changes may come to the same
+    made: dict[str, Mutant] = {}
     said: Counter[str] = Counter()
     for place, node in enumerate(ast.walk(tree)):
-        for change, alter in _changes(node, tree):
+        for change, alter in changes(node, tree):
             other = copy.deepcopy(tree)
             alter(next(each for i, each in enumerate(ast.walk(other)) if i == place))
             code = ast.unparse(ast.fix_missing_locations(other))
@@ -78,7 +91,22 @@ def mutants(question: str, solution: str) -> list[Mutant]:
             name = hashlib.sha256(f"{what}\0{said[what]}".encode()).hexdigest()[:10]
             if code != ast.unparse(tree):
                 made.setdefault(code, Mutant(question, name, line, change, code))
-    return sorted(made.values(), key=lambda each: each.name)
+    return made
+
+
+def _swaps(node: ast.AST, tree: ast.Module) -> Iterator[tuple[str, Callable[[Any], None]]]:
+    """A name that is read becomes another one of the solution's own."""
+    own = sorted(
+        {each.arg for each in ast.walk(tree) if isinstance(each, ast.arg)}
+        | {
+            each.id
+            for each in ast.walk(tree)
+            if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+        }
+    )
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in own and len(own) > 1:
+        other = own[(own.index(node.id) + 1) % len(own)]
+        yield f"{node.id} to {other}", functools.partial(_set, field="id", new=other)
 
 
 def _changes(node: ast.AST, tree: ast.Module) -> Iterator[tuple[str, Callable[[Any], None]]]:
