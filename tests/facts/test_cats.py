@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engineroom.experiments.cats.print_cost import CLAIMS, CLIENTS, COSTS_US, Leads
-from engineroom.facts.cats import Pareto, PrintCost, Printing, Tpcc, Vendor, Weighed
+from engineroom.facts.cats import Pareto, PrintCost, Printing, Tpcc, Vendor, Weighed, Weights
 from engineroom.runs import newest
 
 
@@ -117,3 +117,22 @@ def test_a_range_of_gains_is_over_the_clients_of_a_figure(made):
     assert tuple(seen.one_socket_ratio) == (0.9, 1.1)
     assert tuple(seen.standard_ratio) == (1, 1)
     assert seen.published_contended_ratio.least < 0.8 < seen.published_contended_ratio.most
+
+
+def test_weights_are_of_the_two_loads_that_the_page_compares_and_deadlocks_of_all_runs(made):
+    counted = made(
+        "own-cats-weights",
+        "sim",
+        "workload series repeat waiters_per_choice heavy_percent other_first_percent",
+        *[
+            (load, "cats", repeat, 4.0 + repeat, heavy + repeat, 20.0 + repeat)
+            for load, heavy in (("pareto", 10.0), ("special", 70.0), ("tpcc_32", 50.0))
+            for repeat in range(3)
+        ],
+    )
+    rows = [(100, series, repeat, 2, 500) for series in ("fifo", "cats") for repeat in range(3)]
+    contended = made("fig-7-19", "sim", "concurrency series repeat deadlocks transactions", *rows)
+    seen = Weights.of(counted, contended)
+    assert (seen.tpcc_heavy_percent, seen.tpcc_other_first_percent, seen.pareto_heavy_percent) == (51, 21, 11)
+    assert seen.pareto_waiters_per_choice == 5
+    assert (seen.tpcc_deadlocks, seen.tpcc_transactions) == (12, 3000)

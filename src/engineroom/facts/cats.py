@@ -199,6 +199,30 @@ class Tpcc(Facts):
         )
 
 
+@dataclass(frozen=True, kw_only=True)
+class Weights(Facts):
+    """How often weights decide, and deadlocks of TPC-C with 32 warehouses (own-cats-weights and 7-19, sim)."""
+
+    tpcc_heavy_percent: float = fact("{:.0f} %")  # of the choices among several: somebody is heavier than 1
+    tpcc_other_first_percent: float = fact("{:.0f} %")  # CATS begins with another than the queue
+    pareto_heavy_percent: float = fact("{:.0f} %")
+    pareto_waiters_per_choice: float = fact("{:.0f}")
+    tpcc_deadlocks: int = fact("{:,}")
+    tpcc_transactions: int = fact("{:,}")
+
+    @classmethod
+    def of(cls, run: Run, contended: Run) -> Weights:
+        heavy = run.values("workload", y="heavy_percent")
+        return cls(
+            tpcc_heavy_percent=float(heavy["tpcc_32"]),
+            tpcc_other_first_percent=float(run.values("workload", y="other_first_percent")["tpcc_32"]),
+            pareto_heavy_percent=float(heavy["pareto"]),
+            pareto_waiters_per_choice=float(run.values("workload", y="waiters_per_choice")["pareto"]),
+            tpcc_deadlocks=int(contended.table["deadlocks"].sum()),
+            tpcc_transactions=int(contended.table["transactions"].sum()),
+        )
+
+
 def _gains(rates: pd.Series[float]) -> Range:
     """CATS over FIFO, least and most over the numbers of clients."""
     gains = rates.xs("cats") / rates.xs("fifo")
@@ -220,6 +244,7 @@ class CatsFacts(Facts):
     print_cost: PrintCost
     vendor: Vendor
     tpcc: Tpcc
+    weights: Weights
 
 
 def facts() -> CatsFacts:
@@ -231,4 +256,5 @@ def facts() -> CatsFacts:
         print_cost=PrintCost.of(newest("own-cats-print-cost", "sim")),
         vendor=Vendor.of(newest("fig-7-13", "sim")),
         tpcc=Tpcc.of(newest(CONTENDED, "sim"), newest(ONE_SOCKET, "sim"), newest(STANDARD, "sim")),
+        weights=Weights.of(newest("own-cats-weights", "sim"), newest(CONTENDED, "sim")),
     )
