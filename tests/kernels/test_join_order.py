@@ -49,6 +49,12 @@ def hyper_star(satellites: int, splits: int) -> kernel.Graph:
     return kernel.Graph(satellites + 1, edges + complex_edges)
 
 
+def ladder(n: int) -> kernel.Graph:
+    """A grid of n rows of two tables."""
+    rungs: list[Edge] = [([2 * i], [2 * i + 1]) for i in range(n)]
+    return kernel.Graph(2 * n, rungs + [([i], [i + 2]) for i in range(2 * n - 2)])
+
+
 def random_graph(seed: int, *, complex_edges: bool) -> kernel.Graph:
     """Connected: a random tree and some more edges, complex ones between random sets when asked for."""
     rng = random.Random(seed)
@@ -384,6 +390,7 @@ def test_the_best_plan_costs_as_little_as_any_of_all_trees(seed, name, function)
         graph_of("cycle", 12),
         hyper_cycle(8, 2),
         hyper_star(8, 1),
+        ladder(9),
     ],
     ids=lambda graph: f"{graph.n_nodes}-{len(graph.edges)}",
 )
