@@ -3,6 +3,9 @@
 `parse` gives the tables as they are nested and the conditions as lists of equalities. Anything else is an error that says where
 the reader stopped. Refused by name are what the server would plan in another way than the text suggests: NATURAL, USING and RIGHT
 joins, hints and SELECT STRAIGHT_JOIN, an EXISTS that the server does not turn into a join.
+
+It reads what the comparison needs and is not to grow: `explain` takes graphs from the server's trace. Whoever needs more of SQL should
+read it with sqlglot, which knows all that is refused here.
 """
 
 from __future__ import annotations
