@@ -11,7 +11,7 @@ from engineroom.figures.wording import Words, at, each_line
 from engineroom.runs import Run
 from engineroom.side_by_side import OURS, ours, rows, theirs
 
-__all__ = ["compared", "ratios", "with_width"]
+__all__ = ["compared", "known_ratios", "ratios", "with_width"]
 
 # A caption quotes no ratio of a throughput that is known to less than this: half of its interval of 95 %.
 KNOWN_PERCENT, WIDTH = 10.0, "half_width_percent"
@@ -40,7 +40,7 @@ def compared(
 ) -> Words:
     """`over` divided by `under` at each x; `what` is the quantity, with its unit, `where` what the caption begins with."""
     ratio, told = ratios(table, over, under)
-    known, beyond = _known(table, ratio)
+    known, beyond = known_ratios(table, ratio)
     first, last = known.index[0], known.index[-1]
     there = last if last in told.index else told.index[-1]
     said = each_line(ours(table), {series: labels[series] for series in (under, over)}, form)
@@ -52,7 +52,7 @@ def compared(
     )
 
 
-def _known(table: pd.DataFrame, ratio: pd.Series[Any]) -> tuple[pd.Series[Any], str]:
+def known_ratios(table: pd.DataFrame, ratio: pd.Series[Any]) -> tuple[pd.Series[Any], str]:
     """The ratios up to the first place at which a throughput is hardly known, and what is said of the others."""
     if WIDTH not in table:
         return ratio, ""

@@ -7,7 +7,7 @@ from functools import partial
 
 import pandas as pd
 
-from engineroom.figures.compared import compared, ratios, with_width
+from engineroom.figures.compared import compared, known_ratios, ratios, with_width
 from engineroom.figures.curves import Curves
 from engineroom.figures.dots import Dots
 from engineroom.figures.names import as_found, by_release
@@ -36,6 +36,7 @@ __all__ = [
     "each",
     "each_line",
     "ends",
+    "known_ratios",
     "ours",
     "over",
     "ratios",
