@@ -154,7 +154,7 @@ def _for_readers(table: pd.DataFrame) -> pd.DataFrame:
             "ratio": [_number(value) for value in table["ratio"]],
             "goal": [_goal(value) for value in table["goal"]],
             "outcome": [
-                "withdrawn"
+                "no goal"
                 if name in WITHDRAWN
                 else "not judged"
                 if pd.isna(value)
