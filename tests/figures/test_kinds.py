@@ -83,6 +83,19 @@ def test_marks_of_the_same_value_stand_one_above_another() -> None:
     assert len({y for _, _, _, (y,) in marks(ax)}) == 2
 
 
+def test_a_value_before_the_axis_begins_is_written_at_its_end() -> None:
+    far = pd.DataFrame(
+        {"query": ["q", "p", "q"], "series": ["old", "old", "new"], "repeat": 0, "times": [1.0, 2.0, 0.02]}
+    )
+    ax = axes()
+    Dots(rows={"q": "q", "p": "p"}, series={"old": "5.7", "new": "9.7"}, label="times", log=True, floor=0.5)(
+        side_by_side.rows(Run("own-times", "live", far, {}), by=("query", "series"), y="times"), ax
+    )
+    assert {x for _, _, found, _ in marks(ax) for x in found} == {1.0, 2.0}
+    assert [text.get_text() for text in ax.texts] == ["\N{LEFTWARDS ARROW} 9.7: 0.02"]
+    assert ax.get_xlim()[0] == 0.5
+
+
 def test_ranked_rows_stand_under_whose_they_are_the_largest_first() -> None:
     shares = pd.DataFrame(
         {

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from engineroom.figures.style import (
     GREY,
     INK,
@@ -39,7 +41,8 @@ class Dots:
     """Rows are the values of `by`, named and ordered by `rows`; marks are those of `series`, in its order.
 
     `by` is a column of the place, the only one beside the series where it is not given. With one series, `form` writes its values beside
-    the dots. `line_at` draws a line that values are compared with, `limits` fixes the axis, `narrow` has shorter names for a phone.
+    the dots. `line_at` draws a line that values are compared with, `limits` fixes the axis, `narrow` has shorter names for a phone. Values
+    below `floor` would press all others together: they are written at the axis' end, behind an arrow.
     """
 
     rows: Names
@@ -49,6 +52,7 @@ class Dots:
     narrow: Names = field(default_factory=dict)
     log: bool = False
     limits: tuple[float, float] | None = None
+    floor: float | None = None
     line_at: float | Callable[[pd.DataFrame], float] | None = None
     form: str = ""
     where: str = ""
@@ -69,7 +73,9 @@ class Dots:
                 lift = 0.0 if not has_published else _LIFT if source == OURS else -_LIFT
                 shift = (i - (len(several) - 1) / 2) * step + lift * min(len(rows), 6)
                 places = {key: row + shift for key, row in at.items()}
-                _marks(part, ax, by=by, y=y, at=places, style=style, label=label)
+                is_before = part[y] < (-np.inf if self.floor is None else self.floor)
+                _written(part[is_before], ax, by=by, y=y, at=at, label=label)
+                _marks(part[~is_before], ax, by=by, y=y, at=places, style=style, label=label)
                 if len(several) == 1 and self.form:
                     self._said(values(part, by, y=y), ax, at=places, is_ours=source == OURS)
         if self.line_at is not None:
@@ -120,6 +126,7 @@ class Dots:
         if self.log:
             ax.set_xscale("log")
             plain_log_ticks(ax.xaxis)
+            ax.set_xlim(left=self.floor)
         else:
             ax.set_xlim(*(self.limits or (0, ax.get_xlim()[1] * 1.08)))
             plain_ticks(ax.xaxis)
@@ -129,10 +136,21 @@ class Dots:
         label_axes(ax, x=self.label, x_log=self.log)
 
 
+def _written(table: pd.DataFrame, ax: Axes, *, by: str, y: str, at: Mapping[str, float], label: str) -> None:
+    """The values of one series that lie before the axis begins."""
+    if table.empty:
+        return
+    for key, value in values(table, by, y=y).items():
+        text = f"\N{LEFTWARDS ARROW} {label}: {value:.2g}"
+        ax.annotate(text, (0, at[str(key)]), (4, -4), ax.get_yaxis_transform(), "offset points", fontsize=9)
+
+
 def _marks(
     table: pd.DataFrame, ax: Axes, *, by: str, y: str, at: Mapping[str, float], style: Style, label: str
 ) -> None:
     """The repeats of one series and source, and the value of each row."""
+    if table.empty:
+        return
     is_ours = table["source"].iloc[0] == OURS
     value = values(table, by, y=y)
     places = [at[str(key)] for key in value.index]

@@ -23,6 +23,7 @@ picture = Dots(
     series=by_release,
     label="CPU time over that of the oldest",
     log=True,
+    floor=0.6,
     line_at=1,
 )
 _rows = rows_by("operation", y="server_cpu_us")
