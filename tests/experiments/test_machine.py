@@ -58,6 +58,12 @@ def test_a_simulated_run_has_the_distances_of_the_real_one_that_it_is_compared_w
         ns = counting.pivot(index=keys, columns="series", values=column)
         assert (ns["real"] > 0).all()
         assert (ns["real"] == ns["simulated"]).all()
+
+
+def test_a_distance_slows_down_the_simulated_run_whose_line_copy_or_write_it_is():
+    """From the recorded computer's distances: those of a busy moment may be anything."""
+    run = runs.newest("own-machine-real", "host")
+    counting = experiment.undisturbed(run.table)
     real = counting[(counting["series"] == "real") & (counting["design"] == "8.0")]
     rises = {}
     for load, column, clients in (("e", "line_ns", 16), ("f", "copy_ns", 2), ("f", "write_ns", 2)):
