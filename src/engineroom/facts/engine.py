@@ -258,7 +258,7 @@ class Convoy(Facts):
 
 @dataclass(frozen=True, kw_only=True)
 class Beside(Facts):
-    """How far the engine is from the servers that it models with more clients than one (own-engine-live, live)."""
+    """How far the engine is from the servers that it models with more clients than one (own-engine-live or own-engine-held-out, live)."""
 
     throughput_off_percent: float = fact("{:.0f} %")  # the median
     farthest_percent: float = fact("{:.0f} %")
@@ -266,6 +266,9 @@ class Beside(Facts):
     farthest_clients: int = fact()
     waits_ratio: float = fact("{:.1f}")  # the median, either way
     waits_points: int = fact()
+    waits_least: float = fact("{:.2f}")  # the engine's over the server's
+    waits_most: float = fact("{:.2f}")
+    waits_least_load: str = fact()
     deadlocks_ratio: float = fact("{:.1f}")
     deadlocks_points: int = fact()
     most_deadlocks_per_1000: float = fact("{:.0f}")  # of a server, per 1,000 transactions
@@ -284,6 +287,9 @@ class Beside(Facts):
             farthest_clients=int(farthest["clients"]),
             waits_ratio=math.exp(far["lock_waits"].median()),
             waits_points=len(far["lock_waits"]),
+            waits_least=float(more["lock_waits"].min()),
+            waits_most=float(more["lock_waits"].max()),
+            waits_least_load=str(more["lock_waits"].idxmin()[more.index.names.index("distribution")]),
             deadlocks_ratio=math.exp(far["deadlocks"].median()),
             deadlocks_points=len(far["deadlocks"]),
             most_deadlocks_per_1000=float(servers["deadlocks_per_1000"].max()),
@@ -300,6 +306,7 @@ class EngineFacts(Facts):
     switches: Switches
     convoy: Convoy
     beside: Beside
+    held_out: Beside
 
 
 def facts() -> EngineFacts:
@@ -311,6 +318,7 @@ def facts() -> EngineFacts:
         switches=Switches.of(newest("own-engine-switches", "sim")),
         convoy=Convoy.of(newest("own-log-convoy", "sim")),
         beside=Beside.of(newest("own-engine-live", "live")),
+        held_out=Beside.of(newest("own-engine-held-out", "live")),
     )
 
 
