@@ -176,6 +176,6 @@ def test_an_engine_beside_its_server_is_told_without_the_single_client(made):
         8,
     )
     assert (seen.waits_ratio, seen.waits_points) == (pytest.approx(2), 2), "half and double are as far"
-    assert (seen.waits_least, seen.waits_most, seen.waits_least_load) == (0.5, 2, "pareto")
+    assert (seen.waits_least_ratio, seen.waits_most_ratio, seen.fewest_waits_at) == (0.5, 2, "pareto")
     assert (seen.deadlocks_ratio, seen.deadlocks_points) == (pytest.approx(4), 1)
     assert seen.most_deadlocks_per_1000 == 3

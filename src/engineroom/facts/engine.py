@@ -266,9 +266,9 @@ class Beside(Facts):
     farthest_clients: int = fact()
     waits_ratio: float = fact("{:.1f}")  # the median, either way
     waits_points: int = fact()
-    waits_least: float = fact("{:.2f}")  # the engine's over the server's
-    waits_most: float = fact("{:.2f}")
-    waits_least_load: str = fact()
+    waits_least_ratio: float = fact("{:.2f}")  # the engine's over the server's
+    waits_most_ratio: float = fact("{:.2f}")
+    fewest_waits_at: str = fact()
     deadlocks_ratio: float = fact("{:.1f}")
     deadlocks_points: int = fact()
     most_deadlocks_per_1000: float = fact("{:.0f}")  # of a server, per 1,000 transactions
@@ -287,9 +287,9 @@ class Beside(Facts):
             farthest_clients=int(farthest["clients"]),
             waits_ratio=math.exp(far["lock_waits"].median()),
             waits_points=len(far["lock_waits"]),
-            waits_least=float(more["lock_waits"].min()),
-            waits_most=float(more["lock_waits"].max()),
-            waits_least_load=str(more["lock_waits"].idxmin()[more.index.names.index("distribution")]),
+            waits_least_ratio=float(more["lock_waits"].min()),
+            waits_most_ratio=float(more["lock_waits"].max()),
+            fewest_waits_at=str(more["lock_waits"].idxmin()[more.index.names.index("distribution")]),
             deadlocks_ratio=math.exp(far["deadlocks"].median()),
             deadlocks_points=len(far["deadlocks"]),
             most_deadlocks_per_1000=float(servers["deadlocks_per_1000"].max()),
