@@ -289,7 +289,7 @@ class Beside(Facts):
             waits_points=len(far["lock_waits"]),
             waits_least_ratio=float(more["lock_waits"].min()),
             waits_most_ratio=float(more["lock_waits"].max()),
-            fewest_waits_at=str(more["lock_waits"].idxmin()[more.index.names.index("distribution")]),
+            fewest_waits_at=str(more["lock_waits"].sort_values().reset_index()["distribution"].iloc[0]),
             deadlocks_ratio=math.exp(far["deadlocks"].median()),
             deadlocks_points=len(far["deadlocks"]),
             most_deadlocks_per_1000=float(servers["deadlocks_per_1000"].max()),
