@@ -143,12 +143,17 @@ TEST(Crowd, ALockIsOneThreadsAtATimeOnTheHost) {
     CrowdConfig config = crowd_of(lock, 4);
     config.data_lines = 1;
     config.waiting.yields = true;  // fewer processors than threads
-    HostMachine m({.folder = {}});
-    Crowd<HostMachine> crowd(config);
-    run_crowd(m, crowd, [&] { m.run_for(20'000'000); });
-    EXPECT_EQ(crowd.intrusions, 0U) << names::of(lock);
-    // A few where threads wait for processors: a ticket is called only when the scheduler comes to its thread.
-    EXPECT_GT(crowd.all_turns(), 0U) << names::of(lock);
+    // Few turns where threads wait for processors: a ticket is called only when the scheduler comes to its thread. On a busy computer
+    // it may come to none of them while a run lasts.
+    std::uint64_t turns = 0;
+    for (int run = 0; turns == 0 && run < 50; ++run) {
+      HostMachine m({.folder = {}});
+      Crowd<HostMachine> crowd(config);
+      run_crowd(m, crowd, [&] { m.run_for(20'000'000); });
+      EXPECT_EQ(crowd.intrusions, 0U) << names::of(lock);
+      turns = crowd.all_turns();
+    }
+    EXPECT_GT(turns, 0U) << names::of(lock);
   }
 }
 
