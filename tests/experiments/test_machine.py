@@ -60,7 +60,7 @@ def test_a_simulated_run_has_the_distances_of_the_real_one_that_it_is_compared_w
         assert (ns["real"] == ns["simulated"]).all()
 
 
-def test_a_distance_slows_down_the_simulated_run_whose_line_copy_or_write_it_is():
+def test_a_longer_line_or_write_slows_the_simulated_run_and_a_longer_copy_does_not():
     """From the recorded computer's distances: those of a busy moment may be anything."""
     run = runs.newest("own-machine-real", "host")
     counting = experiment.undisturbed(run.table)
