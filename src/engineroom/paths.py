@@ -13,11 +13,15 @@ from engineroom.errors import EngineRoomError
 
 __all__ = ["build", "cache", "data", "root"]
 
+CARRIED = Path(__file__).resolve().parent / "share"
+
 
 def root() -> Path:
-    """The repository, from `ENGINEROOM_ROOT` or from where this file lies."""
+    """The repository, from `ENGINEROOM_ROOT` or from where this file lies; of an installed wheel, what it carries of it."""
     chosen = os.environ.get("ENGINEROOM_ROOT")
     here = Path(chosen) if chosen else Path(__file__).resolve().parents[2]
+    if not chosen and CARRIED.is_dir():
+        here = CARRIED
     if not (here / "data" / "published").is_dir():
         raise EngineRoomError(
             f"no data/published under {here}",
@@ -32,8 +36,8 @@ def data() -> Path:
 
 
 def build() -> Path:
-    """The repository's `_build/`, for everything that can be made again."""
-    path = root() / "_build"
+    """The repository's `_build/`, for everything that can be made again; of an installed wheel, a folder of the reader's cache."""
+    path = cache() / "build" if root() == CARRIED else root() / "_build"
     path.mkdir(exist_ok=True)
     return path
 

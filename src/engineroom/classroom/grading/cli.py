@@ -11,6 +11,7 @@ import click
 from engineroom import files, paths
 from engineroom.classroom import handouts as making
 from engineroom.classroom import mutants as mutating
+from engineroom.classroom import wheel
 from engineroom.classroom.grading import grade as grading
 from engineroom.classroom.grading import sheets, submissions, variants
 from engineroom.classroom.grading.jail import Limits
@@ -145,6 +146,8 @@ def make(secret: Path, roster: Path, target: Path | None, chapters: tuple[str, .
     try:
         folder.mkdir(parents=True, exist_ok=True)
         made = variants.make(key, students, folder, masters)
+        package = wheel.build(folder / "grading")
+        (folder / "grading" / "requirements.txt").write_text(wheel.requirements())
     except (OSError, ValueError) as error:
         raise EngineRoomError(
             f"{folder} cannot be written: {error}", remedy="name a folder in which you may write"
@@ -152,6 +155,7 @@ def make(secret: Path, roster: Path, target: Path | None, chapters: tuple[str, .
     click.echo(f"{made.students} students. Another variant for each: {', '.join(made.varied) or 'none'}")
     click.echo(f"The same for all: {', '.join(made.same) or 'none'}")
     click.echo(f"Give away {folder / 'hand-out'}, keep {folder / 'grading'}")
+    click.echo(f"The package, for a machine that grades without the book: {package}")
     click.echo(f"engineroom class grade SUBMISSIONS --class {folder} --out grades.csv")
 
 
