@@ -109,7 +109,9 @@ OF_THE_WHOLE = {
     "tests/test_compiled_once.py": "tests/compiled_once.py",
     "tests/figures/test_kinds.py": "the kinds of plot, each drawn of made rows",
     "tests/book/test_browser.py": "the built pages, in a browser",
+    "tests/book/test_browser_questions.py": "the explorables' questions, in a browser",
     "tests/book/test_pages.py": "the built pages",
+    "tests/widgets/test_questions.py": "the explorables' questions",
     "tests/facts/test_pages.py": "the cells of pages and labs",
 }
 

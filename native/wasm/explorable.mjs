@@ -1,13 +1,14 @@
 // Computes an explorable without a browser: for its plain figure and for the test against the native kernel.
-//   node explorable.mjs SCRIPT WASM < inputs.json  ->
-//     {"results": [...], "picture": "<svg ...>", "milliseconds": slowest, "knobs": [...], "presets": [...]}
+//   node explorable.mjs SCRIPT WASM [CASES] < inputs.json  ->
+//     {"results": [...], "picture": "<svg ...>", "milliseconds": slowest, "knobs": [...], "presets": [...],
+//      "cases": what its question asks at the seeds 0 to CASES - 1}
 // SCRIPT is runtime and module as a page gets them (engineroom.widgets.bundle). Inputs left out have their start value; the
 // picture is of the start values.
 import { readFileSync } from "node:fs";
 
-const [script, wasm] = process.argv.slice(2);
-const { definition, startKernel } = new Function(
-  `${readFileSync(script, "utf8")}; return { definition, startKernel };`)();
+const [script, wasm, cases = "0"] = process.argv.slice(2);
+const { definition, startKernel, drawn } = new Function(
+  `${readFileSync(script, "utf8")}; return { definition, startKernel, drawn };`)();
 const kernel = startKernel(readFileSync(wasm));
 const start = Object.fromEntries(definition.inputs.map((input) => [input.name, input.start]));
 let milliseconds = 0;
@@ -21,4 +22,5 @@ const picture = definition.picture(definition.compute(kernel, start), 640, "plai
 const knobs = definition.inputs.map(({ name, values = null, start: at, isSwitch = false }) => ({ name, values, start: at, isSwitch }));
 process.stdout.write(JSON.stringify({
   results, picture: `${picture.replaceAll("currentColor", "#111")}\n`, milliseconds, knobs, presets: definition.presets ?? [],
+  cases: definition.question ? Array.from({ length: Number(cases) }, (_, seed) => drawn(definition, kernel, seed)) : [],
 }));

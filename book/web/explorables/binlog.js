@@ -78,6 +78,16 @@ export default {
     };
   },
 
+  question: {
+    draw: (pick) => ({ kind: pick(Object.keys(KINDS)), image: pick(["full", "noblob", "minimal"]), level: pick([0, 1, 3, 9]) }),
+    ask: ({ inputs }) => `${KINDS[inputs.kind].name}, binlog_row_image=${inputs.image.toUpperCase()}, ${inputs.level ? `compressed by zstd at level ${inputs.level}` : "not compressed"}. ` +
+      "Which share of FULL and uncompressed is written?",
+    choices: () => ["a fifth or less", "more than a fifth, at most a half", "more than a half"],
+    right({ written: mine, first }) {
+      return mine <= first / 5 ? "a fifth or less" : mine <= first / 2 ? "more than a fifth, at most a half" : "more than a half";
+    },
+  },
+
   results(seen) {
     const { kind, level } = seen.inputs;
     const cpu = !level ? "none" : !KINDS[kind].like ? "not recorded for such rows" : `${time(seen.cpu_us)} per transaction`;

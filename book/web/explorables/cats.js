@@ -60,6 +60,23 @@ export default {
     return result;
   },
 
+  question: {
+    draw: (pick) => ({ history: pick([0, 1, 2, 3]), design: pick([0, 1]), step: pick(Array.from({ length: MOST_STEPS }, (_, i) => i)) }),
+    shown: (inputs) => ({ ...inputs, step: inputs.step + 1 }),
+    fits: ({ events, at, sessions }) => events[at]?.what === "c" && !events[at].victims.length && sessions.filter(({ waits }) => waits).length > 1,
+    ask({ events, at, locks, inputs }) {
+      const arrived = (lock) => events.slice(0, at).findLastIndex(({ who, row }) => who === lock.who && row === lock.row);
+      const rows = ROWS.map((row) => [row, locks.filter((lock) => lock.row === row).sort((one, other) => arrived(one) - arrived(other))]).filter(([, mine]) => mine.length);
+      const told = rows.map(([row, mine]) => `Row ${row}, in order of arrival: ${mine.map((lock) => `${named(lock.who)} ${lock.waits ? "waits" : "has it"}${lock.is_shared ? " (shared)" : ""}`).join(", ")}.`);
+      return `${inputs.design ? "MySQL 9.7 grants to the heaviest first" : "MySQL 5.7 grants first in, first out"}. ${told.join(" ")} Now ${named(events[at].who)} commits. Who goes on?`;
+    },
+    choices: ({ sessions }) => [...sessions.filter(({ waits }) => waits).map(({ who }) => named(who)), "several at once", "nobody"],
+    right({ events, at }) {
+      const { granted } = events[at];
+      return granted.length > 1 ? "several at once" : granted.length ? named(granted[0]) : "nobody";
+    },
+  },
+
   results({ at, events, sessions, inputs }) {
     const waiting = sessions.filter((session) => session.waits);
     const most = Math.max(0, ...waiting.map((session) => session.weight));

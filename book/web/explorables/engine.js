@@ -93,6 +93,17 @@ export default {
     };
   },
 
+  question: {
+    draw: (pick) => ({
+      locks: pick(Object.keys(LOCKS)), trx: pick(Object.keys(TRX)), redo: pick(["5.6", "5.7", "8.0"]), cpus: pick([8, 44, 176]),
+      clients: pick([1, 16, 64, 128, 256]), skew: pick(Object.keys(SKEWS)),
+    }),
+    ask: ({ inputs }) => `Lock system: ${LOCKS[inputs.locks]}. Transaction system: ${TRX[inputs.trx]}. Redo log: as in ${inputs.redo}. ${count(inputs.clients)} ` +
+      `${inputs.clients === 1 ? "client" : "clients"} on ${inputs.cpus} CPUs, ${SKEWS[inputs.skew]}. For what does a transaction wait most?`,
+    choices: () => [...QUEUES.map(({ name }) => name), "nothing"],
+    right: ({ longest }) => (longest.us > 0 ? longest.name : "nothing"),
+  },
+
   results(seen) {
     return [
       ["Transactions per second", count(seen.per_s)],

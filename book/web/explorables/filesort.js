@@ -51,6 +51,17 @@ export default {
     return { inputs, designs, ...designs[inputs.design] };
   },
 
+  question: {
+    draw: (pick) => ({
+      rows: pick([100, 500, 1000, 2000]), limit: pick([1, 10, 100, 0]), lob_bytes: pick([100, 1000, 8192]),
+      sort_buffer_bytes: pick([32768, 262144, 4194304]), design: pick([0, 1]),
+    }),
+    ask: ({ inputs }) => `${count(inputs.rows)} rows with a long value of ${bytes(inputs.lob_bytes)} are sorted, ` +
+      `${inputs.limit ? `LIMIT ${inputs.limit}` : "without LIMIT"}, in a sort buffer of ${bytes(inputs.sort_buffer_bytes)}, as in ${DESIGNS[inputs.design]}. How?`,
+    choices: () => ["by a priority queue", "by one sort in memory", "in runs, merged from a temporary file"],
+    right: (result) => (result.is_priority_queue ? "by a priority queue" : result.runs ? "in runs, merged from a temporary file" : "by one sort in memory"),
+  },
+
   results(result) {
     return [
       ["Pages read", count(pages(result))],

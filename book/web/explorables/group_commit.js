@@ -64,6 +64,17 @@ export default {
     return { inputs, all, hash: all.map((seen) => seen.hash).join(" ") };
   },
 
+  question: {
+    draw: (pick) => ({ clients: pick([1, 2, 4, 8, 16, 32, 64]), fsync_us: pick([20, 100, 500, 1000]), delay_us: pick([0, 0, 250, 1000]), durability: "1/1" }),
+    ask: ({ inputs }) => `${count(inputs.clients)} ${inputs.clients === 1 ? "client commits" : "clients commit"} in both logs, an fsync takes ${time(inputs.fsync_us)}, and ` +
+      `${inputs.delay_us ? `each binlog sync waits ${time(inputs.delay_us)}` : "nothing delays a sync"}. Since 5.7.6, how many fsyncs does a transaction cost?`,
+    choices: () => ["less than 0.2", "0.2 to 1", "more than 1"],
+    right({ all }) {
+      const { each } = all.find(({ design }) => design === NEW);
+      return each < 0.2 ? "less than 0.2" : each <= 1 ? "0.2 to 1" : "more than 1";
+    },
+  },
+
   results({ all }) {
     const seen = all.find(({ design }) => design === NEW);
     const before = all[all.indexOf(seen) - 1];

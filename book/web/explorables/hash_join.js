@@ -51,6 +51,17 @@ export default {
     return { inputs, ...Object.fromEntries(COUNTERS.map((name, i) => [name, Number(values[i])])) };
   },
 
+  question: {
+    draw: (pick) => ({ build_rows: pick(ROWS), probe_rows: pick(ROWS), join_buffer_bytes: pick(BUFFERS.slice(0, 9)) }),
+    ask: ({ inputs }) => `A hash join builds ${count(inputs.build_rows)} rows of 100 bytes, as many as were estimated, and probes with ` +
+      `${count(inputs.probe_rows)} rows. The join buffer has ${bytes(inputs.join_buffer_bytes)}. How much of the build rows stays in memory?`,
+    choices: () => ["all", "a half or more, but not all", "less than half"],
+    right({ inputs, build_rows_in_memory }) {
+      const share = build_rows_in_memory / inputs.build_rows;
+      return share === 1 ? "all" : share >= 0.5 ? "a half or more, but not all" : "less than half";
+    },
+  },
+
   results(result) {
     return [
       ["Chunk files", count(result.chunk_files)],

@@ -53,6 +53,16 @@ export default {
     return result;
   },
 
+  question: {
+    draw: (pick) => ({ shape: pick([0, 1, 2, 3]), tables: pick([3, 4, 5, 6, 7, 8]), chords: 0, step: 0 }),
+    ask: ({ inputs }) => `The query graph is a ${SHAPES[inputs.shape]} of ${count(inputs.tables)} tables. How many pairs of connected sets does DPhyp find?`,
+    choices: ({ pairs, sets, dpsub, inputs }) => {
+      const near = [pairs, sets, dpsub, 2 ** inputs.tables - 1, inputs.tables * (inputs.tables - 1)];
+      return [...new Set(near)].sort((one, other) => one - other).map(count);
+    },
+    right: ({ pairs }) => count(pairs),
+  },
+
   results(result) {
     return [
       ["Connected sets", count(result.sets)],

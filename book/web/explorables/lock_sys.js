@@ -205,6 +205,20 @@ export default {
     return { inputs, steps, ...seen };
   },
 
+  question: {
+    draw(pick) {
+      const [low, high] = [pick([5, 10, 12, 15, 20]), pick([20, 22, 25, 30])];
+      const id = pick([12, 17, 22, 27, 10, 20, 30]);
+      const other = id % 10 ? `INSERT INTO t VALUES (${id}, 7, 0)` : `UPDATE t SET v = v + 1 WHERE id = ${id}`;
+      const first = pick([`WHERE id BETWEEN ${low} AND ${high}`, `WHERE id = ${low}`, "WHERE k = 1"]);
+      return { script: scripted([`A: SELECT * FROM t ${first} FOR UPDATE`, `B: ${other}`]), design: pick(["5.7", "9.7"]), reads_committed: pick([0, 0, 0, 1]) };
+    },
+    ask: ({ inputs }) => `The table has the rows (10, 1, 0), (20, 1, 0) and (30, 5, 0) of id, k and v, with an index on k. MySQL ${inputs.design}, ` +
+      `${inputs.reads_committed ? "READ COMMITTED" : "REPEATABLE READ"}. ${inputs.script.map(([session, sql]) => `${SESSIONS[session]}: ${sql}.`).join(" ")} What happens to B?`,
+    choices: () => ["B waits for A", "B goes on"],
+    right: ({ results: ended }) => (ended[1] === "waits" ? "B waits for A" : "B goes on"),
+  },
+
   results(result) {
     const records = result.locks.filter((lock) => lock.index >= 0);
     return [

@@ -39,6 +39,17 @@ export default {
     return { inputs, lists, items: values[VALUES - 2], parsed: values[VALUES - 1] === 1, row_blocks: blocksOfRow(inputs.columns) };
   },
 
+  question: {
+    draw: (pick) => ({ columns: pick([1, 2, 4, 8, 16, 32, 60, 64, 65, 100, 192, 256]), rows: pick([10, 100, 1000, 10000]) }),
+    ask: ({ inputs }) => `An INSERT has ${count(inputs.rows)} rows of ${count(inputs.columns)} ${inputs.columns === 1 ? "value" : "values"}. How many times the bytes ` +
+      "of 5.7's lists do the deques of 9.7 take?",
+    choices: () => ["less than twice", "2 to 10 times", "more than 10 times"],
+    right({ lists }) {
+      const times = lists[2].bytes / lists[0].bytes;
+      return times < 2 ? "less than twice" : times <= 10 ? "2 to 10 times" : "more than 10 times";
+    },
+  },
+
   results(result) {
     const [list, , deque] = result.lists;
     return [

@@ -59,6 +59,20 @@ export default {
     return result;
   },
 
+  question: {
+    draw: (pick) => ({ history: pick([0, 1, 2, 3]), level: pick([0, 1, 2]), moment: pick(Array.from({ length: EVENTS + 1 }, (_, i) => i)), step: MOST_VERSIONS }),
+    ask: ({ inputs, events }) => {
+      const verbs = { b: "begins", w: "changes the row", x: "deletes the row", c: "commits" };
+      let value = inputs.history === 2 ? 0 : 10;
+      const told = events.map(({ what, who }) => `${nameOf(who)} ${verbs[what]}${what === "w" ? ` to ${(value += 10)}` : what === "x" ? ((value += 10), "") : ""}`);
+      const begin = inputs.history === 2 ? "There is no row yet." : "A loaded row has the value 10.";
+      const first = inputs.moment ? `after event ${count(inputs.moment)}` : "before event 1";
+      return `${begin} ${told.map((event, i) => `${i + 1}: ${event}`).join("; ")}. The reader, ${LEVELS[inputs.level]}, reads ${first} and again at the end. What does the second read see?`;
+    },
+    choices: ({ versions }) => [...[...versions].reverse().filter((version) => !version.is_deleted).map(({ value }) => `value ${count(value)}`), "no row"],
+    right: ({ found }) => (found.is_there ? `value ${count(found.value)}` : "no row"),
+  },
+
   results({ view, versions, judged, asked, found }) {
     const is_done = judged === asked;
     const last = versions[judged - 1];

@@ -60,6 +60,14 @@ export default {
     return { inputs, chosen, old: inputs.design === OLD ? chosen : run(OLD), hash: chosen.hash, ...chosen };
   },
 
+  question: {
+    draw: (pick) => ({ clients: pick([1, 2, 3, 5, 10, 20, 50]), cores: pick([2, 4, 8, 16]), fsync_us: pick([20, 50, 100, 200, 500, 1000]), gate: pick([0, 1]) }),
+    ask: ({ inputs }) => `${count(inputs.clients)} ${inputs.clients === 1 ? "client commits" : "clients commit"} on ${count(inputs.cores)} cores, and an fsync takes ${time(inputs.fsync_us)}. ` +
+      `The CPU gate is ${inputs.gate ? "on" : "off"}. How many fsyncs per transaction does the log of 8.0 make?`,
+    choices: () => ["less than 0.4", "0.4 to 1.1", "more than 1.1"],
+    right: ({ chosen: { each } }) => (each < 0.4 ? "less than 0.4" : each <= 1.1 ? "0.4 to 1.1" : "more than 1.1"),
+  },
+
   results({ chosen, old, inputs }) {
     return [
       ["Fsyncs per transaction", two(chosen.each)],

@@ -64,6 +64,79 @@ export function placesOf(values, sliders) {
   return Object.fromEntries(sliders.filter(({ name }) => name in values).map((input) => [input.name, input.values.indexOf(values[input.name])]));
 }
 
+/** Numbers from 0 to 1 that follow from a seed (mulberry32). */
+function dice(seed) {
+  return () => {
+    seed = (seed + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(seed ^ (seed >>> 15), 1 | seed);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** The case of the module's question that follows from a seed. The kernel computes what is right. */
+export function drawn(definition, kernel, seed) {
+  const { draw, ask, choices, right, fits = () => true, shown = (inputs) => inputs } = definition.question;
+  const random = dice(seed);
+  const start = Object.fromEntries(definition.inputs.map((input) => [input.name, input.start]));
+  for (;;) {
+    const given = { ...start, ...draw((list) => list[Math.floor(random() * list.length)]) };
+    const result = definition.compute(kernel, given);
+    if (!fits(result)) continue;
+    const inputs = shown(given);
+    const why = definition.sentence(definition.compute(kernel, inputs));
+    return { inputs, text: ask(result), choices: choices(result), right: right(result), why };
+  }
+}
+
+/** A question about a drawn case, answered on the page: nothing of the answer is in the document before the reader checks. */
+function questioner(definition, kernel, id, show) {
+  const status = element("p", { class: "er-verdict", role: "status", "aria-live": "polite" });
+  const legend = element("legend", { tabindex: -1 });
+  const boxes = element("div", { class: "er-choices" });
+  const field = element("fieldset", { hidden: "" }, legend, boxes);
+  const button = (label, onclick) => element("button", { type: "button", class: "er-tool", onclick }, label);
+  const draw = button("Draw a case", () => next());
+  const check = button("Check the answer", () => judge());
+  const see = button("See it computed", () => show(asked.inputs));
+  let asked = null;
+
+  function next() {
+    const before = asked?.text;
+    do {
+      const seed = Math.floor(Math.random() * 1e5);
+      asked = { seed, ...drawn(definition, kernel, seed) };
+    } while (asked.text === before);
+    legend.textContent = `Case ${asked.seed}. ${asked.text}`;
+    boxes.replaceChildren(...asked.choices.map((choice, i) => element("label", {},
+      element("input", { type: "radio", name: `${id}-choice`, value: choice, id: `${id}-choice-${i}` }), choice)));
+    field.hidden = check.hidden = false;
+    field.disabled = false;
+    see.hidden = true;
+    draw.textContent = "Draw another case";
+    status.textContent = "";
+    legend.focus(); // a screen reader reads the question, and Tab goes on to the choices
+  }
+
+  function judge() {
+    const chosen = boxes.querySelector("input:checked")?.value;
+    if (!chosen) {
+      status.textContent = "Choose an answer first.";
+      return;
+    }
+    status.textContent = `${chosen === asked.right ? "Right" : "Not so"}: ${asked.right}. ${asked.why}`;
+    field.disabled = true;
+    draw.focus(); // before its neighbour, which has the focus, is gone
+    check.hidden = true;
+    see.hidden = false;
+  }
+
+  check.hidden = see.hidden = true;
+  return element("section", { class: "er-question", "aria-label": `Predict: ${definition.title}` },
+    element("p", {}, "Predict before you look: the kernel draws a case and computes the answer here."), field,
+    element("div", { class: "er-tools" }, check, draw, see), status);
+}
+
 /**
  * Puts the knobs, the picture and the results into `host` and computes once. With a `key`, as on a page, a link keeps the sliders.
  * Returns a function that takes the explorable off the page again.
@@ -90,7 +163,15 @@ export function mount(host, definition, kernel, key = "") {
   const control = definition.control?.({ element, id, held, changed: () => schedule() });
   host.classList.add("er-live");
   host.replaceChildren(...(control ? [control.node] : []), knobs, ...(sliders.length ? [keep] : []),
-    element("div", { class: "er-view" }, picture, results), sentence);
+    element("div", { class: "er-view" }, picture, results), sentence,
+    ...(definition.question ? [questioner(definition, kernel, id, see)] : []));
+
+  /** Turns everything to a drawn case. */
+  function see(inputs) {
+    for (const name of Object.keys(held)) held[name] = inputs[name];
+    turn(placesOf(inputs, sliders));
+    knobs.scrollIntoView({ block: "nearest" });
+  }
 
   function reset() {
     turn(starts);

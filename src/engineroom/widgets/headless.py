@@ -30,10 +30,10 @@ def node() -> str | None:
 
 
 def evaluate(
-    word: str, inputs: Sequence[Mapping[str, int]] = (), *, wasm: Path | None = None
+    word: str, inputs: Sequence[Mapping[str, int]] = (), *, wasm: Path | None = None, cases: int = 0
 ) -> dict[str, Any]:
     """The explorable's `results` for each of the inputs, its `picture` at the start values, the slowest result's `milliseconds`, and its
-    `knobs` and `presets`.
+    `knobs` and `presets`; and so many drawn `cases` of its question, where it has one.
     """
     program = node()
     if program is None:
@@ -44,7 +44,7 @@ def evaluate(
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / f"{word}.js"
         script.write_text(bundle.joined(word), encoding="utf-8")
-        command = [program, str(driver), str(script), str(wasm or bundle.wasm_file(word))]
+        command = [program, str(driver), str(script), str(wasm or bundle.wasm_file(word)), str(cases)]
         done = subprocess.run(
             command,
             input=json.dumps([dict(each) for each in inputs]),

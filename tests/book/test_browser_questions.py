@@ -1,0 +1,90 @@
+"""A question about a drawn case, answered in the browser: by keyboard, in both modes, on a phone, and with nothing told before."""
+
+from __future__ import annotations
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from engineroom.widgets import bundle
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(params=["light", "dark"])
+def theme(request):
+    return request.param
+
+
+def alone(folder, word, theme):
+    """The address of a page with the explorable and the book's own style of it."""
+    tag = bundle.tag(word)
+    (folder / f"{word}.js").write_text(bundle.classic_script(word), encoding="utf-8")
+    colours = (
+        "background:#121212;color:#eee;color-scheme:dark" if theme == "dark" else "background:#fff;color:#222"
+    )
+    (folder / "page.html").write_text(
+        f'<!doctype html><html lang="en" data-theme="{theme}"><meta name="viewport" content="width=device-width"><title>{word}</title>'
+        f'<style>body{{margin:8px;{colours}}}{bundle.style()}</style><main><h1>{word}</h1><{tag} class="explorable"><figure style="margin:0">'
+        f'<img alt=""></figure></{tag}><script src="{word}.js"></script></main></html>',
+        encoding="utf-8",
+    )
+    return (folder / "page.html").as_uri()
+
+
+@pytest.fixture
+def page(browser):
+    context = browser.new_context(offline=True, viewport={"width": 390, "height": 844})
+    yield context.new_page()
+    context.close()
+
+
+def test_a_case_is_drawn_answered_and_seen_by_keyboard_alone(page, tmp_path, theme):
+    page.goto(alone(tmp_path, "low_concurrency", theme))
+    question = page.get_by_role("region", name="Predict")
+    verdict = question.get_by_role("status")
+    question.get_by_role("button", name="Draw a case").focus()
+    page.keyboard.press("Enter")
+    first = question.locator("legend").inner_text()
+    assert page.evaluate("document.activeElement.tagName") == "LEGEND"
+    assert verdict.inner_text() == ""
+    assert question.get_by_role("button", name="See it computed").count() == 0
+    question.get_by_role("button", name="Check the answer").press("Enter")
+    assert verdict.inner_text() == "Choose an answer first."
+
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Space")
+    chosen = page.evaluate("document.activeElement.value")
+    question.get_by_role("button", name="Check the answer").press("Enter")
+    said = verdict.inner_text()
+    assert said.startswith((f"Right: {chosen}.", "Not so: "))
+    assert f"Not so: {chosen}." not in said
+    assert page.evaluate("document.activeElement.textContent") == "Draw another case"
+    assert question.get_by_role("radio", name=chosen).is_disabled()
+
+    question.get_by_role("button", name="See it computed").press("Enter")
+    shown = said.split(". ", 1)[1]
+    page.wait_for_function(
+        "shown => document.querySelector('.er-sentence').textContent.trim() === shown.trim()", arg=shown
+    )
+
+    question.get_by_role("button", name="Draw another case").press("Enter")
+    assert question.locator("legend").inner_text() != first
+    assert verdict.inner_text() == ""
+
+
+@pytest.mark.parametrize("word", ["cats", "engine", "read_views"])
+def test_a_question_fits_a_phone_and_offends_no_rule_of_accessibility(page, tmp_path, theme, word):
+    page.goto(alone(tmp_path, word, theme))
+    page.get_by_role("button", name="Draw a case").click()
+    page.get_by_role("radio").first.check()
+    page.get_by_role("button", name="Check the answer").click()
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    found = Axe().run(page).response
+    assert [each["id"] for each in found["violations"]] == []
+
+
+def test_print_shows_neither_question_nor_answer(page, tmp_path):
+    page.goto(alone(tmp_path, "low_concurrency", "light"))
+    page.get_by_role("button", name="Draw a case").click()
+    page.emulate_media(media="print")
+    assert not page.locator(".er-question").is_visible()
