@@ -146,8 +146,18 @@ py::dict commit_cost(const CommitWork& work, Design design) {
   result["bytes"] = cost.end_sn;
   result["latch_waits"] = cost.latch_waits;
   result["buffer_waits"] = cost.buffer_waits;
-  result["atomic_ops"] = cost.atomic_ops;
-  result["plain_stores"] = cost.plain_stores;
+  return result;
+}
+
+py::dict commit_counts(const CommitWork& work, Design design) {
+  CommitCounts counts;
+  {
+    const py::gil_scoped_release unlocked;
+    counts = count_commits(design, work);
+  }
+  py::dict result;
+  result["locked_ops"] = counts.locked_ops;
+  result["atomic_stores"] = counts.atomic_stores;
   return result;
 }
 
@@ -221,6 +231,12 @@ void bind_redo_log(py::module_& module) {
       "writer threads off. Returns elapsed_ns of all, cpu_ns of the committing threads, both of the same "
       "work "
       "without commits (work_elapsed_ns, work_cpu_ns), and counts.",
+      py::arg("design"), py::kw_only());
+  def_with_options(
+      m, "commit_counts", &commit_counts,
+      "Commits `commits_per_thread` mini-transactions on the calling thread, as commit_cost does, and counts "
+      "what they do to words "
+      "that threads share: locked_ops, the locked instructions, and atomic_stores, those without a lock.",
       py::arg("design"), py::kw_only());
   def_with_options(
       m, "crash_runs", &crashes,

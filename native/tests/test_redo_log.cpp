@@ -403,6 +403,39 @@ TEST(CommitCost, AccountsForEveryByte) {
   EXPECT_THROW(measure_commit(Design::log_5_6, {}), std::invalid_argument);
 }
 
+TEST(CommitCost, CountsTheMutexInAndOutIn57AndOneAdditionIn80) {
+  constexpr std::uint64_t kCommits = 1000;
+  const CommitWork one_piece{.commits_per_thread = kCommits, .mtr_bytes = 100};
+  const CommitCounts old = count_commits(Design::log_5_7, one_piece);
+  EXPECT_EQ(old.locked_ops, 2 * kCommits);
+  EXPECT_EQ(old.atomic_stores, 0U);
+  const CommitCounts without_writer = count_commits(Design::log_8_0_no_writer_threads, one_piece);
+  EXPECT_EQ(without_writer.locked_ops, kCommits);
+  EXPECT_EQ(without_writer.atomic_stores, 2 * kCommits);
+  // Each further piece of 512 bytes is reported by itself.
+  EXPECT_EQ(
+      count_commits(Design::log_8_0_no_writer_threads, {.commits_per_thread = kCommits, .mtr_bytes = 1200})
+          .atomic_stores,
+      4 * kCommits);
+  // A log that is a sixty-fourth of one is freed so much more often, by whoever finds it full.
+  EXPECT_GT(count_commits(Design::log_8_0_no_writer_threads,
+                          {.commits_per_thread = 10 * kCommits, .log_buffer_bytes = 64 << 10})
+                .locked_ops,
+            10 * kCommits);
+}
+
+TEST(CommitCost, ABufferHoldsWholeBlocksAndSixteenMiniTransactions) {
+  EXPECT_THROW(measure_commit(Design::log_5_7, {.log_buffer_bytes = (64 << 10) + 1}), std::invalid_argument);
+  EXPECT_THROW(measure_commit(Design::log_8_0, {.mtr_bytes = 4097, .log_buffer_bytes = 64 << 10}),
+               std::invalid_argument);
+  for (const Design design : {Design::log_5_7, Design::log_8_0, Design::log_8_0_no_writer_threads}) {
+    const CommitCost cost = measure_commit(
+        design, {.threads = 2, .commits_per_thread = 200, .mtr_bytes = 4096, .log_buffer_bytes = 64 << 10});
+    EXPECT_EQ(cost.end_sn, std::uint64_t{2} * 200 * 4096);
+    EXPECT_GT(cost.buffer_waits, 0U);
+  }
+}
+
 /// The least CPU time of five measurements, with the commits and of the work alone: what others take of a core only adds to either.
 CommitCost least_commit_cost(Design design, const CommitWork& work) {
   CommitCost least = measure_commit(design, work);

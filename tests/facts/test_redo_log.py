@@ -364,6 +364,71 @@ def test_what_lies_between_two_commits_is_said_of_the_recording(made, crowd_of_6
     assert "nothing lies between" in Commits.of(without, simulated=crowd_of_64).between
 
 
+def regimes_of(made, off_ns):
+    """Two processes, one thread, in a server's regime and in a small buffer; 8.0 without log threads takes `off_ns` in the first."""
+    place = "threads series repeat nanoseconds cpu_ns between_ns log_buffer_bytes"
+
+    def rows(threads, between_ns, buffer_bytes, off):
+        designs = {"mtr_5_7": (50.0, 100.0), "mtr_8_0": (60.0, 80.0), "mtr_8_0_writer_threads_off": off}
+        return [
+            (threads, series, repeat, ns, ns, between_ns, buffer_bytes)
+            for series, both in designs.items()
+            for repeat, ns in enumerate(both)
+        ]
+
+    counts = {
+        "series": ["mtr_5_7", "mtr_8_0", "mtr_8_0_writer_threads_off"],
+        "locked_ops": [2.0, 1.0, 1.0],
+        "atomic_stores": [0.0, 2.0, 2.0],
+    }
+    return made(
+        "num-deg-3",
+        "kernel",
+        place,
+        *rows(1, 1000, 16 << 20, off_ns),
+        *rows(16, 1000, 16 << 20, off_ns),
+        tables={
+            "loads": pd.DataFrame(rows(1, 50, 64 << 10, (75.0, 150.0)), columns=place.split()),
+            "counts": pd.DataFrame(counts),
+        },
+        summary="median",
+    )
+
+
+@pytest.mark.parametrize(
+    ("off_ns", "said"),
+    [
+        ((40.0, 80.0), "0.80 times (0.80 to 0.80)"),
+        ((60.0, 120.0), "1.20 times (1.20 to 1.20)"),
+        ((60.0, 80.0), "1.00 times (0.80 to 1.20: equal within noise)"),
+    ],
+)
+def test_each_regime_has_its_ratio_over_processes_that_of_a_server_first(made, crowd_of_64, off_ns, said):
+    seen = Commits.of(regimes_of(made, off_ns), simulated=crowd_of_64)
+    assert seen.threads_off_alone == said
+    assert seen.loads is not None
+    assert list(seen.loads.rows) == [
+        "log buffer",
+        "ns between two commits",
+        "5.7, ns per commit",
+        "8.0, writer threads off, of 5.7's",
+        "8.0, of 5.7's",
+    ]
+    on = "1.00 times (0.80 to 1.20: equal within noise)"
+    assert seen.loads.rows.to_numpy().tolist() == [
+        ["16 MiB", "1,000", "75", said, on],
+        ["64 KiB", "50", "75", "1.50 times (1.50 to 1.50)", on],
+    ]
+    assert "2 processes" in seen.loads.origin
+
+
+def test_the_regime_and_the_counts_are_said_beside_the_ratios(made, crowd_of_64):
+    said = Commits.of(regimes_of(made, (40.0, 80.0)), simulated=crowd_of_64).between
+    assert "a log buffer of 16 MiB and 1,000 ns of computing between two commits" in said
+    assert "took turns in 2 processes" in said
+    assert said.endswith("counted: 2 in 5.7, 1 in 8.0, 1 in 8.0, writer threads off.")
+
+
 def test_loads_are_shown_where_the_recording_has_them(made, crowd_of_64):
     run = costs(made, 180.0)
     assert Commits.of(run, simulated=crowd_of_64).loads is None

@@ -175,18 +175,35 @@ def test_a_commit_puts_every_byte_into_the_log() -> None:
 
 
 @pytest.mark.alone
-def test_a_commit_is_charged_what_it_adds_to_the_work_between_two() -> None:
-    run = redo_log.commit_cost_kernel(threads=(1, 2), commits=20_000, repeats=2, other_loads_ns=(0,))
-    assert set(run.table["between_ns"]) == {redo_log.BETWEEN_COMMITS_NS}
-    assert set(run.tables["loads"]["between_ns"]) == {0}
+def test_a_commit_is_measured_by_turns_in_processes_and_counted_beside() -> None:
+    run = redo_log.commit_cost_kernel(threads=(1, 2), commits=20_000, processes=2, rounds=3)
+    server = (redo_log.LOG_BUFFER_BYTES, redo_log.BETWEEN_COMMITS_NS)
+    assert set(zip(run.table["log_buffer_bytes"], run.table["between_ns"], strict=True)) == {server}
+    loads, rounds = run.tables["loads"], run.tables["rounds"]
+    assert len(loads[["log_buffer_bytes", "between_ns"]].drop_duplicates()) == 3
+    assert server not in set(zip(loads["log_buffer_bytes"], loads["between_ns"], strict=True))
+    assert len(run.table) == 2 * 2 * 3
+    assert len(rounds) == 3 * (len(run.table) + len(loads))
+    # Another design begins each round.
+    firsts = rounds.groupby(["repeat", "round"], sort=False)["series"].first()
+    assert [firsts[0, turn] for turn in range(3)] == list(redo_log.COMMITS)
     alone = run.table[run.table["threads"] == 1]
     assert (alone["nanoseconds"] == alone["cpu_ns"]).all()
     together = run.table[run.table["threads"] == 2]
     assert (together["nanoseconds"] == together["elapsed_ns"]).all()
-    for _, mine in run.table.groupby(["series", "threads"]):
-        left = mine["cpu_ns_with_work"] - mine["cpu_ns"]
-        assert left.tolist() == pytest.approx([mine["work_cpu_ns"].min()] * len(mine))
-        assert mine["work_cpu_ns"].min() > redo_log.BETWEEN_COMMITS_NS / 2
+    one = alone[(alone["series"] == "mtr_5_7") & (alone["repeat"] == 1)]["cpu_ns"].item()
+    of_server = rounds[(rounds["log_buffer_bytes"] == server[0]) & (rounds["between_ns"] == server[1])]
+    its_rounds = of_server[
+        (of_server["series"] == "mtr_5_7") & (of_server["repeat"] == 1) & (of_server["threads"] == 1)
+    ]
+    assert one == its_rounds["cpu_ns"].median()
+    counts = run.tables["counts"].set_index("series")
+    assert counts["locked_ops"].to_dict() == {
+        "mtr_5_7": 2,
+        "mtr_8_0": 1,
+        "mtr_8_0_writer_threads_off": 1,
+    }
+    assert counts["atomic_stores"]["mtr_8_0"] == 2
 
 
 def test_the_log_threads_of_8_0_flush_more_often_when_clients_are_few() -> None:

@@ -64,7 +64,32 @@ std::uint64_t steps_per_1024_ns() {
   return measured;
 }
 
+thread_local CommitCounts counted;
+
+/// An atomic word that counts what the calling thread does to any of them.
+template <typename T>
+struct CountingAtomic : std::atomic<T> {
+  using std::atomic<T>::atomic;
+  static constexpr auto kOrder = std::memory_order_seq_cst;
+  T fetch_add(T more, std::memory_order order = kOrder) {
+    ++counted.locked_ops;
+    return std::atomic<T>::fetch_add(more, order);
+  }
+  T exchange(T value, std::memory_order order = kOrder) {
+    ++counted.locked_ops;
+    return std::atomic<T>::exchange(value, order);
+  }
+  bool compare_exchange_strong(T& expected, T value, std::memory_order order = kOrder) {
+    ++counted.locked_ops;
+    return std::atomic<T>::compare_exchange_strong(expected, value, order);
+  }
+  void store(T value, std::memory_order order) {
+    ++counted.atomic_stores;
+    std::atomic<T>::store(value, order);
+  }
+};
 /// TTASEventMutex: try, spin 30 rounds of up to 6 * 50 pauses (innodb_spin_wait_delay 6), then sleep.
+template <template <typename> class Atomic>
 class alignas(kLine) EventMutex {
  public:
   /// True when it had to wait.
@@ -91,14 +116,15 @@ class alignas(kLine) EventMutex {
   }
 
  private:
-  std::atomic<std::uint32_t> word_{0};
+  Atomic<std::uint32_t> word_{0};
 };
 
 /// Link_buf, as in 8.0.26 and later: the slot holds the absolute end, so that nothing is ever cleared.
+template <template <typename> class Atomic>
 class LinkBuffer {
  public:
   LinkBuffer(std::size_t capacity, std::uint64_t start)
-      : slots_(new std::atomic<std::uint64_t>[capacity]()), mask_(capacity - 1), tail_(start) {}
+      : slots_(new Atomic<std::uint64_t>[capacity]()), mask_(capacity - 1), tail_(start) {}
 
   bool has_space(std::uint64_t position) {
     if (tail_.load(std::memory_order_acquire) + mask_ + 1 > position) return true;
@@ -120,7 +146,7 @@ class LinkBuffer {
   void advance() {
     std::uint64_t position = tail_.load(std::memory_order_acquire);
     for (;;) {
-      std::atomic<std::uint64_t>& slot = slots_[position & mask_];
+      Atomic<std::uint64_t>& slot = slots_[position & mask_];
       std::uint64_t next = slot.load(std::memory_order_acquire);
       if (next <= position) return;
       if (next > position + mask_) {
@@ -144,26 +170,30 @@ class LinkBuffer {
   }
 
  private:
-  std::unique_ptr<std::atomic<std::uint64_t>[]> slots_;
+  std::unique_ptr<Atomic<std::uint64_t>[]> slots_;
   std::uint64_t mask_;
-  alignas(kLine) std::atomic<std::uint64_t> tail_;
+  alignas(kLine) Atomic<std::uint64_t> tail_;
 };
 
 /// The log of 5.7: all state under one mutex.
+template <template <typename> class Atomic>
 class Log57 {
  public:
-  explicit Log57(std::size_t mtr_bytes)
-      : halves_(2 * kCommitBufferBytes), slack_(4 * kBlockBytes + 8192 + mtr_bytes * 5 / 4) {
+  explicit Log57(const CommitWork& work)
+      : halves_(2 * work.log_buffer_bytes),
+        half_(halves_.data()),
+        other_half_(half_ + work.log_buffer_bytes),
+        full_from_(work.log_buffer_bytes - (4 * kBlockBytes + 8192 + work.mtr_bytes * 5 / 4)) {
     begin_block(0);
   }
 
   void commit(const std::byte* bytes, std::size_t size, std::uint64_t& random, CommitCost& cost) {
     cost.latch_waits += mutex_.lock(random) ? 1 : 0;
-    if (buf_free_ + slack_ > kCommitBufferBytes) {
+    if (buf_free_ > full_from_) {
       switch_halves();
       ++cost.buffer_waits;
     }
-    std::byte* const half = &halves_[current_ * kCommitBufferBytes];
+    std::byte* const half = half_;
     const std::size_t start_block = buf_free_ / kBlockBytes;
     sn_ += size;
     // log_write_low: up to the end of the block, trailer and header skipped, the length kept in the header.
@@ -200,7 +230,7 @@ class Log57 {
   static constexpr std::uint64_t kMaxCheckpointAge = 64 << 20;
 
   void begin_block(std::size_t at) {
-    std::byte* const block = &halves_[current_ * kCommitBufferBytes + at];
+    std::byte* const block = half_ + at;
     store_big_endian(block, block_number(lsn_), 4);
     store_big_endian(block + 4, kHeaderBytes, 2);
     store_big_endian(block + 6, 0, 2);
@@ -209,16 +239,16 @@ class Log57 {
   /// log_buffer_switch: the last, incomplete block goes on in the other half.
   void switch_halves() {
     const std::size_t last = buf_free_ / kBlockBytes * kBlockBytes;
-    std::memcpy(&halves_[(1 - current_) * kCommitBufferBytes], &halves_[current_ * kCommitBufferBytes + last],
-                kBlockBytes);
-    current_ = 1 - current_;
+    std::memcpy(other_half_, half_ + last, kBlockBytes);
+    std::swap(half_, other_half_);
     buf_free_ -= last;
   }
 
-  EventMutex mutex_;
+  EventMutex<Atomic> mutex_;
   alignas(kLine) std::vector<std::byte> halves_;
-  std::size_t slack_;
-  std::size_t current_ = 0;
+  std::byte* half_;
+  std::byte* other_half_;
+  std::size_t full_from_;
   std::size_t buf_free_ = 0;
   Lsn lsn_ = kStartLsn + kHeaderBytes;
   Lsn last_checkpoint_ = kStartLsn;
@@ -227,6 +257,7 @@ class Log57 {
 };
 
 /// The log of 8.0: no latch between mini-transactions.
+template <template <typename> class Atomic>
 class Log80 {
  public:
   Log80(bool has_writer, std::size_t ring_bytes)
@@ -278,7 +309,6 @@ class Log80 {
 
  private:
   static constexpr Sn kLocked = Sn{1} << 63;
-  static constexpr std::size_t kBufferSn = kCommitBufferBytes / kBlockBytes * kDataBytes;
 
   /// log_buffer_write: around trailers and headers, the first-group field of each new block zeroed.
   Lsn write(Lsn lsn, const std::byte* bytes, std::size_t size) {
@@ -302,7 +332,8 @@ class Log80 {
   }
   void written_to(Lsn lsn) {
     write_lsn_.store(lsn, std::memory_order_release);
-    buf_limit_sn_.store(sn_of(lsn) + kBufferSn - 2 * kBlockBytes, std::memory_order_release);
+    buf_limit_sn_.store(sn_of(lsn) + ring_bytes_ / kBlockBytes * kDataBytes - 2 * kBlockBytes,
+                        std::memory_order_release);
   }
   void wait_for_room(Sn end_sn) {
     while (end_sn > buf_limit_sn_.load(std::memory_order_acquire)) {
@@ -324,13 +355,13 @@ class Log80 {
   /// The buffer is being resized; nobody does that here.
   [[gnu::noinline, gnu::cold]] static void locked() { std::this_thread::yield(); }
 
-  alignas(kLine) std::atomic<Sn> sn_{kStartSn};
-  alignas(kLine) std::atomic<Sn> buf_limit_sn_{0};
-  alignas(kLine) std::atomic<Lsn> write_lsn_{0};
-  alignas(kLine) std::atomic<Lsn> closest_waiter_{UINT64_MAX};
-  alignas(kLine) std::atomic<bool> writer_busy_{false};
-  alignas(kLine) LinkBuffer recent_written_{std::size_t{1} << 20, kStartLsn + kHeaderBytes};
-  alignas(kLine) LinkBuffer recent_closed_{std::size_t{2} << 20, kStartLsn + kHeaderBytes};
+  alignas(kLine) Atomic<Sn> sn_{kStartSn};
+  alignas(kLine) Atomic<Sn> buf_limit_sn_{0};
+  alignas(kLine) Atomic<Lsn> write_lsn_{0};
+  alignas(kLine) Atomic<Lsn> closest_waiter_{UINT64_MAX};
+  alignas(kLine) Atomic<bool> writer_busy_{false};
+  alignas(kLine) LinkBuffer<Atomic> recent_written_{std::size_t{1} << 20, kStartLsn + kHeaderBytes};
+  alignas(kLine) LinkBuffer<Atomic> recent_closed_{std::size_t{2} << 20, kStartLsn + kHeaderBytes};
   alignas(kLine) std::vector<std::byte> ring_;
   std::size_t ring_bytes_;  // log.buf_size can be set, so that an address in the ring takes a real division
   bool has_writer_;
@@ -411,36 +442,59 @@ CommitCost measured(const CommitWork& work, const Interrupt& interrupt, const au
   return cost;
 }
 
-}  // namespace
-
-CommitCost measure_commit(Design design, const CommitWork& work, const Interrupt& interrupt) {
+/// A log of this design on words of this kind, and `use(commit, log)`; its log_writer, if it has one, runs meanwhile.
+template <template <typename> class Atomic>
+auto with_log(Design design, const CommitWork& work, const auto& use) {
   if (design == Design::log_5_6)
     refuse("design is 5.6: pass 5.7, whose mini-transactions commit the same way");
   options::check(work);
-  const std::uint64_t pieces = (work.mtr_bytes + kPieceBytes - 1) / kPieceBytes;
   if (design == Design::log_5_7) {
-    const auto log = std::make_unique<Log57>(work.mtr_bytes);
-    CommitCost cost = measured(work, interrupt,
-                               [&](const std::byte* bytes, std::size_t size, std::uint64_t& random,
-                                   CommitCost& mine) { log->commit(bytes, size, random, mine); });
-    cost.end_sn = log->sn();
-    cost.atomic_ops = 2;  // the mutex, in and out
-    return cost;
+    const auto log = std::make_unique<Log57<Atomic>>(work);
+    return use([&](const std::byte* bytes, std::size_t size, std::uint64_t& random,
+                   CommitCost& mine) { log->commit(bytes, size, random, mine); },
+               *log);
   }
   const bool has_writer = design == Design::log_8_0;
-  const auto log = std::make_unique<Log80>(has_writer, kCommitBufferBytes);
+  const auto log = std::make_unique<Log80<Atomic>>(has_writer, work.log_buffer_bytes);
   std::atomic<bool> stop{false};
   std::jthread writer;
   if (has_writer) writer = std::jthread([&] { log->run_writer(stop); });
   const SetAtEnd stop_writer{stop};  // before the thread is waited for
-  CommitCost cost = measured(work, interrupt,
-                             [&](const std::byte* bytes, std::size_t size, std::uint64_t&, CommitCost& mine) {
-                               log->commit(bytes, size, mine);
-                             });
-  cost.end_sn = log->sn();
-  cost.atomic_ops = 1;
-  cost.plain_stores = pieces + 1;
-  return cost;
+  return use([&](const std::byte* bytes, std::size_t size, std::uint64_t&,
+                 CommitCost& mine) { log->commit(bytes, size, mine); },
+             *log);
+}
+
+}  // namespace
+
+void check_together(const CommitWork& work) {
+  if (work.log_buffer_bytes % kBlockBytes != 0) {
+    refuse("log_buffer_bytes is " + std::to_string(work.log_buffer_bytes) + ": pass a multiple of 512");
+  }
+  if (work.mtr_bytes > work.log_buffer_bytes / 16) {
+    refuse("mtr_bytes is " + std::to_string(work.mtr_bytes) +
+           ": pass at most a sixteenth of log_buffer_bytes");
+  }
+}
+
+CommitCost measure_commit(Design design, const CommitWork& work, const Interrupt& interrupt) {
+  return with_log<std::atomic>(design, work, [&](const auto& commit, const auto& log) {
+    CommitCost cost = measured(work, interrupt, commit);
+    cost.end_sn = log.sn();
+    return cost;
+  });
+}
+
+CommitCounts count_commits(Design design, const CommitWork& work) {
+  return with_log<CountingAtomic>(design, work, [&](const auto& commit, const auto&) {
+    const std::vector<std::byte> bytes(work.mtr_bytes);
+    std::uint64_t random = 0;
+    CommitCost unused;
+    counted = {};
+    for (std::uint64_t i = 0; i < work.commits_per_thread; ++i)
+      commit(bytes.data(), bytes.size(), random, unused);
+    return counted;
+  });
 }
 
 }  // namespace engineroom::redo_log

@@ -11,6 +11,7 @@ __all__: list[str] = [
     "append",
     "call_ns",
     "commit_cost",
+    "commit_counts",
     "crash_runs",
     "designs",
     "group_commit",
@@ -48,14 +49,35 @@ def commit_cost(
     commits_per_thread: typing.SupportsIndex = 1,
     mtr_bytes: typing.SupportsIndex = 100,
     work_ns: typing.SupportsIndex = 0,
+    log_buffer_bytes: typing.SupportsIndex = 16777216,
 ) -> dict[typing.Any, typing.Any]:
     """
     Commits mini-transactions on real threads without a disk, by the design of 5.7, 8.0 or 8.0 with its writer threads off. Returns elapsed_ns of all, cpu_ns of the committing threads, both of the same work without commits (work_elapsed_ns, work_cpu_ns), and counts.
 
     threads: that commit at the same time; at least 1, default 1
     commits_per_thread: how many mini-transactions each commits; at least 1, default 1
-    mtr_bytes: redo of a mini-transaction; 1 to 1048576, default 100
+    mtr_bytes: redo of a mini-transaction, at most a sixteenth of the log buffer; at least 1, default 100
     work_ns: computed before each commit: the mean, drawn evenly between half and one and a half times as much; default 0
+    log_buffer_bytes: innodb_log_buffer_size, 16 MiB by default in 5.7 and 8.0: what is written to a smaller one is in a cache of the processor; 65536 to 1073741824, default 16777216
+    """
+
+def commit_counts(
+    design: str,
+    *,
+    threads: typing.SupportsIndex = 1,
+    commits_per_thread: typing.SupportsIndex = 1,
+    mtr_bytes: typing.SupportsIndex = 100,
+    work_ns: typing.SupportsIndex = 0,
+    log_buffer_bytes: typing.SupportsIndex = 16777216,
+) -> dict[typing.Any, typing.Any]:
+    """
+    Commits `commits_per_thread` mini-transactions on the calling thread, as commit_cost does, and counts what they do to words that threads share: locked_ops, the locked instructions, and atomic_stores, those without a lock.
+
+    threads: that commit at the same time; at least 1, default 1
+    commits_per_thread: how many mini-transactions each commits; at least 1, default 1
+    mtr_bytes: redo of a mini-transaction, at most a sixteenth of the log buffer; at least 1, default 100
+    work_ns: computed before each commit: the mean, drawn evenly between half and one and a half times as much; default 0
+    log_buffer_bytes: innodb_log_buffer_size, 16 MiB by default in 5.7 and 8.0: what is written to a smaller one is in a cache of the processor; 65536 to 1073741824, default 16777216
     """
 
 def crash_runs(

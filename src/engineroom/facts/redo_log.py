@@ -20,7 +20,7 @@ from engineroom.figures.redo_log import num_deg_3
 from engineroom.figures.table import Table
 from engineroom.ledger import verdicts
 from engineroom.runs import Run, newest, recorded
-from engineroom.summary import values
+from engineroom.summary import paired_ratio, values
 
 __all__ = ["RedoLogFacts", "facts"]
 
@@ -434,19 +434,57 @@ class Commits(Facts):
             threads_off_alone=num_deg_3.alone(rows, "mtr_8_0_writer_threads_off"),
             threads_on_alone=num_deg_3.alone(rows, "mtr_8_0"),
             many_threads=num_deg_3.alone(rows, "mtr_8_0", threads=16),
-            between=between_said(has_work="between_ns" in run.table),
-            loads=loads(run) if "loads" in run.tables else None,
+            between=between_said(run),
+            loads=regimes(run) if "counts" in run.tables else loads(run) if "loads" in run.tables else None,
         )
 
 
-def between_said(*, has_work: bool) -> str:
-    """What lies between two commits, and what follows from that."""
-    if has_work:
+def between_said(run: Run) -> str:
+    """What lies between two commits and how large the log buffer is, and over what the intervals are."""
+    if "counts" in run.tables:
+        of_design = run.tables["counts"].set_index("series")["locked_ops"]
+        locked = ", ".join(f"{of_design[series]:g} in {_design(series)}" for series in of_design.index)
+        return (
+            f"The ratios are of a server's regime: a log buffer of {_size(run.table['log_buffer_bytes'].iloc[0])} and "
+            f"{run.table['between_ns'].iloc[0]:,g} ns of computing between two commits. The designs took turns in "
+            f"{run.table['repeat'].nunique()} processes; the interval of 90 % is over these. Locked instructions per commit, counted: {locked}."
+        )
+    if "between_ns" in run.table:
         return (
             "In this recording a thread computes for a microsecond between two commits, as long as the cheapest mini-transaction of "
-            "the recorded servers takes."
+            "the recorded servers takes. All repeats are of one process."
         )
     return "In this recording nothing lies between two commits, so that it flatters 5.7 with several threads and 8.0 with one."
+
+
+def _size(n_bytes: int) -> str:
+    return f"{n_bytes / (1 << 20):g} MiB" if n_bytes >= 1 << 20 else f"{n_bytes / (1 << 10):g} KiB"
+
+
+def regimes(run: Run) -> Table:
+    """What a commit of one thread costs over the design of 5.7 in each regime, that of a server first."""
+    alone = pd.concat([run.table, run.tables["loads"]]).query("threads == 1")
+    rows = []
+    regimes_in_order = alone[["log_buffer_bytes", "between_ns"]].drop_duplicates()
+    for buffer_bytes, between_ns in regimes_in_order.itertuples(index=False):
+        one = alone[(alone["log_buffer_bytes"] == buffer_bytes) & (alone["between_ns"] == between_ns)]
+        cpu_ns = one.pivot(index="repeat", columns="series", values="cpu_ns")
+        rows.append(
+            {
+                "log buffer": _size(buffer_bytes),
+                "ns between two commits": f"{between_ns:,g}",
+                "5.7, ns per commit": f"{cpu_ns['mtr_5_7'].median():.0f}",
+                **{
+                    f"{_design(series)}, of 5.7's": paired_ratio(cpu_ns[series], cpu_ns["mtr_5_7"]).times()
+                    for series in ("mtr_8_0_writer_threads_off", "mtr_8_0")
+                },
+            }
+        )
+    return Table(
+        pd.DataFrame(rows),
+        "CPU time of one thread's commit, by the size of the log buffer and what lies between two commits: the regime of a server first.",
+        f"{run.table['repeat'].nunique()} processes, {_day(run)}; intervals of 90 % over processes.",
+    )
 
 
 def loads(run: Run) -> Table:

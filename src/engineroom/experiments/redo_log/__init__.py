@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from engineroom.experiments.redo_log.commit_cost import BETWEEN_COMMITS_NS, commit_cost_kernel
+from engineroom.experiments.redo_log.commit_cost import (
+    BETWEEN_COMMITS_NS,
+    LOG_BUFFER_BYTES,
+    commit_cost_kernel,
+)
 from engineroom.experiments.redo_log.designs import COMMITS, DESIGNS, SERIES
 from engineroom.experiments.redo_log.host import where_time_goes_host
 from engineroom.experiments.redo_log.live import flushes_live
@@ -34,6 +38,7 @@ __all__ = [
     "DESIGNS",
     "LARGE_TRANSACTIONS",
     "LOAD_WORKERS",
+    "LOG_BUFFER_BYTES",
     "MACHINE",
     "MADE_TOGETHER",
     "RECORD",
