@@ -69,7 +69,6 @@ class Event {
     return wait_from(m, signal_count, 0, machine::kForEver, Patience::through_stop);
   }
 
-  bool is_set(M& m) { return (m.peek(words_[kState]) & kSet) != 0; }
   Site site() const { return site_; }
 
  private:

@@ -663,19 +663,6 @@ TEST(WaitEnds, TellATimeoutFromASignalAndFromTheStop) {
   conditions_tell_how_a_wait_ended(host_too);
 }
 
-TEST(Event, SaysWhetherItIsSet) {
-  SimMachine m{SimConfig{}};
-  Event<SimMachine> event(m, "event");
-  m.spawn("a", [&]() -> Task<> {
-    EXPECT_FALSE(event.is_set(m));
-    co_await event.set(m);
-    EXPECT_TRUE(event.is_set(m));
-    co_await event.reset(m);
-    EXPECT_FALSE(event.is_set(m));
-  });
-  m.run();
-}
-
 TEST(Event, WhoHasSleptIsNotWokenAgain) {
   SimConfig config;
   config.unpark_ps = 1'000'000'000;
