@@ -15,6 +15,7 @@
 #include "machine/observed.hpp"
 #include "machine/random.hpp"
 #include "machine/sim_machine.hpp"
+#include "other_event_queues.hpp"
 
 namespace engineroom::machine {
 namespace {
@@ -63,33 +64,50 @@ TEST(CpuSets, OfAllCpusHaveEach) {
   EXPECT_EQ(set.first_in(CpuSet::kMost, CpuSet::kMost), CpuSet::kMost);
 }
 
-TEST(EventQueues, GiveTheEarliestAndOfTwoAtOneTimeThatOfTheEarlierRequest) {
+template <typename Queue>
+class EventQueues : public testing::Test {};
+using Queues = testing::Types<EventQueue, PairingHeap, CalendarQueue>;
+TYPED_TEST_SUITE(EventQueues, Queues);
+
+/// Few threads and many ties; many threads; times so far apart that a calendar's year ends between them.
+struct Load {
+  std::uint64_t threads;
+  std::uint64_t ahead;
+};
+
+TYPED_TEST(EventQueues, GiveTheEarliestAndOfTwoAtOneTimeThatOfTheEarlierRequest) {
   Random random(11);
-  EventQueue queue;
-  Time now = 0;                                         // what is asked for lies ahead
-  std::map<std::uint32_t, std::pair<Time, int>> plain;  // thread -> when, and the request
-  for (int n = 0; n < 20'000; ++n) {
-    const auto thread = static_cast<std::uint32_t>(random.below(40));
-    const std::uint64_t what = random.below(10);
-    if (what < 5) {
-      const auto at = now + static_cast<Time>(random.below(30));
-      queue.set(thread, at);
-      plain[thread] = {at, n};
-    } else if (what < 7) {
-      queue.remove(thread);
-      plain.erase(thread);
-    } else if (!plain.empty()) {
-      const auto first = std::ranges::min_element(plain, {}, [](const auto& each) { return each.second; });
-      ASSERT_EQ(queue.next_at(), first->second.first);
-      const EventQueue::Next next = queue.pop();
-      ASSERT_EQ(next.at, first->second.first);
-      now = next.at;
-      ASSERT_EQ(next.thread, first->first);
-      plain.erase(first);
-    }
-    ASSERT_EQ(queue.empty(), plain.empty());
-    if (plain.empty()) {
-      ASSERT_EQ(queue.next_at(), kNever);
+  for (const Load load :
+       {Load{40, 30}, Load{2, 3}, Load{300, 1'000'000}, Load{100, std::uint64_t{1} << 45}}) {
+    TypeParam queue;
+    Time now = 0;                                         // what is asked for lies ahead
+    std::map<std::uint32_t, std::pair<Time, int>> plain;  // thread -> when, and the request
+    for (int n = 0; n < 20'000; ++n) {
+      const auto thread = static_cast<std::uint32_t>(random.below(load.threads));
+      const std::uint64_t what = random.below(10);
+      const bool is_filling = n % 4000 < 2000;
+      if (what < (is_filling ? 6U : 4U)) {
+        // Of the same order, and of one far below: the times between events change in a run.
+        const auto at =
+            now + static_cast<Time>(random.below(n % 3 == 0 ? 1 + load.ahead / 1000 : load.ahead));
+        queue.set(thread, at);
+        plain[thread] = {at, n};
+      } else if (what < 7) {
+        queue.remove(thread);
+        plain.erase(thread);
+      } else if (!plain.empty()) {
+        const auto first = std::ranges::min_element(plain, {}, [](const auto& each) { return each.second; });
+        ASSERT_EQ(queue.next_at(), first->second.first);
+        const EventQueue::Next next = queue.pop();
+        ASSERT_EQ(next.at, first->second.first);
+        now = next.at;
+        ASSERT_EQ(next.thread, first->first);
+        plain.erase(first);
+      }
+      ASSERT_EQ(queue.empty(), plain.empty());
+      if (plain.empty()) {
+        ASSERT_EQ(queue.next_at(), kNever);
+      }
     }
   }
 }
