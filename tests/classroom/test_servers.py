@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 
+import pytest
+
 from engineroom import paths
 from engineroom.classroom import servers
 
@@ -53,3 +55,25 @@ def test_no_gain_to_predict_is_close_to_a_limit_and_seeds_differ():
         for _, _, times in servers.gains(seed).values():
             assert all(abs(times / limit - 1) > 0.04 for limit in (1.1, 2))
     assert len({str(servers.gains(seed)) for seed in range(30)}) > 20
+
+
+@pytest.mark.parametrize("name", servers.recorded()["excerpts"])
+def test_an_excerpt_is_all_of_its_recording_that_fits(name):
+    made = servers.recorded()["excerpts"][name]
+    wanted = [
+        [row[column] for column in made["columns"]]
+        for row in rows(made["source"])
+        if all(row[column] in values for column, values in made["where"].items())
+    ]
+    assert wanted
+    assert [[value if isinstance(value, str) else float(value) for value in row] for row in made["rows"]] == [
+        [want if isinstance(value, str) else float(want) for value, want in zip(row, wants, strict=True)]
+        for row, wants in zip(made["rows"], wanted, strict=True)
+    ]
+
+
+def test_changes_of_settings_differ_by_seed_and_are_near_no_limit():
+    drawn = [servers.changes(seed) for seed in range(30)]
+    assert len({str(each) for each in drawn}) > 25
+    for each in drawn:
+        assert all(abs(case[-1] / limit - 1) > 1 / 12 for case in each.values() for limit in (1, 4))

@@ -165,6 +165,8 @@ def same(got: Any, wanted: Any) -> bool:
             return False
         if isinstance(got, np.ndarray):
             got = got[()]
+        if not (np.isfinite(got) and np.isfinite(wanted)):
+            return bool(got == wanted)
         return bool(got == wanted or abs(got - wanted) <= 1e-9 * max(abs(got), abs(wanted)))
     if isinstance(wanted, set | frozenset):
         try:

@@ -9,7 +9,23 @@ import statistics
 import tomllib
 from typing import Any
 
-__all__ = ["crowds", "gains", "operations", "recorded"]
+__all__ = [
+    "changes",
+    "commits",
+    "crowds",
+    "durable_settings",
+    "excerpt",
+    "gains",
+    "images",
+    "operations",
+    "planned",
+    "policies",
+    "printers",
+    "recorded",
+    "snapshots",
+]
+
+COMMIT_COUNTERS = ("redo_fsyncs", "binlog_fsyncs", "flush_groups", "sync_groups")
 
 
 @functools.cache
@@ -52,3 +68,102 @@ def operations() -> dict[str, dict[str, dict[str, Any]]]:
             "counters": row["counters"],
         }
     return made
+
+
+def excerpt(name: str) -> list[dict[str, Any]]:
+    """Rows of a recording, all that fit the excerpt's `where`."""
+    made = recorded()["excerpts"][name]
+    return [dict(zip(made["columns"], row, strict=True)) for row in made["rows"]]
+
+
+def commits() -> list[dict[str, float]]:
+    """Servers under single-row updates: clients, and what is counted per commit. What they are set to is not said."""
+    return [_commit(row) for row in excerpt("group_commit")]
+
+
+def durable_settings() -> list[tuple[dict[str, float], bool]]:
+    """The same servers, and whether both logs were synced at every commit."""
+    return [(_commit(row), row["setting"].startswith("1/1")) for row in excerpt("group_commit")]
+
+
+def _commit(row: dict[str, Any]) -> dict[str, float]:
+    return {"clients": row["clients"]} | {name: row[f"{name}_per_commit"] for name in COMMIT_COUNTERS}
+
+
+def changes(seed: int = 0) -> dict[str, tuple[str, int, str, str, float]]:
+    """Five cases A to E: version, clients, the setting before and after, and how many times as many commits follow.
+
+    None is nearer than a twelfth to a limit of the question.
+    """
+    tps: dict[tuple[str, int, str], list[float]] = {}
+    for row in excerpt("group_commit"):
+        tps.setdefault((row["series"], row["clients"], row["setting"]), []).append(
+            row["transactions_per_second"]
+        )
+    median = {case: statistics.median(each) for case, each in tps.items()}
+    found = [
+        (version, clients, before, after, times)
+        for version, clients, before in median
+        for after in ("0/0", "2/1000", "1/1, delay 5 ms")
+        if before == "1/1"
+        for times in [median[version, clients, after] / median[version, clients, before]]
+        if all(abs(times / limit - 1) > 1 / 12 for limit in (1, 4))
+    ]
+    dice = random.Random(f"changes-{seed}")
+    waiting = [case for case in found if "delay" in case[3]]
+    crowded = [case for case in found if case not in waiting and case[1] == 64]
+    alone = [case for case in found if case not in waiting and case[1] < 64]
+    chosen = dice.sample(waiting, 2) + dice.sample(crowded, 1) + dice.sample(alone, 2)
+    dice.shuffle(chosen)
+    return dict(zip("ABCDE", chosen, strict=True))
+
+
+def images() -> dict[str, dict[str, list[float]]]:
+    """Servers by how they write their binlog: CPU time and bytes of the binlog per transaction, in each repeat."""
+    made: dict[str, dict[str, list[float]]] = {}
+    for row in excerpt("binlog"):
+        each = made.setdefault(row["setting"], {"cpu_us": [], "bytes": []})
+        each["cpu_us"].append(row["server_cpu_us"])
+        each["bytes"].append(row["bytes_per_txn"])
+    return made
+
+
+def snapshots() -> list[dict[str, Any]]:
+    """Simulated servers under TPC-C: throughput, response, and how long a transaction waits for each latch."""
+    waits: dict[tuple[int, str], dict[str, float]] = {}
+    for row in excerpt("trx_sys_latches"):
+        waits.setdefault((row["concurrency"], row["series"]), {})[row["latch"]] = row["wait_us"]
+    return [
+        {
+            "clients": row["concurrency"],
+            "tps": row["tps"],
+            "latency_ms": row["latency_ms"],
+            "wait_us": waits[row["concurrency"], row["series"]],
+        }
+        for row in excerpt("trx_sys")
+    ]
+
+
+def planned() -> dict[str, dict[str, dict[str, list[float]]]]:
+    """Statements on a server with the hypergraph optimizer on and off: seconds of the whole and of planning alone."""
+    made: dict[str, dict[str, dict[str, list[float]]]] = {}
+    for row in excerpt("join_order"):
+        what, switch = row["series"].split("_")
+        times = made.setdefault(row["query"], {}).setdefault(switch, {"statement_s": [], "planning_s": []})
+        times["planning_s" if what == "planning" else "statement_s"].append(row["statement_s"])
+    return made
+
+
+def policies() -> dict[str, dict[str, dict[str, float]]]:
+    """Simulated servers by load and policy: throughput, response, and what of it is waiting for rows."""
+    made: dict[str, dict[str, dict[str, float]]] = {}
+    for row in excerpt("cats_waits"):
+        made.setdefault(row["workload"], {})[row["series"]] = {
+            name: row[name] for name in ("tps", "latency_ms", "lock_wait_ms")
+        }
+    return made
+
+
+def printers() -> list[dict[str, float]]:
+    """Simulated servers that print every deadlock: what printing one takes, and what was counted in a window."""
+    return excerpt("cats_printing")
