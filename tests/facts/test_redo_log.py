@@ -100,15 +100,17 @@ def test_a_server_leads_where_no_repeat_of_the_other_reaches_it():
     assert "not counted" in redo_log.switched_said(table.drop(columns="transactions"))
 
 
-def test_machines_on_which_the_verdict_flips_are_named_with_what_one_client_does_there(made):
+def test_variations_in_which_the_verdict_flips_are_counted(made):
     same, other = (2, 8, 3, 1.5, 0.75), (5, 1, 1, 1, 1)
-    seen = Simulated.of(simulated(made, varied("smt_permille", 0.5, same), varied("wake_ps", 1.5, other)))
+    flips = [varied("wake_ps", 1.5, other), varied("load.away_ns", 1.5, other)]
+    seen = Simulated.of(simulated(made, varied("smt_permille", 0.5, same), *flips))
     assert seen.varied == (
-        "The verdict is fragile: of 2 machines, each with one estimate at half or at one and a half of its value, 1 give another one "
-        "(`wake_ps x 1.5`). One client flushes 5.0 to 5.0 times per transaction there."
+        "Of 3 variations of a single number by half, 2 give another verdict; the ledger names them."
     )
+    one = Simulated.of(simulated(made, varied("smt_permille", 0.5, same), flips[0]))
+    assert "2 variations of a single number by half, 1 gives another" in one.varied
     seen = Simulated.of(simulated(made, varied("smt_permille", 0.5, same)))
-    assert seen.varied.startswith("On 1 machines, each with one estimate")
+    assert seen.varied == "Of 1 variations of a single number by half, none gives another verdict."
     run = simulated(made, varied("smt_permille", 0.5, same))
     assert "not been recorded" in Simulated.of(dataclasses.replace(run, tables={})).varied
 

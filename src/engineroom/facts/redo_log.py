@@ -88,26 +88,14 @@ def switched_simulated_said(run: Run) -> str:
 
 
 def varied_said(run: Run) -> str:
-    """Whether another number of the machine would give another verdict, and what one client does there."""
+    """Whether another number of the machine or of the load would give another verdict."""
     if "varied" not in run.tables:
         return "How much of this hangs on single numbers of the machine has not been recorded for this machine yet."
-    alone = run.values(
-        "parameter",
-        "factor",
-        y="flushes_per_transaction",
-        table="varied",
-        where="series == 'flushes' and concurrency == 1",
-    )
-    flips = [each.split(":")[0] for each in verdicts.judge(run).fragile or ()]
-    tried = f"{len(alone)} machines, each with one estimate at half or at one and a half of its value,"
-    if not flips:
-        return f"On {tried} the verdict is the same."
-    of_machine = dict(zip((f"{name} x {factor:g}" for name, factor in alone.index), alone, strict=True))
-    fsyncs = [of_machine[flip] for flip in flips]
-    return (
-        f"The verdict is fragile: of {tried} {len(flips)} give another one "
-        f"({', '.join(f'`{flip}`' for flip in flips)}). One client flushes {min(fsyncs):.1f} to {max(fsyncs):.1f} times per transaction there."
-    )
+    tried = len(run.tables["varied"].groupby(["parameter", "factor"]))
+    said = f"Of {tried} variations of a single number by half"
+    if not (flips := verdicts.judge(run).fragile):
+        return f"{said}, none gives another verdict."
+    return f"{said}, {len(flips)} {'gives' if len(flips) == 1 else 'give'} another verdict; the ledger names them."
 
 
 @dataclass(frozen=True, kw_only=True)
