@@ -152,5 +152,25 @@ def test_the_environment_of_an_archive_is_this_python_and_the_wheel(unpacked):
     assert any(each.startswith("otter-grader") for each in pip)
 
 
+def test_a_notebooks_first_cell_installs_the_wheel_beside_it_and_asks_for_one(archives, tmp_path):
+    from IPython.core.inputtransformer2 import (
+        TransformerManager,
+    )  # takes a second, which no other test is to pay
+
+    notebook = json.loads((archives / "hash_join" / "student" / "hash_join.ipynb").read_text())
+    first = TransformerManager().transform_cell("".join(notebook["cells"][0]["source"]))
+    asked = "sys.modules['engineroom'] = None\nget_ipython = lambda: types.SimpleNamespace(run_line_magic=print)\n"
+    (tmp_path / "first.py").write_text(f"import sys, types\nwheels = []\n{asked}{first}")
+
+    def run():
+        return subprocess.run(
+            [sys.executable, "first.py"], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+
+    assert "put engineroom-....whl beside this notebook" in run().stderr
+    (tmp_path / "engineroom-0.1.0-any.whl").touch()
+    assert "pip install -q otter-grader==" in run().stdout
+
+
 def test_a_student_gets_no_wheel(archives):
     assert [each.name for each in (archives / "hash_join" / "student").iterdir()] == ["hash_join.ipynb"]

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import re
 import tempfile
 import warnings
 import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +47,19 @@ MARKS = re.compile(
     r"^\"\"\" # BEGIN PROMPT\n.*?^\"\"\" # END PROMPT$|^ *# (?:BEGIN|END) SOLUTION.*?$|  # SOLUTION$",
     re.MULTILINE | re.DOTALL,
 )
+# The first cell of a student's notebook. The wheel is a file: no registry has this package.
+INSTALL = """\
+# This notebook needs the book's package and otter-grader. Where they are missing, put engineroom-....whl, which your
+# instructor gives you, beside the notebook and run this cell: it installs both.
+try:
+    import otter
+    import engineroom
+except ImportError:
+    from pathlib import Path
+    wheels = [str(file) for file in Path().glob("engineroom-*.whl")]
+    assert wheels, "put engineroom-....whl beside this notebook, then run this cell again"
+    %pip install -q otter-grader=={otter} {{wheels[-1]}}
+"""
 # Cells that call otter's client, which wants a running kernel.
 CLIENT_CELL = re.compile(r"^(grader\.|import otter|grader = )", re.MULTILINE)
 
@@ -120,14 +135,30 @@ def make(master: Path, target: Path, *, seed: int = 0, run_tests: bool = True) -
         source = Path(scratch) / f"{master.stem}.ipynb"
         jupytext.write(notebook, source)
         otter.assign.main(str(source), str(folder), no_pdfs=True, no_run_tests=not run_tests)
+    student = folder / "student" / f"{master.stem}.ipynb"
+    _say_what_to_install(student)
     archive = folder / "autograder" / f"{master.stem}-autograder.zip"
     next(archive.parent.glob(f"{master.stem}-autograder_*.zip")).replace(archive)
     return Handout(
         name=master.stem,
-        student=folder / "student" / f"{master.stem}.ipynb",
+        student=student,
         solution=folder / "autograder" / f"{master.stem}.ipynb",
         autograder=archive,
     )
+
+
+def _say_what_to_install(student: Path) -> None:
+    """Puts INSTALL before all cells: who opens the notebook without the book has nothing that it imports."""
+    notebook = json.loads(student.read_text(encoding="utf-8"))
+    cell: dict[str, Any] = {
+        "cell_type": "code",
+        "execution_count": None,
+        "id": "install",
+        "metadata": {},
+        "outputs": [],
+    }
+    notebook["cells"].insert(0, cell | {"source": INSTALL.format(otter=metadata.version("otter-grader"))})
+    student.write_text(json.dumps(notebook, indent=1) + "\n", encoding="utf-8")
 
 
 def questions(master: Path, *, seed: int = 0) -> list[Question]:
