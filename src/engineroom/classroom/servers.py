@@ -15,6 +15,7 @@ __all__ = [
     "crowds",
     "durable_settings",
     "excerpt",
+    "forms",
     "gains",
     "images",
     "operations",
@@ -23,6 +24,7 @@ __all__ = [
     "printers",
     "recorded",
     "snapshots",
+    "sorts",
 ]
 
 COMMIT_COUNTERS = ("redo_fsyncs", "binlog_fsyncs", "flush_groups", "sync_groups")
@@ -167,3 +169,19 @@ def policies() -> dict[str, dict[str, dict[str, float]]]:
 def printers() -> list[dict[str, float]]:
     """Simulated servers that print every deadlock: what printing one takes, and what was counted in a window."""
     return excerpt("cats_printing")
+
+
+def sorts() -> list[dict[str, Any]]:
+    """Sorts of a table with a long column on live servers: what the trace says, and the pages that were read."""
+    return [
+        {"server": row["series"]} | {name: value for name, value in row.items() if name != "series"}
+        for row in excerpt("filesort")
+    ]
+
+
+def forms() -> dict[tuple[str, str], dict[str, int]]:
+    """Pages that three forms of a statement read, by the type of its long column and the version."""
+    made: dict[tuple[str, str], dict[str, int]] = {}
+    for row in excerpt("filesort_forms"):
+        made.setdefault((row["type"], row["series"]), {})[row["query"]] = row["pages_read"]
+    return made
