@@ -440,7 +440,7 @@ def test_numbers_that_move_a_figure_are_told_with_where_they_come_from():
     assert seen.varied == 3
     assert seen.said == (
         "2 move a ratio that a figure or a study is asked for by more than 10 %. Of the figures fig-7-02, fig-7-06 were simulated so. "
-        "Verdicts that flip: fig-7-06 (`wake_ps`)."
+        "Verdicts that flip, with the count of such numbers: fig-7-06 (1)."
     )
     assert seen.table.rows["number"].tolist() == ["wake", "pause"]
     assert seen.table.rows.iloc[0].tolist()[1:3] == ["3 us", "fig-7-06 -38 % (times 0.5)"]

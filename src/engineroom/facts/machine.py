@@ -472,15 +472,14 @@ def varied_said(found: pd.DataFrame, moving: int) -> str:
         )
     return (
         f"{moving} move a ratio that a figure or a study is asked for by more than {MOVES_PERCENT:g} %. Of the figures {', '.join(figures)} were "
-        f"simulated so. Verdicts that flip: {figures_flipped(found)}."
+        f"simulated so. Verdicts that flip, with the count of such numbers: {figures_flipped(found)}."
     )
 
 
 def figures_flipped(found: pd.DataFrame) -> str:
-    """The figures whose verdict flips, each with the numbers that flip it: "fig-7-06 (`wake_ps`)"."""
-    by_figure = found[found["flips"]].groupby("figure")["parameter"].unique()
-    said = [f"{figure} ({', '.join(f'`{name}`' for name in sorted(of))})" for figure, of in by_figure.items()]
-    return "; ".join(said) or "none"
+    """The figures whose verdict flips, each with how many numbers flip it, which the ledger names: "fig-7-06 (3)"."""
+    flipping = found[found["flips"]].groupby("figure")["parameter"].nunique()
+    return ", ".join(f"{figure} ({count})" for figure, count in flipping.items()) or "none"
 
 
 def moving_table(moving: pd.DataFrame, machine: presets.Preset) -> Table:
