@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
@@ -81,6 +83,22 @@ def test_a_question_fits_a_phone_and_offends_no_rule_of_accessibility(page, tmp_
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
     found = Axe().run(page).response
     assert [each["id"] for each in found["violations"]] == []
+
+
+def test_two_explorables_of_a_page_share_no_id_and_every_slider_has_its_own_name(page, tmp_path):
+    alone(tmp_path, "join_order", "light")
+    (tmp_path / "both.html").write_text(
+        (tmp_path / "page.html").read_text()
+        + (Path(alone(tmp_path, "query_graph", "light").removeprefix("file://"))).read_text()
+    )
+    page.goto((tmp_path / "both.html").as_uri())
+    page.get_by_role("button", name="Draw a case").click()
+    ids = page.evaluate("[...document.querySelectorAll('.er-live [id]')].map((each) => each.id)")
+    assert {each.split("-")[1] for each in ids} == {"1", "2"}
+    assert len(set(ids)) == len(ids)
+    for of in ("explorable-join-order", "explorable-query-graph"):
+        assert page.locator(of).get_by_role("slider", name="Pair", exact=True).count() == 1
+        assert page.locator(of).get_by_role("slider", name="Large table", exact=True).count() == 1
 
 
 def test_print_shows_neither_question_nor_answer(page, tmp_path):

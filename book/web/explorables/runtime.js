@@ -50,8 +50,6 @@ function element(name, attributes = {}, ...children) {
   return node;
 }
 
-let instances = 0;
-
 /** Where each slider stands in the address `search` of a page, for those that it names with a value that they have. */
 export function asked(search, key, sliders) {
   const named = new URLSearchParams(search);
@@ -142,7 +140,8 @@ function questioner(definition, kernel, id, show) {
  * Returns a function that takes the explorable off the page again.
  */
 export function mount(host, definition, kernel, key = "") {
-  const id = `explorable-${(instances += 1)}`;
+  // Counted by the document: each explorable of a page has a runtime of its own, and ids must differ.
+  const id = `explorable-${(document.explorables = (document.explorables ?? 0) + 1)}`;
   const sliders = definition.inputs.filter((input) => input.values);
   const starts = Object.fromEntries(sliders.map((input) => [input.name, input.values.indexOf(input.start)]));
   const chosen = { ...starts, ...(key ? asked(location.search, key, sliders) : {}) };
