@@ -103,7 +103,28 @@ def test_what_the_reader_does_not_know_is_refused_with_its_place():
     with pytest.raises(EngineRoomError, match=r"expected = at character 36 .*'< b.x"):
         build("SELECT COUNT(*) FROM a, b WHERE a.x < b.x")
     with pytest.raises(EngineRoomError, match="expected SELECT at character 0"):
-        build("DELETE FROM a")
+        build("TABLE a")
+
+
+@pytest.mark.parametrize(
+    ("sql", "problem"),
+    [
+        ("DELETE FROM a", "not DELETE"),
+        ("WITH c AS (SELECT 1 FROM a) SELECT 1 FROM a, c WHERE a.x = c.x", "WITH makes blocks"),
+        ("SELECT 1 FROM a JOIN (SELECT x FROM b) AS d ON a.x = d.x", "a subquery here"),
+        ("SELECT 1 FROM a JOIN b ON a.x = b.x UNION SELECT 1 FROM c", "block of each arm"),
+        ("SELECT 1 FROM a JOIN b ON a.x = b.x WHERE a.y IN (1, 2)", "IN is not read"),
+        ("SELECT 1 FROM a JOIN b ON a.x = b.x ORDER BY a.x LIMIT 3", "ORDER BY is not read"),
+        ("SELECT 1 FROM a JOIN b ON a.x = b.x WHERE a.y NOT IN (SELECT y FROM b)", "NOT is not read"),
+        ("SELECT 1 FROM a JOIN b ON a.x = b.x AND a.y LIKE 'c%'", "LIKE"),
+        ("SELECT 1 FROM a LEFT JOIN b ON a.x = b.x WHERE a.y = 'paid'", "comparisons with a text"),
+        ("SELECT 1 FROM `a` JOIN b ON a.x = b.x", "backticks"),
+    ],
+)
+def test_what_the_reader_leaves_to_the_server_is_refused_in_words(sql, problem):
+    with pytest.raises(EngineRoomError, match=problem) as caught:
+        build(sql)
+    assert "character" not in str(caught.value)
 
 
 def test_the_files_are_what_the_module_writes(tmp_path, monkeypatch):

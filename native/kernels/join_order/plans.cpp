@@ -102,8 +102,11 @@ class PlanTable {
 
   void node(unsigned i) { *table_.insert(single(i)).first = {rows_.of(single(i)), 0, 0}; }
   bool has_seen(NodeSet set) const { return table_.find(set) != nullptr; }
+  const Hypergraph& graph() const { return graph_; }
 
+  /// False for a pair that the conflict rules of all its edges forbid; it is no part of a plan.
   bool pair(NodeSet left, NodeSet right) {
+    if (graph_.has_rules() && !is_allowed(left, right)) return false;
     const Best& l = *table_.find(left);
     const Best& r = *table_.find(right);
     const Input left_input{l.rows, l.cost};
@@ -120,6 +123,7 @@ class PlanTable {
   }
 
   Plan plan(const Counters& counters) const {
+    if (!has_seen(graph_.all_nodes())) refuse("the conflict rules leave no order that joins all tables");
     Plan plan;
     plan.counters = counters;
     plan.plans_compared = compared_;
@@ -140,6 +144,13 @@ class PlanTable {
     NodeSet left;
   };
 
+  bool is_allowed(NodeSet left, NodeSet right) const {
+    for (std::size_t k = 0; k < graph_.n_edges(); ++k) {
+      if (graph_.edge(k).connects(left, right) && graph_.rules_allow(k, left | right)) return true;
+    }
+    return false;
+  }
+
   const Hypergraph& graph_;
   const CostModel& cost_;
   const RowsOfSets rows_;
@@ -156,8 +167,7 @@ struct FastPairs {
   void node(unsigned bit) { table.node(n_nodes - 1 - bit); }
   bool has_seen(NodeSet set) const { return table.has_seen(mirrored(set, n_nodes)); }
   void pair(NodeSet left, NodeSet right, const EdgeSet<0>&) {
-    ++n_pairs;
-    table.pair(mirrored(left, n_nodes), mirrored(right, n_nodes));
+    n_pairs += table.pair(mirrored(left, n_nodes), mirrored(right, n_nodes));
   }
 };
 
@@ -172,7 +182,8 @@ struct FaithfulPairs {
     table.node(i);
   }
   bool has_seen(NodeSet set) { return table.has_seen(set); }
-  bool pair(NodeSet left, NodeSet right, std::size_t) {
+  bool pair(NodeSet left, NodeSet right, std::size_t edge) {
+    if (!table.graph().rules_allow(edge, left | right)) return false;
     ++counters.calls;
     if (left == last_left && right == last_right) return false;
     last_left = left;
@@ -184,10 +195,10 @@ struct FaithfulPairs {
   }
 };
 
-/// A rule forbids pairs, which no plan here asks about: the plan could be one that answers another question.
+/// A rule forbids pairs, which these searches do not ask about: the plan could answer another question.
 void require_no_rules(const Hypergraph& graph) {
   if (graph.has_rules()) {
-    refuse("the graph has conflict rules, which this plan would break; enumerate its pairs instead");
+    refuse("the graph has conflict rules, which this plan would break; take best_plan");
   }
 }
 
@@ -237,8 +248,8 @@ double rows_joined(JoinKind kind, double left, double right, double selectivity)
 
 Plan best_plan(const Hypergraph& graph, const Statistics& statistics, const CostModel& cost,
                Algorithm algorithm) {
-  require_no_rules(graph);
-  if (algorithm == Algorithm::fast && cost.kind() != CostModel::Kind::custom && is_inner(statistics)) {
+  if (algorithm == Algorithm::fast && !graph.has_rules() && cost.kind() != CostModel::Kind::custom &&
+      is_inner(statistics)) {
     return cost.kind() == CostModel::Kind::c_out ? fewest_rows_plan(graph, statistics)
                                                  : cheapest_hash_joins_plan(graph, statistics);
   }
@@ -262,7 +273,9 @@ Plan best_plan(const Hypergraph& graph, const Statistics& statistics, const Cost
       break;
     }
     case Algorithm::dpccp:
-      if (graph.has_complex_edges()) refuse("dpccp knows simple edges only; take fast or faithful");
+      if (graph.has_complex_edges() || graph.has_rules()) {
+        refuse("dpccp knows simple edges only, and this graph has others; take fast or faithful");
+      }
       counters = Dpccp<PlanTable>(graph, table).run();
       break;
     case Algorithm::dpsize:

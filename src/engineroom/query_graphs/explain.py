@@ -258,7 +258,10 @@ def of_trace(trace: str, sql: str | None = None) -> list[dict[str, Any]]:
             except (KeyError, ValueError) as error:  # a table without rows; a graph that the kernel refuses
                 found.append({"select": select, "refused": f"its trace contradicts itself: {error}"})
     if not found:
-        raise EngineRoomError("the statement joins nothing", remedy="give a SELECT over at least two tables")
+        raise EngineRoomError(
+            "the statement joins nothing",
+            remedy="give a SELECT over at least two tables, whose answer the server does not know before it joins",
+        )
     return found
 
 
@@ -307,8 +310,6 @@ def _our_plan(planned: Planned, graph: Graph, rows: Sequence[float]) -> dict[str
     from engineroom._native import join_order as kernel
 
     edges = planned.graphs[-1]
-    if any(edge.rules for edge in edges):
-        return {"refused": "its joins have conflict rules, which our plans do not know"}
     if planned.is_order_forced:
         return {
             "refused": "STRAIGHT_JOIN and the hints of join order fix an order, which our plans do not know"

@@ -32,6 +32,28 @@ _REFUSED = {
     "USING": "USING is not read; write ON with both columns",
     "RIGHT": "RIGHT JOIN is not read; write it as a LEFT JOIN with its sides exchanged",
     "LATERAL": "LATERAL is not read",
+    "SELECT": "a subquery here is a block of its own, which our reader does not take; explain shows it from the server's trace",
+    "WITH": "WITH makes blocks of their own, which our reader does not take; explain shows them from the server's trace",
+    "UNION": "UNION makes a block of each arm, which our reader does not take; explain shows them from the server's trace",
+    "EXCEPT": "EXCEPT makes blocks of their own, which our reader does not take; explain shows them from the server's trace",
+    "INTERSECT": "INTERSECT makes blocks of their own, which our reader does not take; explain shows them from the server's trace",
+    **dict.fromkeys(
+        ("LIKE", "BETWEEN", "IS"), "only equalities of columns are read, not LIKE, BETWEEN and IS NULL"
+    ),
+    **dict.fromkeys("'\"", "only equalities of columns are read, not comparisons with a text"),
+    "NOT": "NOT is not read but in NOT EXISTS",
+    "FORCE": "hints of indexes are not read; leave them out, the joins are the same",
+    "IN": "IN is not read; write EXISTS with an equality",
+    "GROUP": "GROUP BY is not read; leave it out, the joins are the same",
+    "HAVING": "HAVING is not read; leave it out, the joins are the same",
+    "ORDER": "ORDER BY is not read; leave it out, the joins are the same",
+    "LIMIT": "LIMIT is not read; leave it out to see the joins",
+    "OR": "OR is not read: only equalities joined by AND are",
+    "INSERT": "only a SELECT is read, not INSERT",
+    "REPLACE": "only a SELECT is read, not REPLACE",
+    "UPDATE": "only a SELECT is read, not UPDATE",
+    "DELETE": "only a SELECT is read, not DELETE",
+    "`": "names in backticks are not read; write them without",
 }
 
 _TOKEN = re.compile(r"\s*(?:(\w+)|(.))")
@@ -120,7 +142,7 @@ class _Reader:
         if self.peek().upper() in _REFUSED:
             self.refuse(_REFUSED[self.peek().upper()])
         raise EngineRoomError(
-            f"expected {wanted} at character {where} of the statement, got {self.text[where : where + 30]!r}",
+            f"the statement is more than our reader knows: expected {wanted} at character {where} of the statement, got {self.text[where : where + 30]!r}",
             remedy="write joins with ON, equalities of columns or sums, AND, and EXISTS subqueries; nothing else is read",
         )
 
