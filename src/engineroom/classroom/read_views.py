@@ -7,12 +7,13 @@ from collections.abc import Sequence
 
 from engineroom._native import read_views as kernel
 
-__all__ = ["LEVELS", "Step", "script", "seen"]
+__all__ = ["LEVELS", "Step", "is_script", "script", "seen"]
 
 LEVELS = ("READ UNCOMMITTED", "READ COMMITTED", "REPEATABLE READ")
 # (session, what) or (session, "write", value): all of them use one row.
 Step = tuple[int, str] | tuple[int, str, int]
 READER, FIRST, SECOND = 1, 2, 3
+MOST_STEPS = 14
 
 
 def script(seed: int = 0) -> list[Step]:
@@ -59,3 +60,28 @@ def seen(steps: Sequence[Step], level: str) -> list[int]:
         else:
             database.roll_back(session)
     return found
+
+
+def is_script(steps: Sequence[Step]) -> bool:
+    """Whether it begins with an insert, every step is in a transaction, all end, and no two write at the same time."""
+    if len(steps) > MOST_STEPS or [step[:2] for step in steps[:3]] != [
+        (0, "begin"),
+        (0, "write"),
+        (0, "commit"),
+    ]:
+        return False
+    is_open: set[int] = set()
+    writer = None
+    for session, what, *value in steps:
+        if session not in (0, READER, FIRST, SECOND) or (session in is_open) == (what == "begin"):
+            return False
+        if what == "begin":
+            is_open.add(session)
+        elif what == "write" and session != READER and writer in (None, session) and len(value) == 1:
+            writer = session
+        elif what in ("commit", "rollback"):
+            is_open.discard(session)
+            writer = None if writer == session else writer
+        elif (session, what) != (READER, "read"):
+            return False
+    return not is_open

@@ -17,6 +17,7 @@ __all__ = [
     "excerpt",
     "forms",
     "gains",
+    "idle",
     "images",
     "operations",
     "planned",
@@ -184,4 +185,13 @@ def forms() -> dict[tuple[str, str], dict[str, int]]:
     made: dict[tuple[str, str], dict[str, int]] = {}
     for row in excerpt("filesort_forms"):
         made.setdefault((row["type"], row["series"]), {})[row["query"]] = row["pages_read"]
+    return made
+
+
+def idle() -> dict[str, dict[int, list[float]]]:
+    """Microseconds of a batch of purge in each repeat, by version and number of idle sessions."""
+    made: dict[str, dict[int, list[float]]] = {}
+    for row in excerpt("read_views"):
+        repeats = made.setdefault(row["series"], {}).setdefault(row["idle_sessions"], [])
+        repeats.append(row["purge_us_per_batch"])
     return made
