@@ -33,7 +33,7 @@ class Clients {
           std::uint64_t seed = 1) requires std::same_as<Drawn, OfLoad>
       : Clients(m, file, parts, load, demand_table(load.kind, demands), OfLoad{load},
                 load.kind == LoadKind::tpcc ? load.warehouses * kDistricts : 0, seed) {}
-  /// Transactions of a mix: of the load only clients, transactions and away_ns count.
+  /// Transactions of a mix: of the load only clients, transactions, away_ns and client_ns count.
   Clients(M& m, typename M::File& file, const Parts& parts, const LoadConfig& load, Drawn drawn,
           std::uint64_t seed = 1)
       : Clients(m, file, parts, load, DemandTable{}, std::move(drawn), 0, seed) {}
@@ -147,6 +147,12 @@ class Clients {
   }
   Task<> away(M& m) {
     if (load_.away_ns > 0) co_await m.wait_for_client(machine::exponential(m.random(), load_.away_ns));
+    if (load_.client_ns == 0) co_return;
+    // Session and client take turns, and both stand behind who waits for the processor already. A session that computed on would hold
+    // its rows for a shorter time in a crowd than it does.
+    co_await m.yield();
+    m.work(machine::exponential(m.random(), load_.client_ns));
+    co_await m.yield();
   }
   const Demand& demand_of(const Step& step) const {
     return step.demand != nullptr ? *step.demand : demands_[static_cast<std::size_t>(step.statement)];

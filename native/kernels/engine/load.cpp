@@ -60,12 +60,23 @@ constexpr std::uint64_t minus_ln(std::uint64_t percent) {
   return machine::exponential(bits, std::uint64_t{1} << 32);
 }
 
-/// The mean of twelve uniform draws, as sysbench's: 0 <= value < n.
-std::uint64_t bell(Random& random, std::uint64_t n) {
+/// The mean of twelve uniform draws, from 0 to `last`.
+std::uint64_t bell(Random& random, std::uint64_t last) {
   constexpr std::uint64_t kDraws = 12;
   std::uint64_t sum = 0;
-  for (std::uint64_t i = 0; i < kDraws; ++i) sum += random.below(n);
-  return sum / kDraws;
+  for (std::uint64_t i = 0; i < kDraws; ++i) sum += random.next() >> 32;
+  return static_cast<std::uint64_t>(static_cast<unsigned __int128>(sum) * last / kDraws >> 32);
+}
+
+/// Sysbench's: a quarter of the draws is bell-shaped over all rows, the others fall evenly near the middle. It is one and the same
+/// random number that chooses between the two and then the place in the hundredth of the middle, so that of the hundredth
+/// only the upper three quarters are drawn.
+std::uint64_t special(Random& random, std::uint64_t last) {
+  const std::uint64_t drawn = random.next();
+  if (drawn < std::uint64_t{1} << 62) return bell(random, last);
+  // drawn * (last / 100 + 1) + last / 2 - last / 200, in units of 1/200
+  const std::uint64_t within = machine::high_product(drawn, 2 * (last + 100));
+  return (within + 99 * last) / 200;
 }
 
 std::uint64_t between(Random& random, std::uint64_t low, std::uint64_t high) {
@@ -280,12 +291,8 @@ std::uint64_t RowDraw::operator()(Random& random) const {
       const std::uint64_t part = power_of_half(machine::exponential(random.next(), power_));
       return std::min(rows_ - 1, times(rows_, part));
     }
-    case Distribution::special: {
-      // Three of four draws fall evenly into the hundredth in the middle, the fourth is bell-shaped over all.
-      if (random.below(4) == 0) return bell(random, rows_);
-      const std::uint64_t few = std::max<std::uint64_t>(1, rows_ / 100);
-      return rows_ / 2 - few / 2 + random.below(few);
-    }
+    case Distribution::special:
+      return special(random, rows_ - 1);
   }
   return random.below(rows_);
 }

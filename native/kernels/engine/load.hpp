@@ -42,6 +42,7 @@ struct LoadConfig {
   std::uint32_t clients = 1;
   std::uint64_t transactions = 0;
   std::uint64_t away_ns = 33'000;
+  std::uint64_t client_ns = 0;
   std::uint64_t rows = 1'000'000;
   Distribution distribution = Distribution::pareto;
   std::uint64_t pareto_percent = 20;
@@ -58,6 +59,8 @@ constexpr auto described(options::Of<LoadConfig>) {
                                        "sessions, each in a closed loop"),
           options::option<&C::transactions>("transactions", "of each client; 0: until the run is stopped"),
           options::option<&C::away_ns>("away_ns", "before each statement: the client and the network, mean"),
+          options::option<&C::client_ns>(
+              "client_ns", "before each statement: what the client computes on the server's own processors"),
           options::option<&C::rows>("rows", {.least = 1, .most = 1'000'000'000}, "of sysbench's table"),
           options::option<&C::distribution>("distribution", "of the rows that sysbench draws"),
           options::option<&C::pareto_percent>(

@@ -13,7 +13,7 @@ from engineroom.experiments.engine.beside_servers import factors
 from engineroom.facts import Facts, fact
 from engineroom.figures.drawing import origin_of
 from engineroom.figures.table import Table
-from engineroom.runs import Run, newest
+from engineroom.runs import Run, newest, recorded
 
 __all__ = ["Demands", "EngineFacts", "LatchOrder", "NextQueue", "facts"]
 
@@ -318,7 +318,7 @@ def facts() -> EngineFacts:
         switches=Switches.of(newest("own-engine-switches", "sim")),
         convoy=Convoy.of(newest("own-log-convoy", "sim")),
         beside=Beside.of(newest("own-engine-live", "live")),
-        held_out=Beside.of(newest("own-engine-held-out", "live")),
+        held_out=Beside.of(recorded("own-engine-held-out", "live")[0]),
     )
 
 

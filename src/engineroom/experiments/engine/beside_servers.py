@@ -1,11 +1,13 @@
 """The engine on the simulated small computer beside the live servers that it models, on the same load at the same time.
 
 The engine is given what one client's statements ask of the server, and what SysBench itself takes of a processor at one client: the clients share
-the two processors with the server. What more clients do to each other is the prediction. Loads, clients and designs are fixed before
+the two processors with the server, and a client and its session take turns on them at each statement. What more clients do to each other is the prediction. Loads, clients and designs are fixed before
 the first run. Left out is the way of a message between two processes, which costs most when few clients leave a processor idle.
 
-The engine was made with `LOADS` in view. `HELD_OUT` are two loads that nothing was developed on: another distribution over more rows, and
-fewer rows that are drawn more unevenly. They are measured once, on a machine that does nothing else, and shown as they come.
+The engine was made with `LOADS` in view. Two of them were held out at first: the first recording of `own-engine-held-out` has them, made by an engine
+whose clients took no turns and whose special distribution was not SysBench's. That it waited too seldom for rows was then explained
+with them in view. `HELD_OUT` are two loads that nothing was developed on, chosen without a look at either side: few rows, all alike, and more
+rows that are drawn more unevenly. They are measured once, on a machine that does nothing else, and shown as they come.
 """
 
 from __future__ import annotations
@@ -67,10 +69,15 @@ class Rows:
         return [f"--rand-type={self.distribution}", *more]
 
 
-LOADS: Mapping[str, Rows] = {"uniform": Rows(), "pareto": Rows(distribution="pareto")}
-HELD_OUT: Mapping[str, Rows] = {
+LOADS: Mapping[str, Rows] = {
+    "uniform": Rows(),
+    "pareto": Rows(distribution="pareto"),
     "special, 100,000 rows": Rows(table_rows=100_000, distribution="special"),
     "pareto 10 %, 2,000 rows": Rows(table_rows=2_000, distribution="pareto", pareto_percent=10),
+}
+HELD_OUT: Mapping[str, Rows] = {
+    "uniform, 500 rows": Rows(table_rows=500),
+    "pareto 5 %, 50,000 rows": Rows(table_rows=50_000, distribution="pareto", pareto_percent=5),
 }
 
 
@@ -113,17 +120,10 @@ COLUMNS = {
 
 
 def with_client(load: Mapping[str, Any], client_cpu_us: float) -> dict[str, Any]:
-    """The load with the client's CPU time in its statements, in equal parts: it has the processors that the server has."""
+    """The load with the client's CPU time before its statements, in equal parts: it has the processors that the server has."""
     per_transaction = {"read_write.select_point": 10}
     executions = sum(per_transaction.get(name, 1) for name in load["demands"])
-    more_ns = round(1000 * client_cpu_us / executions)
-    return {
-        **load,
-        "demands": {
-            name: {**demand, "computing_ns": demand["computing_ns"] + more_ns}
-            for name, demand in load["demands"].items()
-        },
-    }
+    return {**load, "client_ns": round(1000 * client_cpu_us / executions)}
 
 
 def against_live(
