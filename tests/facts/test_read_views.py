@@ -1,6 +1,15 @@
 from __future__ import annotations
 
-from engineroom.facts.read_views import Anomalies, Busy, Histories, Idle, Published, Quiet, Statements
+from engineroom.facts.read_views import (
+    Anomalies,
+    Busy,
+    Histories,
+    Idle,
+    Published,
+    Quiet,
+    Removing,
+    Statements,
+)
 
 
 def test_histories_are_counted_without_a_mistake_and_shown_by_mistake(made):
@@ -111,3 +120,23 @@ def test_the_articles_numbers_come_from_the_published_rows():
     told = Published.of_the_article()
     assert (told.kept_ms, told.removed_ms, told.kept_per_removed) == (8.0, 0.2, 40.0)
     assert round(told.read_only_loss_percent) == 5
+
+
+def test_what_removing_views_costs_is_told_by_load(made):
+    rows = [
+        (series, load, repeat, throughput, taken)
+        for series, load, throughput, taken in [
+            ("kept", "read_only", 200.0, 0.0),
+            ("kept", "mixed", 100.0, 1.5),
+            ("kept", "read_write", 50.0, 4.0),
+            ("removed_at_once", "read_only", 150.0, 2.0),
+            ("removed_at_once", "mixed", 80.0, 2.5),
+            ("removed_at_once", "read_write", 50.0, 4.0),
+        ]
+        for repeat in range(3)
+    ]
+    told = Removing.of(
+        made("num-rv-3", "sim", "series load repeat relative_throughput mutex_per_statement", *rows)
+    )
+    assert told.left_percent == {"read_only": 75, "mixed": 80, "read_write": 100}
+    assert (told.kept_mutex_per_read, told.removed_mutex_per_read) == (0, 2)

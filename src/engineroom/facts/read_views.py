@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from engineroom import published
@@ -220,15 +221,26 @@ class Published(Facts):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReadOnly(Facts):
-    """What removing views at once leaves of the throughput where nobody writes, simulated (num-rv-3)."""
+class Removing(Facts):
+    """What removing views at once costs, by load, simulated (num-rv-3)."""
 
-    left_percent: float = fact("{:.0f} %")
+    # Of the throughput with views kept.
+    left_percent: Mapping[str, float] = fact("{:.0f} %", keys=("read_only", "mixed", "read_write"))
+    kept_mutex_per_read: float = fact("{:.0f}")  # where nobody writes
+    removed_mutex_per_read: float = fact("{:.0f}")
 
     @classmethod
-    def of(cls, run: Run) -> ReadOnly:
+    def of(cls, run: Run) -> Removing:
         of = run.values("series", "load", y="relative_throughput")
-        return cls(left_percent=100 * of["removed_at_once", "read_only"] / of["kept", "read_only"])
+        taken = run.values("series", "load", y="mutex_per_statement")
+        return cls(
+            left_percent={
+                load: 100 * of["removed_at_once", load] / of["kept", load]
+                for load in ("read_only", "mixed", "read_write")
+            },
+            kept_mutex_per_read=taken["kept", "read_only"],
+            removed_mutex_per_read=taken["removed_at_once", "read_only"],
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -241,7 +253,7 @@ class ReadViewsFacts(Facts):
     idle: Idle
     busy: Busy
     quiet: Quiet
-    read_only: ReadOnly
+    removing: Removing
     published: Published
 
 
@@ -254,6 +266,6 @@ def facts() -> ReadViewsFacts:
         idle=Idle.of(newest("own-read-views-idle", "live")),
         busy=Busy.of(newest("own-read-views-sessions", "sim")),
         quiet=Quiet.of(newest("num-rv-1", "sim"), newest("num-rv-2", "sim")),
-        read_only=ReadOnly.of(newest("num-rv-3", "sim")),
+        removing=Removing.of(newest("num-rv-3", "sim")),
         published=Published.of_the_article(),
     )
