@@ -4,6 +4,8 @@
 // could be found in it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -271,6 +273,20 @@ TEST(FastPaths, TakeNoFrame) {
   EXPECT_EQ(calls_of(all), calls_of(nothing));
 }
 
+TEST(FastPaths, ALatchThatNobodyElseWantsTakesNoFrame) {
+  HostMachine m;
+  Latch<HostMachine> latch(m, "latch");
+  const std::uint64_t before = machine::task_internal::calls();
+  const auto run = [&]() -> Task<> {
+    for (int i = 0; i < 10; ++i) {
+      co_await latch.lock(m);
+      co_await latch.unlock(m);
+    }
+  };
+  run().result();
+  EXPECT_EQ(machine::task_internal::calls() - before, 1U) << "the one that calls them";
+}
+
 template <Machine M>
 Task<> use_latch(M& m, Latch<M>& latch, Inside<M>& inside, int times) {
   for (int i = 0; i < times; ++i) {
@@ -305,6 +321,25 @@ TEST(Latch, LetsOneInAtATimeOnTheHost) {
   }
   m.run();
   EXPECT_EQ(m.peek(inside.problems), 0U);
+}
+
+TEST(Latch, NobodyLooksMoreOftenThanItsRoundsBeforeItSleeps) {
+  const SpinParams spin{.rounds = 2, .wait_delay = 1, .pause_multiplier = 1};
+  std::uint64_t sleeps = 0;
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    SimMachine m(wild(seed, 4));
+    Latch<SimMachine> latch(m, "latch", spin);
+    Inside<SimMachine> inside;
+    for (int i = 0; i < 5; ++i) {
+      m.spawn("thread", [&] { return use_latch(m, latch, inside, 20); });
+    }
+    m.run();
+    if (m.waits().empty()) continue;
+    const machine::WaitStats& waits = m.waits()[latch.site().id];
+    ASSERT_LE(waits.spin_rounds, spin.rounds * (waits.parks + waits.ns.count())) << seed;
+    sleeps += waits.parks;
+  }
+  EXPECT_GT(sleeps, 0U);
 }
 
 template <Machine M>
@@ -472,6 +507,25 @@ TEST(PthreadMutex, LooksForAWhileOnlyWhenItIsAdaptive) {
   EXPECT_EQ(looks(MutexKind::normal).spin_rounds, 0U);
   EXPECT_GT(looks(MutexKind::normal).parks, 0U);
   EXPECT_GT(looks(MutexKind::adaptive).spin_rounds, 0U);
+}
+
+TEST(PthreadMutex, TheFirstWaiterOfAnAdaptiveOneLooksTenTimesBeforeItSleeps) {
+  SimMachine m(lines_only());
+  PthreadMutex<SimMachine> mutex(m, "mutex", MutexKind::adaptive);
+  m.spawn("holder", [&]() -> Task<> {
+    co_await mutex.lock(m);
+    co_await m.sleep(1'000'000);
+    co_await mutex.unlock(m);
+  });
+  m.spawn("waiter", [&]() -> Task<> {
+    co_await m.sleep(10'000);
+    co_await mutex.lock(m);
+    co_await mutex.unlock(m);
+  });
+  m.run();
+  const machine::WaitStats& waits = m.waits()[mutex.site().id];
+  EXPECT_EQ(waits.spin_rounds, 10U);
+  EXPECT_EQ(waits.parks, 1U);
 }
 
 /// A queue of one: whoever puts waits until it is empty, whoever takes until it is full.
@@ -684,6 +738,46 @@ TEST(Event, WhoHasSleptIsNotWokenAgain) {
   });
   m.run();
   EXPECT_LT(took, config.unpark_ps) << "nobody sleeps any more";
+}
+
+/// What so many waits for an event that never comes took beyond their timeout, in ns: of those that were woken for no reason.
+std::vector<std::uint64_t> late_by(std::uint64_t seed, std::uint64_t timeout_ns) {
+  SimConfig config = wild(seed);
+  config.no_timeouts = false;
+  config.timer_slack_ps = 0;
+  config.wake.quantiles_ps = {0};
+  config.switch_ps = 0;
+  SimMachine m(config);
+  Event<SimMachine> event(m, "never");
+  std::vector<std::uint64_t> late;
+  m.spawn("waiter", [&]() -> Task<> {
+    co_await m.sleep(1'000'000);
+    for (int i = 0; i < 200; ++i) {
+      const std::uint64_t seen = co_await event.reset(m);
+      const std::uint64_t parks = m.waits().empty() ? 0 : m.waits()[event.site().id].parks;
+      const std::uint64_t start = m.now();
+      const WaitEnd end = co_await event.wait(m, seen, timeout_ns);
+      const std::uint64_t took = m.now() - start;
+      EXPECT_EQ(end, WaitEnd::timed_out);
+      EXPECT_GE(took, timeout_ns);
+      if (m.waits()[event.site().id].parks > parks + 1) late.push_back(took - timeout_ns);
+    }
+  });
+  m.run();
+  return late;
+}
+
+TEST(Event, WhoIsWokenForNoReasonWaitsForTheRestOfItsTimeout) {
+  std::vector<std::uint64_t> late;
+  for (std::uint64_t seed = 1; seed <= 99; seed += 2) {
+    for (const std::uint64_t ns : late_by(seed, 20'000)) late.push_back(ns);
+    // The timeout may be over when the thread is back on a CPU: it ends all the same.
+    EXPECT_NO_THROW(late_by(seed, 1'000)) << seed;
+  }
+  ASSERT_GT(late.size(), 50U);
+  // The random schedule delays few of them by more than this; a whole timeout anew would be 5 us later on average.
+  std::ranges::nth_element(late, late.begin() + static_cast<std::ptrdiff_t>(late.size() / 2));
+  EXPECT_LT(late[late.size() / 2], 2'500U);
 }
 
 TEST(Latch, TryingTakesItWhereItIsFree) {
