@@ -142,6 +142,56 @@ TEST(Histograms, AddedToOneAnotherAreOneOfAll) {
   EXPECT_EQ(Histogram().quantile(500), 0U);
 }
 
+TEST(Histograms, TellWhatWasAddedSince) {
+  Histogram some;
+  for (const std::uint64_t value : {3U, 5U, 1000U}) some.add(value);
+  const Histogram before = some;
+  for (const std::uint64_t value : {5U, 7U}) some.add(value);
+  Histogram added;
+  for (const std::uint64_t value : {5U, 7U}) added.add(value);
+  EXPECT_EQ(some.since(before).counts(), added.counts());
+  EXPECT_EQ(some.since(before).quantile(1000), 7U);
+}
+
+TEST(Totals, TellWhatTheRootHadSince) {
+  Totals before;
+  before.activities.resize(1);
+  before.activities[0].ps[0] = 5;
+  Totals later = before;
+  later.activities[0].ps[0] = 8;
+  EXPECT_EQ(later.since(before).activities[0].ps[0], 3U);
+}
+
+TEST(Names, GiveTheFirstNumberToWhatHasNoName) {
+  Names names;
+  EXPECT_EQ(names.intern("first"), 1U);
+  EXPECT_EQ(names[0], "unnamed");
+}
+
+TEST(Exponential, IsMinusTheLogarithmOfItsBits) {
+  constexpr std::uint64_t kMean = 1'000'000'000;
+  Random random(3);
+  for (int i = 0; i < 10'000; ++i) {
+    const std::uint64_t bits = random.next();
+    const double expected = -std::log(std::ldexp(static_cast<double>(bits), -64)) * kMean;
+    ASSERT_NEAR(static_cast<double>(exponential(bits, kMean)), expected, 1e-5 * kMean) << bits;
+  }
+}
+
+TEST(Times, AreCutWhereTheirSumsWouldOverflow) {
+  for (const std::uint64_t days : {1U, 25U, 30U, 200U}) {
+    const std::uint64_t ns = days * 86'400 * 1'000'000'000;
+    const Time most = std::int64_t{26} * 86'400 * 1'000'000'000 * kPerNs;
+    EXPECT_GT(time_of(ns), 0) << days;
+    EXPECT_LT(time_of(ns), most * 2) << days;
+    if (days < 26) {
+      EXPECT_EQ(time_of(ns), static_cast<Time>(ns) * kPerNs) << days;
+    }
+  }
+  EXPECT_EQ(time_of(UINT64_MAX), time_of(UINT64_MAX / 2));
+  EXPECT_GT(time_of(UINT64_MAX), time_of(std::uint64_t{25} * 86'400 * 1'000'000'000));
+}
+
 TEST(Histograms, HaveClassesThatMeet) {
   for (std::size_t i = 0; i + 1 < Histogram::kClasses; ++i) {
     const std::uint64_t from = Histogram::lower_bound(i);
