@@ -328,6 +328,39 @@ TEST(RoundRobin, SlicesShareACpu) {
   EXPECT_NEAR(static_cast<double>(ends[1]), 20'000.0, 100.0);
 }
 
+TEST(RoundRobin, WhoWakesGoesToAnyIdleCpuAlsoToTheFirst) {
+  SimMachine m(round_robin(2, 4'000'000'000, 4'000'000'000));
+  std::uint64_t woke = 0;
+  const auto compute = [&](std::uint64_t ns) -> Task<> {
+    M::Word mine;
+    m.work(ns);
+    co_await m.load(mine);
+  };
+  m.spawn("until 30 us on the first", [&] { return compute(30'000); });
+  m.spawn("sleeper of the second", [&]() -> Task<> {
+    co_await m.sleep(50'000);
+    woke = m.now();
+  });
+  m.run_on(10'000);
+  m.spawn("until 1 ms on the second", [&] { return compute(990'000); });
+  m.run();
+  EXPECT_EQ(woke, 50'000U);
+}
+
+TEST(Cpus, UseWhatIsComputedToThePicosecond) {
+  SimConfig config;
+  config.load_ps = config.first_touch_ps = config.switch_ps = 0;
+  config.wake.quantiles_ps = {0};
+  SimMachine m(config);
+  M::Word word;
+  m.spawn("thread", [&]() -> Task<> {
+    m.work(5'000);
+    co_await m.load(word);
+  });
+  m.run();
+  EXPECT_EQ(m.cpu_ns(), 5'000U);
+}
+
 /// How long a thread that wakes after 10.1 ms waits for the only core, on which another has computed alone.
 double wait_for_a_lone_thread(Time tick_ps, std::uint64_t seed) {
   SimMachine m(round_robin(1, tick_ps, 4'000'000'000, seed));
@@ -652,6 +685,16 @@ SimConfig four_sockets() {
   return config;
 }
 
+TEST(Spins, LooksThatFindNothingAreOneEvent) {
+  SimMachine m(SimConfig{});
+  M::Word word;
+  SpinResult seen;
+  m.spawn("spinner", [&]() -> Task<> { seen = co_await m.spin_until(word, equals(1), Spin{1000, 10, 6}); });
+  m.run();
+  EXPECT_EQ(seen.rounds, 1000U);
+  EXPECT_LT(m.events(), 10U);
+}
+
 TEST(Spins, WhoOnlyLooksTakesTheLineAsOftenAsItLooks) {
   SimMachine m(four_sockets());
   M::Word word;
@@ -810,6 +853,21 @@ TEST(Timer, OfAParkThatDoesNotSleepIsForgotten) {
   EXPECT_EQ(work_of(m), 30'000'000U);  // set, set, ended
 }
 
+TEST(Timer, ThatIsForgottenIsInNobodysWay) {
+  SimConfig config = timers_only(10'000'000);
+  config.cores_per_socket = 1;
+  SimMachine m(config);
+  M::Word word(1);
+  const Site site = m.site("word");
+  m.spawn("awake", [&]() -> Task<> {
+    const ParkResult result = co_await m.park(word, 0, site, 1'000);
+    EXPECT_EQ(result, ParkResult::changed);
+  });
+  m.spawn("sleeper", [&]() -> Task<> { co_await m.sleep(1'000'000); });
+  m.run();
+  EXPECT_EQ(work_of(m), 30'000'000U);  // set, set, ended
+}
+
 TEST(Timer, IsSetInTimesThatDifferSoThatAShortOneMayGoOffBeforeItsThreadSleeps) {
   constexpr std::uint64_t kSleeps = 1000;
   const auto sleeps_in_11_us = [](Time least_ps, Time most_ps) {
@@ -851,6 +909,21 @@ TEST(Timer, AnEmulatedDiskIsOne) {
   };
   EXPECT_EQ(run(0), 120'000U);
   EXPECT_EQ(run(1), 110'000U);  // it runs from the call on, and its end costs
+}
+
+TEST(Timer, OfAnEmulatedDiskRunsFromTheCallOn) {
+  SimConfig config = timers_only(10'000'000);
+  config.disk_is_timer = true;
+  config.disk_fsync.quantiles_ps = {100'000'000};
+  config.fsync_ps = config.disk_ps_per_kib = 0;
+  SimMachine m(config);
+  SimFile file(m, "file");
+  m.spawn("flusher", [&]() -> Task<> {
+    m.work(50'000);
+    co_await m.fsync(file);
+  });
+  m.run();
+  EXPECT_EQ(m.now(), 160'000U);
 }
 
 /// When a thread that computes for 100 us ends, beside one whose timer of 50 us goes off; both on one core, or on two.
