@@ -138,6 +138,15 @@ def test_another_seed_asks_for_other_answers(handout):
     assert seeded
 
 
+def test_every_question_has_three_hints():
+    for master in MASTERS:
+        for question in re.split(r"^(?=## Question \d)", master.read_text(), flags=re.MULTILINE)[1:]:
+            shown = question.split("\n```")[0]  # what the page includes, too
+            hints = re.findall(r"^\*Hint (\d)\.\* (\S.*)$", shown, re.MULTILINE)
+            assert [number for number, _ in hints] == ["1", "2", "3"], question.splitlines()[0]
+            assert len({text for _, text in hints}) == 3, question.splitlines()[0]
+
+
 def test_the_page_has_every_question_and_its_solution():
     for master in MASTERS:
         fragment = (paths.root() / "book" / "_fragments" / f"{master.stem}_exercises.md").read_text()
