@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections import Counter
 
 import pytest
 
+from engineroom import paths
 from engineroom.classroom import handouts, mutants
 from engineroom.classroom.trial import Trial
 
@@ -49,6 +51,19 @@ def test_the_table_names_those_that_nobody_sees():
     assert "| toy | q1 | 3 | 1 | 1 | 50.0 % |" in text
     assert f"survives: toy q1 {second.name}" in text
     assert third.name not in text
+
+
+def test_a_question_with_few_mutants_says_why_and_no_other_does():
+    few = {
+        (master.stem, question.name)
+        for master in handouts.masters()
+        for question in handouts.questions(master)
+        if len(mutants.mutants(question.name, question.solution)) < mutants.FEWEST
+    }
+    entries = tomllib.loads((paths.root() / "data" / "mutants" / "exercises.toml").read_text())["few"]
+    reasons = {(each["chapter"], each["question"]): each["reason"] for each in entries}
+    assert set(reasons) == few
+    assert all(reasons.values())
 
 
 @pytest.mark.slow
