@@ -11,6 +11,7 @@ import pytest
 from engineroom.errors import EngineRoomError
 from engineroom.experiments import cats
 from engineroom.experiments.cats import contest, simulated
+from engineroom.experiments.cats.policies import Standing
 from engineroom.experiments.cats.print_cost import CLAIMS, Leads
 from engineroom.experiments.cats.weights import Counting
 from engineroom.runs import newest
@@ -133,6 +134,34 @@ def test_each_policy_is_asked_on_each_load_by_the_name_that_the_kernel_knows() -
     }
     assert (table["transactions"] > 0).all()
     assert table.loc[("tpcc_1", "fifo"), "clients"] == policies.LOADS["tpcc_1"]["clients"]
+
+
+def standing_of(tps: Mapping[str, Sequence[float]]) -> Standing:
+    """Where policies stand on one load, by the throughput of each seed."""
+    rows = [("pareto", name, k, each) for name, seeds in tps.items() for k, each in enumerate(seeds)]
+    return Standing.of(pd.DataFrame(rows, columns=["workload", "series", "repeat", "tps"]), "pareto")
+
+
+def test_the_interval_of_a_policy_is_student_s_of_its_three_seeds() -> None:
+    of = standing_of({"fifo": [9, 10, 11]})
+    # The deviation is 1, and 4.3027 / sqrt(3) of it lies to either side.
+    assert (of.low["fifo"], of.mean["fifo"], of.high["fifo"]) == pytest.approx(
+        (7.5158, 10, 12.4842), abs=1e-4
+    )
+
+
+def test_policies_whose_intervals_overlap_do_not_differ_though_every_seed_of_one_is_faster() -> None:
+    of = standing_of({"fifo": [9, 10, 11], "cats": [13, 14, 15], "vats": [15, 16, 17]})
+    assert not of.differ("fifo", "cats")
+    assert of.differ("fifo", "vats")
+    assert of.differ("vats", "fifo")
+    assert of.pairs() == 1
+    assert of.leaders() == ["cats", "vats"]
+
+
+def test_an_interval_of_another_number_of_seeds_is_refused() -> None:
+    with pytest.raises(ValueError, match="2 seeds of pareto"):
+        standing_of({"fifo": [9, 10]})
 
 
 def leads_of(ratios: Mapping[int, Sequence[float]], clients: int = 300) -> pd.DataFrame:

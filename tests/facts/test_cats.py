@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from engineroom.experiments.cats.policies import LOADS, POLICIES
 from engineroom.experiments.cats.print_cost import CLAIMS, CLIENTS, COSTS_US, Leads
-from engineroom.facts.cats import Pareto, PrintCost, Printing, Tpcc, Vendor, Weighed, Weights
+from engineroom.facts.cats import Pareto, Policies, PrintCost, Printing, Tpcc, Vendor, Weighed, Weights
 from engineroom.runs import newest
 
 
@@ -134,5 +135,38 @@ def test_weights_are_of_the_two_loads_that_the_page_compares_and_deadlocks_of_al
     contended = made("fig-7-19", "sim", "concurrency series repeat deadlocks transactions", *rows)
     seen = Weights.of(counted, contended)
     assert (seen.tpcc_heavy_percent, seen.tpcc_other_first_percent, seen.pareto_heavy_percent) == (51, 21, 11)
-    assert seen.pareto_waiters_per_choice == 5
+    assert (seen.special_heavy_percent, seen.pareto_waiters_per_choice) == (71, 5)
     assert (seen.tpcc_deadlocks, seen.tpcc_transactions) == (12, 3000)
+
+
+def test_the_page_may_say_which_expectations_of_the_weights_failed_and_which_came_true():
+    heavy = newest("own-cats-weights", "sim").values("workload", y="heavy_percent")
+    assert heavy["tpcc_32"] > 5
+    assert heavy["pareto"] < 50
+    assert heavy["special"] > 50
+
+
+def test_policies_differ_where_the_intervals_of_their_seeds_do_not_overlap(made):
+    rates = dict.fromkeys(LOADS, dict.fromkeys(POLICIES, 100.0))
+    # Ahead of the others by far, behind them by far, and by less than the seeds are apart.
+    rates["pareto"] = {**rates["pareto"], "cats": 200.0, "ldsf": 200.0, "bldsf": 200.0}
+    rates["special"] = {**rates["special"], "cats": 50.0}
+    rates["tpcc_1"] = {**rates["tpcc_1"], "cats": 101.0, "ldsf": 101.0, "bldsf": 101.0}
+    rates["tpcc_32"] = {**rates["tpcc_32"], "fcfs_5_7": 20.0}
+    run = made(
+        "own-cats-policies",
+        "sim",
+        "workload series repeat tps is_settled",
+        *[
+            (load, policy, repeat, rate + repeat, repeat == 0)
+            for load, of in rates.items()
+            for policy, rate in of.items()
+            for repeat in range(3)
+        ],
+    )
+    seen = Policies.of(run)
+    assert (seen.policies, seen.loads, seen.pairs, seen.seeds) == (7, 5, 21, 3)
+    assert (seen.runs, seen.settled_runs) == (105, 35)
+    assert seen.differ == {"pareto": 12, "special": 6, "uniform": 0, "tpcc_1": 0, "tpcc_32": 6}
+    assert (seen.cats_differs, seen.cats_faster, seen.same_runs) == (2, 1, 4)
+    assert seen.tpcc_5_7_ratio == pytest.approx(21 / 101)

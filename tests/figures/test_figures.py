@@ -331,6 +331,36 @@ def test_a_dot_plot_says_on_a_phone_too_whose_its_rows_are(figure: str) -> None:
     )
 
 
+def test_whoever_is_ahead_on_a_load_is_told_from_the_rows() -> None:
+    module, run = figures.module_of("own-cats-policies"), _run("own-cats-policies")
+    table = run.table.assign(tps=100.0 + run.table["repeat"])
+    table.loc[table["series"].eq("vats") & table["workload"].eq("special"), "tps"] *= 3
+    table.loc[table["series"].eq("random") & table["workload"].eq("uniform"), "tps"] /= 3
+    told = module.words(module.rows(run.with_table(table))).caption
+    assert "SysBench, Pareto: all 7; SysBench, special: VATS; SysBench, uniform: all but chance;" in told
+
+
+@pytest.mark.parametrize("width_in", [WIDE_IN, NARROW_IN])
+def test_every_seed_of_every_policy_is_drawn_on_its_load_with_the_mean_and_its_interval(
+    width_in: float,
+) -> None:
+    module, run = figures.module_of("own-cats-policies"), _run("own-cats-policies")
+    table = module.rows(run)
+    drawing = Figure(figsize=(width_in, 4))
+    module.picture(table, drawing.add_subplot())
+    drawn = {ax.get_title(loc="left"): ax for ax in drawing.axes if ax.get_title(loc="left")}
+    assert list(drawn) == list(module.LOADS.values())
+    for load, title in module.LOADS.items():
+        mine = table[table["workload"] == load].groupby("series")[module.Y]
+        wanted = [sorted(mine.get_group(policy)) for policy in module.POLICIES]
+        seeds = [sorted(line.get_xdata()) for line in drawn[title].get_lines() if len(line.get_xdata()) == 3]
+        assert seeds == wanted
+        ends = [tuple(bar.get_segments()[0][:, 0]) for bar in drawn[title].collections]
+        middles = [sum(each) / 2 for each in ends]
+        assert middles == pytest.approx([sum(each) / 3 for each in wanted])
+        assert all(high > low for low, high in ends)
+
+
 def test_an_unknown_figure_is_refused_with_a_remedy() -> None:
     with pytest.raises(EngineRoomError, match="engineroom ledger"):
         figures.show("fig-9-99")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +10,7 @@ import pandas as pd
 
 from engineroom import published
 from engineroom._native import lock_sys as kernel
+from engineroom.experiments.cats.policies import LOADS, POLICIES, Standing
 from engineroom.experiments.cats.print_cost import CLAIMS, CLIENTS, COSTS_US, Leads
 from engineroom.facts import Facts, Range, fact, span
 from engineroom.runs import Run, newest
@@ -159,6 +161,44 @@ def _in_ms(of_us: Interval) -> Interval:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Policies(Facts):
+    """Which of the policies differ by more than their seeds, on each load (own-cats-policies, sim)."""
+
+    policies: int = fact()
+    loads: int = fact()
+    seeds: int = fact()
+    runs: int = fact()
+    settled_runs: int = fact()
+    pairs: int = fact()  # of policies on one load
+    differ: Mapping[str, int] = fact(keys=LOADS)  # of the pairs
+    cats_differs: int = fact()  # from FIFO, on so many loads
+    cats_faster: int = fact()  # on so many of them
+    same_runs: int = fact()  # loads on which CATS, LDSF and bLDSF make the same runs
+    tpcc_5_7_ratio: float = fact("{:.2f}")  # the FIFO of 5.7 over equal weights, 32 warehouses
+
+    @classmethod
+    def of(cls, run: Run) -> Policies:
+        table = run.table
+        standings = {load: Standing.of(table, load) for load in LOADS}
+        apart = [of for of in standings.values() if of.differ("cats", "fifo")]
+        tps = table.pivot(index=["workload", "repeat"], columns="series", values="tps")
+        same = tps["ldsf"].eq(tps["cats"]) & tps["bldsf"].eq(tps["cats"])
+        return cls(
+            policies=len(POLICIES),
+            loads=len(LOADS),
+            seeds=table["repeat"].nunique(),
+            runs=len(table),
+            settled_runs=int(table["is_settled"].sum()),
+            pairs=len(POLICIES) * (len(POLICIES) - 1) // 2,
+            differ={load: of.pairs() for load, of in standings.items()},
+            cats_differs=len(apart),
+            cats_faster=sum(of.mean["cats"] > of.mean["fifo"] for of in apart),
+            same_runs=int(same.groupby("workload").all().sum()),
+            tpcc_5_7_ratio=standings["tpcc_32"].mean["fcfs_5_7"] / standings["tpcc_32"].mean["fifo"],
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class Vendor(Facts):
     """The vendor's chart beside SysBench's Pareto load with no deadlock printed (fig-7-13, sim)."""
 
@@ -207,6 +247,7 @@ class Weights(Facts):
     tpcc_other_first_percent: float = fact("{:.0f} %")  # CATS begins with another than the queue
     pareto_heavy_percent: float = fact("{:.0f} %")
     pareto_waiters_per_choice: float = fact("{:.0f}")
+    special_heavy_percent: float = fact("{:.0f} %")
     tpcc_deadlocks: int = fact("{:,}")
     tpcc_transactions: int = fact("{:,}")
 
@@ -218,6 +259,7 @@ class Weights(Facts):
             tpcc_other_first_percent=float(run.values("workload", y="other_first_percent")["tpcc_32"]),
             pareto_heavy_percent=float(heavy["pareto"]),
             pareto_waiters_per_choice=float(run.values("workload", y="waiters_per_choice")["pareto"]),
+            special_heavy_percent=float(heavy["special"]),
             tpcc_deadlocks=int(contended.table["deadlocks"].sum()),
             tpcc_transactions=int(contended.table["transactions"].sum()),
         )
@@ -242,6 +284,7 @@ class CatsFacts(Facts):
     printing: Printing
     pareto: Pareto
     print_cost: PrintCost
+    policies: Policies
     vendor: Vendor
     tpcc: Tpcc
     weights: Weights
@@ -254,6 +297,7 @@ def facts() -> CatsFacts:
         printing=Printing.of(newest("own-deadlock-print", "live"), newest("fig-7-16", "live")),
         pareto=Pareto.of(newest("fig-7-18", "sim")),
         print_cost=PrintCost.of(newest("own-cats-print-cost", "sim")),
+        policies=Policies.of(newest("own-cats-policies", "sim")),
         vendor=Vendor.of(newest("fig-7-13", "sim")),
         tpcc=Tpcc.of(newest(CONTENDED, "sim"), newest(ONE_SOCKET, "sim"), newest(STANDARD, "sim")),
         weights=Weights.of(newest("own-cats-weights", "sim"), newest(CONTENDED, "sim")),

@@ -1,7 +1,39 @@
-"""The chapter's figures: one quantity each, under FIFO and under CATS."""
+"""The chapter's figures: one quantity each, under FIFO and under CATS, or under all policies."""
 
 from __future__ import annotations
 
-__all__ = ["LABELS"]
+from collections.abc import Sequence
+
+__all__ = ["LABELS", "LOADS", "POLICIES", "named"]
 
 LABELS = {"fifo": "FIFO", "cats": "CATS"}
+POLICIES = {
+    "fifo": "FIFO",
+    "fcfs_5_7": "FIFO of 5.7",
+    "cats": "CATS",
+    "vats": "VATS",
+    "ldsf": "LDSF",
+    "bldsf": "bLDSF",
+    "random": "chance",
+}
+LOADS = {
+    "pareto": "SysBench, Pareto",
+    "special": "SysBench, special",
+    "uniform": "SysBench, uniform",
+    "tpcc_1": "TPC-C, 1 warehouse",
+    "tpcc_32": "TPC-C, 32 warehouses",
+}
+
+
+def named(policies: Sequence[str]) -> str:
+    """The policies in words; where most are meant, by those that are not: "all but FIFO of 5.7"."""
+    others = [label for key, label in POLICIES.items() if key not in policies]
+    if not others:
+        return f"all {len(POLICIES)}"
+    if len(others) < len(POLICIES) / 2:
+        return f"all but {_listed(others)}"
+    return _listed([label for key, label in POLICIES.items() if key in policies])
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join([*filter(None, [", ".join(names[:-1])]), names[-1]])

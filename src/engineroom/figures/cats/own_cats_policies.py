@@ -1,33 +1,71 @@
-"""Our own figure: throughput of seven policies on five loads, FIFO being 1."""
+"""Our own figure: throughput of seven policies on five loads, FIFO being 1, with the interval of the seeds: which differences are noise?"""
 
 from __future__ import annotations
 
-from engineroom.figures.parts import Dots, Rows, Words, rows_by, rows_over
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
 
-LOADS = {
-    "pareto": "SysBench,\nPareto",
-    "special": "SysBench,\nspecial",
-    "uniform": "SysBench,\nuniform",
-    "tpcc_1": "TPC-C,\n1 warehouse",
-    "tpcc_32": "TPC-C,\n32 warehouses",
-}
-FIFO = {"fifo": "FIFO", "fcfs_5_7": "FIFO of 5.7"}
-SERIES = FIFO | {"cats": "CATS", "vats": "VATS", "ldsf": "LDSF", "bldsf": "bLDSF", "random": "random"}
+from engineroom.experiments.cats.policies import Standing
+from engineroom.figures.cats import LOADS, POLICIES, named
+from engineroom.figures.panels import panels
+from engineroom.figures.parts import Rows, Run, Words, rows_by, valued
+from engineroom.figures.style import GREY, INK, STYLES, drawing_of, is_narrow
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Y = "throughput_over_fifo"
+_NARROW_HEIGHT_IN = 8.2  # five panels, one below another
 _tps = rows_by("workload", y="tps", keep=())
-rows = rows_over("throughput_over_fifo", "series == 'fifo'", "workload", of=_tps)
-picture = Dots(rows=LOADS, series=SERIES, label="throughput over FIFO's", line_at=1.0)
+
+
+def rows(run: Run) -> Rows:
+    """Throughput of every seed over FIFO's mean on the same load."""
+    table = _tps(run)
+    fifo = table[table["series"] == "fifo"].groupby("workload")["tps"].mean()
+    return valued(table, Y, table["tps"] / table["workload"].map(fifo))
+
+
+def picture(table: Rows, ax: Axes) -> None:
+    """A panel per load with its own axis: every seed faint, the mean large, on its interval."""
+    if is_narrow(ax):
+        drawing_of(ax).set_figheight(_NARROW_HEIGHT_IN)
+    for panel, load in zip_longest(panels(ax, wide=(2, 3), narrow=(5, 1), space=(0.05, 0.05)), LOADS):
+        if load is None:
+            panel.set_axis_off()
+            continue
+        of = Standing.of(table, load, Y)
+        panel.axvline(1, linewidth=0.8, color=GREY)
+        for at, (policy, style) in enumerate(zip(POLICIES, STYLES, strict=True)):
+            seeds = table.query("workload == @load and series == @policy")[Y]
+            how: dict[str, Any] = {"marker": style.marker, "color": style.colour, "linestyle": ""}
+            panel.hlines(at, of.low[policy], of.high[policy], color=style.colour, linewidth=2)
+            panel.plot(seeds, [at] * len(seeds), alpha=0.3, markersize=4, **how)
+            panel.plot(of.mean[policy], at, markersize=6, **how)
+        panel.set_title(LOADS[load], fontsize=9, loc="left", pad=2)
+        panel.set_yticks(range(len(POLICIES)), list(POLICIES.values()), fontsize=9)
+        panel.set_ylim(len(POLICIES) - 0.4, -0.6)
+        panel.tick_params(labelsize=9)
+        panel.locator_params(axis="x", nbins=4)
+        panel.grid(axis="x", alpha=0.25)
+    drawing_of(ax).supxlabel("throughput over FIFO's", fontsize=10, color=INK)
 
 
 def words(table: Rows) -> Words:
-    """The best and the worst policy on each load, beside how far FIFO's own repeats are apart."""
-    others = picture.values(table).unstack("series").drop(columns="fifo")[list(SERIES)[1:]]
-    best = "; ".join(
-        f"{name.replace(chr(10), ' ')} {SERIES[str(others.loc[load].idxmax())]}, {others.loc[load].max():.2f}"
+    """The policies that are ahead on each load, and all means with their intervals."""
+    of = {load: Standing.of(table, load, Y) for load in LOADS}
+    ahead = "; ".join(f"{name}: {named(of[load].leaders())}" for load, name in LOADS.items())
+    said = "; ".join(
+        f"{name}: "
+        + ", ".join(
+            f"{label} {of[load].mean[key]:.2f} ({of[load].low[key]:.2f} to {of[load].high[key]:.2f})"
+            for key, label in POLICIES.items()
+        )
         for load, name in LOADS.items()
     )
-    fifo = table.loc[table["series"] == "fifo", "throughput_over_fifo"]
     return Words(
-        alt=f"Dots of throughput, FIFO being 1. {picture.said(table)}.",
-        caption=f"The best policy besides FIFO on each load: {best}. FIFO's own repeats lie between {fifo.min():.2f} and {fifo.max():.2f} "
-        "times its median.",
+        alt=f"Five panels of dots: throughput over FIFO's, a row per policy. {said}.",
+        caption=f"Ahead on each load are the fastest policy and whoever it does not differ from. {ahead}. Faint dots are the "
+        f"{table['repeat'].nunique()} seeds, large ones their mean, bars its interval of 95 % by Student's t. Two policies differ where their bars "
+        "do not overlap. Each panel has a scale of its own.",
     )
