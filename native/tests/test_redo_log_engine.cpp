@@ -52,6 +52,25 @@ std::string name_of_test(const testing::TestParamInfo<Design>& info) {
 INSTANTIATE_TEST_SUITE_P(RedoLog, ManySessions, testing::Values(Design::log_5_7, Design::log_8_0),
                          name_of_test);
 
+TEST(RedoEngine, MiniTransactionsDirtyAPageAsOftenAsTheirShareSays) {
+  const auto dirtied = [](std::uint32_t percent) {
+    SimMachine m(four_sockets());
+    SimMachine::File file(m, "redo", machine::Bytes::counted);
+    LoadConfig load = load_of(300);
+    load.dirty_percent = percent;
+    std::size_t pages = 0;
+    with_load(Design::log_5_7, m, file, {}, load, [&](auto& made) {
+      made.engine.log().flush_lists().keep(true);
+      made.sessions.spawn(m);
+      m.run();
+      made.engine.log().flush_lists().added([&](const std::vector<Lsn>& added) { pages += added.size(); });
+    });
+    return pages;
+  };
+  EXPECT_EQ(dirtied(0), 0U);
+  EXPECT_GT(dirtied(100), dirtied(30));
+}
+
 TEST(RedoEngine, EachDesignRunsItsOwnLog) {
   const auto runs = [](Design design) {
     SimMachine m(four_sockets());

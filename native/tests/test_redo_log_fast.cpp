@@ -200,6 +200,23 @@ TEST(FastLog, WithAGroupLargerThanAStretchAndOneLargerThanTheBuffer) {
   EXPECT_THROW(FastLog(1000, {}), std::invalid_argument);
 }
 
+TEST(FastLog, NoGroupBeginsInTheBlocksInsideALargeOneAlsoWhereOthersWereBefore) {
+  Disk disk;
+  FastLog log(std::size_t{1} << 15, disk.sink());
+  FastLog::Appender appender(log);
+  for (std::uint64_t i = 0; i < 1000; ++i) appender.append(make_group(0, i, 100));
+  const auto large = make_group(0, 1000, 5'000);
+  const Lsn end = appender.append(large);
+  log.write_out();
+  std::uint64_t blocks = 0;
+  const Lsn start = lsn_of(sn_of(end) - large.size());
+  for (Lsn block = block_of(start) + kBlockBytes; block < block_of(end); block += kBlockBytes, ++blocks) {
+    const ConstBlock bytes(&disk.file[static_cast<std::size_t>(file_offset(block, kCapacity))], kBlockBytes);
+    EXPECT_EQ(header_of(bytes).first_group, 0) << block;
+  }
+  EXPECT_GE(blocks, 9U);
+}
+
 TEST(FastLog, ClientsThatWaitShareAnFsync) {
   // On a busy computer a window may see one client alone: then another one is looked at.
   GroupCommit seen;

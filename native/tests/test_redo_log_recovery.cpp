@@ -136,6 +136,15 @@ TEST(RedoGroup, OneRecordIsMarkedAndSeveralEndWithAMark) {
   EXPECT_EQ(parse_group(three).records.size(), 3U);
 }
 
+TEST(Groups, ChangeEachOfSixteenPages) {
+  std::set<std::uint32_t> pages;
+  for (std::uint64_t i = 0; i < 500; ++i) {
+    for (const Record& record : parse_group(make_group(7, i, 100)).records) pages.insert(record.page);
+  }
+  EXPECT_EQ(pages.size(), 16U);
+  EXPECT_EQ(*pages.rbegin(), 15U);
+}
+
 TEST(RedoGroup, IsParsedIntoTheChangesItWasMadeOf) {
   const Bytes first(3, std::byte{7});
   const Bytes second(200, std::byte{9});
