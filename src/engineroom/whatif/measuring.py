@@ -1,7 +1,8 @@
 """Measures what a reader's transactions ask of a server with one client, as the book measured its own loads.
 
 First CPU time, in batches of transactions whose statements follow each other at once; then the counters, which are read after each
-statement over another connection, as `measuring.counters` has it. The server must do nothing else meanwhile. Nothing of it is set.
+statement over another connection, as `measuring.counters` has it. The server must do nothing else meanwhile. Nothing of it is set: what
+its own threads write, such as statistics of changed tables (`innodb_stats_auto_recalc`), is counted too.
 """
 
 from __future__ import annotations
