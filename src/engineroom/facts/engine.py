@@ -307,6 +307,7 @@ class EngineFacts(Facts):
     convoy: Convoy
     beside: Beside
     held_out: Beside
+    held_out_again: Beside
 
 
 def facts() -> EngineFacts:
@@ -319,6 +320,7 @@ def facts() -> EngineFacts:
         convoy=Convoy.of(newest("own-log-convoy", "sim")),
         beside=Beside.of(newest("own-engine-live", "live")),
         held_out=Beside.of(recorded("own-engine-held-out", "live")[0]),
+        held_out_again=Beside.of(recorded("own-engine-held-out", "live")[1]),
     )
 
 
