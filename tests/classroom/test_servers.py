@@ -30,7 +30,7 @@ def test_throughput_and_waits_are_those_of_the_recorded_servers():
 
 
 def test_policies_are_those_of_the_recorded_simulation():
-    recorded = rows("cats/own-cats-policies.sim.2.csv")
+    recorded = rows("cats/own-cats-policies.sim.3.csv")
     for each in servers.recorded()["cats"]:
         mine = [row for row in recorded if (row["workload"], row["series"]) == (each["load"], each["policy"])]
         assert each["tps"] == [float(row["tps"]) for row in mine]

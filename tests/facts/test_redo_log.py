@@ -431,6 +431,13 @@ def test_the_regime_and_the_counts_are_said_beside_the_ratios(made, crowd_of_64)
     assert said.endswith("counted: 2 in 5.7, 1 in 8.0, 1 in 8.0, writer threads off.")
 
 
+def test_costs_below_zero_are_counted_and_said(made, crowd_of_64):
+    run = regimes_of(made, (40.0, 80.0))
+    table = run.table.assign(nanoseconds=[-1.0, *run.table["nanoseconds"][1:]])
+    said = Commits.of(dataclasses.replace(run, table=table), simulated=crowd_of_64).between
+    assert f"1 of {len(table)} came out below zero" in said
+
+
 def test_loads_are_shown_where_the_recording_has_them(made, crowd_of_64):
     run = costs(made, 180.0)
     assert Commits.of(run, simulated=crowd_of_64).loads is None

@@ -148,8 +148,8 @@ class Clients {
   Task<> away(M& m) {
     if (load_.away_ns > 0) co_await m.wait_for_client(machine::exponential(m.random(), load_.away_ns));
     if (load_.client_ns == 0) co_return;
-    // Session and client take turns, and both stand behind who waits for the processor already. A session that computed on would hold
-    // its rows for a shorter time in a crowd than it does.
+    // Session and client take turns, each behind the threads that wait for the processor already. A session that computed on would hold
+    // its rows in a crowd for a shorter time than a server's does.
     co_await m.yield();
     m.work(machine::exponential(m.random(), load_.client_ns));
     co_await m.yield();

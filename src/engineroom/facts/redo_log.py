@@ -435,7 +435,7 @@ def between_said(run: Run) -> str:
         return (
             f"The ratios are of a server's regime: a log buffer of {_size(run.table['log_buffer_bytes'].iloc[0])} and "
             f"{run.table['between_ns'].iloc[0]:,g} ns of computing between two commits. The designs took turns in "
-            f"{run.table['repeat'].nunique()} processes; the interval of 90 % is over these. Locked instructions per commit, counted: {locked}."
+            f"{run.table['repeat'].nunique()} processes; the interval of 90 % is over these. Locked instructions per commit, counted: {locked}.{_below_zero(run)}"
         )
     if "between_ns" in run.table:
         return (
@@ -443,6 +443,17 @@ def between_said(run: Run) -> str:
             "the recorded servers takes. All repeats are of one process."
         )
     return "In this recording nothing lies between two commits, so that it flatters 5.7 with several threads and 8.0 with one."
+
+
+def _below_zero(run: Run) -> str:
+    """How rough the clock is where threads outnumber the processors."""
+    ns = run.table["nanoseconds"]
+    if not (below := int((ns < 0).sum())):
+        return ""
+    return (
+        f" A cost by the clock is the elapsed time less that of the same work without commits: {below} of {len(ns)} came out below zero, so take "
+        "those of several threads as rough."
+    )
 
 
 def _size(n_bytes: int) -> str:

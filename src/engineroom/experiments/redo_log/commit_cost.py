@@ -16,7 +16,7 @@ from engineroom.sitting import Sitting
 __all__ = ["BETWEEN_COMMITS_NS", "LOG_BUFFER_BYTES", "commit_cost_kernel"]
 
 # A server's regime. Between two commits a thread computes as long as the cheapest mini-transaction of the recorded servers takes, a row
-# of a bulk insert in 8.0: 1.1 us of CPU time. The log buffer is as large as 5.7 and 8.0 install it, so that no processor's cache has its lines.
+# of a bulk insert in 8.0: 1.1 us of CPU time. The log buffer is as large as 5.7 and 8.0 install it.
 BETWEEN_COMMITS_NS = 1000
 LOG_BUFFER_BYTES = 16 << 20
 # The other one: nearly nothing in between, and a buffer that stays in a cache.
