@@ -142,12 +142,12 @@ def test_a_wrong_number_of_processes_is_refused(monkeypatch):
 
 
 SLEEPS = """
-import signal, sys, threading, time
+import os, signal, sys, threading, time
 from engineroom.simulating.executors import processes
 from engineroom.simulating.sweep import cross, sweep
 
 def sleeper(seconds):
-    print("begun", flush=True)
+    os.write(1, b"begun\\n")  # at once: where Python does not buffer, print writes a line's end by itself
     time.sleep(seconds)
 
 def take():
@@ -185,17 +185,17 @@ def test_a_sweep_that_ends_early_leaves_no_process(tmp_path, by, how):
         text=True,
         start_new_session=True,
     ) as running:
-        assert [running.stdout.readline() for _ in range(2)] == ["begun\n"] * 2
-        started = psutil.Process(running.pid).children(recursive=True)
-        assert len(started) >= 2
-        if how == "in another thread":
-            running.stdin.write("now\n")
-            running.stdin.flush()
-        elif by == signal.SIGINT:
-            os.killpg(running.pid, by)
-        else:
-            running.send_signal(by)
         try:
+            assert [running.stdout.readline() for _ in range(2)] == ["begun\n"] * 2
+            started = psutil.Process(running.pid).children(recursive=True)
+            assert len(started) >= 2
+            if how == "in another thread":
+                running.stdin.write("now\n")
+                running.stdin.flush()
+            elif by == signal.SIGINT:
+                os.killpg(running.pid, by)
+            else:
+                running.send_signal(by)
             _, said = running.communicate(timeout=60)
         finally:
             # One that goes on would be waited for.
