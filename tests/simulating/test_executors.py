@@ -147,7 +147,7 @@ from engineroom.simulating.executors import processes
 from engineroom.simulating.sweep import cross, sweep
 
 def sleeper(seconds):
-    os.write(1, b"begun\\n")  # at once: where Python does not buffer, print writes a line's end by itself
+    os.write(1, b"begun\\n")  # at once: where Python does not buffer, print sends the newline by itself
     time.sleep(seconds)
 
 def take():
