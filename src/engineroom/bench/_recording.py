@@ -199,7 +199,7 @@ def _origin(run: runs.Run) -> str:
 
 
 def headline() -> str:
-    """The README's sentences: ratios against other packages, as median and range over all sittings, and the goals held in each."""
+    """The README's sentences: ratios against other packages, as median and range over all sittings; the goals held in each are folded."""
     import pandas as pd
 
     from engineroom.bench import recorded_words
@@ -230,13 +230,20 @@ def headline() -> str:
     runs_kept = [run for of_word in sittings.values() for run in of_word]
     dates = sorted({run.provenance["date"][:10] for run in runs_kept})
     cores = _listed(sorted({str(run.provenance["cores"]) for run in runs_kept}))
-    text = (
-        f"In the sittings of `make bench` that are recorded ({dates[0]} to {dates[-1]}, {cores} cores), as the median of all with the range: "
-        f"{'; '.join(said)}. The kernels were improved between two sittings, and what holds depends on the sitting, too. In the newest of each chapter: "
-        f"{_counted(newest_rows)[0].lower()}{_counted(newest_rows)[1:]} Goals held of those judged, in each sitting: {_by_sitting(sittings)}. Each "
-        "chapter's page shows the newest."
+    first = (
+        f"In {len(runs_kept)} recorded sittings of `make bench` ({dates[0]} to {dates[-1]}, {cores} cores), as the median with the range: "
+        f"{'; '.join(said)}. In the newest sitting of each chapter, {_counted(newest_rows)[0].lower()}{_counted(newest_rows)[1:]} "
+        "The chapters' pages show which."
     )
-    return textwrap.fill(text, width=140, break_on_hyphens=False, break_long_words=False)
+    each = (
+        f"Goals held of those judged: {_by_sitting(sittings)}. The kernels were improved between two sittings, and what holds depends on "
+        "the sitting, too."
+    )
+    first, each = (
+        textwrap.fill(text, width=140, break_on_hyphens=False, break_long_words=False)
+        for text in (first, each)
+    )
+    return f"{first}\n\n<details><summary>Goals held in each sitting</summary>\n\n{each}\n\n</details>"
 
 
 def _sittings(word: str) -> list[runs.Run]:
