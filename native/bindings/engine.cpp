@@ -28,7 +28,7 @@ constexpr const char* kSimulateDoc =
     R"(Clients that run sysbench's read-write transactions or TPC-C's through a whole engine, in virtual time.
 
 parameters: the machine's. load, engine, trx_sys and log: see load_options(), engine_options() and those of the modules read_views
-and redo_log. lock_design: "5.7", "8.0.15" or "9.7", and locks: what is changed of it, options of lock_sys.lock_options(). What is
+and redo_log; purge: purge_options(). lock_design: "5.7", "8.0.15" or "9.7", and locks: what is changed of it, options of lock_sys.lock_options(). What is
 left out has its default.
 demands: by the name of a statement (statements(kind) has all that are needed) its options of demand_options().
 order: a policy of your own instead of the one of `locks`, best with the design of 9.7, which weighs. It is called with the waiters of a
@@ -39,8 +39,9 @@ run_ns bounds it. longest_ns: the window grows from run_ns up to this until it i
 
 Returns a dict. Of the window: transactions, begun (attempts), commits, rolled_back, deadlocks, timeouts, changes, undone, mtrs,
 lock_waits, lock_wait_ns, false_positives, rounds; acquisitions of trx_mutex, trx_serialisation, trx_shards, lock_global, lock_pages,
-lock_tables; fsyncs, writes, written_bytes, and what a run is asked anyway: its waits by the latches' names in performance_schema.
-At its end: most_waiting.
+lock_tables; of purge purge_committed (undo logs that entered the history), purge_removed (that left it), purge_rows, purge_batches,
+purge_latches; fsyncs, writes, written_bytes, and what a run is asked anyway: its waits by the latches' names in performance_schema.
+At its end: most_waiting, history_length.
 Raises ValueError for a bad argument, RuntimeError for a simulation that stalled.)";
 
 /// Refuses a place that no waiter has and one that comes twice.
@@ -86,11 +87,13 @@ lock_sys::Order order_by(const std::optional<py::function>& order) {
 }
 
 Parts parts_of(const EngineConfig& config, lock_sys::Design lock_design, const py::dict& locks,
-               const transactions::TrxSysConfig& trx_sys, const redo_log::LogConfig& log) {
+               const transactions::TrxSysConfig& trx_sys, const redo_log::LogConfig& log,
+               const PurgeConfig& purge) {
   return {.engine = config,
           .locks = options_from<lock_sys::LockConfig>(locks, lock_sys::config_of(lock_design)),
           .trx_sys = trx_sys,
-          .log = log};
+          .log = log,
+          .purge = purge};
 }
 Window window_of(std::int64_t run_ns, std::int64_t warmup_ns, std::int64_t longest_ns) {
   return {.run_ns = at_least(run_ns, 1, "run_ns"),
@@ -108,6 +111,7 @@ py::dict observed_run(machine::SimMachine& m, const machine::SimMachine::File& f
         const lock_sys::Latched latched = clients.latched();
         const lock_sys::LockCounts locked = clients.engine().lock_counts();
         const transactions::TrxSysCounters& ids = clients.engine().trx_sys_counters();
+        const PurgeCounts purge = clients.engine().purge_counts();
         EngineCounts counts = file_counts(file);
         counts.insert(counts.end(), {{"begun", done.begun},
                                      {"commits", done.commits},
@@ -125,21 +129,29 @@ py::dict observed_run(machine::SimMachine& m, const machine::SimMachine::File& f
                                      {"trx_shards", ids.shards},
                                      {"lock_global", latched.global},
                                      {"lock_pages", latched.pages},
-                                     {"lock_tables", latched.tables}});
+                                     {"lock_tables", latched.tables},
+                                     {"purge_committed", purge.committed},
+                                     {"purge_removed", purge.removed},
+                                     {"purge_rows", purge.rows},
+                                     {"purge_batches", purge.batches},
+                                     {"purge_latches", purge.latches}});
         return counts;
       },
       window);
   result["most_waiting"] = clients.engine().lock_counts().most_waiting;
+  const PurgeCounts purge = clients.engine().purge_counts();
+  result["history_length"] = purge.committed - purge.removed;
   return result;
 }
 
 py::dict simulate(const py::dict& parameters, const LoadConfig& load, const Demands& demands,
                   const EngineConfig& config, lock_sys::Design lock_design, const py::dict& locks,
                   const transactions::TrxSysConfig& trx_sys, const redo_log::LogConfig& log,
-                  const std::optional<py::function>& order, std::int64_t run_ns, std::int64_t warmup_ns,
-                  std::int64_t longest_ns, std::int64_t seed, const std::optional<py::function>& progress) {
+                  const PurgeConfig& purge, const std::optional<py::function>& order, std::int64_t run_ns,
+                  std::int64_t warmup_ns, std::int64_t longest_ns, std::int64_t seed,
+                  const std::optional<py::function>& progress) {
   const Window window = window_of(run_ns, warmup_ns, longest_ns);
-  Parts parts = parts_of(config, lock_design, locks, trx_sys, log);
+  Parts parts = parts_of(config, lock_design, locks, trx_sys, log, purge);
   parts.order = order_by(order);
   machine::SimMachine m(sim_config(parameters, static_cast<std::uint64_t>(seed)));
   m.set_poll(stop_or_tell(progress));
@@ -182,10 +194,11 @@ Mix mix_of(const std::vector<Given>& mix) {
 py::dict simulate_mix(const py::dict& parameters, const std::vector<Given>& mix, const LoadConfig& load,
                       const EngineConfig& config, lock_sys::Design lock_design, const py::dict& locks,
                       const transactions::TrxSysConfig& trx_sys, const redo_log::LogConfig& log,
-                      std::int64_t run_ns, std::int64_t warmup_ns, std::int64_t longest_ns, std::int64_t seed,
+                      const PurgeConfig& purge, std::int64_t run_ns, std::int64_t warmup_ns,
+                      std::int64_t longest_ns, std::int64_t seed,
                       const std::optional<py::function>& progress) {
   const Window window = window_of(run_ns, warmup_ns, longest_ns);
-  const Parts parts = parts_of(config, lock_design, locks, trx_sys, log);
+  const Parts parts = parts_of(config, lock_design, locks, trx_sys, log, purge);
   machine::SimMachine m(sim_config(parameters, static_cast<std::uint64_t>(seed)));
   m.set_poll(stop_or_tell(progress));
   machine::SimMachine::File file(m, "redo", machine::Bytes::counted);
@@ -243,13 +256,14 @@ void bind_engine(py::module_& module) {
   m.def("simulate", &simulate, kSimulateDoc, py::kw_only(), py::arg("parameters"), py::arg("load"),
         py::arg("demands"), py::arg("engine") = py::dict(), py::arg("lock_design") = "9.7",
         py::arg("locks") = py::dict(), py::arg("trx_sys") = py::dict(), py::arg("log") = py::dict(),
-        py::arg("order") = py::none(), py::arg("run_ns"), py::arg("warmup_ns") = 0, py::arg("longest_ns") = 0,
-        py::arg("seed") = 1, py::arg("progress") = py::none());
+        py::arg("purge") = py::dict(), py::arg("order") = py::none(), py::arg("run_ns"),
+        py::arg("warmup_ns") = 0, py::arg("longest_ns") = 0, py::arg("seed") = 1,
+        py::arg("progress") = py::none());
   m.def("simulate_mix", &simulate_mix, kSimulateMixDoc, py::kw_only(), py::arg("parameters"), py::arg("mix"),
         py::arg("load"), py::arg("engine") = py::dict(), py::arg("lock_design") = "9.7",
         py::arg("locks") = py::dict(), py::arg("trx_sys") = py::dict(), py::arg("log") = py::dict(),
-        py::arg("run_ns"), py::arg("warmup_ns") = 0, py::arg("longest_ns") = 0, py::arg("seed") = 1,
-        py::arg("progress") = py::none());
+        py::arg("purge") = py::dict(), py::arg("run_ns"), py::arg("warmup_ns") = 0, py::arg("longest_ns") = 0,
+        py::arg("seed") = 1, py::arg("progress") = py::none());
   m.def("statements", &statements, "The statements of a load, each of which needs a demand.",
         py::arg("kind"));
   m.def("script", &one_script,
@@ -262,6 +276,8 @@ void bind_engine(py::module_& module) {
       "load_options", [] { return listed<LoadConfig>(); }, "What a load consists of.");
   m.def(
       "engine_options", [] { return listed<EngineConfig>(); }, "What can be set of an engine.");
+  m.def(
+      "purge_options", [] { return listed<PurgeConfig>(); }, "What can be set of an engine's purge.");
   m.def(
       "mix_draw_options", [] { return listed<MixDraw>(); }, "What a draw of a mix consists of.");
   m.def(

@@ -219,9 +219,95 @@ def test_the_same_seed_gives_the_same_run_and_another_one_does_not() -> None:
     assert first["trace_hash"] != other["trace_hash"]
 
 
+# Kind of load and version -> the trace of the engine before it had purge.
+TRACES = {
+    ("sysbench_read_write", "5.6"): 0xBDFB6D15B1046D3E,
+    ("sysbench_read_write", "5.7"): 0xB2657820C1C1D365,
+    ("sysbench_read_write", "8.0.15"): 0xA861C66F653F99C7,
+    ("sysbench_read_write", "9.7"): 0x72494EA7A0921D9,
+    ("tpcc", "5.6"): 0xB433BCA0621B6AA9,
+    ("tpcc", "5.7"): 0x64E84D5AEDD8D402,
+    ("tpcc", "8.0.15"): 0x67517C74F9EDE41,
+    ("tpcc", "9.7"): 0x83F6C196A8FDF915,
+}
+PARTS = {
+    "5.6": ("5.7", "5.6", "5.6"),
+    "5.7": ("5.7", "5.7", "5.7"),
+    "8.0.15": ("8.0.15", "8.0", "8.0"),
+    "9.7": ("9.7", "8.0, sharded", "8.0, writer threads off"),
+}
+
+
+def traced(kind: str, version: str, **changed: Any) -> dict[str, Any]:
+    lock_design, latches, redo = PARTS[version]
+    return kernel.simulate(
+        parameters=MACHINE,
+        load={"kind": kind, "clients": 12, "rows": 40, "warehouses": 2},
+        demands=demands(kind),
+        engine={"redo": redo, **changed.pop("engine", {})},
+        lock_design=lock_design,
+        trx_sys={"latches": latches},
+        run_ns=30 * MS,
+        seed=3,
+        **changed,
+    )
+
+
+@pytest.mark.parametrize(("kind", "version"), TRACES)
+def test_parts_that_are_off_change_no_event_of_a_run(kind: str, version: str) -> None:
+    assert traced(kind, version)["trace_hash"] == TRACES[kind, version]
+    assert traced(kind, version, purge={"threads": 1})["trace_hash"] == TRACES[kind, version]
+
+
+@pytest.mark.parametrize("version", PARTS)
+def test_the_history_is_what_was_committed_less_what_was_purged(version: str) -> None:
+    seen = traced("sysbench_read_write", version, engine={"has_purge": True})
+    assert seen["trace_hash"] != TRACES["sysbench_read_write", version]
+    assert seen["purge_removed"] > 0
+    assert seen["history_length"] == seen["purge_committed"] - seen["purge_removed"]
+    # Those that the end of the run cut off between their number and their end are not counted as commits.
+    assert 0 <= seen["purge_committed"] - seen["commits"] <= 12
+    off = traced("sysbench_read_write", version)
+    assert (off["purge_committed"], off["purge_batches"], off["history_length"]) == (0, 0, 0)
+
+
+def test_purging_takes_the_time_of_its_rows_and_a_thread_that_is_outrun_lets_the_history_grow() -> None:
+    slow = {"threads": 1, "batch": 20, "row_ns": 400_000}
+    short, long = (
+        simulate(
+            {**SYSBENCH, "clients": 8, "away_ns": 10_000},
+            engine={"has_purge": True},
+            purge=slow,
+            run_ns=ms * MS,
+        )
+        for ms in (100, 200)
+    )
+    for seen in (short, long):
+        worked = sum(ps for path, state, ps in seen["activities"] if "purge" in path and state == "work")
+        assert worked / 1000 >= seen["purge_rows"] * slow["row_ns"]
+    assert long["purge_rows"] <= 200 * MS / slow["row_ns"]
+    assert long["history_length"] > 1.5 * short["history_length"] > 100
+
+
+def test_latches_of_purge_have_the_names_of_their_version() -> None:
+    names = {}
+    for design in DESIGNS:
+        seen = simulate(
+            {**SYSBENCH, "clients": 24, "away_ns": 0, "transactions": 40},
+            design,
+            engine={"has_purge": True},
+            purge={"rollback_segments": 1},
+        )
+        names[design] = {wait["name"] for wait in seen["waits"]}
+    assert "redo_rseg_mutex" in names["5.7"]
+    assert "undo_space_rseg_mutex" in names["9.7"]
+
+
 @pytest.mark.parametrize(
     ("load", "changed", "says"),
     [
+        (SYSBENCH, {"engine": {"has_purge": True, "has_trx_sys": False}}, "purge asks for the oldest view"),
+        (SYSBENCH, {"purge": {"threads": 0}}, "threads"),
         ({**SYSBENCH, "clients": 0}, {}, "clients"),
         ({**SYSBENCH, "distribution": "zipf"}, {}, "zipf"),
         ({**TPCC, "warehouses": 0}, {}, "warehouses"),

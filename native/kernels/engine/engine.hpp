@@ -4,7 +4,7 @@
 // Models      the way of a transaction through InnoDB at READ COMMITTED: a view for each consistent read (trx_sys), intention
 //             and row locks with their waits and deadlocks (lock_sys), what makes an implicit lock explicit, mini-transactions
 //             and the flush at commit (redo), the rollback of a deadlock's victim
-// Leaves out  the buffer pool, purge, rollback segments, the binary log. With one, locks are held until a commit is durable:
+// Leaves out  the buffer pool, the binary log. With one, locks are held until a commit is durable:
 //             `durable_first` does that with the redo log's flush alone. Gaps: nobody locks any
 // Cost        with one client some 5 events per latch: 580 per transaction of sysbench, 1,130 of TPC-C; in a crowd what waits and
 //             spins comes on top
@@ -24,7 +24,9 @@
 #include <vector>
 
 #include "common/described.hpp"
+#include "common/require.hpp"
 #include "engine/load.hpp"
+#include "engine/purge.hpp"
 #include "lock_sys/latches.hpp"
 #include "lock_sys/lock_config.hpp"
 #include "lock_sys/lock_sys.hpp"
@@ -48,6 +50,7 @@ struct EngineConfig {
   bool has_row_locks = true;
   bool has_trx_sys = true;
   bool has_redo = true;
+  bool has_purge = false;
   redo_log::Design redo = redo_log::Design::log_8_0;
   bool durable_first = true;
   std::uint64_t flush_every = 1;
@@ -64,6 +67,8 @@ constexpr auto described(options::Of<EngineConfig>) {
           options::option<&C::has_trx_sys>("has_trx_sys", "off: no ids, no views, no implicit locks"),
           options::option<&C::has_redo>("has_redo",
                                         "off: no mini-transactions, and commits are durable at once"),
+          options::option<&C::has_purge>("has_purge",
+                                         "off: nothing is left of a commit that has to be purged"),
           options::option<&C::redo>("redo", "the design of the redo log"),
           options::option<&C::durable_first>("durable_first",
                                              "row locks are held until the commit is durable, as with a "
@@ -84,6 +89,7 @@ struct Parts {
   lock_sys::LockConfig locks{};
   transactions::TrxSysConfig trx_sys{};
   redo_log::LogConfig log{};
+  PurgeConfig purge{};
   /// Of whoever uses the library; empty: the policy of `locks`.
   lock_sys::Order order{};
 };
@@ -158,11 +164,13 @@ class Engine {
         rollback_(m.site("rollback")) {
     if (config_.has_row_locks) make_locks(m, parts, seed);
     if (config_.has_redo) make_log(m, file, parts.log);
+    if (config_.has_purge) make_purge(m, parts);
   }
 
   void spawn_threads(M& m) {
     if (locks_) std::visit([&](auto& locks) { locks.spawn_threads(m); }, *locks_);
     if (log_) std::visit([&](auto& log) { log.spawn_threads(m); }, *log_);
+    if (purge_) purge_->spawn_threads(m);
   }
 
   Task<> begin(M& m, S& s) {
@@ -264,6 +272,9 @@ class Engine {
     if (!locks_) return {};
     return std::visit([](const auto& locks) { return locks.counts(); }, *locks_);
   }
+  PurgeCounts purge_counts() const { return purge_ ? purge_->counts() : PurgeCounts{}; }
+  const Purge<M>* purge() const { return purge_ ? &*purge_ : nullptr; }
+  const transactions::TrxSys<M>& trx_sys() const { return trx_sys_; }
   /// Calls body(const lock_sys::Lock&) for each lock object.
   template <typename Body>
   void each_lock(const Body& body) const {
@@ -308,6 +319,19 @@ class Engine {
       log_.emplace(std::in_place_index<2>, m, file, config);
     }
     std::visit([&]<typename Log>(const Log&) { redo_log::check_room<Log>(config, group_.size()); }, *log_);
+  }
+
+  void make_purge(M& m, const Parts& parts) {
+    if (!config_.has_trx_sys) refuse("has_purge is on and has_trx_sys off: purge asks for the oldest view");
+    group_.resize(std::max(group_.size(), static_cast<std::size_t>(parts.purge.row_bytes)));
+    if (log_) {
+      const auto check = [&]<typename Log>(const Log&) {
+        redo_log::check_room<Log>(parts.log, group_.size());
+      };
+      std::visit(check, *log_);
+    }
+    const auto write = [this](M& on, std::uint64_t bytes) { return write_redo(on, bytes); };
+    purge_.emplace(m, trx_sys_, parts.trx_sys.latches, parts.purge, write);
   }
 
   // Rows.
@@ -427,15 +451,25 @@ class Engine {
     }
     co_return true;
   }
-  Task<bool> append(M& m, S& s, std::uint64_t bytes) {
-    if (!log_) co_return true;
+  Task<redo_log::Appended> mini_transaction(M& m, std::uint64_t bytes) {
     machine::Scope<M> doing(m, mtr_commit_);
     const bool dirties = m.random() % 100 < config_.dirty_percent;
     const auto group = std::span<const std::byte>(group_).first(static_cast<std::size_t>(bytes));
     const redo_log::Appended appended =
         co_await std::visit([&](auto& log) { return log.append(m, group, dirties); }, *log_);
+    co_return appended;
+  }
+  Task<bool> append(M& m, S& s, std::uint64_t bytes) {
+    if (!log_) co_return true;
+    const redo_log::Appended appended = co_await mini_transaction(m, bytes);
     s.end_lsn = appended.end_lsn;
     ++s.counts.mtrs;
+    co_return appended.done;
+  }
+  /// Of no session.
+  Task<bool> write_redo(M& m, std::uint64_t bytes) {
+    if (!log_) co_return true;
+    const redo_log::Appended appended = co_await mini_transaction(m, bytes);
     co_return appended.done;
   }
   Task<bool> flush(M& m, S& s) {
@@ -448,7 +482,9 @@ class Engine {
   /// First out of the sets that views copy, then out of the queues.
   Task<> end(M& m, S& s, bool commits) {
     if (config_.has_trx_sys) {
-      if (commits) {
+      if (commits && purge_) {
+        co_await purge_->commit(m, s.trx, s.locks.undo_no);
+      } else if (commits) {
         co_await trx_sys_.commit(m, s.trx);
       } else if (s.trx.is_listed) {
         co_await trx_sys_.roll_back(m, s.trx);
@@ -465,6 +501,7 @@ class Engine {
   transactions::TrxSys<M> trx_sys_;
   std::optional<Locks> locks_;
   std::optional<Log> log_;
+  std::optional<Purge<M>> purge_;
   std::vector<District> orders_;
   std::unordered_map<std::uint64_t, Writer> writers_;
   std::vector<std::byte> group_;

@@ -14,6 +14,7 @@ __all__: list[str] = [
     "load_options",
     "mix_draw_options",
     "mix_statement_options",
+    "purge_options",
     "script",
     "simulate",
     "simulate_mix",
@@ -55,6 +56,11 @@ def mix_statement_options() -> list[engineroom._native.Option]:
     What a statement of a mix consists of.
     """
 
+def purge_options() -> list[engineroom._native.Option]:
+    """
+    What can be set of an engine's purge.
+    """
+
 def script(
     load: dict[str, typing.Any], *, seed: typing.SupportsInt | typing.SupportsIndex = 1
 ) -> dict[typing.Any, typing.Any]:
@@ -72,6 +78,7 @@ def simulate(
     locks: dict[typing.Any, typing.Any] = {},
     trx_sys: dict[str, typing.Any] = {},
     log: dict[str, typing.Any] = {},
+    purge: dict[str, typing.Any] = {},
     order: collections.abc.Callable[..., typing.Any] | None = None,
     run_ns: typing.SupportsInt | typing.SupportsIndex,
     warmup_ns: typing.SupportsInt | typing.SupportsIndex = 0,
@@ -83,7 +90,7 @@ def simulate(
     Clients that run sysbench's read-write transactions or TPC-C's through a whole engine, in virtual time.
 
     parameters: the machine's. load, engine, trx_sys and log: see load_options(), engine_options() and those of the modules read_views
-    and redo_log. lock_design: "5.7", "8.0.15" or "9.7", and locks: what is changed of it, options of lock_sys.lock_options(). What is
+    and redo_log; purge: purge_options(). lock_design: "5.7", "8.0.15" or "9.7", and locks: what is changed of it, options of lock_sys.lock_options(). What is
     left out has its default.
     demands: by the name of a statement (statements(kind) has all that are needed) its options of demand_options().
     order: a policy of your own instead of the one of `locks`, best with the design of 9.7, which weighs. It is called with the waiters of a
@@ -94,8 +101,9 @@ def simulate(
 
     Returns a dict. Of the window: transactions, begun (attempts), commits, rolled_back, deadlocks, timeouts, changes, undone, mtrs,
     lock_waits, lock_wait_ns, false_positives, rounds; acquisitions of trx_mutex, trx_serialisation, trx_shards, lock_global, lock_pages,
-    lock_tables; fsyncs, writes, written_bytes, and what a run is asked anyway: its waits by the latches' names in performance_schema.
-    At its end: most_waiting.
+    lock_tables; of purge purge_committed (undo logs that entered the history), purge_removed (that left it), purge_rows, purge_batches,
+    purge_latches; fsyncs, writes, written_bytes, and what a run is asked anyway: its waits by the latches' names in performance_schema.
+    At its end: most_waiting, history_length.
     Raises ValueError for a bad argument, RuntimeError for a simulation that stalled.
     """
 
@@ -109,6 +117,7 @@ def simulate_mix(
     locks: dict[typing.Any, typing.Any] = {},
     trx_sys: dict[str, typing.Any] = {},
     log: dict[str, typing.Any] = {},
+    purge: dict[str, typing.Any] = {},
     run_ns: typing.SupportsInt | typing.SupportsIndex,
     warmup_ns: typing.SupportsInt | typing.SupportsIndex = 0,
     longest_ns: typing.SupportsInt | typing.SupportsIndex = 0,
