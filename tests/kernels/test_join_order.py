@@ -306,7 +306,7 @@ def test_an_unconnected_graph_is_refused_with_its_parts(algorithm):
 def test_what_an_algorithm_cannot_take_is_refused():
     with pytest.raises(ValueError, match="61 tables and so does faithful, got 62"):
         kernel.enumerate(graph_of("chain", 62))
-    with pytest.raises(ValueError, match="dpccp knows simple edges only"):
+    with pytest.raises(ValueError, match="edges between two tables only, and this graph has one of sets"):
         kernel.enumerate(hyper_cycle(8, 0), algorithm="dpccp")
     with pytest.raises(ValueError, match="at most 30 nodes, got 31"):
         kernel.enumerate(graph_of("chain", 31), algorithm="dpsub")
@@ -513,8 +513,14 @@ def test_rules_that_leave_no_order_and_algorithms_without_rules_are_refused():
     for algorithm in set(ALL) - {"dpccp"}:
         with pytest.raises(ValueError, match="leave no order"):
             kernel.best_plan(graph, [10, 10, 10], [0.1, 0.1], algorithm=algorithm)
-    with pytest.raises(ValueError, match="simple edges only"):
-        kernel.best_plan(graph, [10, 10, 10], [0.1, 0.1], algorithm="dpccp")
+    for ask in (
+        kernel.enumerate,
+        lambda graph, **of: kernel.best_plan(graph, [10, 10, 10], [0.1, 0.1], **of),
+    ):
+        with pytest.raises(
+            ValueError, match="dpccp knows no conflict rules, and this graph has some; take fast"
+        ):
+            ask(graph, algorithm="dpccp")
 
 
 @pytest.mark.parametrize("plan", [kernel.greedy_plan, kernel.left_deep_plan])
@@ -559,6 +565,27 @@ def test_the_rows_of_a_set_are_those_of_the_statements_own_order():
     assert {node["tables"]: node["rows"] for node in plan.nodes}[0b111] == 10
     plan = kernel.best_plan(graph, [10, 20, 30], [0.5, 0.1], kinds=["left", "inner"])
     assert {node["tables"]: node["rows"] for node in plan.nodes}[0b111] == 300
+
+
+@pytest.mark.parametrize(
+    ("kind", "edge", "built", "left"),
+    [
+        ("inner", ([0], [1]), 10, None),
+        ("left", ([0], [1]), 1000, 1),
+        ("left", ([1], [0]), 10, 2),
+        ("semi", ([0], [1]), 1000, 1),
+        ("anti", ([0], [1]), 1000, 1),
+        ("straight", ([0], [1]), 10, 1),
+        ("straight", ([1], [0]), 1000, 2),
+    ],
+)
+@pytest.mark.parametrize("algorithm", ALL)
+def test_a_join_that_is_not_inner_keeps_its_sides_and_is_priced_by_them(kind, edge, built, left, algorithm):
+    graph = kernel.Graph(2, [edge])
+    plan = kernel.best_plan(graph, [10, 1000], [0.01], cost="hash_join", kinds=[kind], algorithm=algorithm)
+    assert plan.cost == pytest.approx(0.338 * built + 0.134 * (1010 - built) + 0.0237 * plan.rows)
+    if left is not None:
+        assert plan.nodes[plan.nodes["left"][-1]]["tables"] == left
 
 
 def test_statistics_of_another_length_or_size_are_refused():

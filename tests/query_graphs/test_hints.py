@@ -9,24 +9,31 @@ from typing import Any
 import pytest
 
 from engineroom import paths, servers
-from engineroom.query_graphs.hints import hint_of, hinted
+from engineroom.query_graphs.hints import hashes_others, hint_of, hinted
 
 
-def join(*inputs: Any) -> dict[str, Any]:
-    return {"inputs": [{"table": each} if isinstance(each, str) else each for each in inputs]}
+def join(*inputs: Any, kind: str = "inner") -> dict[str, Any]:
+    """A hash join: what probes, and what is hashed."""
+    return {"kind": kind, "inputs": [{"table": each} if isinstance(each, str) else each for each in inputs]}
 
 
 @pytest.mark.parametrize(
-    ("tree", "hint"),
+    ("tree", "hint", "others"),
     [
-        (join(join("a", "b"), "c"), "JOIN_ORDER(a, b, c)"),
-        (join("c", join("b", join("a", "d"))), "JOIN_ORDER(a, d, b, c)"),
-        (join(join("a", "b"), join("c", "d")), None),
-        (join("a", "b`c"), "JOIN_ORDER(a, `b``c`)"),
+        (join("b", "a"), "JOIN_ORDER(a, b)", []),
+        (join("c", join("b", "a")), "JOIN_ORDER(a, b, c)", []),
+        (join(join("b", "a"), "c"), "JOIN_ORDER(a, b, c)", ["c"]),
+        (join("a", "b", kind="left"), "JOIN_ORDER(a, b)", []),
+        (join(join("a", "b", kind="left"), "c"), "JOIN_ORDER(a, b, c)", ["c"]),
+        (join("a", join("c", "b"), kind="left"), "JOIN_ORDER(a, b, c)", []),
+        (join(join("a", "b"), join("c", "d")), None, None),
+        (join("b`c", "a"), "JOIN_ORDER(a, `b``c`)", []),
     ],
 )
-def test_a_hint_names_one_table_at_a_time_from_the_innermost(tree, hint):
+def test_a_hint_names_first_what_is_hashed_first(tree, hint, others):
     assert hint_of(tree) == hint
+    if hint is not None:
+        assert hashes_others(tree) == others
 
 
 def test_a_hint_stands_behind_the_first_select():

@@ -29,8 +29,11 @@ def block(**others: Any) -> dict[str, Any]:
         "simplification_steps": 0,
         "our_plan": {
             "hint": "JOIN_ORDER(a, b, c)",
+            "hint_hashes_others": [],
+            "forced_joins": 0,
             "repeats_an_alias": False,
             "tree": {
+                "kind": "inner",
                 "rows": 3.0,
                 "cost": 9.0,
                 "inputs": [{"table": "a", "rows": 3.0}, {"table": EVIL, "rows": 3.0}],

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "common/require.hpp"
 #include "join_order/counters.hpp"
 #include "join_order/hypergraph.hpp"
 #include "join_order/set_table.hpp"
@@ -95,11 +96,19 @@ Counters dpsub(const Hypergraph& graph, Receiver& receiver) {
   return counters;
 }
 
-/// Refuse complex edges before calling this: it knows nodes' neighbours only.
+/// Refuses what it does not know: edges between sets of tables, and conflict rules.
 template <class Receiver>
 class Dpccp {
  public:
-  Dpccp(const Hypergraph& graph, Receiver& receiver) : graph_(graph), receiver_(receiver) {}
+  Dpccp(const Hypergraph& graph, Receiver& receiver) : graph_(graph), receiver_(receiver) {
+    if (graph.has_complex_edges()) {
+      refuse(
+          "dpccp knows edges between two tables only, and this graph has one of sets; take fast or faithful");
+    }
+    if (graph.has_rules()) {
+      refuse("dpccp knows no conflict rules, and this graph has some; take fast or faithful");
+    }
+  }
 
   Counters run() {
     for (unsigned seed = graph_.n_nodes(); seed-- > 0;) {

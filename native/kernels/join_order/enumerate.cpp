@@ -156,9 +156,6 @@ Enumeration enumerate(const Hypergraph& graph, const EnumerateOptions& options) 
       out.counters.calls = out.counters.csg_cmp_pairs;
       break;
     case Algorithm::dpccp:
-      if (graph.has_complex_edges() || graph.has_rules()) {
-        refuse("dpccp knows simple edges only, and this graph has others; take fast or faithful");
-      }
       out.counters = Dpccp<PairReceiver>(graph, pairs).run();
       break;
     case Algorithm::dpsize:

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "common/require.hpp"
@@ -98,7 +99,10 @@ class RowsOfSets {
 class PlanTable {
  public:
   PlanTable(const Hypergraph& graph, const Statistics& statistics, const CostModel& cost)
-      : graph_(graph), cost_(cost), rows_(graph, statistics) {}
+      : graph_(graph),
+        kinds_(is_inner(statistics) ? nullptr : &statistics.kinds),
+        cost_(cost),
+        rows_(graph, statistics) {}
 
   void node(unsigned i) { *table_.insert(single(i)).first = {rows_.of(single(i)), 0, 0}; }
   bool has_seen(NodeSet set) const { return table_.find(set) != nullptr; }
@@ -106,7 +110,13 @@ class PlanTable {
 
   /// False for a pair that the conflict rules of all its edges forbid; it is no part of a plan.
   bool pair(NodeSet left, NodeSet right) {
-    if (graph_.has_rules() && !is_allowed(left, right)) return false;
+    CostModel::Built built = CostModel::Built::smaller;
+    if (graph_.has_rules() || kinds_ != nullptr) {
+      const std::optional<Sides> sides = sides_of(left, right);
+      if (!sides) return false;
+      if (sides->are_swapped) std::swap(left, right);
+      built = sides->built;
+    }
     const Best& l = *table_.find(left);
     const Best& r = *table_.find(right);
     const Input left_input{l.rows, l.cost};
@@ -114,7 +124,7 @@ class PlanTable {
     const auto [best, is_new] = table_.insert(left | right);
     if (is_new) *best = {rows_.of(left | right), kNoCost, 0};
     ++compared_;
-    const double cost = cost_(left_input, right_input, best->rows);
+    const double cost = cost_(left_input, right_input, best->rows, built);
     if (cost < best->cost) {
       best->cost = cost;
       best->left = left;
@@ -144,14 +154,28 @@ class PlanTable {
     NodeSet left;
   };
 
-  bool is_allowed(NodeSet left, NodeSet right) const {
+  struct Sides {
+    bool are_swapped = false;
+    CostModel::Built built = CostModel::Built::smaller;
+  };
+
+  /// How two sets are joined: in any way where an allowed inner edge does it, else as another edge has its sides.
+  /// Nothing where the rules forbid the pair.
+  std::optional<Sides> sides_of(NodeSet left, NodeSet right) const {
+    std::optional<Sides> found;
     for (std::size_t k = 0; k < graph_.n_edges(); ++k) {
-      if (graph_.edge(k).connects(left, right) && graph_.rules_allow(k, left | right)) return true;
+      const Hyperedge& e = graph_.edge(k);
+      if (!e.connects(left, right) || !graph_.rules_allow(k, left | right)) continue;
+      if (kinds_ == nullptr || (*kinds_)[k] == JoinKind::inner) return Sides{};
+      using Built = CostModel::Built;
+      found =
+          Sides{!is_subset(e.left, left), (*kinds_)[k] == JoinKind::straight ? Built::left : Built::right};
     }
-    return false;
+    return found;
   }
 
   const Hypergraph& graph_;
+  const std::vector<JoinKind>* kinds_;  // none where all are inner
   const CostModel& cost_;
   const RowsOfSets rows_;
   SetTable<Best> table_;
@@ -273,9 +297,6 @@ Plan best_plan(const Hypergraph& graph, const Statistics& statistics, const Cost
       break;
     }
     case Algorithm::dpccp:
-      if (graph.has_complex_edges() || graph.has_rules()) {
-        refuse("dpccp knows simple edges only, and this graph has others; take fast or faithful");
-      }
       counters = Dpccp<PlanTable>(graph, table).run();
       break;
     case Algorithm::dpsize:

@@ -36,7 +36,7 @@ class CostModel {
 
   /// The rows of all intermediate results.
   static CostModel c_out() { return CostModel(Kind::c_out); }
-  /// The smaller input is built, the larger one probes; constants of 9.7.
+  /// The smaller input is built, the larger one probes, unless the join keeps its sides; constants of 9.7.
   static CostModel hash_join() { return CostModel(Kind::hash_join); }
   static CostModel custom(Function function) {
     CostModel model(Kind::custom);
@@ -44,12 +44,15 @@ class CostModel {
     return model;
   }
 
-  double operator()(Input left, Input right, double rows) const {
+  /// Which input a hash join builds, where it may not choose.
+  enum class Built { smaller, left, right };
+
+  double operator()(Input left, Input right, double rows, Built built = Built::smaller) const {
     switch (kind_) {
       case Kind::c_out:
         return left.cost + right.cost + rows;
       case Kind::hash_join:
-        return hash_inputs(left, right) + rows * kReturnRow;
+        return hash_inputs(left, right, built) + rows * kReturnRow;
       case Kind::custom:
         return function_(left, right, rows);
     }
@@ -57,9 +60,10 @@ class CostModel {
   }
 
   /// What a hash join costs before it returns a row.
-  static double hash_inputs(Input left, Input right) {
-    const double build = left.rows < right.rows ? left.rows : right.rows;
-    const double probe = left.rows < right.rows ? right.rows : left.rows;
+  static double hash_inputs(Input left, Input right, Built built = Built::smaller) {
+    const bool is_left_built = built == Built::smaller ? left.rows < right.rows : built == Built::left;
+    const double build = is_left_built ? left.rows : right.rows;
+    const double probe = is_left_built ? right.rows : left.rows;
     return left.cost + right.cost + build * kBuildRow + probe * kProbeRow;
   }
 
@@ -120,8 +124,9 @@ constexpr auto named(names::Of<Algorithm>) {
                                                {"dpsub", Algorithm::dpsub}});
 }
 
-/// The cheapest bushy plan without cross products, found over the pairs of `algorithm`. Refuses unconnected
-/// graphs.
+/// The cheapest bushy plan without cross products, found over the pairs of `algorithm`. A join that is not inner
+/// keeps its sides, the edge's left side as its left input. As in 9.7.4 a straight join builds the left one, which
+/// is read first, and the others build the right one. Refuses unconnected graphs.
 Plan best_plan(const Hypergraph& graph, const Statistics& statistics, const CostModel& cost,
                Algorithm algorithm);
 /// Whether all joins are inner.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +14,7 @@ from engineroom.errors import EngineRoomError
 from engineroom.measuring.statement import plan as plan_of
 from engineroom.query_graphs import graphs
 from engineroom.query_graphs.build import build
-from engineroom.query_graphs.hints import hint_of, hinted
+from engineroom.query_graphs.hints import hashes_others, hint_of, hinted
 from engineroom.query_graphs.trace import Planned, TraceError, TraceTooLongError, blocks, trace_of, traced
 from engineroom.query_graphs.trees import joined_sets, tree_of
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "explain",
+    "hashed_tree",
     "of_trace",
     "refuse_unless_it_only_reads",
     "refuse_without_hypergraph",
@@ -235,6 +237,8 @@ def _hint_tried(
         "select": 1,
         "hint": ours["hint"],
         "gets_ours": _is_order_of(ours["tree"], order),
+        "cost": None if again is None or isinstance(again, TraceError) else again.cost,
+        "cost_without": block["server_cost"] if block is not None else None,
         "plan": _plan(server, connection, text, run_s),
     }
 
@@ -306,26 +310,26 @@ def _block(planned: Planned, sql: str | None) -> dict[str, Any]:
 
 
 def _our_plan(planned: Planned, graph: Graph, rows: Sequence[float]) -> dict[str, Any]:
-    """The cheapest plan of hash joins, or under `refused` why we have none."""
+    """The cheapest plan of hash joins, of those that the statement leaves where it forces an order."""
     from engineroom._native import join_order as kernel
 
-    edges = planned.graphs[-1]
-    if planned.is_order_forced:
-        return {
-            "refused": "STRAIGHT_JOIN and the hints of join order fix an order, which our plans do not know"
-        }
+    edges, forced = planned.graphs[-1], planned.forced_edges
+    kinds = ["straight" if k in forced else edge.kind for k, edge in enumerate(edges)]
     ours = kernel.best_plan(
         graph,
         rows,
         [min(1.0, max(1e-12, edge.selectivity)) for edge in edges],
         cost="hash_join",
-        kinds=[edge.kind for edge in edges],
+        kinds=kinds,
     )
-    found = tree(ours.nodes, planned.tables)
+    found = hashed_tree(ours.nodes, planned.tables, list(zip(graph.edges, kinds, strict=True)))
+    hint = None if planned.repeats_an_alias or forced else hint_of(found)
     return {
         "cost": ours.cost,
         "tree": found,
-        "hint": None if planned.repeats_an_alias else hint_of(found),
+        "forced_joins": len(forced),
+        "hint": hint,
+        "hint_hashes_others": hashes_others(found) if hint else [],
         "repeats_an_alias": planned.repeats_an_alias,
     }
 
@@ -356,13 +360,48 @@ def tree(nodes: Any, tables: Sequence[str], at: int = -1) -> dict[str, Any]:
     }
 
 
+def hashed_tree(
+    nodes: Any, tables: Sequence[str], edges: Sequence[tuple[tuple[Any, Any], str]], at: int = -1
+) -> dict[str, Any]:
+    """A plan of hash joins: of each its kind, and as inputs first the one that probes, then the one that is hashed.
+
+    edges: of the graph, two lists of nodes and a kind. As in the server a straight join hashes its left side, which is read first,
+    outer, semi and anti joins their right one, and an inner join the smaller.
+    """
+    node = nodes[at]
+    if node["left"] < 0:
+        return tree(nodes, tables, at)
+    left, right = (nodes[int(node[side])] for side in ("left", "right"))
+    ends = {int(left["tables"]), int(right["tables"])}
+    kinds = {kind for sides, kind in edges if _connects(sides, ends)}
+    kind = "inner" if "inner" in kinds else kinds.pop()
+    hashes_left = left["rows"] < right["rows"] if kind == "inner" else kind == "straight"
+    probe, build = ("right", "left") if hashes_left else ("left", "right")
+    return {
+        "kind": kind,
+        "rows": float(node["rows"]),
+        "cost": float(node["cost"]),
+        "inputs": [hashed_tree(nodes, tables, edges, int(node[side])) for side in (probe, build)],
+    }
+
+
+def _connects(sides: tuple[Any, Any], ends: set[int]) -> bool:
+    a, b = (sum(1 << node for node in side) for side in sides)
+    return any(a & ~one == 0 and b & ~other == 0 for one, other in itertools.permutations(ends))
+
+
 def tree_lines(tree: dict[str, Any], depth: int = 0) -> list[str]:
-    """A plan as indented lines, like the server's."""
+    """A plan of hash joins as indented lines, like the server's."""
     indent = "    " * depth
     if "table" in tree:
         return [f"{indent}-> {tree['table']}  (rows={tree['rows']:.4g})"]
-    head = f"{indent}-> join  (cost={tree['cost']:.4g} rows={tree['rows']:.4g})"
-    return [head, *(line for each in tree["inputs"] for line in tree_lines(each, depth + 1))]
+    probe, build = tree["inputs"]
+    return [
+        f"{indent}-> {tree['kind'].capitalize()} hash join  (cost={tree['cost']:.4g} rows={tree['rows']:.4g})",
+        *tree_lines(probe, depth + 1),
+        f"{indent}    -> Hash",
+        *tree_lines(build, depth + 2),
+    ]
 
 
 def text(explained: dict[str, Any]) -> str:
@@ -398,17 +437,36 @@ def planning_line(ms: Mapping[str, float]) -> str:
 def hint_line(ours: Mapping[str, Any]) -> str:
     """What to write for our order."""
     hint = ours["hint"]
+    if n := ours["forced_joins"]:
+        return (
+            f"The statement forces the sides of {n} {'join' if n == 1 else 'joins'} (STRAIGHT_JOIN or a hint of join order), and this "
+            "plan obeys it: such a hash join hashes what is named first. To see what is cheapest without it, explain the statement "
+            "without it."
+        )
     if ours["repeats_an_alias"]:
-        return "No JOIN_ORDER hint is given for this order: two tables have the same alias, so give each its own first"
+        return "No JOIN_ORDER hint is given for this order: two tables have the same alias, so give each its own first."
     if hint is None:
-        return "No JOIN_ORDER hint asks for this order: it joins two joins, and the hint adds one table at a time"
-    return f"The hint for this order: SELECT /*+ {hint} */ ..."
+        return "No JOIN_ORDER hint asks for this order: it joins two joins, and the hint adds one table at a time."
+    others = ours["hint_hashes_others"]
+    return f"The hint for this order: SELECT /*+ {hint} */ ..." + (
+        f" It also makes the server hash what is named first, where this plan hashes {' and '.join(others)}."
+        if others
+        else ""
+    )
 
 
 def tried_line(tried: Mapping[str, Any]) -> str:
     """What became of the hint on the server."""
     outcome = {True: "joins in our order", False: "joins in another order", None: "shows no order"}
-    return f"With {tried['hint']} in SELECT #{tried['select']} the server {outcome[tried['gets_ours']]}."
+    with_it, without = tried["cost"], tried["cost_without"]
+    costs = (
+        f" Its cost by the server's own estimate: {with_it:g} with the hint, {without:g} without it."
+        if with_it is not None and without is not None
+        else ""
+    )
+    return (
+        f"With {tried['hint']} in SELECT #{tried['select']} the server {outcome[tried['gets_ours']]}.{costs}"
+    )
 
 
 _EQUAL = {

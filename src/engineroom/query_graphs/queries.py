@@ -20,7 +20,15 @@ from typing import Any
 from engineroom import paths
 from engineroom.query_graphs import graphs
 
-__all__ = ["Query", "benchmark_graphs", "queries", "schema", "shared_queries", "straight_queries"]
+__all__ = [
+    "Query",
+    "benchmark_graphs",
+    "hinted_queries",
+    "queries",
+    "schema",
+    "shared_queries",
+    "straight_queries",
+]
 
 GENERIC_TABLES = 20
 GENERIC_COLUMNS = 12  # but t00 has one for each other table, so that it can be the hub of a star of all
@@ -54,6 +62,20 @@ def straight_queries() -> Iterator[Query]:
         sql = _select(joins.tree(joins.tables, 0.25 * (number % 2)))
         if "STRAIGHT_JOIN" in sql:
             yield Query(f"straight-{number}", "straight joins", n, True, sql)
+
+
+def hinted_queries() -> Iterator[Query]:
+    """The queries of three to seven tables under a hint of join order or SELECT STRAIGHT_JOIN, drawn for each."""
+    for query in queries():
+        names = list(dict.fromkeys(re.findall(r"\bt\d\d\b", query.sql.partition(" WHERE ")[0])))
+        if not 3 <= query.tables <= 7 or len(names) < 3:
+            continue
+        rng = random.Random(f"hinted {query.name}")
+        hint = rng.choice(["JOIN_ORDER", "JOIN_PREFIX", "JOIN_SUFFIX", "JOIN_FIXED_ORDER", "STRAIGHT_JOIN"])
+        some = "" if hint == "JOIN_FIXED_ORDER" else ", ".join(rng.sample(names, rng.choice([2, 3])))
+        before = hint if hint == "STRAIGHT_JOIN" else f"/*+ {hint}({some}) */"
+        sql = query.sql.replace("SELECT", f"SELECT {before}", 1)
+        yield Query(f"hinted-{query.name}", "hints", query.tables, query.special, sql)
 
 
 def shared_queries() -> Iterator[Query]:
