@@ -136,6 +136,120 @@ TEST(RedoLog80, WhoAwaitsAGapSleepsUntilItIsClosed) {
   EXPECT_LT(m.cpu_ns(), 1'000'000U);
 }
 
+TEST(RedoLog80, WhoAwaitsAGapIsPromisedNothingWhenTheRunStops) {
+  SimMachine m(SimConfig{});
+  SimMachine::File file(m, "redo");
+  Log80<SimMachine> log(m, file, {.writer_threads = false});
+  // Large: the stop wakes both, and this one still copies when the other looks.
+  const std::vector<std::byte> large(100'000);
+  const std::vector<std::byte> small(100);
+  bool is_asked = false;
+  m.spawn("late", [&]() -> Task<> { co_await log.append_late(m, large, 10'000'000); });
+  m.spawn("waits", [&]() -> Task<> {
+    co_await m.sleep(1'000'000);
+    const Appended appended = co_await log.append(m, small, false);
+    const bool is_done = co_await log.write_up_to(m, appended.end_lsn, false);
+    EXPECT_FALSE(is_done);
+    EXPECT_LT(log.written_lsn(m), appended.end_lsn);
+    is_asked = true;
+  });
+  m.run_for(5'000'000);
+  EXPECT_TRUE(is_asked);
+}
+
+/// When a thread is told that awaits the first of two gaps, which is closed after 10 ms, beside one that awaits the second, which is
+/// closed after 400 ms. Nobody wakes for no reason.
+std::uint64_t told_of_the_first_gap_ns(std::uint64_t seed) {
+  SimConfig config;
+  config.cores_per_socket = 4;
+  config.seed = 2 * seed;
+  config.random_schedule = true;
+  SimMachine m(config);
+  SimMachine::File file(m, "redo");
+  Log80<SimMachine> log(m, file, {.writer_threads = false});
+  const std::vector<std::byte> bytes(100);
+  const Lsn first = kStartLsn + kHeaderBytes;
+  std::uint64_t told_ns = 0;
+  m.spawn("first gap", [&]() -> Task<> {
+    const Appended appended = co_await log.append_late(m, bytes, 10'000'000);
+    EXPECT_EQ(appended.start_lsn, first);
+  });
+  m.spawn("second gap", [&]() -> Task<> {
+    co_await m.sleep(3'000'000);
+    const Appended appended = co_await log.append_late(m, bytes, 400'000'000);
+    EXPECT_EQ(appended.end_lsn, first + 200);
+  });
+  m.spawn("awaits the second", [&]() -> Task<> {
+    co_await m.sleep(6'000'000);
+    co_await log.write_up_to(m, first + 200, false);
+  });
+  m.spawn("awaits the first", [&]() -> Task<> {
+    co_await m.sleep(6'000'000);
+    co_await log.write_up_to(m, first + 100, false);
+    told_ns = m.now();
+  });
+  m.run();
+  return told_ns;
+}
+
+TEST(RedoLog80, OfTwoWhoAwaitGapsNoneHidesTheOthersFromWhoClosesThem) {
+  // A wake-up that is lost comes with the timeout, after 100 ms.
+  for (std::uint64_t seed = 1; seed <= 300; ++seed)
+    ASSERT_LT(told_of_the_first_gap_ns(seed), 50'000'000U) << seed;
+}
+
+TEST(RedoLog80, TheWriterGivesUpItsCpuAfter1024WritesThoughThereIsMore) {
+  SimConfig config;
+  config.cores_per_socket = 1;
+  config.slice_ps = config.wakeup_granularity_ps = 1'000'000'000'000;
+  SimMachine m(config);
+  SimMachine::File file(m, "redo");
+  Log80<SimMachine> log(m, file, {.write_max_bytes = 512});
+  const std::vector<std::byte> bytes(kDataBytes);
+  log.spawn_threads(m);
+  // The gap in front keeps everything else from the writer until it is closed.
+  m.spawn("late", [&]() -> Task<> { co_await log.append_late(m, bytes, 1'000'000); });
+  m.spawn("client", [&]() -> Task<> {
+    for (int i = 0; i < 2000; ++i) co_await log.append(m, bytes, false);
+    co_await m.sleep(1'000'000);
+    EXPECT_EQ(file.writes(), 1024U);
+    m.stop();
+  });
+  m.run();
+}
+
+TEST(RedoLog80, OnlyTheWriterAndWhoReportsFollowLinks) {
+  SimConfig config;
+  config.cores_per_socket = 8;
+  config.pwrite_ps = 50'000'000'000;
+  SimMachine m(config);
+  SimMachine::File file(m, "redo");
+  Log80<SimMachine> log(m, file, {});
+  const std::vector<std::byte> bytes(100);
+  Lsn gap_ends = 0;
+  Lsn all_ends = 0;
+  log.spawn_threads(m);
+  m.spawn("written", [&]() -> Task<> { co_await log.append(m, bytes, false); });
+  m.spawn("gap", [&]() -> Task<> {
+    co_await m.sleep(1'000'000);
+    const Appended appended = co_await log.append_late(m, bytes, 5'000'000);
+    gap_ends = appended.end_lsn;
+  });
+  m.spawn("behind it", [&]() -> Task<> {
+    co_await m.sleep(2'000'000);
+    const Appended appended = co_await log.append(m, bytes, false);
+    all_ends = appended.end_lsn;
+  });
+  m.run_on(20'000'000);
+  ASSERT_GT(all_ends, gap_ends);
+  EXPECT_EQ(file.writes(), 0U) << "the writer is busy";
+  EXPECT_EQ(log.ready_lsn(m), gap_ends);
+  m.run_on(80'000'000);
+  EXPECT_EQ(log.ready_lsn(m), all_ends);
+  m.stop();
+  m.run();
+}
+
 TEST(LinkBuffer, TheTailWaitsForTheGapAndMayLagButNeverLeads) {
   SimMachine m(SimConfig{});
   LinkBuffer<SimMachine> links(16, 100);

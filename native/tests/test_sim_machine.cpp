@@ -695,6 +695,41 @@ TEST(Spins, LooksThatFindNothingAreOneEvent) {
   EXPECT_LT(m.events(), 10U);
 }
 
+TEST(Spins, ALookBehindAWriteIsAnEvent) {
+  const auto events_of = [](std::uint64_t writes) {
+    SimMachine m(two_far_cpus());
+    M::Word word;
+    m.spawn("spinner", [&]() -> Task<> {
+      co_await m.spin_until(word, at_least(writes), Spin{Spin::kForEver, 1});
+    });
+    m.spawn("writer", [&]() -> Task<> {
+      for (std::uint64_t i = 0; i < writes; ++i) {
+        m.work(7'000);
+        co_await m.add(word, 1);
+      }
+    });
+    m.run();
+    return m.events();
+  };
+  EXPECT_EQ(events_of(20) - events_of(10), 10U + 10U);  // the writes, and the looks
+}
+
+TEST(Spins, AreOverWithTheLookThatFindsWhatIsAwaited) {
+  SimMachine m(two_far_cpus());
+  M::Word word;
+  std::string who;
+  m.spawn("spinner", [&]() -> Task<> {
+    co_await m.spin_until(word, equals(1), Spin{Spin::kForEver, 10});
+    who = m.who_waits();
+  });
+  m.spawn("writer", [&]() -> Task<> {
+    m.work(100'000);
+    co_await m.store(word, 1);
+  });
+  m.run();
+  EXPECT_EQ(who.find("spinner 0 runs"), 0U) << who;
+}
+
 TEST(Spins, WhoOnlyLooksTakesTheLineAsOftenAsItLooks) {
   SimMachine m(four_sockets());
   M::Word word;
@@ -927,8 +962,9 @@ TEST(Timer, OfAnEmulatedDiskRunsFromTheCallOn) {
 }
 
 /// When a thread that computes for 100 us ends, beside one whose timer of 50 us goes off; both on one core, or on two.
-std::uint64_t end_beside_timers(std::uint32_t cores, Time interrupt_ps, std::uint32_t timers) {
-  SimConfig config = timers_only(1'000'000);
+std::uint64_t end_beside_timers(std::uint32_t cores, Time interrupt_ps, std::uint32_t timers,
+                                Time timer_ps = 1'000'000) {
+  SimConfig config = timers_only(timer_ps);
   config.cores_per_socket = cores;
   config.timer_interrupt_ps = interrupt_ps;
   config.slice_ps = 1'000'000'000'000;
@@ -956,6 +992,10 @@ TEST(TimerInterrupt, HoldsUpWhoComputesOnItsCpu) {
 
 TEST(TimerInterrupt, IsOneForAllThatGoOffMeanwhile) {
   EXPECT_EQ(end_beside_timers(1, 15'000'000, 3), end_beside_timers(1, 15'000'000, 1));
+}
+
+TEST(TimerInterrupt, IsNoneWhereTimersAreFree) {
+  EXPECT_EQ(end_beside_timers(1, 15'000'000, 1, 0), 100'000U);
 }
 
 TEST(TimerInterrupt, CostsOnAnIdleCpuWhatSettingTheNextOneDoes) {
