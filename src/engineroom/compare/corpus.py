@@ -1,6 +1,7 @@
 """What our tools make of statements that nobody here chose, and of statements as applications send them: an outcome for each.
 
-`data/statements` holds five applications' tables and statements that were written for this, and those of a real one, django-oscar. The statements of four public benchmarks are not the repository's
+`data/statements` holds seven applications' tables and statements that were written for this, and those of a real one, django-oscar. Those of
+`clinic` were written last and tried once: what was recorded is what came of them at first. The statements of four public benchmarks are not the repository's
 to give: `engineroom.compare.benchmarks` takes them from the packages that carry them. `python -m engineroom.compare.corpus` puts each
 statement through `explain` on 9.7 and `compare` on three versions, and writes what came of it to `data/statements/outcomes.csv`.
 """
@@ -44,7 +45,7 @@ __all__ = [
     "table",
 ]
 
-APPLICATIONS = ("shop", "forum", "firm", "crm", "blog", "oscar")
+APPLICATIONS = ("shop", "forum", "firm", "crm", "blog", "oscar", "lending", "clinic")
 MADE_ROWS = {"oscar": 20}  # per table, where the schema brings none
 TOOLS = ("explain", "compare")
 VERSIONS = ("5.7", "8.0.15", "9.7")
