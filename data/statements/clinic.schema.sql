@@ -28,4 +28,4 @@ INSERT INTO bill SELECT n, 1 + n * 29 % 240, IF(n % 5, n, NULL), '2024-02-05' + 
 CREATE TABLE bill_line (bill_id INT NOT NULL, line INT NOT NULL, what VARCHAR(10) NOT NULL, cents INT NOT NULL, PRIMARY KEY (bill_id, line));
 INSERT INTO bill_line SELECT a.n, b.n, ELT(b.n, 'visit', 'lab', 'drug'), 1000 + (a.n * 37 + b.n * 113) % 9000 FROM numbers a, numbers b WHERE a.n BETWEEN 1 AND 380 AND b.n BETWEEN 1 AND 3 AND (a.n + b.n) % 3 > 0;
 CREATE TABLE taggable (tag VARCHAR(12) NOT NULL, kind VARCHAR(12) NOT NULL, kind_id INT NOT NULL, PRIMARY KEY (tag, kind, kind_id), KEY (kind, kind_id));
-INSERT INTO taggable SELECT ELT(1 + n % 5, 'chronic', 'fall risk', 'vip', 'study', 'urgent'), IF(n % 3, 'patient', 'visit'), 1 + n * 13 % 240 FROM numbers WHERE n < 300;
+INSERT IGNORE INTO taggable SELECT ELT(1 + n % 5, 'chronic', 'fall risk', 'vip', 'study', 'urgent'), IF(n % 3, 'patient', 'visit'), 1 + n * 13 % 240 FROM numbers WHERE n < 300;
