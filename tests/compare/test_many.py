@@ -58,6 +58,19 @@ def test_the_table_has_a_line_per_digest_and_the_text_of_each():
     assert shown[3].split()[-6:] == ["refused", "-", "0.02", "nothing", "to", "compare"]
     assert "#1  SELECT ?" in shown
     assert "    MySQL 9.7 refuses the statement: no" in shown
+    assert "Results of 2 statements: 1 agree, 1 nothing to compare." in shown
+    assert any(line.startswith("last / first: CPU time of 9.7 by 5.7's.") for line in shown)
+    assert "  CREATE cannot be run again and again: CREATE TABLE t (n INT)" in shown
+
+
+def test_what_top_leaves_out_is_counted_and_not_listed():
+    chosen = many.choose(digests(SOME), most=1)
+    said = " ".join(" ".join(many._left_out(chosen)).split())
+    assert (
+        "1 further digest, since --top is 1. They took 0.2 s of the 1.3 s of all in the log. --top 2 measures all"
+        in said
+    )
+    assert "SELECT a FROM t" not in said
 
 
 @pytest.mark.live

@@ -306,6 +306,7 @@ def test_few_pairs_simplify_and_a_trace_that_is_too_long_is_refused(server, monk
     found = explain(server, star, DATABASE, most_pairs=30)
     assert found["pair_limit"] == 30
     assert found["blocks"][0]["simplification_steps"] > 0
+    assert found["blocks"][0]["events_equal"]
     assert "steps of simplification" in text(found)
     monkeypatch.setattr(explaining, "MOST_TRACE_BYTES", 10_000)
     found = explain(server, star, DATABASE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,7 @@ from engineroom.compare.slow_log import Digest
 __all__ = ["Chosen", "choose", "json_of", "text"]
 
 _WIDTH = 100
+_BEYOND_TOP = "--top is "
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ def choose(found: Sequence[Digest], most: int) -> Chosen:
         if not is_repeatable(each.statement):
             left_out.append((each, f"{word or 'it'} cannot be run again and again"))
         elif len(taken) == most:
-            left_out.append((each, f"--top is {most}"))
+            left_out.append((each, f"{_BEYOND_TOP}{most}"))
         else:
             taken.append(each)
     return Chosen(tuple(taken), tuple(left_out))
@@ -71,7 +73,7 @@ def text(chosen: Chosen, compared: Sequence[Comparison]) -> str:
             _row(i, each, found)
             for i, (each, found) in enumerate(zip(chosen.taken, compared, strict=True), start=1)
         ]
-        lines += ["Server CPU time per statement, medians:", *table(head, rows), ""]
+        lines += ["Server CPU time per statement, medians:", *table(head, rows), "", *_legend(compared), ""]
     for i, (each, found) in enumerate(zip(chosen.taken, compared, strict=True), start=1):
         lines += textwrap.wrap(
             f"#{i}  {each.digest}", _WIDTH, subsequent_indent="    ", max_lines=4, placeholder=" ..."
@@ -85,13 +87,50 @@ def text(chosen: Chosen, compared: Sequence[Comparison]) -> str:
             lines.append(
                 f"    {where}: {row_text(some[0]) if some else 'nothing among the rows that were kept'}"
             )
-    if chosen.left_out:
-        lines += ["", "Left out:"]
-        lines += [
-            "  " + textwrap.shorten(f"{why}: {each.digest}", _WIDTH, placeholder=" ...")
-            for each, why in chosen.left_out
-        ]
+    lines += _left_out(chosen)
     return "\n".join(line.rstrip() for line in lines)
+
+
+def _legend(compared: Sequence[Comparison]) -> list[str]:
+    """What the columns mean, and how many statements came to which result."""
+    counts = Counter(each.results for each in compared)
+    last, first = (compared[0].sides[i].version for i in (-1, 0))
+    return [
+        *textwrap.wrap(
+            f"last / first: CPU time of {last} by {first}'s. first again: {first} measured once more in the same turns, by its own; what "
+            "differs from 1 there is noise, and a ratio no further from 1 says nothing. A result is compared where two versions answer.",
+            _WIDTH,
+        ),
+        f"Results of {len(compared)} statements: "
+        + ", ".join(f"{n} {outcome}" for outcome, n in counts.most_common())
+        + ".",
+    ]
+
+
+def _left_out(chosen: Chosen) -> list[str]:
+    """Each digest that cannot be measured, and how many were not since --top is lower."""
+    unfit = [(each, why) for each, why in chosen.left_out if not why.startswith(_BEYOND_TOP)]
+    beyond = [each for each, why in chosen.left_out if why.startswith(_BEYOND_TOP)]
+    lines = ["", "Left out:"] if chosen.left_out else []
+    lines += [
+        "  " + textwrap.shorten(f"{why}: {each.digest}", _WIDTH, placeholder=" ...") for each, why in unfit
+    ]
+    if beyond:
+        n = len(chosen.taken) + len(beyond)
+        took = sum(each.log_s for each in beyond)
+        of_log = (
+            f" They took {took:.3g} s of the {took + sum(each.log_s for each in chosen.taken):.3g} s of all in the log."
+            if took
+            else ""
+        )
+        lines += textwrap.wrap(
+            f"{len(beyond)} further digest{'' if len(beyond) == 1 else 's'}, since --top is {len(chosen.taken)}.{of_log} "
+            f"--top {n} measures all; --format json lists them.",
+            _WIDTH,
+            initial_indent="  ",
+            subsequent_indent="  ",
+        )
+    return lines
 
 
 def _row(number: int, each: Digest, found: Comparison) -> list[str]:

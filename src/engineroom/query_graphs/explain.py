@@ -6,7 +6,7 @@ import contextlib
 import itertools
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from engineroom import sql_text
@@ -294,9 +294,9 @@ def _block(planned: Planned, sql: str | None) -> dict[str, Any]:
         "simplification_steps": planned.steps or 0,
         "graph_built_by_us_is_equal": is_built,
         "reader_refused": why_not,
-        "events_equal": mine == theirs,
-        "events_equal_but_for_sides": [_without_sides(event) for event in mine]
-        == [_without_sides(event) for event in theirs],
+        "events_equal": _in_order(mine, planned) == _in_order(theirs, planned),
+        "events_equal_but_for_sides": _in_order(map(_without_sides, mine), planned)
+        == _in_order(map(_without_sides, theirs), planned),
         "counters": {name: int(value) for name, value in found.counters.items()},
         "pairs": [
             {"left": graphs.nodes_of(left), "right": graphs.nodes_of(right), "edge": edge}
@@ -332,6 +332,11 @@ def _our_plan(planned: Planned, graph: Graph, rows: Sequence[float]) -> dict[str
         "hint_hashes_others": hashes_others(found) if hint else [],
         "repeats_an_alias": planned.repeats_an_alias,
     }
+
+
+def _in_order(events: Iterable[tuple[Any, ...]], planned: Planned) -> list[tuple[Any, ...]]:
+    """The events as they came; of a simplified graph sorted, since the order of its edges depends on the way by which it was simplified."""
+    return list(events) if planned.steps is None else sorted(events)
 
 
 def _without_sides(event: tuple[Any, ...]) -> tuple[Any, ...]:
