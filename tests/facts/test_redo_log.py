@@ -100,6 +100,28 @@ def test_a_server_leads_where_no_repeat_of_the_other_reaches_it():
     assert "not counted" in redo_log.switched_said(table.drop(columns="transactions"))
 
 
+def test_transactions_with_and_without_log_threads_are_shown_side_by_side(made):
+    columns = "concurrency series repeat transactions"
+    rows = [
+        (n, f"9.7_writer_threads_{how}", repeat, transactions)
+        for n, how, seen in (
+            (1, "on", (10, 20, 30)),
+            (1, "off", (30, 40, 60)),
+            (50, "on", (8, 8, 8)),
+            (50, "off", (4, 4, 4)),
+        )
+        for repeat, transactions in enumerate(seen)
+    ]
+    run = made("fig-7-06", "live", columns, *rows, (1, "flushes", 0, 7))
+    shown = redo_log.on_and_off(run).rows
+    assert shown.to_numpy().tolist() == [
+        [1, "20 (10 to 30)", "40 (30 to 60)", "2.00"],
+        [50, "8 (8 to 8)", "4 (4 to 4)", "0.50"],
+    ]
+    not_counted = run.with_table(run.table.drop(columns="transactions"))
+    assert redo_log.on_and_off(not_counted).rows.empty
+
+
 def test_variations_in_which_the_verdict_flips_are_counted(made):
     same, other = (2, 8, 3, 1.5, 0.75), (5, 1, 1, 1, 1)
     flips = [varied("wake_ps", 1.5, other), varied("load.away_ns", 1.5, other)]

@@ -16,6 +16,7 @@ from engineroom.experiments.redo_log import live
 from engineroom.experiments.redo_log.designs import SERIES
 from engineroom.facts import Facts, Range, fact, span
 from engineroom.figures.compared import KNOWN_PERCENT, WIDTH
+from engineroom.figures.drawing import origin_of
 from engineroom.figures.redo_log import num_deg_3
 from engineroom.figures.table import Table
 from engineroom.ledger import verdicts
@@ -112,6 +113,7 @@ class Live(Facts):
     peak_clients: int = fact()
     switched: str = fact()
     crowd: str = fact()
+    on_and_off: Table
 
     @classmethod
     def of(cls, run: Run, *, first: Run) -> Live:
@@ -126,6 +128,7 @@ class Live(Facts):
             peak_clients=int(per_txn["flushes"].idxmax()),
             switched=switched_said(run.table),
             crowd=crowd_said(per_txn, run.table),
+            on_and_off=on_and_off(run),
         )
 
 
@@ -151,6 +154,31 @@ def switched_said(table: pd.DataFrame) -> str:
         f"with {named(~leads & ~trails)} the repeats overlap" if (~leads & ~trails).any() else "",
     ]
     return "; ".join(filter(None, said))
+
+
+def on_and_off(run: Run) -> Table:
+    """Transactions in runs of equal length on 9.7 with its log threads on and off; no rows where they were not counted."""
+    counted = run.table if "transactions" in run.table else run.table.head(0).assign(transactions=0)
+    committed = counted.groupby(["concurrency", "series"])["transactions"].agg(["min", "median", "max"])
+    sides = {how: f"9.7_writer_threads_{how}" for how in ("on", "off")}
+    rows = [
+        {
+            "clients": n,
+            **{
+                f"log threads {how}": "{median:,.0f} ({min:,.0f} to {max:,.0f})".format(
+                    **committed.loc[n, name]
+                )
+                for how, name in sides.items()
+            },
+            "off over on": f"{committed.loc[n, sides['off']]['median'] / committed.loc[n, sides['on']]['median']:.2f}",
+        }
+        for n in committed.index.unique("concurrency")
+    ]
+    return Table(
+        pd.DataFrame(rows, columns=["clients", "log threads on", "log threads off", "off over on"]),
+        "Transactions committed on 9.7.4 in runs of equal length: median and range of the repeats.",
+        origin_of(run),
+    )
 
 
 def crowd_said(per_txn: pd.Series[float], table: pd.DataFrame) -> str:
