@@ -1,11 +1,15 @@
-"""Our own redo log against the least that an append can be, its group commit against the disk, and what a commit costs two threads."""
+"""Our own redo log against the least that an append can be, its group commit against the disk, what a commit costs two threads, and how
+long a reader waits for the chapter's simulated figures."""
 
 from __future__ import annotations
 
+import resource
 import time
 from typing import Any
 
 from engineroom.bench import Row, Sitting, row
+from engineroom.experiments import redo_log
+from engineroom.simulating.executors import processes
 
 __all__ = ["bench"]
 
@@ -19,12 +23,21 @@ REPEATS = 9
 CLIENTS = 16
 FSYNC_NS = 5_000_000
 MILLION = 1_000_000
+# Those that a reader is most likely to simulate again, with all their seeds.
+FIGURES = {
+    "7-1": redo_log.throughput_engine_sim,
+    "7-2": redo_log.load_time_sim,
+    "7-4": redo_log.where_time_goes_sim,
+    "7-6": redo_log.flushes_sim,
+}
+PROCESSORS = 2
+FIGURE_S = 30.0
 
 
 def bench(sitting: Sitting) -> list[Row]:
     """All goals of the chapter. What is compared takes turns, and the best of the repeats counts: others' load only adds."""
-    sitting.bar.reset(total=4 * APPEND_REPEATS + 2 * REPEATS + 3)
-    return [*_append(sitting), _group_commit(sitting), _commit_cost(sitting)]
+    sitting.bar.reset(total=4 * APPEND_REPEATS + 2 * REPEATS + 3 + len(FIGURES))
+    return [*_append(sitting), _group_commit(sitting), _commit_cost(sitting), *_figures(sitting)]
 
 
 def _append(sitting: Sitting) -> list[Row]:
@@ -110,7 +123,6 @@ def _commit_cost(sitting: Sitting) -> Row:
     A commit's time is what it adds to the work between two commits.
     """
     from engineroom import _native
-    from engineroom.experiments.redo_log import BETWEEN_COMMITS_NS
 
     with_work: dict[str, list[float]] = {"5.7": [], "8.0, writer threads off": []}
     alone: list[float] = []
@@ -121,7 +133,7 @@ def _commit_cost(sitting: Sitting) -> Row:
                 threads=2,
                 commits_per_thread=COMMITS // 2,
                 mtr_bytes=RECORD_BYTES,
-                work_ns=BETWEEN_COMMITS_NS,
+                work_ns=redo_log.BETWEEN_COMMITS_NS,
             )
             values.append(seen["elapsed_ns"] / COMMITS)
             alone.append(seen["work_elapsed_ns"] / COMMITS)
@@ -139,3 +151,35 @@ def _commit_cost(sitting: Sitting) -> Row:
         goal=1.0,
         condition=sitting.is_quiet,
     )
+
+
+def _figures(sitting: Sitting) -> list[Row]:
+    """Seconds until a simulated figure is there, once: what is simulated is the same each time."""
+    rows = []
+    cpu_s: dict[str, float] = {}
+    for name, simulate in FIGURES.items():
+        start_s, cpu_before_s = time.perf_counter(), _cpu_of_children_s()
+        with processes(PROCESSORS) as executor:
+            simulate(executor=executor)
+        took_s = time.perf_counter() - start_s
+        cpu_s[name] = _cpu_of_children_s() - cpu_before_s
+        rows.append(
+            row(
+                f"figure {name} simulated, three seeds on {PROCESSORS} processors (a quiet machine)",
+                ours=took_s,
+                unit="wall s",
+                ratio=took_s,
+                side="<=",
+                goal=FIGURE_S,
+                condition=sitting.is_quiet,
+            )
+        )
+        sitting.bar.update()
+    sitting.notes["simulated figures, CPU s"] = cpu_s
+    return rows
+
+
+def _cpu_of_children_s() -> float:
+    """Of processes that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
