@@ -88,13 +88,15 @@ def linger(seconds):
 
 if __name__ == "__main__":
     with local_cluster(1) as executor:
-        print(*sweep(linger, [{"seconds": 30}], executor=executor))
+        print(*sweep(linger, [{"seconds": 8}], executor=executor))
 """
 
 
 @pytest.mark.slow
 def test_a_cluster_that_ends_slowly_says_nothing_in_a_notebook(tmp_path):
-    """What a cell writes to stderr is a warning of the book. A busy computer ends its processes as late as this one."""
+    """What a cell writes to stderr is a warning of the book. A busy computer ends its processes as late as this one: Dask warns of
+    a worker's process that has not ended after four seconds.
+    """
     script = tmp_path / "ends_slowly.py"
     script.write_text(ENDS_SLOWLY)
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)

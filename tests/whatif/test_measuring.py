@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 from engineroom import servers
 from engineroom.errors import EngineRoomError
+from engineroom.measuring import counters
 from engineroom.measuring.command_clock import clocked, commands_of
 from engineroom.measuring.thread_clock import ThreadClock, thread_of
 from engineroom.whatif import measuring
@@ -186,7 +187,10 @@ def test_a_server_whose_thread_is_not_here_is_refused(server, tmp_path):
 
 
 @pytest.mark.live
-def test_a_busy_server_is_refused(server):
+def test_a_busy_server_is_refused(server, monkeypatch):
+    monkeypatch.setattr(
+        counters, "_UNTIL_PURGED_S", 1
+    )  # purge will not come to an end, however long one waits
     ends = threading.Event()
 
     def write():

@@ -28,6 +28,7 @@ _INSTRUMENTS = "UPDATE performance_schema.setup_instruments SET enabled = '{enab
 _STATUS = "SHOW GLOBAL STATUS WHERE Variable_name IN ('Innodb_log_write_requests', 'Innodb_buffer_pool_read_requests')"
 _MOST_RESTS = 200
 _STILL_S = 0.003
+_UNTIL_PURGED_S = 30
 
 
 def moved(before: Mapping[str, int], after: Mapping[str, int], *, ends: bool) -> dict[str, int]:
@@ -87,10 +88,10 @@ class Counters:
         return self.read()
 
     def _until_purged(self) -> None:
-        """Wait until the server has put away what the first pass left, for half a minute at most."""
+        """Wait until the server has put away what the first pass left, for `_UNTIL_PURGED_S` at most."""
         still = 0
         before = self._of_server()
-        for _ in range(300):
+        for _ in range(10 * _UNTIL_PURGED_S):
             time.sleep(0.1)
             after = self._of_server()
             # On a busy machine nothing may move for long although purge has not come to its work yet.
