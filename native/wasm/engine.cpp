@@ -21,6 +21,7 @@ namespace {
 using namespace engineroom;
 using namespace engineroom::engine;
 using machine::SimMachine;
+using SmallClients = Clients<SimMachine, OfLoad, false>;
 
 constexpr std::uint64_t kPieceNs = 500'000;
 constexpr std::uint64_t kLongestNs = 500'000'000;
@@ -88,7 +89,7 @@ redo_log::LogConfig log_config() {
 }
 
 /// Virtual time until so many transactions, or so many events, or the longest time.
-std::uint64_t run_for(SimMachine& m, const Clients<SimMachine>& clients, std::uint64_t transactions,
+std::uint64_t run_for(SimMachine& m, const SmallClients& clients, std::uint64_t transactions,
                       std::uint64_t events) {
   const std::uint64_t last_event = m.events() + events;
   const std::uint64_t last_transaction = clients.transactions() + transactions;
@@ -153,7 +154,7 @@ const char* run(std::uint32_t redo, std::uint32_t locks, std::uint32_t trx_sys, 
 
   SimMachine m(machine_of(sockets, cores, threads));
   SimMachine::File file(m, "redo", machine::Bytes::counted);
-  Clients<SimMachine> all(m, file, parts, load, demands);
+  SmallClients all(m, file, parts, load, demands);
   all.spawn(m);
   const std::uint64_t warmup_ns = run_for(m, all, clients, kWarmupEvents);
   const machine::Totals before = m.totals();

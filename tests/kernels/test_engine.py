@@ -331,3 +331,56 @@ def test_what_does_not_fit_is_refused_with_what_was_received(
     }
     with pytest.raises(ValueError, match=says):
         kernel.simulate(**given)
+
+
+BINLOGS = ("5.5", "5.6", "5.7.6")
+# What only waits where there is a binary log: by performance_schema's names, but for the mutex of 5.5's engine.
+STAGES = {"LOCK_log", "LOCK_sync", "LOCK_commit", "LOCK_done", "COND_done", "prepare_commit_mutex"}
+
+
+@pytest.mark.parametrize("binlog", BINLOGS)
+def test_commits_wait_where_their_design_of_the_binlog_has_them_wait(binlog: str) -> None:
+    load = {**SYSBENCH, "clients": 16, "away_ns": 0, "transactions": 20}
+    seen = simulate(load, engine={"binlog": binlog})
+    waits = {wait["name"] for wait in seen["waits"]} & STAGES
+    if binlog == "5.5":
+        assert "prepare_commit_mutex" in waits
+        assert "COND_done" not in waits
+        assert seen["sync_groups"] == seen["commits"]
+    else:
+        assert {"COND_done", "LOCK_log"} <= waits
+        assert "prepare_commit_mutex" not in waits
+        assert seen["sync_groups"] < seen["commits"] / 2
+    # The first file's header is synced besides.
+    assert seen["binlog_fsyncs"] == seen["sync_groups"] + 1
+    assert seen["binlog_bytes"] > seen["changes"] * 2 * 180
+    off = simulate(load)
+    assert not {wait["name"] for wait in off["waits"]} & STAGES
+    assert (off["binlog_fsyncs"], off["binlog_bytes"], off["flush_groups"]) == (0, 0, 0)
+
+
+def test_durability_of_both_logs_is_set_as_on_a_server() -> None:
+    load = {**SYSBENCH, "clients": 1, "transactions": 30}
+
+    def fsyncs(**commit: int) -> tuple[int, int]:
+        engine = {"binlog": "5.7.6", "redo": "8.0, writer threads off"}
+        seen = simulate(load, engine=engine, commit=commit)
+        return seen["fsyncs"], seen["binlog_fsyncs"]
+
+    assert fsyncs() == (30, 31)
+    assert fsyncs(sync_binlog=10) == (30, 4)
+    assert fsyncs(sync_binlog=0) == (30, 1)
+    assert fsyncs(flush_log_at_trx_commit=2) == (0, 31)
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({"engine": {"binlog": "4.0"}}, "4.0"),
+        ({"engine": {"binlog": "5.6", "has_redo": False}}, "has_redo is off"),
+        ({"engine": {"binlog": "5.6"}, "commit": {"flush_log_at_trx_commit": 3}}, "flush_log_at_trx_commit"),
+    ],
+)
+def test_a_binlog_that_does_not_fit_is_refused(changed: dict[str, Any], says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        simulate({**SYSBENCH, "clients": 1}, **changed)

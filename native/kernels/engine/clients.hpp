@@ -26,17 +26,21 @@ struct OfLoad {
   std::size_t most_mtr_bytes() const { return 1; }  // all demands stand in the table
 };
 
-template <Machine M, typename Drawn = OfLoad>
+template <Machine M, typename Drawn = OfLoad, bool is_whole = true>
 class Clients {
  public:
+  using Engine = engine::Engine<M, group_commit::Sound, group_commit::NoWatch, is_whole>;
+  using NewFile = typename Engine::NewFile;
+
   Clients(M& m, typename M::File& file, const Parts& parts, const LoadConfig& load, const Demands& demands,
-          std::uint64_t seed = 1) requires std::same_as<Drawn, OfLoad>
+          std::uint64_t seed = 1, NewFile new_binlog = {}) requires std::same_as<Drawn, OfLoad>
       : Clients(m, file, parts, load, demand_table(load.kind, demands), OfLoad{load},
-                load.kind == LoadKind::tpcc ? load.warehouses * kDistricts : 0, seed) {}
+                load.kind == LoadKind::tpcc ? load.warehouses * kDistricts : 0, seed, std::move(new_binlog)) {
+  }
   /// Transactions of a mix: of the load only clients, transactions, away_ns and client_ns count.
   Clients(M& m, typename M::File& file, const Parts& parts, const LoadConfig& load, Drawn drawn,
-          std::uint64_t seed = 1)
-      : Clients(m, file, parts, load, DemandTable{}, std::move(drawn), 0, seed) {}
+          std::uint64_t seed = 1, NewFile new_binlog = {})
+      : Clients(m, file, parts, load, DemandTable{}, std::move(drawn), 0, seed, std::move(new_binlog)) {}
 
   void spawn(M& m) {
     engine_.spawn_threads(m);
@@ -75,15 +79,16 @@ class Clients {
     }
     return all;
   }
-  const Engine<M>& engine() const { return engine_; }
+  const Engine& engine() const { return engine_; }
 
  private:
   Clients(M& m, typename M::File& file, const Parts& parts, const LoadConfig& load,
-          const DemandTable& demands, Drawn drawn, std::uint64_t districts, std::uint64_t seed)
+          const DemandTable& demands, Drawn drawn, std::uint64_t districts, std::uint64_t seed,
+          NewFile new_binlog)
       : load_(load),
         demands_(demands),
         drawn_(std::move(drawn)),
-        engine_(m, file, parts, districts, most_mtr_bytes(), seed),
+        engine_(m, file, parts, districts, most_mtr_bytes(), seed, std::move(new_binlog)),
         done_(load.clients),
         statement_(m.site("statement")) {
     for (std::uint32_t i = 0; i < load.clients; ++i) sessions_.push_back(std::make_unique<Session<M>>(m, i));
@@ -122,7 +127,7 @@ class Clients {
   Task<Outcome> attempt(M& m, Session<M>& s, const Script& script) {
     bool has_begun = false;
     for (const Step& step : script.steps) {
-      if (Engine<M>::leaves_out(s, step)) continue;
+      if (Engine::leaves_out(s, step)) continue;
       if (!step.is_next_of_statement) co_await away(m);
       if (m.stopping()) co_return Outcome::stopping;
       machine::Scope<M> doing(m, statement_);
@@ -165,7 +170,7 @@ class Clients {
   LoadConfig load_;
   DemandTable demands_;
   Drawn drawn_;
-  Engine<M> engine_;
+  Engine engine_;
   std::vector<std::unique_ptr<Session<M>>> sessions_;
   std::vector<sessions::Counts> done_;
   machine::Site statement_;

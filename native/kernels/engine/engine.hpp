@@ -1,11 +1,12 @@
-// A whole engine on one machine: row locks, the transaction system and the redo log, each in the design that is chosen or not
-// there at all.
+// A whole engine on one machine: row locks, the transaction system, the redo log and the binary log, each in the design that is
+// chosen or not there at all.
 //
 // Models      the way of a transaction through InnoDB at READ COMMITTED: a view for each consistent read (trx_sys), intention
 //             and row locks with their waits and deadlocks (lock_sys), what makes an implicit lock explicit, mini-transactions
-//             and the flush at commit (redo), the rollback of a deadlock's victim
-// Leaves out  the buffer pool, the binary log. With one, locks are held until a commit is durable:
-//             `durable_first` does that with the redo log's flush alone. Gaps: nobody locks any
+//             and the flush at commit (redo), the rollback of a deadlock's victim; with a binary log the stages of its group
+//             commit (group_commit/stages.hpp), whose leader ends the transactions of its followers and lets their rows go
+// Leaves out  the buffer pool. Without a binary log, `durable_first` holds locks until the redo log's
+//             flush as one does. The rows that the binary log gets are all alike. Gaps: nobody locks any
 // Cost        with one client some 5 events per latch: 580 per transaction of sysbench, 1,130 of TPC-C; in a crowd what waits and
 //             spins comes on top
 //
@@ -13,11 +14,14 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <variant>
@@ -25,8 +29,13 @@
 
 #include "common/described.hpp"
 #include "common/require.hpp"
+#include "engine/binlog.hpp"
 #include "engine/load.hpp"
 #include "engine/purge.hpp"
+#include "group_commit/commit_config.hpp"
+#include "group_commit/rules.hpp"
+#include "group_commit/stages.hpp"
+#include "group_commit/watch.hpp"
 #include "lock_sys/latches.hpp"
 #include "lock_sys/lock_config.hpp"
 #include "lock_sys/lock_sys.hpp"
@@ -52,6 +61,7 @@ struct EngineConfig {
   bool has_redo = true;
   bool has_purge = false;
   redo_log::Design redo = redo_log::Design::log_8_0;
+  Binlog binlog = Binlog::off;
   bool durable_first = true;
   std::uint64_t flush_every = 1;
   std::uint64_t dirty_percent = 30;
@@ -70,17 +80,25 @@ constexpr auto described(options::Of<EngineConfig>) {
           options::option<&C::has_purge>("has_purge",
                                          "off: nothing is left of a commit that has to be purged"),
           options::option<&C::redo>("redo", "the design of the redo log"),
+          options::option<&C::binlog>("binlog", "the design of the commit with a binary log, or off"),
           options::option<&C::durable_first>("durable_first",
-                                             "row locks are held until the commit is durable, as with a "
-                                             "binary log; off: they are let go before"),
-          options::option<&C::flush_every>(
-              "flush_every", "so many transactions of a client to one that waits for the disk; 0: none does"),
+                                             "without a binary log: row locks are held until the commit is "
+                                             "durable, as with one; off: they are let go before"),
+          options::option<&C::flush_every>("flush_every",
+                                           "without a binary log: so many transactions of a client to one "
+                                           "that waits for the disk; 0: none does"),
           options::option<&C::dirty_percent>("dirty_percent", {.most = 100},
                                              "of the mini-transactions make a clean page dirty"),
           options::option<&C::undo_ns>("undo_ns", "taking back one changed row, always the same"),
           options::option<&C::undo_bytes>("undo_bytes", {.least = 1, .most = kMostMtrBytes},
                                           "redo of taking it back"),
       });
+}
+inline void check_together(const EngineConfig& config) {
+  if (config.binlog == Binlog::off || config.has_redo) return;
+  refuse("a binlog of " + std::string(names::of(config.binlog)) +
+         " has an engine whose transactions are prepared in its redo, and has_redo is off: set it, or "
+         "binlog to off");
 }
 
 /// All parts of an engine.
@@ -89,6 +107,8 @@ struct Parts {
   lock_sys::LockConfig locks{};
   transactions::TrxSysConfig trx_sys{};
   redo_log::LogConfig log{};
+  /// Of a commit with a binary log: its `commit_bytes`, `commit_ns` and `changed_rows` are what the transactions say.
+  group_commit::CommitConfig commit{};
   PurgeConfig purge{};
   /// Of whoever uses the library; empty: the policy of `locks`.
   lock_sys::Order order{};
@@ -141,7 +161,9 @@ struct Session {
   static constexpr std::uint64_t kNone = UINT64_MAX;
 };
 
-template <Machine M>
+/// `is_whole` off: neither a binary log nor purge is compiled, for a small build.
+template <Machine M, typename Rules = group_commit::Sound, typename Watch = group_commit::NoWatch,
+          bool is_whole = true>
 class Engine {
   template <template <typename, typename> typename Latches>
   using LockSys = lock_sys::LockSys<M, Latches>;
@@ -150,27 +172,38 @@ class Engine {
 
  public:
   using S = Session<M>;
+  using NewFile = typename group_commit::BinlogFiles<M>::NewFile;
 
-  /// Refuses mini-transactions for which the log would never have room. `seed` is for a policy that draws.
+  /// Refuses mini-transactions for which the log would never have room, and a binary log without files. `seed` is for a policy that
+  /// draws.
   Engine(M& m, typename M::File& file, const Parts& parts, std::uint64_t districts,
-         std::size_t most_mtr_bytes, std::uint64_t seed)
+         std::size_t most_mtr_bytes, std::uint64_t seed, NewFile new_binlog = {}, Watch watch = {},
+         Rules rules = {})
       : config_(parts.engine),
+        commit_(parts.commit),
         trx_sys_(m, parts.trx_sys),
         orders_(static_cast<std::size_t>(districts)),
-        group_(std::max(most_mtr_bytes, static_cast<std::size_t>(config_.undo_bytes))),
+        group_(std::max({most_mtr_bytes, static_cast<std::size_t>(config_.undo_bytes),
+                         config_.binlog == Binlog::off ? 0 : parts.commit.prepare_bytes})),
         row_lock_(m.site("row_lock")),
         mtr_commit_(m.site("mtr_commit")),
         write_up_to_(m.site("log_write_up_to")),
         rollback_(m.site("rollback")) {
     if (config_.has_row_locks) make_locks(m, parts, seed);
     if (config_.has_redo) make_log(m, file, parts.log);
-    if (config_.has_purge) make_purge(m, parts);
+    if constexpr (is_whole) {
+      if (config_.has_purge) make_purge(m, parts);
+      if (config_.binlog != Binlog::off) make_stages(m, std::move(new_binlog), std::move(watch), rules);
+    }
   }
 
   void spawn_threads(M& m) {
     if (locks_) std::visit([&](auto& locks) { locks.spawn_threads(m); }, *locks_);
     if (log_) std::visit([&](auto& log) { log.spawn_threads(m); }, *log_);
-    if (purge_) purge_->spawn_threads(m);
+    if constexpr (is_whole) {
+      if (purge_) purge_->spawn_threads(m);
+      if (stages_) stages_->spawn_threads(m);
+    }
   }
 
   Task<> begin(M& m, S& s) {
@@ -234,15 +267,19 @@ class Engine {
   Task<bool> commit(M& m, S& s, const Demand& demand) {
     m.work(machine::exponential(m.random(), demand.computing_ns));
     const bool has_changed = s.locks.undo_no > 0;
+    if constexpr (is_whole) {
+      if (has_changed && stages_) {
+        const bool is_acknowledged = co_await commit_in_stages(m, s, demand);
+        co_return is_acknowledged;
+      }
+    }
     bool is_done = true;
     if (has_changed) is_done = co_await mini_transactions(m, s, demand);
     const bool flushes = has_changed && config_.flush_every > 0 &&
                          (s.number + 1) % config_.flush_every == 0 && log_.has_value();
     if (is_done && flushes && config_.durable_first) is_done = co_await flush(m, s);
     if (!is_done) co_return false;
-    for (const auto& [district, order] : s.deliveries) {
-      orders_of(district).delivered = std::max(orders_of(district).delivered, order + 1);
-    }
+    set_delivered(s);
     co_await end(m, s, has_changed);
     if (flushes && !config_.durable_first) is_done = co_await flush(m, s);
     ++s.number;
@@ -274,6 +311,20 @@ class Engine {
   }
   PurgeCounts purge_counts() const { return purge_ ? purge_->counts() : PurgeCounts{}; }
   const Purge<M>* purge() const { return purge_ ? &*purge_ : nullptr; }
+  BinlogCounts binlog_counts() const requires is_whole {
+    if (!stages_) return {};
+    const auto files = stages_->binlog().counted();
+    const group_commit::StageCounters& stages = stages_->counters();
+    return {.fsyncs = files.fsyncs,
+            .writes = files.writes,
+            .written_bytes = files.written_bytes,
+            .flush_groups = stages.flush_groups,
+            .sync_groups = stages.sync_groups,
+            .commit_groups = stages.commit_groups};
+  }
+  Lsn flushed_lsn(M& m) const {
+    return std::visit([&](const auto& log) { return log.flushed_lsn(m); }, *log_);
+  }
   const transactions::TrxSys<M>& trx_sys() const { return trx_sys_; }
   /// Calls body(const lock_sys::Lock&) for each lock object.
   template <typename Body>
@@ -332,6 +383,76 @@ class Engine {
     }
     const auto write = [this](M& on, std::uint64_t bytes) { return write_redo(on, bytes); };
     purge_.emplace(m, trx_sys_, parts.trx_sys.latches, parts.purge, write);
+  }
+
+  // The binary log.
+
+  /// A transaction in the stages, of which whoever leads knows all that ending it takes.
+  struct Member : group_commit::Ticket {
+    S* session = nullptr;
+    const Demand* demand = nullptr;
+  };
+  /// The log in whichever design, and the engine, as the stages ask for them.
+  struct AnyLog {
+    Engine& engine;
+
+    Task<redo_log::Appended> append(M& m, std::span<const std::byte> group, bool dirties) {
+      return std::visit([&](auto& log) { return log.append(m, group, dirties); }, *engine.log_);
+    }
+    Task<bool> write_up_to(M& m, Lsn lsn, bool flush) {
+      return std::visit([&](auto& log) { return log.write_up_to(m, lsn, flush); }, *engine.log_);
+    }
+    Task<Lsn> end_lsn(M& m) {
+      return std::visit([&](auto& log) { return log.end_lsn(m); }, *engine.log_);
+    }
+  };
+  struct Participant {
+    Engine& engine;
+
+    Task<redo_log::Appended> prepare(M& m, group_commit::Ticket& ticket) {
+      return engine.prepare(m, static_cast<Member&>(ticket));
+    }
+    Task<redo_log::Appended> commit(M& m, group_commit::Ticket& ticket) {
+      return engine.commit_in_engine(m, static_cast<Member&>(ticket));
+    }
+  };
+  using Stages = group_commit::Stages<M, AnyLog, Participant, Rules, Watch>;
+
+  void make_stages(M& m, NewFile new_binlog, Watch watch, Rules rules) {
+    check_together(config_);
+    if (!new_binlog) refuse("an engine with a binlog needs files for it: pass new_binlog");
+    any_log_.emplace(*this);
+    stages_ = std::make_unique<Stages>(m, design_of(config_.binlog), commit_, *any_log_, Participant{*this},
+                                       std::move(new_binlog), kMostClients, std::move(watch), rules);
+  }
+
+  Task<bool> commit_in_stages(M& m, S& s, const Demand& demand) {
+    const auto member = std::make_shared<Member>();
+    member->xid = ++last_xid_;
+    member->changed_rows = s.locks.undo_no;
+    member->session = &s;
+    member->demand = &demand;
+    const bool is_done = co_await stages_->commit(m, member);
+    s.number += is_done ? 1 : 0;
+    s.counts.commits += is_done ? 1 : 0;
+    co_return is_done;
+  }
+  Task<redo_log::Appended> prepare(M& m, Member& member) {
+    S& s = *member.session;
+    m.work(commit_.prepare_ns);
+    const bool is_done = co_await append(m, s, commit_.prepare_bytes);
+    if (is_done && config_.has_trx_sys) co_await trx_sys_.prepare_commit(m, s.trx);
+    co_return redo_log::Appended{.done = is_done, .end_lsn = s.end_lsn};
+  }
+  /// By its session, or by whoever leads.
+  Task<redo_log::Appended> commit_in_engine(M& m, Member& member) {
+    S& s = *member.session;
+    const bool is_done = co_await mini_transactions(m, s, *member.demand);
+    if (is_done) {
+      set_delivered(s);
+      co_await end(m, s, true);
+    }
+    co_return redo_log::Appended{.done = is_done, .end_lsn = s.end_lsn};
   }
 
   // Rows.
@@ -433,6 +554,11 @@ class Engine {
     s.oldest = district.delivered;
     s.is_delivered = district.delivered >= district.next;  // there is none
   }
+  void set_delivered(const S& s) {
+    for (const auto& [district, order] : s.deliveries) {
+      orders_of(district).delivered = std::max(orders_of(district).delivered, order + 1);
+    }
+  }
   void deliver(S& s, std::uint64_t district) {
     s.is_delivered = orders_of(district).delivered > s.oldest;
     if (!s.is_delivered) s.deliveries.emplace_back(district, s.oldest);
@@ -479,13 +605,17 @@ class Engine {
     co_return is_done;
   }
 
+  Task<> commit_in_trx_sys(M& m, S& s) {
+    if constexpr (is_whole) {
+      if (purge_) return purge_->commit(m, s.trx, s.locks.undo_no);
+    }
+    return trx_sys_.commit(m, s.trx);
+  }
   /// First out of the sets that views copy, then out of the queues.
   Task<> end(M& m, S& s, bool commits) {
     if (config_.has_trx_sys) {
-      if (commits && purge_) {
-        co_await purge_->commit(m, s.trx, s.locks.undo_no);
-      } else if (commits) {
-        co_await trx_sys_.commit(m, s.trx);
+      if (commits) {
+        co_await commit_in_trx_sys(m, s);
       } else if (s.trx.is_listed) {
         co_await trx_sys_.roll_back(m, s.trx);
       } else {
@@ -498,10 +628,14 @@ class Engine {
   }
 
   EngineConfig config_;
+  group_commit::CommitConfig commit_;
   transactions::TrxSys<M> trx_sys_;
   std::optional<Locks> locks_;
   std::optional<Log> log_;
   std::optional<Purge<M>> purge_;
+  std::optional<AnyLog> any_log_;
+  std::conditional_t<is_whole, std::unique_ptr<Stages>, std::nullptr_t> stages_ = nullptr;
+  std::atomic<std::uint64_t> last_xid_ = 0;
   std::vector<District> orders_;
   std::unordered_map<std::uint64_t, Writer> writers_;
   std::vector<std::byte> group_;

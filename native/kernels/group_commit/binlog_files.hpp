@@ -47,7 +47,8 @@ class BinlogFiles {
   Task<bool> append(M& m, Ticket& ticket) {
     ticket.gtid = ++gtids_;
     const std::size_t before = cache_.size();
-    events_.append(cache_, position_ + before, ticket.gtid, ticket.xid);
+    const std::uint64_t rows = ticket.changed_rows > 0 ? ticket.changed_rows : config_.changed_rows;
+    events_.append(cache_, position_ + before, ticket.gtid, ticket.xid, rows);
     m.charge(config_.write_ns);
     ticket.binlog_file = files_.size() - 1;
     ticket.binlog_begin = position_ + before;

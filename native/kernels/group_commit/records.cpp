@@ -11,6 +11,11 @@ constexpr std::uint32_t kUndoPages = 1U << 20;
 constexpr std::size_t kStateBytes = 9;  // the state and the XID
 constexpr std::uint32_t kServerVersion = 90704;
 constexpr std::uint8_t kInUse = 1;
+constexpr auto kText = [] {
+  std::array<char, 119> text{};
+  text.fill('c');
+  return text;
+}();
 
 }  // namespace
 
@@ -46,7 +51,6 @@ State States::of(std::uint64_t xid) const {
 }
 
 Events::Events(std::uint64_t changed_rows) {
-  const std::string text(119, 'c');
   table_ = {.id = 100,
             .database = "sbtest",
             .name = "sbtest1",
@@ -54,11 +58,17 @@ Events::Events(std::uint64_t changed_rows) {
                         binlog::declared("varchar(120) character set latin1 not null"),
                         binlog::declared("varchar(60) character set latin1 not null")}};
   map_ = binlog::table_map_body(table_);
-  const std::vector<binlog::Value> values = {std::int64_t{1}, std::int64_t{2}, std::string_view(text),
-                                             std::string_view(text).substr(0, 59)};
-  for (std::uint64_t i = 0; i < changed_rows; ++i) rows_.add(table_.columns, values);
+  rows_ = packed(changed_rows);
   images_ = {.before = binlog::all_columns(table_.columns.size()),
              .after = binlog::all_columns(table_.columns.size())};
+}
+
+binlog::PackedRows Events::packed(std::uint64_t changed_rows) const {
+  constexpr std::string_view kLong(kText.data(), kText.size());
+  const std::vector<binlog::Value> values = {std::int64_t{1}, std::int64_t{2}, kLong, kLong.substr(0, 59)};
+  binlog::PackedRows rows;
+  for (std::uint64_t i = 0; i < changed_rows; ++i) rows.add(table_.columns, values);
+  return rows;
 }
 
 void Events::begin_file(binlog::Buffer& out) const {
@@ -71,8 +81,14 @@ void Events::begin_file(binlog::Buffer& out) const {
   writer.previous_gtids({});
 }
 
-void Events::append(binlog::Buffer& out, std::uint64_t position, std::uint64_t gtid,
-                    std::uint64_t xid) const {
+void Events::append(binlog::Buffer& out, std::uint64_t position, std::uint64_t gtid, std::uint64_t xid,
+                    std::uint64_t changed_rows) const {
+  if (changed_rows == rows_.size()) return append(out, position, gtid, xid, rows_);
+  append(out, position, gtid, xid, packed(changed_rows));
+}
+
+void Events::append(binlog::Buffer& out, std::uint64_t position, std::uint64_t gtid, std::uint64_t xid,
+                    const binlog::PackedRows& rows) const {
   binlog::Writer writer(out, position, true);
   writer.gtid({.number = static_cast<std::int64_t>(gtid),
                .last_committed = static_cast<std::int64_t>(gtid) - 1,
@@ -83,7 +99,7 @@ void Events::append(binlog::Buffer& out, std::uint64_t position, std::uint64_t g
   session.database = table_.database;
   writer.begin(session);
   writer.table_map(map_);
-  writer.rows(table_, binlog::RowChange::update, images_, rows_, rows_, binlog::kEndOfStatement);
+  writer.rows(table_, binlog::RowChange::update, images_, rows, rows, binlog::kEndOfStatement);
   writer.xid(xid);
 }
 

@@ -49,7 +49,12 @@ class Events {
   /// What a new file begins with. It says that the file is in use.
   void begin_file(binlog::Buffer& out) const;
   /// GTID, BEGIN, table map, rows, XID, as the server that is `position` bytes into the file appends them.
-  void append(binlog::Buffer& out, std::uint64_t position, std::uint64_t gtid, std::uint64_t xid) const;
+  void append(binlog::Buffer& out, std::uint64_t position, std::uint64_t gtid, std::uint64_t xid) const {
+    append(out, position, gtid, xid, rows_);
+  }
+  /// With so many rows, not those that all others have.
+  void append(binlog::Buffer& out, std::uint64_t position, std::uint64_t gtid, std::uint64_t xid,
+              std::uint64_t changed_rows) const;
   /// The last event of a file that is full.
   void end_file(binlog::Buffer& out, std::uint64_t position) const;
 
@@ -57,6 +62,10 @@ class Events {
   static constexpr std::uint64_t kInUseAt = binlog::kFirstEvent + 17;
 
  private:
+  void append(binlog::Buffer& out, std::uint64_t position, std::uint64_t gtid, std::uint64_t xid,
+              const binlog::PackedRows& rows) const;
+  binlog::PackedRows packed(std::uint64_t changed_rows) const;
+
   binlog::Table table_;
   std::vector<std::uint8_t> map_;
   binlog::PackedRows rows_;

@@ -49,6 +49,7 @@ struct Ticket {
   std::uint64_t binlog_file = 0;  // from 0 on
   std::uint64_t binlog_begin = 0;
   std::uint64_t binlog_end = 0;      // position behind its events; 0 until it has some
+  std::uint64_t changed_rows = 0;    // in its events; 0: as many as the configuration says
   bool is_pending = true;            // under LOCK_done
   bool has_failed = false;           // the run was stopped first
   std::size_t condition = SIZE_MAX;  // that it waits on, under LOCK_done

@@ -1,5 +1,5 @@
 """
-Row locks, transaction system and redo log as one engine, under two loads.
+Row locks, transaction system, redo log and binary log as one engine, under two loads.
 """
 
 import collections.abc
@@ -78,6 +78,7 @@ def simulate(
     locks: dict[typing.Any, typing.Any] = {},
     trx_sys: dict[str, typing.Any] = {},
     log: dict[str, typing.Any] = {},
+    commit: dict[str, typing.Any] = {},
     purge: dict[str, typing.Any] = {},
     order: collections.abc.Callable[..., typing.Any] | None = None,
     run_ns: typing.SupportsInt | typing.SupportsIndex,
@@ -89,8 +90,10 @@ def simulate(
     """
     Clients that run sysbench's read-write transactions or TPC-C's through a whole engine, in virtual time.
 
-    parameters: the machine's. load, engine, trx_sys and log: see load_options(), engine_options() and those of the modules read_views
-    and redo_log; purge: purge_options(). lock_design: "5.7", "8.0.15" or "9.7", and locks: what is changed of it, options of lock_sys.lock_options(). What is
+    parameters: the machine's. load, engine, trx_sys, log, commit and purge: see load_options(), engine_options(), those of the modules
+    read_views, redo_log and group_commit, and purge_options(). commit counts with engine["binlog"], and of it commit_bytes, commit_ns and
+    changed_rows never do: the transactions say that. lock_design: "5.7", "8.0.15" or "9.7", and locks: what is changed of it, options of
+    lock_sys.lock_options(). What is
     left out has its default.
     demands: by the name of a statement (statements(kind) has all that are needed) its options of demand_options().
     order: a policy of your own instead of the one of `locks`, best with the design of 9.7, which weighs. It is called with the waiters of a
@@ -102,7 +105,8 @@ def simulate(
     Returns a dict. Of the window: transactions, begun (attempts), commits, rolled_back, deadlocks, timeouts, changes, undone, mtrs,
     lock_waits, lock_wait_ns, false_positives, rounds; acquisitions of trx_mutex, trx_serialisation, trx_shards, lock_global, lock_pages,
     lock_tables; of purge purge_committed (undo logs that entered the history), purge_removed (that left it), purge_rows, purge_batches,
-    purge_latches; fsyncs, writes, written_bytes, and what a run is asked anyway: its waits by the latches' names in performance_schema.
+    purge_latches; fsyncs, writes and written_bytes of the redo log, binlog_fsyncs, binlog_writes and binlog_bytes, flush_groups,
+    sync_groups and commit_groups, and what a run is asked anyway: its waits by the latches' names in performance_schema.
     At its end: most_waiting, history_length.
     Raises ValueError for a bad argument, RuntimeError for a simulation that stalled.
     """
@@ -117,6 +121,7 @@ def simulate_mix(
     locks: dict[typing.Any, typing.Any] = {},
     trx_sys: dict[str, typing.Any] = {},
     log: dict[str, typing.Any] = {},
+    commit: dict[str, typing.Any] = {},
     purge: dict[str, typing.Any] = {},
     run_ns: typing.SupportsInt | typing.SupportsIndex,
     warmup_ns: typing.SupportsInt | typing.SupportsIndex = 0,

@@ -145,7 +145,9 @@ def best_plan(
 
     rows: of each table. selectivity: of each edge. cost: "c_out" (rows of all intermediate results), "hash_join", or a function
     of left rows, left cost, right rows, right cost and the join's rows that returns the cost of the whole subtree.
-    algorithm: whose pairs fill the table. kinds: of each edge, for its rows; None: all inner. times: do it so often, for a bench.
+    algorithm: whose pairs fill the table. times: do it so often, for a bench.
+    kinds: of each edge, for its rows, and since a join that is not inner keeps its sides: the edge's left one is the left input, which
+    "hash_join" builds of a straight join; of the others it builds the right one. None: all inner.
     A pair that the graph's conflict rules forbid is no part of the plan. Raises ValueError for numbers of another count or out of
     range, and where the rules leave no plan.
     """
