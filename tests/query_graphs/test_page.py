@@ -32,6 +32,7 @@ def block(**others: Any) -> dict[str, Any]:
             "hint_hashes_others": [],
             "forced_joins": 0,
             "repeats_an_alias": False,
+            "shared_equalities": [],
             "tree": {
                 "kind": "inner",
                 "rows": 3.0,
@@ -89,7 +90,7 @@ def test_a_phone_and_dark_mode_are_provided_for():
     shown = page(explained(block()))
     assert 'name="viewport" content="width=device-width' in shown
     assert "color-scheme: light dark" in shown
-    assert shown.count('<div class="wide">') == shown.count("<table>")
+    assert shown.count('<div class="wide" tabindex="0"') == shown.count("<table>")
 
 
 def test_the_drawing_has_its_tables_and_edges_as_alt_text():
@@ -125,8 +126,12 @@ def test_a_run_has_actual_rows_beside_the_estimated_ones():
         "    -> Table scan on b  (cost=2 rows=7) (never executed)"
     )
     shown = page(explained(block(), hypergraph_plan=plan, usual_plan="-> x  (cost=1 rows=2)"))
-    assert '<td class="n">1,500</td><td class="n">40</td><td class="n">3</td>' in shown
+    assert (
+        '<td class="n">1,500</td><td class="n">40</td><td class="n">0.027</td><td class="n">3</td>' in shown
+    )
     assert "never executed" in shown
+    assert "off most: Table scan on a, 1,500 rows estimated and 40 found" in shown
+    assert "The plan of the hypergraph optimizer: cost 5, 0.2 ms until its last row." in shown
     assert shown.count("actual rows per loop") == 1
 
 

@@ -322,6 +322,18 @@ def test_few_pairs_simplify_and_a_trace_that_is_too_long_is_refused(server, monk
 
 
 @pytest.mark.live
+def test_a_statements_own_limit_is_told_and_an_equality_of_three_tables_warns_of_our_rows(server):
+    load(server)
+    equal = "COUNT(*) FROM t01 JOIN t02 ON t01.c0 = t02.c0 JOIN t03 ON t02.c0 = t03.c0"
+    found = explain(server, f"SELECT /*+ SET_VAR(optimizer_max_subgraph_pairs = 2) */ {equal}", DATABASE)
+    assert found["pair_limit"] == 2
+    assert found["blocks"][0]["our_plan"]["shared_equalities"] == ["t01.c0 = t02.c0 = t03.c0"]
+    assert "Where t01.c0 = t02.c0 = t03.c0, our rows count each edge" in text(found)
+    assert "our rows count each edge" in page(found)
+    assert explain(server, JOIN, DATABASE)["blocks"][0]["our_plan"]["shared_equalities"] == []
+
+
+@pytest.mark.live
 def test_a_run_that_was_stopped_says_so_and_one_that_changes_rows_is_refused(server):
     load(server)
     slow = f"{JOIN} WHERE SLEEP(1) = 0"

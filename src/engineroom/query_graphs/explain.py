@@ -15,7 +15,15 @@ from engineroom.measuring.statement import plan as plan_of
 from engineroom.query_graphs import graphs
 from engineroom.query_graphs.build import build
 from engineroom.query_graphs.hints import hashes_others, hint_of, hinted
-from engineroom.query_graphs.trace import Planned, TraceError, TraceTooLongError, blocks, trace_of, traced
+from engineroom.query_graphs.trace import (
+    Edge,
+    Planned,
+    TraceError,
+    TraceTooLongError,
+    blocks,
+    trace_of,
+    traced,
+)
 from engineroom.query_graphs.trees import joined_sets, tree_of
 
 if TYPE_CHECKING:
@@ -25,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = [
     "explain",
     "hashed_tree",
+    "is_order_of",
     "of_trace",
     "refuse_unless_it_only_reads",
     "refuse_without_hypergraph",
@@ -85,6 +94,8 @@ def explain(
             with traced(connection, most_pairs=most_pairs, most_bytes=MOST_TRACE_BYTES) as cursor:
                 cursor.execute("SELECT @@optimizer_max_subgraph_pairs")
                 (limit,) = cursor.fetchone()
+                if of_statement := _SETS_LIMIT.search(sql):
+                    limit = of_statement[1]
                 try:
                     found = of_trace(trace_of(cursor, sql), sql)
                 except TraceTooLongError as error:  # the plans are still worth something
@@ -138,6 +149,9 @@ def _planning_ms(connection: Any, sql: str) -> float:
         return (time.perf_counter() - began) * 1e3
 
 
+_EQUALITY = re.compile(r"\(([^\s()=]+) = ([^\s()=]+)\)")
+# A statement's own limit of pairs.
+_SETS_LIMIT = re.compile(r"\bSET_VAR\s*\(\s*optimizer_max_subgraph_pairs\s*=\s*(\d+)", re.IGNORECASE)
 # Words that make of a SELECT something that writes a file, sets a variable or locks rows.
 _WRITES = re.compile(
     r"\bINTO\s+(?:OUTFILE|DUMPFILE|@|[A-Za-z_`])|\bFOR\s+(?:UPDATE|SHARE)\b|\bLOCK\s+IN\s+SHARE\s+MODE\b|:=",
@@ -176,7 +190,7 @@ def _refuse_unless_it_reads(sql: str) -> None:
         )
 
 
-def _is_order_of(tree: Mapping[str, Any], order: str | None) -> bool | None:
+def is_order_of(tree: Mapping[str, Any], order: str | None) -> bool | None:
     """Whether an order of the trace makes the plan's sets of tables; None where it is missing or no tree of joins of two inputs."""
     try:
         return None if order is None else joined_sets(tree_of(order)) == joined_sets(tree)
@@ -236,7 +250,7 @@ def _hint_tried(
     return {
         "select": 1,
         "hint": ours["hint"],
-        "gets_ours": _is_order_of(ours["tree"], order),
+        "gets_ours": is_order_of(ours["tree"], order),
         "cost": None if again is None or isinstance(again, TraceError) else again.cost,
         "cost_without": block["server_cost"] if block is not None else None,
         "plan": _plan(server, connection, text, run_s),
@@ -331,7 +345,22 @@ def _our_plan(planned: Planned, graph: Graph, rows: Sequence[float]) -> dict[str
         "hint": hint,
         "hint_hashes_others": hashes_others(found) if hint else [],
         "repeats_an_alias": planned.repeats_an_alias,
+        "shared_equalities": _shared_equalities(edges),
     }
+
+
+def _shared_equalities(edges: Sequence[Edge]) -> list[str]:
+    """Equalities that run through three tables or more and have an edge for each pair: the columns of each."""
+    of_column: dict[str, set[str]] = {}
+    n_edges: dict[int, int] = {}
+    pairs = [pair for edge in edges for pair in _EQUALITY.findall(edge.condition)]
+    for a, b in pairs:
+        both = of_column.get(a, {a}) | of_column.get(b, {b})
+        of_column |= dict.fromkeys(both, both)
+    for a, _ in pairs:
+        n_edges[id(of_column[a])] = n_edges.get(id(of_column[a]), 0) + 1
+    shared = {id(columns): columns for columns in of_column.values()}
+    return [" = ".join(sorted(columns)) for key, columns in shared.items() if n_edges[key] >= len(columns)]
 
 
 def _in_order(events: Iterable[tuple[Any, ...]], planned: Planned) -> list[tuple[Any, ...]]:
@@ -460,6 +489,16 @@ def hint_line(ours: Mapping[str, Any]) -> str:
     )
 
 
+def shared_line(ours: Mapping[str, Any]) -> str | None:
+    """Why our rows may be too low; None where they are not."""
+    if not ours["shared_equalities"]:
+        return None
+    return (
+        f"Where {' and '.join(ours['shared_equalities'])}, our rows count each edge of the equality, and the server's count it once: ours are "
+        "too low from the third table on, and our order may not be the best."
+    )
+
+
 def tried_line(tried: Mapping[str, Any]) -> str:
     """What became of the hint on the server."""
     outcome = {True: "joins in our order", False: "joins in another order", None: "shows no order"}
@@ -523,10 +562,10 @@ def _block_lines(block: dict[str, Any], pair_limit: int | None) -> list[str]:
     if len(block["pairs"]) > len(shown):
         lines.append(f"  ... {len(block['pairs']) - len(shown):,} more; --format json has all")
     ours = block["our_plan"]
-    lines += ["", "Our plan (hash joins only):"]
+    lines += ["", "Our plan (hash joins only; costs without reading the tables):"]
     lines += [f"  none: {ours['refused']}"] if "refused" in ours else tree_lines(ours["tree"])
     if "refused" not in ours:
-        lines += [f"  {hint_line(ours)}"]
+        lines += [f"  {line}" for line in (hint_line(ours), shared_line(ours)) if line]
     order, cost = block["server_join_order"], block["server_cost"]  # None where the trace ends too early
     lines += [
         "",

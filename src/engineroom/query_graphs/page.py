@@ -11,9 +11,11 @@ from typing import Any
 from engineroom import files
 from engineroom.query_graphs.explain import (
     hint_line,
+    is_order_of,
     pairs_counted,
     planning_line,
     select_line,
+    shared_line,
     tree_lines,
     tried_line,
 )
@@ -24,8 +26,9 @@ WIDTH, HEIGHT = 640, 420
 LONGEST_NAME = 22
 
 STYLE = """
-:root { color-scheme: light dark; --line: #888; --soft: #8882; }
-body { font: 1rem/1.5 system-ui, sans-serif; margin: 0 auto; padding: 1rem; max-width: 60rem; }
+:root { color-scheme: light dark; --line: #777; --soft: #eee; --back: #fff; --ink: #111; }
+@media (prefers-color-scheme: dark) { :root { --line: #999; --soft: #2b2b2b; --back: #161616; --ink: #eee; } }
+body { font: 1rem/1.5 system-ui, sans-serif; margin: 0 auto; padding: 1rem; max-width: 60rem; background: var(--back); color: var(--ink); }
 h1 { font-size: 1.4rem; } h2 { font-size: 1.2rem; margin-top: 2rem; } h3 { font-size: 1rem; }
 pre, .wide { overflow-x: auto; } pre { background: var(--soft); padding: .6rem; font-size: .85rem; }
 table { border-collapse: collapse; font-size: .9rem; }
@@ -33,10 +36,17 @@ th, td { border: 1px solid var(--line); padding: .2rem .5rem; text-align: left; 
 td.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 td.step { white-space: pre-wrap; overflow-wrap: anywhere; min-width: 11rem; font-family: ui-monospace, monospace; font-size: .8rem; }
 pre.statement { white-space: pre-wrap; overflow-wrap: anywhere; } .wide { margin: .8rem 0; }
-svg { width: 100%; height: auto; max-width: 40rem; } svg text { fill: currentColor; font-size: 15px; }
-svg circle { fill: Canvas; stroke: currentColor; stroke-width: 1.5; } svg line { stroke: currentColor; stroke-width: 1.5; }
+svg { width: 100%; height: auto; max-width: 40rem; } svg line { stroke: currentColor; stroke-width: 1.5; }
+svg text { fill: currentColor; font-size: 15px; stroke: var(--back); stroke-width: 5px; stroke-linejoin: round; paint-order: stroke; }
+svg circle { fill: var(--back); stroke: currentColor; stroke-width: 1.5; }
 svg .of-sets { stroke-dasharray: 5 4; } svg .point { fill: currentColor; }
+@media print {
+  :root { color-scheme: light; --line: #777; --soft: #f4f4f4; --back: #fff; --ink: #000; }
+  body { max-width: none; font-size: .85rem; } pre { white-space: pre-wrap; } pre, .wide { overflow: visible; }
+  svg, tr { break-inside: avoid; } h2, h3 { break-after: avoid; }
+}
 """
+OFF_BY = 10  # from so many times on, more or fewer rows than estimated are worth a look
 
 
 def page(explained: Mapping[str, Any]) -> str:
@@ -51,11 +61,66 @@ def page(explained: Mapping[str, Any]) -> str:
     ]
     if explained.get("statement"):
         parts.append(f"<pre class='statement'>{_escaped(explained['statement'])}</pre>")
+    parts += _summary(explained)
     for block in explained["blocks"]:
         parts += [f"<h2>{_escaped(select_line(block))}</h2>", *_block(block, explained["pair_limit"])]
     if "hypergraph_plan" in explained:
         parts += _plans(explained)
     return "\n".join([*parts, "</main></body></html>"]) + "\n"
+
+
+def _summary(explained: Mapping[str, Any]) -> Iterator[str]:
+    """What a reader asks first."""
+    shown = [block for block in explained["blocks"] if "refused" not in block]
+    bites = [block for block in shown if block["simplification_steps"]]
+    lines = [
+        f"The limit of pairs bites in {', '.join(map(select_line, bites))}: some orders were not looked at."
+        if bites
+        else "The limit of pairs does not bite."
+    ]
+    for block in shown:
+        order, ours = block["server_join_order"], block["our_plan"]
+        if order and "refused" not in ours and (same := is_order_of(ours["tree"], order)) is not None:
+            lines.append(
+                f"{select_line(block)}: the server joins the {'same' if same else 'tables by other'} sets {'as our plan' if same else 'than our plan'}."
+            )
+    if tried := explained.get("hint_tried"):
+        lines.append(tried_line(tried))
+    for key, name in (("hypergraph_plan", "hypergraph"), ("usual_plan", "old")):
+        if found := _first_step(explained.get(key, "")):
+            lines.append(f"The plan of the {name} optimizer: {found}.")
+        if worst := _worst(explained.get(key, "")):
+            lines.append(f"Its estimate that is off most: {worst}.")
+    yield "<h2>In short</h2><ul>" + "".join(f"<li>{_escaped(line)}</li>" for line in lines) + "</ul>"
+
+
+def _steps_of(plan: str) -> Iterator[re.Match[str]]:
+    return (step for line in plan.splitlines() if (step := _STEP.match(line)))
+
+
+def _first_step(plan: str) -> str:
+    """Cost, and time where it ran, of a plan's top step that has a cost."""
+    top = next((step for step in _steps_of(plan) if step["cost"]), None)
+    if top is None:
+        return ""
+    until = top["time"].rpartition("..")[2] if top["time"] else None
+    return f"cost {top['cost'].rpartition('..')[2]}" + (f", {until} ms until its last row" if until else "")
+
+
+def _times_off(step: re.Match[str]) -> float | None:
+    """How many times as many rows came as were estimated, at least one of each; None where that is not known."""
+    try:
+        return max(1.0, float(step["actual"])) / max(1.0, float(step["rows"]))
+    except (TypeError, ValueError):
+        return None
+
+
+def _worst(plan: str) -> str:
+    known = [(off, step) for step in _steps_of(plan) if (off := _times_off(step)) is not None]
+    off, step = max(known, key=lambda each: max(each[0], 1 / each[0]), default=(1.0, None))
+    if step is None or max(off, 1 / off) < OFF_BY:
+        return ""
+    return f"{step['step'].strip().removeprefix('-> ')}, {_shown(step['rows'])} rows estimated and {_shown(step['actual'])} found"
 
 
 def _escaped(value: object) -> str:
@@ -97,12 +162,12 @@ def _block(block: Mapping[str, Any], pair_limit: int | None) -> Iterator[str]:
     )
     yield f"<h3>The limit of pairs</h3><p>{_escaped(_limit(block, pair_limit))}</p>"
     ours = block["our_plan"]
-    yield "<h3>Our plan, of hash joins only, with estimated rows</h3>"
+    yield "<h3>Our plan, of hash joins only, with estimated rows</h3><p>Its costs leave out how the tables are read.</p>"
     if "refused" in ours:
         yield f"<p>None: {_escaped(ours['refused'])}.</p>"
     else:
-        yield f"<pre>{_escaped(chr(10).join(tree_lines(ours['tree'])))}</pre>"
-        yield f"<p>{_escaped(hint_line(ours))}</p>"
+        yield f"<pre {_scrolls('Our plan')}>{_escaped(chr(10).join(tree_lines(ours['tree'])))}</pre>"
+        yield from (f"<p>{_escaped(line)}</p>" for line in (hint_line(ours), shared_line(ours)) if line)
     order, cost = (
         block[key] if block[key] is not None else "unknown" for key in ("server_join_order", "server_cost")
     )
@@ -141,7 +206,7 @@ def _plans(explained: Mapping[str, Any]) -> Iterator[str]:
 
 _STEP = re.compile(
     r"(?P<step>\s*->.*?)(?:  \(cost=(?P<cost>[^ )]+)(?: rows=(?P<rows>[^ )]+))?\))?"
-    r"(?:(?:  | )\((?:actual time=\S+ rows=(?P<actual>\S+) loops=(?P<loops>\d+)|(?P<never>never executed))\))?$"
+    r"(?:(?:  | )\((?:actual time=(?P<time>\S+) rows=(?P<actual>\S+) loops=(?P<loops>\d+)|(?P<never>never executed))\))?$"
 )
 
 
@@ -152,15 +217,30 @@ def _steps(plan: str) -> str:
     rows: list[list[Any]] = []
     for line, step in found:
         if step is None:
-            rows.append([line, "", "", *(["", ""] if is_run else [])])
+            rows.append([line, "", "", *(["", "", ""] if is_run else [])])
             continue
         depth = (len(line) - len(line.lstrip())) // 4
         cells: list[Any] = ["  " * depth + step["step"].lstrip(), step["cost"] or "", _shown(step["rows"])]
         if is_run:
-            cells += [step["never"] or _shown(step["actual"]), _shown(step["loops"])]
+            off = _times_off(step)
+            cells += [
+                step["never"] or _shown(step["actual"]),
+                "" if off is None else f"{off:.2g}",
+                _shown(step["loops"]),
+            ]
         rows.append(cells)
-    head = ["step", "cost", "estimated rows", *(["actual rows per loop", "loops"] if is_run else [])]
+    head = [
+        "step",
+        "cost",
+        "estimated rows",
+        *(["actual rows per loop", "times the estimate", "loops"] if is_run else []),
+    ]
     return _table(head, rows, first="step")
+
+
+def _scrolls(label: str) -> str:
+    """What lets the keyboard scroll a region that may be wider than the screen."""
+    return f'tabindex="0" role="group" aria-label="{_escaped(label)}"'
 
 
 def _shown(text: str | None) -> str:
@@ -181,7 +261,7 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[Any]], *, first: str = "
 
     body = "".join(f"<tr>{''.join(cell(i, value) for i, value in enumerate(row))}</tr>" for row in rows)
     titles = "".join(f'<th scope="col">{_escaped(title)}</th>' for title in head)
-    return f'<div class="wide"><table><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table></div>'
+    return f'<div class="wide" {_scrolls(", ".join(head[:2]))}><table><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
 def _drawn(block: Mapping[str, Any]) -> str:
