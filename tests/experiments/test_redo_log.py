@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import copy
+
 import pytest
 
 from engineroom import runs
 from engineroom._native import redo_log as kernel
 from engineroom.experiments import redo_log
+from engineroom.experiments.redo_log import simulated
 from engineroom.simulating.executors import HERE
 
 # Each figure's points that take the least time, one a series; those of the last three take many seconds.
@@ -23,6 +26,22 @@ AGAIN = {
 }
 KEYS = ("series", "repeat", "concurrency", "threads", "build", "component", "caller", "name", "latch")
 LONG = ("fig-7-02", "fig-7-04", "fig-7-05")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def simulated_once():
+    """Of what two figures ask alike, the same run is told to both: each makes its own rows of it."""
+    simulate, made = simulated._simulate, {}
+
+    def once(series, given, **how):
+        asked = repr((series, given, how))
+        if asked not in made:
+            made[asked] = simulate(series, given, **how)
+        return copy.deepcopy(made[asked])
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(simulated, "_simulate", once)
+        yield
 
 
 def as_recorded(value):
