@@ -15,12 +15,6 @@ MASTERS = handouts.masters()
 each_master = pytest.mark.parametrize("master", MASTERS, ids=lambda master: master.stem)
 KINDS = ("prediction", "design", "diagnosis", "derivation", "rule")
 
-# What the balance of kinds still lacks, by chapter. Whoever adds an exercise of the kind takes it out here.
-LACKING = {
-    "engine": {"design"},
-    "redo_log": {"design"},
-}
-
 
 @pytest.fixture
 def trials():
@@ -66,8 +60,8 @@ def test_every_question_says_its_kind_its_difficulty_and_its_minutes(master):
 
 
 @each_master
-def test_the_kinds_of_a_chapter_are_mixed_but_for_what_is_known_to_lack(master):
-    assert lacks(master) == LACKING.get(master.stem, set())
+def test_the_kinds_of_a_chapter_are_mixed(master):
+    assert lacks(master) == set()
 
 
 def test_same_takes_any_kind_of_number_and_list():
