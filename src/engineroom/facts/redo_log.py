@@ -178,6 +178,7 @@ def on_and_off(run: Run) -> Table:
         pd.DataFrame(rows, columns=["clients", "log threads on", "log threads off", "off over on"]),
         "Transactions committed on 9.7.4 in runs of equal length: median and range of the repeats.",
         origin_of(run),
+        "compact",
     )
 
 
