@@ -8,6 +8,7 @@ import xml.etree.ElementTree as ET
 from itertools import pairwise, zip_longest
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
@@ -118,6 +119,29 @@ def test_every_measured_series_is_drawn_with_its_label_or_said_to_be_left_out(fi
             labels[series] for series in set(ours["series"]) & set(labels) if labels[series] not in text
         }
         assert not undrawn
+
+
+@pytest.mark.parametrize("figure", ["own-engine-live", "own-engine-held-out"])
+def test_the_engine_beside_servers_has_a_panel_per_load_with_all_its_points_and_servers(figure: str) -> None:
+    module = figures.module_of(figure)
+    for run in runs.recorded(figure, "live"):
+        table = module.rows(run)
+        for width_in in (NARROW_IN, WIDE_IN):
+            drawing = Figure(figsize=(width_in, width_in))
+            module.picture(table, drawing.add_subplot())
+            seen = {}
+            for panel in drawing.axes:
+                low, high = panel.get_ylim()
+                for line in panel.lines:
+                    if line.get_linestyle() != "None" and len(line.get_xdata()) == table["clients"].nunique():
+                        y = np.asarray(line.get_ydata())
+                        assert (y >= low).all()
+                        assert (y <= high).all()
+                        seen[panel.get_title(loc="left"), line.get_color()] = list(y)
+            assert len(seen) == table["series"].nunique()
+            assert sorted(value for line in seen.values() for value in line) == pytest.approx(
+                sorted(table.groupby(["series", "clients"])["engine_over_server"].median())
+            )
 
 
 @pytest.mark.parametrize("figure", IDS)
