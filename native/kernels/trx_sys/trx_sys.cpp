@@ -1,1 +1,0 @@
-#include "trx_sys/trx_sys.hpp"
