@@ -7,18 +7,18 @@
 import { readFileSync } from "node:fs";
 
 const [script, wasm, cases = "0"] = process.argv.slice(2);
-const { definition, startKernel, drawn } = new Function(
-  `${readFileSync(script, "utf8")}; return { definition, startKernel, drawn };`)();
+const { definition, startKernel, drawn, computed } = new Function(
+  `${readFileSync(script, "utf8")}; return { definition, startKernel, drawn, computed };`)();
 const kernel = startKernel(readFileSync(wasm));
 const start = Object.fromEntries(definition.inputs.map((input) => [input.name, input.start]));
 let milliseconds = 0;
 const results = JSON.parse(readFileSync(0, "utf8")).map((inputs) => {
   const before = performance.now();
-  const result = definition.compute(kernel, { ...start, ...inputs });
+  const result = computed(definition, kernel, { ...start, ...inputs });
   milliseconds = Math.max(milliseconds, performance.now() - before);
   return { ...result, sentence: definition.sentence(result), shown: definition.results(result) };
 });
-const picture = definition.picture(definition.compute(kernel, start), 640, "plain");
+const picture = definition.picture(computed(definition, kernel, start), 640, "plain");
 const knobs = definition.inputs.map(({ name, values = null, start: at, isSwitch = false }) => ({ name, values, start: at, isSwitch }));
 process.stdout.write(JSON.stringify({
   results, picture: `${picture.replaceAll("currentColor", "#111")}\n`, milliseconds, knobs, presets: definition.presets ?? [],

@@ -72,23 +72,68 @@ function dice(seed) {
   };
 }
 
-/** The case of the module's question that follows from a seed. The kernel computes what is right. */
-export function drawn(definition, kernel, seed) {
+/** A computation as steps, also where the module computes at once: each yields { share, result }, the last returns the result. */
+function* steps(definition, kernel, inputs) {
+  const computed = definition.compute(kernel, inputs);
+  return typeof computed.next === "function" ? yield* computed : computed;
+}
+
+function finished(computing) {
+  for (;;) {
+    const { value, done } = computing.next();
+    if (done) return value;
+  }
+}
+
+/** All steps at once, for whoever can wait. */
+export function computed(definition, kernel, inputs) {
+  return finished(steps(definition, kernel, inputs));
+}
+
+const STEP_MS = 900;
+const SLICE_MS = 30;
+/** Steps on between the page's own work, so that it scrolls and listens meanwhile. What takes one slice is over when this returns. */
+function inSlices(computing, onStep, onEnd) {
+  let timer = 0;
+  const slice = () => {
+    const end = performance.now() + SLICE_MS;
+    for (;;) {
+      const { value, done } = computing.next();
+      if (done) return onEnd(value);
+      if (performance.now() < end) continue;
+      onStep(value);
+      timer = setTimeout(slice, 0);
+      return undefined;
+    }
+  };
+  slice();
+  return () => clearTimeout(timer);
+}
+
+/** The case of the module's question that follows from a seed, in steps. The kernel computes what is right. */
+function* drawing(definition, kernel, seed) {
   const { draw, ask, choices, right, fits = () => true, shown = (inputs) => inputs } = definition.question;
   const random = dice(seed);
   const start = Object.fromEntries(definition.inputs.map((input) => [input.name, input.start]));
   for (;;) {
     const given = { ...start, ...draw((list) => list[Math.floor(random() * list.length)]) };
-    const result = definition.compute(kernel, given);
+    const result = yield* steps(definition, kernel, given);
     if (!fits(result)) continue;
     const inputs = shown(given);
-    const why = definition.sentence(definition.compute(kernel, inputs));
+    const why = definition.sentence(inputs === given ? result : yield* steps(definition, kernel, inputs));
     return { inputs, text: ask(result), choices: choices(result), right: right(result), why };
   }
 }
 
+export function drawn(definition, kernel, seed) {
+  return finished(drawing(definition, kernel, seed));
+}
+
 /** A question about a drawn case, answered on the page: nothing of the answer is in the document before the reader checks. */
-function questioner(definition, kernel, id, show) {
+/** `kernel` starts one of its own, so that a case and the knobs do not get into each other's way. */
+function questioner(definition, startOwn, id, show) {
+  let own = null;
+  const kernel = () => (own ??= startOwn());
   const status = element("p", { class: "er-verdict", role: "status", "aria-live": "polite" });
   const legend = element("legend", { tabindex: -1 });
   const boxes = element("div", { class: "er-choices" });
@@ -98,13 +143,18 @@ function questioner(definition, kernel, id, show) {
   const check = button("Check the answer", () => judge());
   const see = button("See it computed", () => show(asked.inputs));
   let asked = null;
+  let stop = () => {};
 
   function next() {
-    const before = asked?.text;
-    do {
-      const seed = Math.floor(Math.random() * 1e5);
-      asked = { seed, ...drawn(definition, kernel, seed) };
-    } while (asked.text === before);
+    stop();
+    const seed = Math.floor(Math.random() * 1e5);
+    stop = inSlices(drawing(definition, kernel(), seed), () => {
+      status.textContent = "The kernel computes a case.";
+    }, (found) => (found.text === asked?.text ? next() : ask({ seed, ...found })));
+  }
+
+  function ask(found) {
+    asked = found;
     legend.textContent = `Case ${asked.seed}. ${asked.text}`;
     boxes.replaceChildren(...asked.choices.map((choice, i) => element("label", {},
       element("input", { type: "radio", name: `${id}-choice`, value: choice, id: `${id}-choice-${i}` }), choice)));
@@ -139,7 +189,8 @@ function questioner(definition, kernel, id, show) {
  * Puts the knobs, the picture and the results into `host` and computes once. With a `key`, as on a page, a link keeps the sliders.
  * Returns a function that takes the explorable off the page again.
  */
-export function mount(host, definition, kernel, key = "") {
+export function mount(host, definition, start, key = "") {
+  const kernel = start();
   // Counted by the document: each explorable of a page has a runtime of its own, and ids must differ.
   const id = `explorable-${(document.explorables = (document.explorables ?? 0) + 1)}`;
   const sliders = definition.inputs.filter((input) => input.values);
@@ -149,21 +200,25 @@ export function mount(host, definition, kernel, key = "") {
   const held = Object.fromEntries(definition.inputs.filter((input) => !input.values).map((input) => [input.name, input.start]));
   const picture = element("div", { class: "er-picture" });
   const results = element("dl", { class: "er-results" });
+  const progress = definition.computes ? element("progress", { max: 1, value: 0, "aria-label": definition.computes }) : "";
   const sentence = element("p", { class: "er-sentence", role: "status", "aria-live": "polite" });
   const knobs = element("div", { class: "er-knobs", role: "group", "aria-label": definition.title });
 
   const shows = [];
+  let played = null;
+  let ticking = 0;
   for (const input of sliders) knobs.append(knob(input));
   const link = element("a", { class: "er-tool" }, "Link to these values");
+  const player = element("button", { type: "button", class: "er-tool", onclick: () => play() }, "Play the steps");
   const presets = (definition.presets ?? []).map(({ label, values }) =>
     element("button", { type: "button", class: "er-tool", onclick: () => turn({ ...starts, ...placesOf(values, sliders) }) }, label));
-  const keep = element("div", { class: "er-tools er-keep" }, ...presets,
+  const keep = element("div", { class: "er-tools er-keep" }, ...(played ? [player] : []), ...presets,
     element("button", { type: "button", class: "er-tool", onclick: () => reset() }, "Start values"), ...(key ? [link] : []));
   const control = definition.control?.({ element, id, held, changed: () => schedule() });
   host.classList.add("er-live");
   host.replaceChildren(...(control ? [control.node] : []), knobs, ...(sliders.length ? [keep] : []),
-    element("div", { class: "er-view" }, picture, results), sentence,
-    ...(definition.question ? [questioner(definition, kernel, id, see)] : []));
+    element("div", { class: "er-view" }, progress, picture, results), sentence,
+    ...(definition.question ? [questioner(definition, start, id, see)] : []));
 
   /** Turns everything to a drawn case. */
   function see(inputs) {
@@ -237,10 +292,27 @@ export function mount(host, definition, kernel, key = "") {
     }
     shows.push(show);
     show();
+    if (input.plays) played = { input, set, last };
     return element("div", { class: "er-knob" },
       element("label", { for: `${id}-${input.name}` }, input.label),
       element("div", { class: "er-value" }, shown, element("span", { "aria-hidden": "true" }, longest)),
       element("div", { class: "er-slider" }, less, range, more));
+  }
+
+  /** From step to step by itself, until the reader or the last step stops it. */
+  function play() {
+    if (ticking) return pause();
+    const at = () => chosen[played.input.name];
+    const end = () => Math.min(played.last, result.last ?? played.last);
+    if (at() >= end()) played.set(0);
+    player.textContent = "Pause";
+    ticking = setInterval(() => (at() < end() ? played.set(at() + 1) : pause()), STEP_MS);
+    return undefined;
+  }
+  function pause() {
+    clearInterval(ticking);
+    ticking = 0;
+    player.textContent = "Play the steps";
   }
 
   let frame = 0;
@@ -251,23 +323,49 @@ export function mount(host, definition, kernel, key = "") {
   }
 
   let result = null;
+  let stop = () => {};
+  let isInSight = !definition.computes; // what computes for long begins when the reader comes to it
   function update() {
     const values = Object.fromEntries(sliders.map((input) => [input.name, input.values[chosen[input.name]]]));
-    result = definition.compute(kernel, { ...held, ...values });
-    control?.show(result);
     if (key) link.href = `?${new URLSearchParams(sliders.map((input) => [`${key}.${input.name}`, values[input.name]]))}#${key}`;
+    stop();
+    const computing = steps(definition, kernel, { ...held, ...values });
+    if (isInSight) stop = inSlices(computing, ({ share, result: soFar }) => show(soFar, share), (found) => show(found, 1));
+    else show(computing.next().value.result, 0);
+  }
+
+  function show(found, share) {
+    result = found;
+    control?.show(result);
+    if (progress) progress.value = share;
     results.replaceChildren(...definition.results(result).map(([term, value]) =>
       element("div", {}, element("dt", {}, term), element("dd", {}, value))));
     draw();
     // A screen reader hears the result once the reader's hand rests, not at every step.
     clearTimeout(speech);
-    speech = setTimeout(() => { sentence.textContent = definition.sentence(result); }, sentence.textContent ? 350 : 0);
+    if (share === 1) speech = setTimeout(() => { sentence.textContent = definition.sentence(result); }, sentence.textContent ? 350 : 0);
   }
 
   let drawnWidth = 0;
   function draw() {
+    const before = places();
     drawnWidth = Math.round(picture.clientWidth) || 640;
     picture.innerHTML = definition.picture(result, drawnWidth, id);
+    if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+    // What has a name of its own glides from where it was.
+    for (const [name, { left, top, node }] of places()) {
+      const from = before.get(name);
+      if (!from || (from.left === left && from.top === top)) continue;
+      node.animate([{ transform: `translate(${from.left - left}px, ${from.top - top}px)` }, { transform: "none" }], { duration: 250, easing: "ease-out" });
+    }
+  }
+  /** Where the parts of the picture with a `data-moves` are. */
+  function places() {
+    const box = picture.getBoundingClientRect();
+    return new Map([...picture.querySelectorAll("[data-moves]")].map((node) => {
+      const at = node.getBoundingClientRect();
+      return [node.dataset.moves, { left: at.left - box.left, top: at.top - box.top, node }];
+    }));
   }
 
   update();
@@ -275,8 +373,18 @@ export function mount(host, definition, kernel, key = "") {
     if (Math.round(picture.clientWidth) !== drawnWidth) draw();
   });
   watcher.observe(picture);
+  const sight = new IntersectionObserver(([seen]) => {
+    if (!seen.isIntersecting) return;
+    sight.disconnect();
+    isInSight = true;
+    schedule();
+  });
+  if (!isInSight) sight.observe(host);
   return () => {
     watcher.disconnect();
+    sight.disconnect();
+    stop();
+    pause();
     cancelAnimationFrame(frame);
     clearTimeout(speech);
   };
@@ -288,11 +396,10 @@ export function defineElement(tag, definition, kernelBytes) {
     connectedCallback() {
       const host = element("div");
       try {
-        const kernel = startKernel(kernelBytes);
         this.querySelector("figure").prepend(host);
         host.id = `${tag}-knobs`;
         this.classList.add("er-ready");
-        mount(host, definition, kernel, host.id);
+        mount(host, definition, () => startKernel(kernelBytes), host.id);
       } catch (problem) {
         host.remove();
         this.classList.remove("er-ready");
@@ -306,9 +413,8 @@ export function defineElement(tag, definition, kernelBytes) {
 /** A notebook: anywidget calls this with its model and an empty element. */
 export function renderWidget({ model, el }, definition) {
   const view = model.get("kernel");
-  const kernel = startKernel(new Uint8Array(view.buffer, view.byteOffset, view.byteLength));
   const host = element("div");
   el.classList.add("er-widget");
   el.append(host);
-  return mount(host, definition, kernel);
+  return mount(host, definition, () => startKernel(new Uint8Array(view.buffer, view.byteOffset, view.byteLength)));
 }
