@@ -13,6 +13,7 @@
 #include "engine/clients.hpp"
 #include "engine/load.hpp"
 #include "machine/sim_machine.hpp"
+#include "wasm/small/server.hpp"
 
 #define ENGINEROOM_EXPORT(name) extern "C" __attribute__((export_name(name)))
 
@@ -42,50 +43,6 @@ const char* names_in(const Table& table) {
     text += '\n';
   }
   return text.c_str();
-}
-
-/// data/machine/four_sockets_176.json, of which the reader takes a part.
-machine::SimConfig machine_of(std::uint32_t sockets, std::uint32_t cores, std::uint32_t threads) {
-  machine::SimConfig config;
-  config.sockets = sockets;
-  config.cores_per_socket = cores;
-  config.threads_per_core = threads;
-  config.smt_permille = 625;
-  config.load_ps = 1'600;
-  config.rmw_ps = 7'000;
-  config.same_core_ps = 10'000;
-  config.same_socket_ps = 50'000;
-  config.other_socket_ps = 135'000;
-  config.first_touch_ps = 20'000;
-  config.read_occupancy_ps = 10'000;
-  config.pause_ps = 47'000;
-  config.copy_ps_per_kib = 100'000;
-  config.switch_ps = 1'500'000;
-  config.yield_ps = 400'000;
-  config.park_ps = 500'000;
-  config.unpark_ps = 200'000;
-  config.wake_each_ps = 1'000'000;
-  config.wake.quantiles_ps = {3'000'000};
-  config.timer_slack_ps = 50'000'000;
-  config.slice_ps = 3'000'000'000;
-  config.wakeup_granularity_ps = 4'000'000'000;
-  config.pwrite_ps = 1'500'000;
-  config.pwrite_ps_per_kib = 100'000;
-  config.fsync_ps = 5'000'000;
-  config.disk_ps_per_kib = 500'000;
-  config.disk_fsync.quantiles_ps = {100'000'000};
-  config.disk_queue_depth = 1;
-  return config;
-}
-
-redo_log::LogConfig log_config() {
-  redo_log::LogConfig log;
-  // Small, so that a run is made of its events and not of clearing memory.
-  log.buffer_bytes = std::size_t{1} << 20;
-  log.recent_written_slots = std::uint64_t{1} << 14;
-  log.recent_closed_slots = std::uint64_t{1} << 15;
-  log.cpu_sample_ns = 5'000'000;  // the runs are short
-  return log;
 }
 
 /// Virtual time until so many transactions, or so many events, or the longest time.
@@ -147,12 +104,12 @@ const char* run(std::uint32_t redo, std::uint32_t locks, std::uint32_t trx_sys, 
   parts.engine.redo = names::table_of<redo_log::Design>.all[redo].value;
   parts.locks = lock_sys::config_of(names::table_of<lock_sys::Design>.all[locks].value);
   parts.trx_sys.latches = names::table_of<transactions::Latches>.all[trx_sys].value;
-  parts.log = log_config();
+  parts.log = small::log_config();
   LoadConfig load;
   load.clients = clients;
   load.distribution = names::table_of<Distribution>.all[distribution].value;
 
-  SimMachine m(machine_of(sockets, cores, threads));
+  SimMachine m(small::machine_of(sockets, cores, threads));
   SimMachine::File file(m, "redo", machine::Bytes::counted);
   SmallClients all(m, file, parts, load, demands);
   all.spawn(m);

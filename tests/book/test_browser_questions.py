@@ -74,7 +74,7 @@ def test_a_case_is_drawn_answered_and_seen_by_keyboard_alone(page, tmp_path, the
     assert verdict.inner_text() == ""
 
 
-@pytest.mark.parametrize("word", ["cats", "engine", "read_views"])
+@pytest.mark.parametrize("word", ["cats", "engine", "grant_order", "read_views", "trx_sys"])
 def test_a_question_fits_a_phone_and_offends_no_rule_of_accessibility(page, tmp_path, theme, word):
     page.goto(alone(tmp_path, word, theme))
     page.get_by_role("button", name="Draw a case").click()
@@ -106,3 +106,48 @@ def test_print_shows_neither_question_nor_answer(page, tmp_path):
     page.get_by_role("button", name="Draw a case").click()
     page.emulate_media(media="print")
     assert not page.locator(".er-question").is_visible()
+
+
+def test_runs_begin_when_the_reader_comes_to_them_and_a_new_value_begins_anew(page, tmp_path):
+    address = alone(tmp_path, "grant_order", "light")
+    html = tmp_path / "page.html"
+    html.write_text(html.read_text().replace("<main>", '<main><div style="height:3000px"></div>'))
+    page.goto(address)
+    share = "document.querySelector('progress').value"
+    page.wait_for_timeout(500)
+    assert page.evaluate(share) == 0
+    page.get_by_role("slider", name="Clients").scroll_into_view_if_needed()
+    page.wait_for_function(f"0 < {share}")
+    assert page.get_by_role("progressbar", name="Share of the runs that is computed").is_visible()
+    page.get_by_role("slider", name="Clients").press("Home")
+    page.get_by_role("slider", name="Pairs of runs").press("Home")
+    page.wait_for_function("document.querySelector('.er-sentence').textContent.startsWith('25 clients')")
+    assert page.evaluate(share) == 1
+    assert "One pair cannot tell" in page.locator(".er-sentence").inner_text()
+
+
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+def test_steps_play_by_keyboard_and_glide_only_where_motion_is_wanted(page, tmp_path, motion):
+    page.emulate_media(reduced_motion=motion)
+    page.goto(alone(tmp_path, "trx_sys", "light"))
+    page.evaluate(
+        """() => { const own = Element.prototype.animate;
+        Element.prototype.animate = function (...all) { document.glided = true; return own.apply(this, all); }; }"""
+    )
+    step = page.get_by_role("slider", name="Step")
+    step.press("Home")
+    page.get_by_role("button", name="Play the steps").press("Enter")
+    page.wait_for_function("document.querySelector('.er-knob output').textContent === 'number 2'")
+    page.get_by_role("button", name="Pause").press("Enter")
+    shown = page.locator(".er-knob output").first.inner_text()
+    page.wait_for_timeout(1200)
+    assert page.locator(".er-knob output").first.inner_text() == shown
+    step.press("ArrowRight")
+    page.wait_for_function(
+        "shown => document.querySelector('.er-knob output').textContent !== shown", arg=shown
+    )
+    assert page.evaluate("document.glided === true") == (motion == "no-preference")
+    # To the last step, and no further.
+    step.press("End")
+    page.get_by_role("button", name="Play the steps").press("Enter")
+    page.wait_for_function("document.querySelector('.er-knob output').textContent === 'before all'")

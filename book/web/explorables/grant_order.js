@@ -1,0 +1,166 @@
+// Two ways to choose who gets a row next, side by side from the same random numbers: native/kernels/engine, compiled to WebAssembly.
+
+// What each statement of SysBench's read-write transaction asked of MySQL 8.0.15 with one client (own-demands), as the chapter's figures
+// have it: computing in ns, mini-transactions of a thousand executions, bytes of redo of each. A test holds it against the recording.
+const DEMANDS = {
+  "read_write.begin": [26001, 0, 150],
+  "read_write.select_point": [29382, 0, 150],
+  "read_write.select_range": [76555, 0, 150],
+  "read_write.select_sum": [69992, 0, 150],
+  "read_write.select_ordered": [98940, 0, 150],
+  "read_write.select_distinct": [141703, 0, 150],
+  "read_write.update_index": [102837, 5010, 58],
+  "read_write.update_non_index": [44217, 2000, 164],
+  "read_write.delete": [38979, 3000, 35],
+  "read_write.insert": [39963, 3020, 179],
+  "read_write.commit": [62224, 1125, 129],
+};
+// Printing a deadlock on 9.7.4 (own-deadlock-print): what it takes and what it adds to the log.
+const PRINT_US = 1043;
+const REPORT_BYTES = 3168;
+
+const POLICIES = {
+  "fcfs, equal weights": "FIFO, equal weights",
+  "fcfs, 5.7": "FIFO of 5.7",
+  "cats, 8.0.20": "CATS of 8.0.20",
+  vats: "the oldest first",
+  random: "by chance",
+};
+const LOADS = {
+  pareto: { rows: 1e6, text: "Pareto, 1,000,000 rows" },
+  special: { rows: 1e4, text: "SysBench's special, 10,000 rows" },
+  uniform: { rows: 1e3, text: "all alike, 1,000 rows" },
+};
+const AT_A_TIME = 20000; // events between two looks at the clock
+const CLEAR = 1.1; // in every pair, for the question
+
+const texts = (kernel, address) => {
+  const text = new Uint8Array(kernel.memory.buffer, address);
+  return new TextDecoder().decode(text.subarray(0, text.indexOf(0))).trimEnd().split("\n");
+};
+const printing = (us) => (us ? `${us === PRINT_US ? "as on 9.7.4, " : ""}${(us / 1000).toFixed(us % 1000 ? 2 : 0)} ms each` : "off");
+const mean = (numbers) => numbers.reduce((sum, each) => sum + each, 0) / numbers.length;
+const MEASURES = [
+  { name: "tps", title: "Transactions per second", write: (n) => count(n) },
+  { name: "waits", title: "Waits for rows, per transaction", write: (n) => n.toFixed(2) },
+  { name: "deadlocks", title: "Deadlocks per 1,000 transactions", write: (n) => (n < 10 ? n.toFixed(1) : count(n)) },
+  { name: "log", title: "Reports in the error log, bytes per second", write: (n) => bytes(n) },
+];
+
+/** What is known so far. */
+function known(inputs, runs) {
+  const sides = [0, 1].map((side) => runs.filter((run) => run.side === side));
+  const ratios = sides[1].map((run, pair) => run.tps / sides[0][pair].tps);
+  const means = Object.fromEntries(MEASURES.map(({ name }) => [name, sides.map((mine) => (mine.length ? mean(mine.map((run) => run[name])) : null))]));
+  return { inputs, runs, sides, ratios, means, is_done: sides[1].length === inputs.pairs };
+}
+/** Whether the pairs agree on who is ahead: 1 the second, -1 the first, 0 they do not. */
+const ahead = ({ ratios }) => (ratios.every((ratio) => ratio > 1) ? 1 : ratios.every((ratio) => ratio < 1) ? -1 : 0);
+const load = ({ clients, skew }) => `${count(clients)} ${clients === 1 ? "client" : "clients"}, ${LOADS[skew].text}`;
+
+export default {
+  title: "Two ways to choose who gets a row next",
+  computes: "Share of the runs that is computed",
+
+  inputs: [
+    { name: "first", label: "First policy", values: Object.keys(POLICIES), start: "fcfs, equal weights", format: (name) => POLICIES[name] },
+    { name: "second", label: "Second policy", values: Object.keys(POLICIES), start: "cats, 8.0.20", format: (name) => POLICIES[name] },
+    { name: "clients", label: "Clients", values: [25, 50, 100, 200, 300], start: 200, format: (n) => count(n) },
+    { name: "skew", label: "Rows", values: Object.keys(LOADS), start: "pareto", format: (name) => LOADS[name].text },
+    { name: "print_us", label: "Printing deadlocks", values: [0, 500, PRINT_US, 2000, 4000], start: PRINT_US, format: printing },
+    { name: "pairs", label: "Pairs of runs", values: [1, 2, 3], start: 2, format: (n) => count(n) },
+  ],
+  presets: [
+    { label: "Printing off", values: { print_us: 0 } },
+    { label: "Hot rows, printing off", values: { skew: "special", print_us: 0 } },
+    { label: "Two kinds of FIFO, printing off", values: { second: "fcfs, 5.7", print_us: 0 } },
+  ],
+
+  *compute(kernel, inputs) {
+    const at = (address, name) => texts(kernel, address).indexOf(name);
+    texts(kernel, kernel.statements()).forEach((name, i) => kernel.demand(i, ...DEMANDS[name]));
+    const policies = [inputs.first, inputs.second].map((name) => at(kernel.policies(), name));
+    const distribution = at(kernel.distributions(), inputs.skew);
+    const runs = [];
+    yield { share: 0, result: known(inputs, runs) };
+    for (let seed = 1; seed <= inputs.pairs; seed += 1) {
+      for (const [side, policy] of policies.entries()) {
+        kernel.start(policy, distribution, LOADS[inputs.skew].rows, inputs.clients, inputs.print_us, seed);
+        for (let permille = 0; permille < 1000;) {
+          permille = kernel.advance(AT_A_TIME);
+          yield { share: (runs.length + permille / 1000) / (2 * inputs.pairs), result: known(inputs, runs) };
+        }
+        const seen = Object.fromEntries(texts(kernel, kernel.seen()).map((line) => line.split("\t")).map(([name, value]) => [name, name === "hash" ? value : Number(value)]));
+        const n = Math.max(1, seen.transactions);
+        const seconds = seen.window_ns / 1e9;
+        runs.push({
+          ...seen, seed, side, tps: n / seconds, waits: seen.lock_waits / n, counted: seen.deadlocks,
+          deadlocks: (1000 * seen.deadlocks) / n, log: inputs.print_us ? (seen.deadlocks * REPORT_BYTES) / seconds : 0,
+        });
+      }
+    }
+    return known(inputs, runs);
+  },
+
+  question: {
+    draw: (pick) => ({ clients: pick([50, 100]), skew: pick(["pareto", "special"]), print_us: pick([0, PRINT_US, 4000]), pairs: 2 }),
+    fits: ({ ratios }) => ratios.every((ratio) => ratio > CLEAR) || ratios.every((ratio) => ratio < CLEAR && ratio > 1 / CLEAR),
+    ask: ({ inputs }) => `${load(inputs)}; printing of deadlocks: ${printing(inputs.print_us)}. Two pairs of runs. Is CATS of 8.0.20 faster than FIFO with equal weights, or slower, by more than a tenth in both?`,
+    choices: () => ["CATS is faster", "FIFO is faster", "neither, by a tenth"],
+    right: ({ ratios }) => (ratios[0] > CLEAR ? "CATS is faster" : ratios[0] < 1 / CLEAR ? "FIFO is faster" : "neither, by a tenth"),
+  },
+
+  results(seen) {
+    const { ratios, is_done, sides } = seen;
+    return [
+      ["Second over first, pair by pair", ratios.map((ratio) => ratio.toFixed(2)).join(", ") || "not yet"],
+      ["Do the pairs agree?", !is_done ? "not yet" : ratios.length < 2 ? "one pair cannot tell" : ahead(seen) ? "yes" : "no: noise"],
+      ...["First", "Second"].map((name, side) => [`${name}: deadlocks counted`, sides[side].map((run) => count(run.counted)).join(", ") || "not yet"]),
+      ["Counted for, after a warm-up", sides[0].length ? `${count(mean(sides[0].map((run) => run.window_ns)) / 1e6)} ms each` : "not yet"],
+    ];
+  },
+
+  sentence(seen) {
+    const { inputs, ratios, means } = seen;
+    const [first, second] = [POLICIES[inputs.first], POLICIES[inputs.second]];
+    const range = ratios.map((ratio) => ratio.toFixed(2)).join(" and ");
+    const verdict = inputs.first === inputs.second ? "The same policy twice: the same runs."
+      : ratios.length < 2 ? "One pair cannot tell a difference from noise."
+        : ahead(seen) === 0 ? "The pairs do not agree on who is ahead: noise, as far as they can tell."
+          : `${ahead(seen) > 0 ? "The second" : "The first"} is ahead in every pair.`;
+    return `${load(inputs)}, printing ${printing(inputs.print_us)}: ${second} has ${range} times the throughput of ${first}. ${verdict} ` +
+      `Deadlocks per 1,000 transactions: ${MEASURES[2].write(means.deadlocks[0])} and ${MEASURES[2].write(means.deadlocks[1])}.`;
+  },
+
+  picture(seen, width) {
+    const { inputs, sides, means } = seen;
+    const parts = [];
+    const text = (x, y, what, more = "") => parts.push(`<text x="${x.toFixed(1)}" y="${y}" ${more}>${what}</text>`);
+    const names = [POLICIES[inputs.first], POLICIES[inputs.second]];
+    const [left, right, lane, strip] = [132, 84, 24, 84];
+    const mark = (side, x, y) => (side
+      ? `<rect x="${(x - 4.5).toFixed(1)}" y="${y - 4.5}" width="9" height="9" fill="#D55E00" fill-opacity="0.75" stroke="currentColor"/>`
+      : `<circle cx="${x.toFixed(1)}" cy="${y}" r="5" fill="#0072B2" fill-opacity="0.75" stroke="currentColor"/>`);
+    MEASURES.forEach(({ name, title, write }, i) => {
+      const top = 14 + i * strip;
+      const most = Math.max(...seen.runs.map((run) => run[name]), 1e-9);
+      const x = (value) => left + (value / most) * Math.max(10, width - left - right);
+      text(0, top, title, 'font-weight="700"');
+      const y = (side) => top + 20 + side * lane;
+      parts.push(`<line x1="${left}" y1="${y(0) - 10}" x2="${left}" y2="${y(1) + 10}" stroke="currentColor"/>`);
+      // What came from the same random numbers is joined.
+      sides[1].forEach((run, pair) => parts.push(`<line x1="${x(sides[0][pair][name]).toFixed(1)}" y1="${y(0)}" x2="${x(run[name]).toFixed(1)}" y2="${y(1)}" stroke="currentColor" stroke-opacity="0.45"/>`));
+      sides.forEach((mine, side) => {
+        text(0, y(side) + 4, names[side], 'font-size="12"');
+        for (const run of mine) parts.push(mark(side, x(run[name]), y(side)));
+        if (means[name][side] !== null) text(width, y(side) + 4, write(means[name][side]), 'text-anchor="end" font-size="12"');
+      });
+    });
+    const height = 14 + MEASURES.length * strip - 6;
+    text(width, height - 2, "right: the mean", 'text-anchor="end" font-size="12"');
+    text(0, height - 2, "a dot: one run; 0 at the left", 'font-size="12"');
+    const told = MEASURES.map(({ name, title, write }) => `${title}: ${sides.map((mine, side) => `${names[side]} ${mine.map((run) => write(run[name])).join(", ") || "not yet"}`).join("; ")}`);
+    return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="Dots, one per run. ${told.join(". ")}." ` +
+      `font-family="system-ui, 'Liberation Sans', sans-serif" font-size="13" fill="currentColor">${parts.join("")}</svg>`;
+  },
+};

@@ -1,0 +1,157 @@
+// Who gets a row next, in a whole engine: sysbench's read-write transactions under one policy, piece by piece, so that a page can show
+// how far it is.
+//
+// The engine is the one of the chapter's figures: sharded lock system and transaction system, the redo log of 8.0, 176 CPUs.
+//
+// Leaves out  arguments out of range: the caller checks them. Warm-up and window end behind some number of events where they would take
+//             long
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "engine/clients.hpp"
+#include "engine/load.hpp"
+#include "machine/sim_machine.hpp"
+#include "wasm/small/server.hpp"
+
+#define ENGINEROOM_EXPORT(name) extern "C" __attribute__((export_name(name)))
+
+namespace {
+
+using namespace engineroom;
+using namespace engineroom::engine;
+using machine::SimMachine;
+
+constexpr std::uint64_t kPieceNs = 500'000;
+constexpr std::uint64_t kWarmupNs = 100'000'000;
+constexpr std::uint64_t kWindowNs = 200'000'000;
+constexpr std::uint64_t kWarmupEvents = 600'000;
+constexpr std::uint64_t kWindowEvents = 1'200'000;
+
+/// A stretch of virtual time that ends behind so many ns or events.
+struct Stretch {
+  std::uint64_t most_ns;
+  std::uint64_t most_events;
+  std::uint64_t ns = 0;
+  std::uint64_t events = 0;
+
+  bool has_ended() const { return ns >= most_ns || events >= most_events; }
+  void run_on(SimMachine& m) {
+    const std::uint64_t before = m.events();
+    m.run_on(kPieceNs);
+    ns += kPieceNs;
+    events += m.events() - before;
+  }
+  /// How much of it is over, in thousandths.
+  std::uint64_t permille() const {
+    return std::min<std::uint64_t>(1000, std::max(1000 * ns / most_ns, 1000 * events / most_events));
+  }
+};
+
+struct Run {
+  SimMachine m;
+  SimMachine::File file;
+  Clients<SimMachine> clients;
+  Stretch warmup{kWarmupNs, kWarmupEvents};
+  Stretch window{kWindowNs, kWindowEvents};
+  Counts done_before{};
+  std::uint64_t transactions_before = 0;
+
+  Run(const machine::SimConfig& machine, const Parts& parts, const LoadConfig& load, const Demands& demands,
+      std::uint64_t seed)
+      : m(machine), file(m, "redo", machine::Bytes::counted), clients(m, file, parts, load, demands, seed) {
+    clients.spawn(m);
+  }
+  void run_on() {
+    Stretch& now = warmup.has_ended() ? window : warmup;
+    now.run_on(m);
+    if (&now == &window || !warmup.has_ended()) return;
+    done_before = clients.engine_counts();
+    transactions_before = clients.transactions();
+  }
+};
+
+Demands demands;
+std::unique_ptr<Run> under_way;
+std::string text;
+
+template <typename Table>
+const char* names_in(const Table& table) {
+  text.clear();
+  for (const auto& each : table.all) (text += each.text) += '\n';
+  return text.c_str();
+}
+void line(const char* name, std::uint64_t value) { text += name + ("\t" + std::to_string(value)) + "\n"; }
+
+}  // namespace
+
+/// The address of names, each ended by a line feed, all by a zero. Good until the next call.
+ENGINEROOM_EXPORT("policies") const char* policies() { return names_in(names::table_of<lock_sys::Policy>); }
+ENGINEROOM_EXPORT("distributions") const char* distributions() {
+  return names_in(names::table_of<Distribution>);
+}
+ENGINEROOM_EXPORT("statements") const char* statements() {
+  text.clear();
+  for (const Statement each : statements_of(LoadKind::sysbench_read_write)) {
+    (text += names::of(each)) += '\n';
+  }
+  return text.c_str();
+}
+
+/// What the statement at that place of statements() asks for; each needs it before the first run.
+ENGINEROOM_EXPORT("demand")
+void demand(std::uint32_t of_statement, std::uint32_t computing_ns, std::uint32_t mtrs_permille,
+            std::uint32_t mtr_bytes) {
+  const Statement statement = statements_of(LoadKind::sysbench_read_write)[of_statement];
+  demands[std::string(names::of(statement))] = {
+      .computing_ns = computing_ns, .mtrs_permille = mtrs_permille, .mtr_bytes = mtr_bytes};
+}
+
+/// Begins a run, and gives up the one before; policy and distribution by their places in the lists above.
+ENGINEROOM_EXPORT("start")
+void start(std::uint32_t policy, std::uint32_t distribution, std::uint32_t rows, std::uint32_t clients,
+           std::uint32_t print_us, std::uint32_t seed) {
+  Parts parts;
+  parts.engine.redo = redo_log::Design::log_8_0;
+  parts.locks = lock_sys::config_of(lock_sys::Design::mysql_9_7);
+  parts.locks.policy = names::table_of<lock_sys::Policy>.all[policy].value;
+  parts.locks.print_ns = std::uint64_t{1000} * print_us;
+  parts.trx_sys.latches = transactions::Latches::sharded;
+  parts.log = small::log_config();
+  LoadConfig load;
+  load.clients = clients;
+  load.rows = rows;
+  load.distribution = names::table_of<Distribution>.all[distribution].value;
+  machine::SimConfig machine = small::machine_of(4, 22, 2);
+  machine.seed = seed;
+  under_way.reset();
+  under_way = std::make_unique<Run>(machine, parts, load, demands, seed);
+}
+
+/// At least so many events further, or to its end. How much of the run is over, in thousandths: 1000 at the end.
+ENGINEROOM_EXPORT("advance") std::uint32_t advance(std::uint32_t events) {
+  Run& run = *under_way;
+  const std::uint64_t last = run.m.events() + events;
+  while (run.m.events() < last && !run.window.has_ended()) run.run_on();
+  if (run.window.has_ended()) return 1000;
+  const std::uint64_t over = kWarmupNs * run.warmup.permille() + kWindowNs * run.window.permille();
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(999, over / (kWarmupNs + kWindowNs)));
+}
+
+/// Of the run so far, a line each of a name and a number between a tab: hash, events, warmup_ns, window_ns; of the window
+/// transactions, deadlocks, lock_waits.
+ENGINEROOM_EXPORT("seen") const char* seen() {
+  const Run& run = *under_way;
+  const Counts done = run.clients.engine_counts();
+  text.clear();
+  line("hash", run.m.trace_hash());
+  line("events", run.m.events());
+  line("warmup_ns", run.warmup.ns);
+  line("window_ns", run.window.ns);
+  line("transactions", run.clients.transactions() - run.transactions_before);
+  line("deadlocks", done.deadlocks - run.done_before.deadlocks);
+  line("lock_waits", done.lock_waits - run.done_before.lock_waits);
+  return text.c_str();
+}
