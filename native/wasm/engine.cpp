@@ -104,7 +104,7 @@ const char* run(std::uint32_t redo, std::uint32_t locks, std::uint32_t trx_sys, 
   parts.engine.redo = names::table_of<redo_log::Design>.all[redo].value;
   parts.locks = lock_sys::config_of(names::table_of<lock_sys::Design>.all[locks].value);
   parts.trx_sys.latches = names::table_of<transactions::Latches>.all[trx_sys].value;
-  parts.log = small::log_config();
+  parts.log = small::log_config<redo_log::LogConfig>();
   LoadConfig load;
   load.clients = clients;
   load.distribution = names::table_of<Distribution>.all[distribution].value;

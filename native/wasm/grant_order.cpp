@@ -1,5 +1,5 @@
-// Who gets a row next, in a whole engine: sysbench's read-write transactions under one policy, piece by piece, so that a page can show
-// how far it is.
+// The order in which waiters get a row, in a whole engine: sysbench's read-write transactions under one policy, piece by piece, so that
+// a page can show how far it is.
 //
 // The engine is the one of the chapter's figures: sharded lock system and transaction system, the redo log of 8.0, 176 CPUs.
 //
@@ -119,7 +119,7 @@ void start(std::uint32_t policy, std::uint32_t distribution, std::uint32_t rows,
   parts.locks.policy = names::table_of<lock_sys::Policy>.all[policy].value;
   parts.locks.print_ns = std::uint64_t{1000} * print_us;
   parts.trx_sys.latches = transactions::Latches::sharded;
-  parts.log = small::log_config();
+  parts.log = small::log_config<redo_log::LogConfig>();
   LoadConfig load;
   load.clients = clients;
   load.rows = rows;

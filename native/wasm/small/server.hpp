@@ -7,7 +7,6 @@
 #include <cstdint>
 
 #include "machine/sim_config.hpp"
-#include "redo_log/log_config.hpp"
 
 namespace engineroom::small {
 
@@ -45,9 +44,10 @@ inline machine::SimConfig machine_of(std::uint32_t sockets, std::uint32_t cores,
   return config;
 }
 
-inline redo_log::LogConfig log_config() {
-  redo_log::LogConfig log;
-  // Small, so that a run is made of its events and not of clearing memory.
+/// Of redo_log::LogConfig, which whoever includes an engine has: small, so that a run is made of its events and not of clearing memory.
+template <typename LogConfig>
+LogConfig log_config() {
+  LogConfig log;
   log.buffer_bytes = std::size_t{1} << 20;
   log.recent_written_slots = std::uint64_t{1} << 14;
   log.recent_closed_slots = std::uint64_t{1} << 15;
