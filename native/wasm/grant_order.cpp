@@ -53,7 +53,7 @@ struct Stretch {
 struct Run {
   SimMachine m;
   SimMachine::File file;
-  Clients<SimMachine> clients;
+  Clients<SimMachine, OfLoad, false> clients;
   Stretch warmup{kWarmupNs, kWarmupEvents};
   Stretch window{kWindowNs, kWindowEvents};
   Counts done_before{};
