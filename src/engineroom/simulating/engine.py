@@ -75,7 +75,7 @@ GrantOrder = Callable[[Sequence[Mapping[str, Any]]], Sequence[int]]
 
 @dataclass(frozen=True, kw_only=True)
 class Design:
-    """The design of each part of an engine; `locks` and `log` have what is changed of the version's lock system and redo log."""
+    """The design of each part of an engine; `locks`, `log` and `commit` have what is changed of its lock system, its redo log and its commits."""
 
     lock_design: str = "9.7"
     locks: Mapping[str, Any] = field(default_factory=dict)
@@ -83,10 +83,11 @@ class Design:
     redo: str = "8.0"
     engine: Mapping[str, Any] = field(default_factory=dict)
     log: Mapping[str, Any] = field(default_factory=dict)
+    commit: Mapping[str, Any] = field(default_factory=dict)
 
     def said(self) -> dict[str, Any]:
-        """As a run's load has it: of the redo log only what is changed."""
-        return {name: value for name, value in asdict(self).items() if name != "log" or value}
+        """As a run's load has it: of the redo log and the commits only what is changed."""
+        return {name: value for name, value in asdict(self).items() if name not in ("log", "commit") or value}
 
 
 def demands(server: str, kind: str) -> dict[str, dict[str, int]]:
@@ -135,6 +136,7 @@ def _simulate(
         locks=dict(design.locks),
         trx_sys={"latches": design.latches},
         log=dict(design.log),
+        commit=dict(design.commit),
         order=order,
         seed=given.seed,
         **window,
@@ -175,6 +177,9 @@ def observed(
         "half_width_percent": seen["half_width_percent"],
         "is_settled": int(seen["is_settled"]),
     }
+    if design.engine.get("binlog", "off") != "off":
+        row["binlog_fsyncs"] = seen["binlog_fsyncs"] / done
+        row["commits_per_group"] = seen["commits"] / max(1, seen["sync_groups"])
     waits = [
         {"latch": wait["name"], "waits": wait["count"] / done, "wait_us": wait["total_ns"] / done / 1000}
         for wait in seen["waits"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from engineroom.experiments.engine.beside_servers import against_live, held_out_live
+from engineroom.experiments.engine.binlog import binlog_sim
 from engineroom.experiments.engine.convoy import convoy_sim
 from engineroom.experiments.engine.demands import demands_live, warehouses_live
 from engineroom.experiments.engine.latch_order import latch_order_live
@@ -14,6 +15,7 @@ from engineroom.runs import Run
 __all__ = [
     "RECORD",
     "against_live",
+    "binlog_sim",
     "convoy_sim",
     "demands_live",
     "held_out_live",
@@ -33,4 +35,5 @@ RECORD: Mapping[tuple[str, str], Callable[..., Run | list[Run]]] = {
     ("own-engine-held-out", "live"): held_out_live,
     ("own-engine-switches", "sim"): switches_sim,
     ("own-log-convoy", "sim"): convoy_sim,
+    ("own-engine-binlog", "sim"): binlog_sim,
 }
