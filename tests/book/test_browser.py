@@ -481,6 +481,37 @@ def test_widget_module_renders_in_a_notebook(browser):
     context.close()
 
 
+LABS = [word for word in bundle.words() if (paths.root() / "notebooks" / f"{word}.md").exists()]
+
+
+@pytest.mark.parametrize("word", LABS)
+def test_in_a_lab_every_slider_has_a_name_and_says_its_value_with_the_unit_shown(browser, word):
+    context = browser.new_context(offline=True)
+    page = context.new_page()
+    page.set_content(
+        "<!doctype html><html lang=en><title>Lab</title><main><h1>Lab</h1><div id=cell></div></main></html>"
+    )
+    page.evaluate(
+        """async ([source, base64]) => {
+             const module = await import(URL.createObjectURL(new Blob([source], { type: "text/javascript" })));
+             const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+             module.default.render({ model: { get: () => new DataView(bytes.buffer) }, el: document.getElementById("cell") });
+           }""",
+        [bundle.notebook_module(word), base64.b64encode(bundle.wasm_file(word).read_bytes()).decode()],
+    )
+    page.wait_for_selector(".er-picture svg")
+    found = Axe().run(page, options={"preload": False, "resultTypes": ["violations"]})
+    bad = [(rule["id"], [node["target"] for node in rule["nodes"]][:5]) for rule in found.response["violations"]
+           if rule["impact"] in SERIOUS]  # fmt: skip
+    assert bad == []
+    sliders = page.locator("input[type=range]")
+    for slider in sliders.all():
+        shown = slider.evaluate("(one) => one.closest('.er-knob').querySelector('output').textContent")
+        assert slider.get_attribute("aria-valuetext") == shown
+        assert page.get_by_role("slider", name=slider.evaluate("(one) => one.labels[0].textContent")).count()
+    context.close()
+
+
 def explorable_alone(folder: Path, word: str) -> str:
     """The address of a page as the book makes it: the element with its plain figure, and the script behind it."""
     tag = bundle.tag(word)

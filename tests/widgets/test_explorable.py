@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from engineroom import paths
 from engineroom.errors import EngineRoomError
 from engineroom.widgets import bundle, headless
 
@@ -62,3 +63,11 @@ def test_widget_carries_the_page_s_module_and_kernel():
     assert widget.kernel == bundle.wasm_file("hash_join").read_bytes()
     with pytest.raises(EngineRoomError, match="hash_join"):
         Explorable("hash_joyn")
+
+
+def test_a_lab_has_the_chapter_s_knobs_and_no_others():
+    """Their sliders are the browser's own, with a label each; those of ipywidgets have no name for assistive technology."""
+    labs = {lab.stem: lab.read_text() for lab in (paths.root() / "notebooks").glob("*.md")}
+    shown = {word for word, text in labs.items() if f'\nExplorable("{word}")\n' in text}
+    assert shown == labs.keys() & set(bundle.words())
+    assert [word for word, text in labs.items() if "ipywidgets" in text] == []
