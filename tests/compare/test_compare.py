@@ -111,6 +111,16 @@ def test_what_one_version_refuses_is_shown_with_its_own_error(files) -> None:
 
 @pytest.mark.live
 @needs_servers
+def test_a_statement_that_no_version_runs_is_told_what_to_do_and_shown_no_settings(files) -> None:
+    done = CliRunner().invoke(cli.compare, files("SELECT * FROM orders"))
+    assert done.exit_code == 1
+    assert "MySQL 9.7.4 refuses the statement: 1146" in done.output
+    assert "What to do: give the tables with --schema" in done.output
+    assert "Settings" not in done.output
+
+
+@pytest.mark.live
+@needs_servers
 def test_a_changing_statement_is_rolled_back_after_each_run(files) -> None:
     arguments = files(
         "DELETE FROM t WHERE n < 3",

@@ -145,6 +145,8 @@ def test_explain_shows_graph_pairs_and_both_plans(server):
         explain(server, "SELECT 1", DATABASE)
     with pytest.raises(EngineRoomError, match=r"(?s)MySQL 9.7.*correct the statement"):
         explain(server, "SELECT * FROM nowhere", DATABASE)
+    with pytest.raises(EngineRoomError, match=r"(?s)nowhere.*your tables' with --database; --dsn asks"):
+        explain(server, "SELECT * FROM nowhere", DATABASE)
     with pytest.raises(EngineRoomError, match=r"(?s)Unknown database 'nosuch'.*leave --database out"):
         explain(server, sql, "nosuch")
     with pytest.raises(EngineRoomError, match="2 statements"):

@@ -16,6 +16,13 @@ def text(comparison: Comparison) -> str:
     """The whole as lines: cost, result, counters, plans, settings."""
     sides = comparison.sides
     lines = textwrap.wrap(" ".join(comparison.statement.split()), _WIDTH, max_lines=6, placeholder=" ...")
+    refused = [
+        f"MySQL {side.version} refuses the {side.refused_at}: {side.refused}"
+        for side in sides
+        if side.refused
+    ]
+    if not comparison.measured:
+        return "\n".join([*lines, "", *refused, f"  What to do: {_remedy(sides)}"])
     lines += ["", *table(["", *(side.version for side in sides)], _cost(comparison)), ""]
     lines += [f"Results: {comparison.results}"]
     for where, found in comparison.differing_rows().items():
@@ -23,9 +30,7 @@ def text(comparison: Comparison) -> str:
             f"  {where}: "
             + (" ".join(row_text(row) for row in found) or "nothing among the rows that were kept")
         ]
-    for side in sides:
-        if side.refused:
-            lines += [f"MySQL {side.version} refuses the {side.refused_at}: {side.refused}"]
+    lines += refused
     for side in comparison.measured:
         lines += ["", f"Plan of {side.version}:"]
         lines += [f"  {line}" for line in (side.plan or f"none: {side.plan_refused}").splitlines()]
@@ -53,6 +58,18 @@ def text(comparison: Comparison) -> str:
             f"{len(differing) - len(common)} further settings or flags exist in some of these versions only; --format json lists them."
         ]
     return "\n".join(line.rstrip() for line in lines)
+
+
+def _remedy(sides: Sequence[Side]) -> str:
+    """What to do where no version ran the statement."""
+    if any("doesn't exist" in str(side.refused) for side in sides):
+        return (
+            "give the tables with --schema (`mysqldump --no-data` of your database writes them), and rows with --data, or made ones with "
+            "--rows 10000"
+        )
+    if any("the limit" in str(side.refused) for side in sides):
+        return "raise --limit, or give fewer rows"
+    return "correct the statement"
 
 
 def _cost(comparison: Comparison) -> list[list[str]]:

@@ -103,6 +103,12 @@ def explain(
                 tried = _hint_tried(server, connection, sql, found, run_s)
     except mysql.connector.Error as error:
         remedy = f"correct the statement for the database {database}"
+        if error.errno == mysql.connector.errorcode.ER_NO_SUCH_TABLE:
+            remedy += (
+                ", or name another one with --database"
+                if only_reads
+                else ", or name your tables' with --database; --dsn asks a server of your own. Without either it is about this chapter's tables"
+            )
         if error.errno == mysql.connector.errorcode.ER_BAD_DB_ERROR:
             remedy = (
                 "name a database of that server with --database, or behind the last slash of --dsn"

@@ -109,7 +109,14 @@ def whatif(  # noqa: PLR0917 (click passes them by name)
     FILE has the transactions, in TOML: for each kind a [[transaction]] with name, weight, statements, and values, what the :names in the
     statements are drawn from (values.id = {rows = 1000}). With --dsn they are run on that server, one client, some hundred times each, and
     COMMITTED there: name a test server, never one in use. Without --dsn no server is touched. What they ask for is then simulated with
-    many clients; what the simulation cannot know is said below its result.
+    many clients; what the simulation cannot know is said below its result. A file of one kind:
+
+    \b
+        [[transaction]]
+        name = "buy"
+        weight = 1
+        statements = ["INSERT INTO orders (customer, total) VALUES (:c, 3)"]
+        values.c = {rows = 1000}
     """
     if (address is None) == (measured_before is None):
         raise EngineRoomError(
