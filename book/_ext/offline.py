@@ -23,6 +23,9 @@ WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 BUILT_IN = re.compile(
     r'<script src="[^"]*fontawesome[^"]*"></script>\n?|<link rel="preload" as="font"[^>]*>\n?'
 )
+# Of each exercise and solution, whereas an id names one part of a page; and a table's corner, which is the header of nothing.
+REPEATED_ID = re.compile(r'<section id="(?:exercise|solution)-content">')
+EMPTY_HEADER = re.compile(r"<th( [^>]*)?>(?:<p></p>)?</th>")
 TOGGLE = (
     "Pages of this chapter"  # the theme's arrow beside a chapter has no name for readers who cannot see it
 )
@@ -68,6 +71,7 @@ def trim_output(app: Sphinx, error: Exception | None) -> None:
         trimmed = BUILT_IN.sub("", text).replace("<summary><span", f'<summary aria-label="{TOGGLE}"><span')
         # docutils calls the entries what ARIA has withdrawn, inside a list, which must have items.
         trimmed = trimmed.replace('role="doc-biblioentry"', 'role="listitem"')
+        trimmed = EMPTY_HEADER.sub(r"<td\1></td>", REPEATED_ID.sub("<section>", trimmed))
         if trimmed != text:
             page.write_text(trimmed, encoding="utf-8")
 

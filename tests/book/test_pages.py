@@ -111,6 +111,12 @@ def test_external_links_have_the_form_of_one(html):
     assert not odd
 
 
+def test_exercises_share_no_id_and_no_header_of_a_table_is_empty(html):
+    for page in pages(html):
+        assert not soup(page).find_all(id=re.compile("^(exercise|solution)-content$")), page.name
+        assert all(th.get_text(strip=True) or th.find("img") for th in soup(page).find_all("th")), page.name
+
+
 def test_every_image_has_words_that_are_not_its_file_name(html):
     for page in pages(html):
         assert 'alt="_images/' not in page.read_text(encoding="utf-8"), page.name
