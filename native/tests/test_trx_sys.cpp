@@ -42,8 +42,13 @@ TEST(LatchSteps, WhoWaitsTakesInTheEndAndLeaves) {
       EXPECT_GE(step.now_ns, before_ns);
       before_ns = step.now_ns;
       if (step.does == Does::waits) ++waiting;
-      if (step.does == Does::takes) EXPECT_TRUE(has.emplace(step.latch, step.session).second);
-      if (step.does == Does::leaves) EXPECT_EQ(has.extract(step.latch).mapped(), step.session);
+      if (step.does == Does::takes) {
+        EXPECT_TRUE(has.emplace(step.latch, step.session).second);
+      }
+      if (step.does == Does::leaves) {
+        ASSERT_TRUE(has.contains(step.latch));
+        EXPECT_EQ(has.extract(step.latch).mapped(), step.session);
+      }
     }
     EXPECT_TRUE(has.empty());
     EXPECT_GT(waiting, 0U);

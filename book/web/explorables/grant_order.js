@@ -114,7 +114,7 @@ export default {
     const { ratios, is_done, sides } = seen;
     return [
       ["Second over first, pair by pair", ratios.map((ratio) => ratio.toFixed(2)).join(", ") || "not yet"],
-      ["Do the pairs agree?", !is_done ? "not yet" : ratios.length < 2 ? "one pair cannot tell" : ahead(seen) ? "yes" : "no: noise"],
+      ["Do the pairs agree?", !is_done ? "not yet" : ratios.length < 2 ? "only one" : ahead(seen) ? "yes" : "no: noise"],
       ...["First", "Second"].map((name, side) => [`${name}: deadlocks counted`, sides[side].map((run) => count(run.counted)).join(", ") || "not yet"]),
       ["Counted for, after a warm-up", sides[0].length ? `${count(mean(sides[0].map((run) => run.window_ns)) / 1e6)} ms each` : "not yet"],
     ];
