@@ -28,10 +28,10 @@ using namespace engine;
 constexpr const char* kSimulateDoc =
     R"(Clients that run sysbench's read-write transactions or TPC-C's through a whole engine, in virtual time.
 
-parameters: the machine's. load, engine, trx_sys, log, commit and purge: see load_options(), engine_options(), those of the modules
-read_views, redo_log and group_commit, and purge_options(). commit counts with engine["binlog"], and of it commit_bytes, commit_ns and
-changed_rows never do: the transactions say that. lock_design: "5.7", "8.0.15" or "9.7", and locks: what is changed of it, options of
-lock_sys.lock_options(). What is
+parameters: the machine's. load, engine, trx_sys, log, commit, purge and pool: see load_options(), engine_options(), those of the modules
+read_views, redo_log and group_commit, purge_options() and pool_options(). commit counts with engine["binlog"], and of it commit_bytes,
+commit_ns and changed_rows never do: the transactions say that. lock_design: "5.7", "8.0.15" or "9.7", and locks: what is changed of it,
+options of lock_sys.lock_options(). What is
 left out has its default.
 demands: by the name of a statement (statements(kind) has all that are needed) its options of demand_options().
 order: a policy of your own instead of the one of `locks`, best with the design of 9.7, which weighs. It is called with the waiters of a
@@ -43,8 +43,9 @@ run_ns bounds it. longest_ns: the window grows from run_ns up to this until it i
 Returns a dict. Of the window: transactions, begun (attempts), commits, rolled_back, deadlocks, timeouts, changes, undone, mtrs,
 lock_waits, lock_wait_ns, false_positives, rounds; acquisitions of trx_mutex, trx_serialisation, trx_shards, lock_global, lock_pages,
 lock_tables; of purge purge_committed (undo logs that entered the history), purge_removed (that left it), purge_rows, purge_batches,
-purge_latches; fsyncs, writes and written_bytes of the redo log, binlog_fsyncs, binlog_writes and binlog_bytes, flush_groups,
-sync_groups and commit_groups, and what a run is asked anyway: its waits by the latches' names in performance_schema.
+purge_latches; of the buffer pool pool_gets, pool_misses, pool_reads, pool_writes, pool_user_writes (of these by sessions), pool_evicted,
+pool_made_young, pool_free_waits; fsyncs, writes and written_bytes of the redo log, binlog_fsyncs, binlog_writes and binlog_bytes,
+flush_groups, sync_groups and commit_groups, and what a run is asked anyway: its waits by the latches' names in performance_schema.
 At its end: most_waiting, history_length.
 Raises ValueError for a bad argument, RuntimeError for a simulation that stalled.)";
 
@@ -92,13 +93,14 @@ lock_sys::Order order_by(const std::optional<py::function>& order) {
 
 Parts parts_of(const EngineConfig& config, lock_sys::Design lock_design, const py::dict& locks,
                const transactions::TrxSysConfig& trx_sys, const redo_log::LogConfig& log,
-               const group_commit::CommitConfig& commit, const PurgeConfig& purge) {
+               const group_commit::CommitConfig& commit, const PurgeConfig& purge, const PoolConfig& pool) {
   return {.engine = config,
           .locks = options_from<lock_sys::LockConfig>(locks, lock_sys::config_of(lock_design)),
           .trx_sys = trx_sys,
           .log = log,
           .commit = commit,
-          .purge = purge};
+          .purge = purge,
+          .pool = pool};
 }
 Window window_of(std::int64_t run_ns, std::int64_t warmup_ns, std::int64_t longest_ns) {
   return {.run_ns = at_least(run_ns, 1, "run_ns"),
@@ -123,6 +125,7 @@ py::dict observed_run(machine::SimMachine& m, const machine::SimMachine::File& f
         const transactions::TrxSysCounters& ids = clients.engine().trx_sys_counters();
         const PurgeCounts purge = clients.engine().purge_counts();
         const BinlogCounts binlog = clients.engine().binlog_counts();
+        const PoolCounts pool = clients.engine().pool_counts();
         EngineCounts counts = file_counts(file);
         counts.insert(counts.end(), {{"begun", done.begun},
                                      {"commits", done.commits},
@@ -151,7 +154,15 @@ py::dict observed_run(machine::SimMachine& m, const machine::SimMachine::File& f
                                      {"binlog_bytes", binlog.written_bytes},
                                      {"flush_groups", binlog.flush_groups},
                                      {"sync_groups", binlog.sync_groups},
-                                     {"commit_groups", binlog.commit_groups}});
+                                     {"commit_groups", binlog.commit_groups},
+                                     {"pool_gets", pool.gets},
+                                     {"pool_misses", pool.misses},
+                                     {"pool_reads", pool.reads},
+                                     {"pool_writes", pool.writes},
+                                     {"pool_user_writes", pool.user_writes},
+                                     {"pool_evicted", pool.evicted},
+                                     {"pool_made_young", pool.made_young},
+                                     {"pool_free_waits", pool.free_waits}});
         return counts;
       },
       window);
@@ -164,11 +175,11 @@ py::dict observed_run(machine::SimMachine& m, const machine::SimMachine::File& f
 py::dict simulate(const py::dict& parameters, const LoadConfig& load, const Demands& demands,
                   const EngineConfig& config, lock_sys::Design lock_design, const py::dict& locks,
                   const transactions::TrxSysConfig& trx_sys, const redo_log::LogConfig& log,
-                  const group_commit::CommitConfig& commit, const PurgeConfig& purge,
+                  const group_commit::CommitConfig& commit, const PurgeConfig& purge, const PoolConfig& pool,
                   const std::optional<py::function>& order, std::int64_t run_ns, std::int64_t warmup_ns,
                   std::int64_t longest_ns, std::int64_t seed, const std::optional<py::function>& progress) {
   const Window window = window_of(run_ns, warmup_ns, longest_ns);
-  Parts parts = parts_of(config, lock_design, locks, trx_sys, log, commit, purge);
+  Parts parts = parts_of(config, lock_design, locks, trx_sys, log, commit, purge, pool);
   parts.order = order_by(order);
   machine::SimMachine m(sim_config(parameters, static_cast<std::uint64_t>(seed)));
   m.set_poll(stop_or_tell(progress));
@@ -212,11 +223,12 @@ Mix mix_of(const std::vector<Given>& mix) {
 py::dict simulate_mix(const py::dict& parameters, const std::vector<Given>& mix, const LoadConfig& load,
                       const EngineConfig& config, lock_sys::Design lock_design, const py::dict& locks,
                       const transactions::TrxSysConfig& trx_sys, const redo_log::LogConfig& log,
-                      const group_commit::CommitConfig& commit, const PurgeConfig& purge, std::int64_t run_ns,
-                      std::int64_t warmup_ns, std::int64_t longest_ns, std::int64_t seed,
+                      const group_commit::CommitConfig& commit, const PurgeConfig& purge,
+                      const PoolConfig& pool, std::int64_t run_ns, std::int64_t warmup_ns,
+                      std::int64_t longest_ns, std::int64_t seed,
                       const std::optional<py::function>& progress) {
   const Window window = window_of(run_ns, warmup_ns, longest_ns);
-  const Parts parts = parts_of(config, lock_design, locks, trx_sys, log, commit, purge);
+  const Parts parts = parts_of(config, lock_design, locks, trx_sys, log, commit, purge, pool);
   machine::SimMachine m(sim_config(parameters, static_cast<std::uint64_t>(seed)));
   m.set_poll(stop_or_tell(progress));
   machine::SimMachine::File file(m, "redo", machine::Bytes::counted);
@@ -274,14 +286,14 @@ void bind_engine(py::module_& module) {
   m.def("simulate", &simulate, kSimulateDoc, py::kw_only(), py::arg("parameters"), py::arg("load"),
         py::arg("demands"), py::arg("engine") = py::dict(), py::arg("lock_design") = "9.7",
         py::arg("locks") = py::dict(), py::arg("trx_sys") = py::dict(), py::arg("log") = py::dict(),
-        py::arg("commit") = py::dict(), py::arg("purge") = py::dict(), py::arg("order") = py::none(),
-        py::arg("run_ns"), py::arg("warmup_ns") = 0, py::arg("longest_ns") = 0, py::arg("seed") = 1,
-        py::arg("progress") = py::none());
+        py::arg("commit") = py::dict(), py::arg("purge") = py::dict(), py::arg("pool") = py::dict(),
+        py::arg("order") = py::none(), py::arg("run_ns"), py::arg("warmup_ns") = 0, py::arg("longest_ns") = 0,
+        py::arg("seed") = 1, py::arg("progress") = py::none());
   m.def("simulate_mix", &simulate_mix, kSimulateMixDoc, py::kw_only(), py::arg("parameters"), py::arg("mix"),
         py::arg("load"), py::arg("engine") = py::dict(), py::arg("lock_design") = "9.7",
         py::arg("locks") = py::dict(), py::arg("trx_sys") = py::dict(), py::arg("log") = py::dict(),
-        py::arg("commit") = py::dict(), py::arg("purge") = py::dict(), py::arg("run_ns"),
-        py::arg("warmup_ns") = 0, py::arg("longest_ns") = 0, py::arg("seed") = 1,
+        py::arg("commit") = py::dict(), py::arg("purge") = py::dict(), py::arg("pool") = py::dict(),
+        py::arg("run_ns"), py::arg("warmup_ns") = 0, py::arg("longest_ns") = 0, py::arg("seed") = 1,
         py::arg("progress") = py::none());
   m.def("statements", &statements, "The statements of a load, each of which needs a demand.",
         py::arg("kind"));
@@ -297,6 +309,11 @@ void bind_engine(py::module_& module) {
       "engine_options", [] { return listed<EngineConfig>(); }, "What can be set of an engine.");
   m.def(
       "purge_options", [] { return listed<PurgeConfig>(); }, "What can be set of an engine's purge.");
+  m.def(
+      "pool_options", [] { return listed<PoolConfig>(); }, "What can be set of an engine's buffer pool.");
+  m.def(
+      "data_pages", [](const LoadConfig& load) { return pages_of(Table::sbtest, load.rows).size(); },
+      "Pages of sysbench's table, with those above its leaves.", py::arg("load"));
   m.def(
       "mix_draw_options", [] { return listed<MixDraw>(); }, "What a draw of a mix consists of.");
   m.def(

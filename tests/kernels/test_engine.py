@@ -219,7 +219,7 @@ def test_the_same_seed_gives_the_same_run_and_another_one_does_not() -> None:
     assert first["trace_hash"] != other["trace_hash"]
 
 
-# Kind of load and version -> the trace of the engine before it had purge.
+# Kind of load and version -> the trace of the engine before it had purge and a buffer pool.
 TRACES = {
     ("sysbench_read_write", "5.6"): 0xBDFB6D15B1046D3E,
     ("sysbench_read_write", "5.7"): 0xB2657820C1C1D365,
@@ -256,7 +256,9 @@ def traced(kind: str, version: str, **changed: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(("kind", "version"), TRACES)
 def test_parts_that_are_off_change_no_event_of_a_run(kind: str, version: str) -> None:
     assert traced(kind, version)["trace_hash"] == TRACES[kind, version]
-    assert traced(kind, version, purge={"threads": 1})["trace_hash"] == TRACES[kind, version]
+    changed = traced(kind, version, purge={"threads": 1}, pool={"pages": 64})
+    assert changed["trace_hash"] == TRACES[kind, version]
+    assert (changed["pool_gets"], changed["purge_batches"]) == (0, 0)
 
 
 @pytest.mark.parametrize("version", PARTS)
@@ -303,9 +305,81 @@ def test_latches_of_purge_have_the_names_of_their_version() -> None:
     assert "undo_space_rseg_mutex" in names["9.7"]
 
 
+# With what one of the two instances has more than the other.
+ALL = 110
+
+
+def pooled(
+    percent: int, design: str = "9.7", engine: dict[str, Any] | None = None, **pool: Any
+) -> dict[str, Any]:
+    """A table of 100,000 rows, of whose pages the pool holds so many percent besides the frames that it keeps free."""
+    load = {**SYSBENCH, "rows": 100_000, "clients": 16}
+    return simulate(
+        load,
+        design,
+        engine={"has_buffer_pool": True, **(engine or {})},
+        pool={
+            "latches": {"5.7": "5.7", "9.7": "8.0"}[design],
+            "pages": kernel.data_pages(load) * percent // 100 + 2 * 16,
+            "instances": 2,
+            "lru_scan_depth": 16,
+            "warm_transactions": 500,
+            **pool,
+        },
+        run_ns=100 * MS,
+    )
+
+
+def test_the_pages_of_a_table_are_its_leaves_and_those_above() -> None:
+    leaves = math.ceil(1_000_000 / (16 * 1024 * 15 // 16 // 210))
+    assert kernel.data_pages({**SYSBENCH}) == leaves + math.ceil(leaves / 1181) + 1
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_the_share_of_pages_that_are_there_comes_from_the_pools_size(design: str) -> None:
+    misses = {}
+    for percent in (ALL, 50, 25):
+        seen = pooled(percent, design)
+        assert seen["commits"] > 50
+        # 24 leaves at least per transaction, and root and node before most of them.
+        assert seen["pool_gets"] / seen["commits"] > 60
+        misses[percent] = seen["pool_misses"] / seen["commits"]
+    assert misses[ALL] == 0
+    # Even draws of some 24 leaves: of each so many are there as the pool holds, or a few less because of root and node.
+    assert 24 * 0.35 < misses[50] < 24 * 0.6
+    assert 24 * 0.6 < misses[25] < 24 * 0.9
+
+
+def test_a_smaller_pool_does_less_and_a_slower_disk_even_less() -> None:
+    done = [pooled(percent)["commits"] for percent in (ALL, 50, 10)]
+    assert done == sorted(done, reverse=True)
+    assert pooled(10, read_ns=400_000)["commits"] < 0.6 * done[2]
+
+
+def test_dirty_pages_are_written_before_they_make_room_and_only_then() -> None:
+    assert pooled(ALL)["pool_writes"] == 0
+    small = pooled(10)
+    assert 0 < small["pool_writes"] <= small["changes"]
+    # Without redo there is no mini-transaction that changes a page.
+    assert pooled(10, engine={"has_redo": False})["pool_writes"] == 0
+
+
+def test_latches_of_the_pool_have_the_names_of_their_version() -> None:
+    names = {design: {wait["name"] for wait in pooled(10, design)["waits"]} for design in DESIGNS}
+    assert {"innodb_data_file", "buf_pool_mutex"} <= names["5.7"]
+    assert {"innodb_data_file", "buf_pool_LRU_list_mutex"} <= names["9.7"]
+    assert "buf_pool_mutex" not in names["9.7"]
+
+
 @pytest.mark.parametrize(
     ("load", "changed", "says"),
     [
+        (TPCC, {"engine": {"has_buffer_pool": True}}, "sysbench_read_write alone"),
+        (
+            SYSBENCH,
+            {"engine": {"has_buffer_pool": True}, "pool": {"pages": 64, "instances": 64}},
+            "8 pages or more",
+        ),
         (SYSBENCH, {"engine": {"has_purge": True, "has_trx_sys": False}}, "purge asks for the oldest view"),
         (SYSBENCH, {"purge": {"threads": 0}}, "threads"),
         ({**SYSBENCH, "clients": 0}, {}, "clients"),

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/require.hpp"
 #include "engine/engine.hpp"
 #include "engine/load.hpp"
 #include "sessions/sessions.hpp"
@@ -23,6 +24,10 @@ namespace engineroom::engine {
 struct OfLoad {
   LoadConfig load;
   void draw(machine::Random& random, Script& script) const { engine::draw(load, random, script); }
+  /// What a buffer pool asks for besides.
+  static constexpr bool kKnowsPages = true;
+  void draw_reads(machine::Random& random, Script& script) const { engine::draw_reads(load, random, script); }
+  std::vector<std::uint64_t> pages() const { return pages_of(Table::sbtest, load.rows); }
   std::size_t most_mtr_bytes() const { return 1; }  // all demands stand in the table
 };
 
@@ -92,6 +97,30 @@ class Clients {
         done_(load.clients),
         statement_(m.site("statement")) {
     for (std::uint32_t i = 0; i < load.clients; ++i) sessions_.push_back(std::make_unique<Session<M>>(m, i));
+    if (is_whole && parts.engine.has_buffer_pool) warm(parts.pool.warm_transactions, seed);
+  }
+
+  /// All pages once, in their order, and then those of transactions.
+  void warm(std::uint64_t transactions, std::uint64_t seed) {
+    if constexpr (requires { Drawn::kKnowsPages; }) {
+      if (load_.kind == LoadKind::sysbench_read_write) {
+        for (const std::uint64_t page : drawn_.pages()) engine_.pool()->warm(page);
+        machine::Random random(machine::mixed(seed));
+        Script script;
+        for (std::uint64_t i = 0; i < transactions; ++i) {
+          draw(random, script);
+          for (const Step& step : script.steps) engine_.warm(step);
+        }
+        return engine_.pool()->warmed();
+      }
+    }
+    refuse("has_buffer_pool is on, and the pages of reads are known of the load sysbench_read_write alone");
+  }
+  void draw(machine::Random& random, Script& script) {
+    drawn_.draw(random, script);
+    if constexpr (requires { Drawn::kKnowsPages; }) {
+      if (is_whole && engine_.pool() != nullptr) drawn_.draw_reads(random, script);
+    }
   }
 
   std::size_t most_mtr_bytes() const {
@@ -107,7 +136,7 @@ class Clients {
       const std::uint64_t start = m.now();
       Outcome outcome = Outcome::deadlock;
       while (outcome == Outcome::deadlock || outcome == Outcome::timed_out) {
-        drawn_.draw(random, script);
+        draw(random, script);
         outcome = co_await attempt(m, s, script);
         s.counts.deadlocks += outcome == Outcome::deadlock ? 1 : 0;
         s.counts.timeouts += outcome == Outcome::timed_out ? 1 : 0;

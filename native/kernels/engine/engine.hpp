@@ -5,7 +5,7 @@
 //             and row locks with their waits and deadlocks (lock_sys), what makes an implicit lock explicit, mini-transactions
 //             and the flush at commit (redo), the rollback of a deadlock's victim; with a binary log the stages of its group
 //             commit (group_commit/stages.hpp), whose leader ends the transactions of its followers and lets their rows go
-// Leaves out  the buffer pool. Without a binary log, `durable_first` holds locks until the redo log's
+// Leaves out  pages of secondary indexes and undo logs in the buffer pool. Without a binary log, `durable_first` holds locks until the redo log's
 //             flush as one does. The rows that the binary log gets are all alike. Gaps: nobody locks any
 // Cost        with one client some 5 events per latch: 580 per transaction of sysbench, 1,130 of TPC-C; in a crowd what waits and
 //             spins comes on top
@@ -30,6 +30,7 @@
 #include "common/described.hpp"
 #include "common/require.hpp"
 #include "engine/binlog.hpp"
+#include "engine/buffer_pool.hpp"
 #include "engine/load.hpp"
 #include "engine/purge.hpp"
 #include "group_commit/commit_config.hpp"
@@ -60,6 +61,7 @@ struct EngineConfig {
   bool has_trx_sys = true;
   bool has_redo = true;
   bool has_purge = false;
+  bool has_buffer_pool = false;
   redo_log::Design redo = redo_log::Design::log_8_0;
   Binlog binlog = Binlog::off;
   bool durable_first = true;
@@ -79,6 +81,8 @@ constexpr auto described(options::Of<EngineConfig>) {
                                         "off: no mini-transactions, and commits are durable at once"),
           options::option<&C::has_purge>("has_purge",
                                          "off: nothing is left of a commit that has to be purged"),
+          options::option<&C::has_buffer_pool>("has_buffer_pool",
+                                               "off: all pages are there, and nobody latches them"),
           options::option<&C::redo>("redo", "the design of the redo log"),
           options::option<&C::binlog>("binlog", "the design of the commit with a binary log, or off"),
           options::option<&C::durable_first>("durable_first",
@@ -110,6 +114,7 @@ struct Parts {
   /// Of a commit with a binary log: its `commit_bytes`, `commit_ns` and `changed_rows` are what the transactions say.
   group_commit::CommitConfig commit{};
   PurgeConfig purge{};
+  PoolConfig pool{};
   /// Of whoever uses the library; empty: the policy of `locks`.
   lock_sys::Order order{};
 };
@@ -161,7 +166,7 @@ struct Session {
   static constexpr std::uint64_t kNone = UINT64_MAX;
 };
 
-/// `is_whole` off: neither a binary log nor purge is compiled, for a small build.
+/// `is_whole` off: neither a binary log nor purge nor a buffer pool is compiled, for a small build.
 template <Machine M, typename Rules = group_commit::Sound, typename Watch = group_commit::NoWatch,
           bool is_whole = true>
 class Engine {
@@ -190,9 +195,10 @@ class Engine {
         write_up_to_(m.site("log_write_up_to")),
         rollback_(m.site("rollback")) {
     if (config_.has_row_locks) make_locks(m, parts, seed);
-    if (config_.has_redo) make_log(m, file, parts.log);
+    if (config_.has_redo) make_log(m, file, parts.log, parts.pool.instances);
     if constexpr (is_whole) {
       if (config_.has_purge) make_purge(m, parts);
+      if (config_.has_buffer_pool) make_pool(m, parts);
       if (config_.binlog != Binlog::off) make_stages(m, std::move(new_binlog), std::move(watch), rules);
     }
   }
@@ -202,8 +208,18 @@ class Engine {
     if (log_) std::visit([&](auto& log) { log.spawn_threads(m); }, *log_);
     if constexpr (is_whole) {
       if (purge_) purge_->spawn_threads(m);
+      if (pool_) pool_->spawn_threads(m);
       if (stages_) stages_->spawn_threads(m);
     }
+  }
+  /// A step's pages, used at no cost before the run.
+  void warm(const Step& step) {
+    const std::uint64_t rows = std::max<std::uint64_t>(step.rows, step.locks || step.inserts ? 1 : 0);
+    if (rows == 0) return;
+    const Path path = path_to(step.table, step.row);
+    for (const std::uint64_t page : {path.root, path.node}) pool_->warm(page);
+    const std::uint64_t last = place_of(step.table, step.row + rows - 1).page;
+    for (std::uint64_t page = path.leaf; page <= last; ++page) pool_->warm(page);
   }
 
   Task<> begin(M& m, S& s) {
@@ -232,6 +248,8 @@ class Engine {
     computing_ns -= computing_ns / 2;
     if (step.reads) {
       if (config_.has_trx_sys) co_await trx_sys_.open_view(m, s.trx);
+      const bool is_read = co_await read_pages(m, step);
+      if (!is_read) co_return Outcome::stopping;
       m.work(computing_ns);
       if (config_.has_trx_sys) co_await trx_sys_.drop_view(m, s.trx);
       if (step.order == Order::finds_oldest) find_oldest(s, step);
@@ -241,6 +259,8 @@ class Engine {
     if (step.order == Order::its_own) row = row_of_order(step, s.own_order);
     if (step.order == Order::oldest) row = row_of_order(step, s.oldest);
     if (step.locks || step.inserts) {
+      const bool is_found = co_await search(m, step.table, row);
+      if (!is_found) co_return Outcome::stopping;
       const Outcome outcome = co_await lock(m, s, step, row);
       if (outcome != Outcome::granted) co_return outcome;
     }
@@ -251,6 +271,10 @@ class Engine {
       if (s.is_delivered) co_return Outcome::granted;
     }
     if (step.changes) change(s, step, row);
+    if (step.changes) {
+      const bool is_changed = co_await change_page(m, s, step, row, demand);
+      if (!is_changed) co_return Outcome::stopping;
+    }
     for (std::uint32_t i = 0; i < step.checks && locks_; ++i) {
       const Outcome outcome = co_await look_at_index(m, s, step.table, row, i);
       if (outcome != Outcome::granted) co_return outcome;
@@ -259,7 +283,9 @@ class Engine {
       co_await trx_sys_.is_active(m, s.trx.id);
     }
     if (step.is_next_of_statement) co_return Outcome::granted;
-    const bool is_done = co_await mini_transactions(m, s, demand);
+    // One of them was the change of the page.
+    const std::uint64_t done_permille = is_whole && pool_ && log_ && step.changes ? 1000 : 0;
+    const bool is_done = co_await mini_transactions(m, s, demand, done_permille);
     co_return is_done ? Outcome::granted : Outcome::stopping;
   }
 
@@ -326,6 +352,9 @@ class Engine {
     return std::visit([&](const auto& log) { return log.flushed_lsn(m); }, *log_);
   }
   const transactions::TrxSys<M>& trx_sys() const { return trx_sys_; }
+  PoolCounts pool_counts() const { return pool_ ? pool_->counts() : PoolCounts{}; }
+  BufferPool<M>* pool() { return pool_ ? &*pool_ : nullptr; }
+  const BufferPool<M>* pool() const { return pool_ ? &*pool_ : nullptr; }
   /// Calls body(const lock_sys::Lock&) for each lock object.
   template <typename Body>
   void each_lock(const Body& body) const {
@@ -358,9 +387,10 @@ class Engine {
       std::visit([&](auto& locks) { locks.queues().add_table(table); }, *locks_);
     }
   }
-  void make_log(M& m, typename M::File& file, redo_log::LogConfig config) {
+  void make_log(M& m, typename M::File& file, redo_log::LogConfig config, std::uint64_t instances) {
     using redo_log::Design;
     config.writer_threads = config_.redo == Design::log_8_0;
+    if (config_.has_buffer_pool) config.buffer_pool_instances = instances;
     if (config_.redo == Design::log_5_6) {
       config.write_ahead_bytes = 0;
       log_.emplace(std::in_place_index<0>, m, file, config);
@@ -383,6 +413,16 @@ class Engine {
     }
     const auto write = [this](M& on, std::uint64_t bytes) { return write_redo(on, bytes); };
     purge_.emplace(m, trx_sys_, parts.trx_sys.latches, parts.purge, write);
+  }
+
+  void make_pool(M& m, const Parts& parts) {
+    const auto make_durable = [this](M& on, Lsn lsn) -> Task<bool> {
+      return std::visit([&](auto& log) { return log.write_up_to(on, lsn, true); }, *log_);
+    };
+    const auto leave = [this](M& on) {
+      return std::visit([&](auto& log) { return log.flush_lists().remove(on); }, *log_);
+    };
+    pool_.emplace(m, parts.pool, typename BufferPool<M>::Redo{make_durable, leave});
   }
 
   // The binary log.
@@ -453,6 +493,59 @@ class Engine {
       co_await end(m, s, true);
     }
     co_return redo_log::Appended{.done = is_done, .end_lsn = s.end_lsn};
+  }
+
+  // Pages.
+
+  /// From the root to a leaf that is read, and no further up than that once it is there. False: the run was stopped first.
+  Task<bool> search(M& m, Table table, std::uint64_t row) {
+    if (!is_whole || !pool_) co_return true;
+    Frame<M>* leaf = co_await descend(m, table, row);
+    if (leaf == nullptr) co_return false;
+    co_await pool_->release(m, *leaf, false);
+    co_return true;
+  }
+  Task<Frame<M>*> descend(M& m, Table table, std::uint64_t row) {
+    const Path path = path_to(table, row);
+    Frame<M>* root = co_await pool_->get(m, path.root, false);
+    if (root == nullptr) co_return nullptr;
+    Frame<M>* node = co_await pool_->get(m, path.node, false);
+    Frame<M>* leaf = nullptr;
+    if (node != nullptr) leaf = co_await pool_->get(m, path.leaf, false);
+    co_await pool_->release(m, *root, false);
+    if (node != nullptr) co_await pool_->release(m, *node, false);
+    co_return leaf;
+  }
+  /// A consistent read that says its rows: leaf by leaf, the next one latched before the last one is let go.
+  Task<bool> read_pages(M& m, const Step& step) {
+    if (!is_whole || !pool_ || step.rows == 0) co_return true;
+    Frame<M>* leaf = co_await descend(m, step.table, step.row);
+    if (leaf == nullptr) co_return false;
+    const std::uint64_t last = place_of(step.table, step.row + step.rows - 1).page;
+    for (std::uint64_t page = place_of(step.table, step.row).page + 1; page <= last; ++page) {
+      Frame<M>* next = co_await pool_->get(m, page, false);
+      co_await pool_->release(m, *leaf, false);
+      if (next == nullptr) co_return false;
+      leaf = next;
+    }
+    co_await pool_->release(m, *leaf, false);
+    co_return true;
+  }
+  /// The leaf is latched again for the change, which its mini-transaction ends. Of the statement's others `mini_transactions` takes care.
+  Task<bool> change_page(M& m, S& s, const Step& step, std::uint64_t row, const Demand& demand) {
+    if (!is_whole || !pool_) co_return true;
+    Frame<M>* leaf = co_await pool_->get(m, place_of(step.table, row).page, true);
+    if (leaf == nullptr) co_return false;
+    bool is_done = true;
+    if (log_) {
+      const redo_log::Appended appended = co_await mini_transaction(m, demand.mtr_bytes, !leaf->is_dirty);
+      s.end_lsn = appended.end_lsn;
+      ++s.counts.mtrs;
+      is_done = appended.done;
+      if (is_done) pool_->changed(*leaf, appended.end_lsn);
+    }
+    co_await pool_->release(m, *leaf, true);
+    co_return is_done;
   }
 
   // Rows.
@@ -566,10 +659,11 @@ class Engine {
 
   // Redo.
 
-  Task<bool> mini_transactions(M& m, S& s, const Demand& demand) {
-    if (!log_ || demand.mtrs_permille == 0) co_return true;
-    const std::uint64_t more = m.random() % 1000 < demand.mtrs_permille % 1000 ? 1 : 0;
-    const std::uint64_t count = demand.mtrs_permille / 1000 + more;
+  Task<bool> mini_transactions(M& m, S& s, const Demand& demand, std::uint64_t done_permille = 0) {
+    if (!log_ || demand.mtrs_permille <= done_permille) co_return true;
+    const std::uint64_t left_permille = demand.mtrs_permille - done_permille;
+    const std::uint64_t more = m.random() % 1000 < left_permille % 1000 ? 1 : 0;
+    const std::uint64_t count = left_permille / 1000 + more;
     for (std::uint64_t i = 0; i < count; ++i) {
       if (m.stopping()) co_return false;
       const bool is_done = co_await append(m, s, demand.mtr_bytes);
@@ -578,8 +672,11 @@ class Engine {
     co_return true;
   }
   Task<redo_log::Appended> mini_transaction(M& m, std::uint64_t bytes) {
-    machine::Scope<M> doing(m, mtr_commit_);
     const bool dirties = m.random() % 100 < config_.dirty_percent;
+    return mini_transaction(m, bytes, dirties);
+  }
+  Task<redo_log::Appended> mini_transaction(M& m, std::uint64_t bytes, bool dirties) {
+    machine::Scope<M> doing(m, mtr_commit_);
     const auto group = std::span<const std::byte>(group_).first(static_cast<std::size_t>(bytes));
     const redo_log::Appended appended =
         co_await std::visit([&](auto& log) { return log.append(m, group, dirties); }, *log_);
@@ -636,6 +733,7 @@ class Engine {
   std::optional<AnyLog> any_log_;
   std::conditional_t<is_whole, std::unique_ptr<Stages>, std::nullptr_t> stages_ = nullptr;
   std::atomic<std::uint64_t> last_xid_ = 0;
+  std::optional<BufferPool<M>> pool_;
   std::vector<District> orders_;
   std::unordered_map<std::uint64_t, Writer> writers_;
   std::vector<std::byte> group_;

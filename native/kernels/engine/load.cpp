@@ -325,6 +325,18 @@ void draw(const LoadConfig& load, Random& random, Script& script) {
   }
 }
 
+void draw_reads(const LoadConfig& load, Random& random, Script& script) {
+  constexpr std::uint32_t kRange = 100;  // --range-size
+  const RowDraw row(load);
+  for (Step& step : script.steps) {
+    if (!step.reads) continue;
+    step.rows = step.statement == S::point_select ? 1 : kRange;
+    step.row = row(random);
+    // A range that goes on behind the last row ends there.
+    step.rows = static_cast<std::uint32_t>(std::min<std::uint64_t>(step.rows, load.rows - step.row));
+  }
+}
+
 std::vector<Statement> statements_of(LoadKind kind) {
   const auto first = static_cast<std::size_t>(kind == LoadKind::tpcc ? S::new_order_district : S::begin);
   const auto last = static_cast<std::size_t>(kind == LoadKind::tpcc ? S::stock_level_commit : S::commit);
@@ -369,6 +381,29 @@ Place place_of(Table table, std::uint64_t row) {
   return {.page = (static_cast<std::uint64_t>(table) + 1) << 56 | (row / on_page),
           .heap_no = lock_sys::kFirstRecord + static_cast<std::uint32_t>(row % on_page),
           .records_on_page = static_cast<std::uint32_t>(on_page) + lock_sys::kFirstRecord};
+}
+
+Path path_to(Table table, std::uint64_t row) {
+  // An entry of a node has a key of four bytes, a page number of four and a header of five.
+  constexpr std::uint64_t kChildren = 16 * 1024 * 15 / 16 / 13;
+  const std::uint64_t first = (static_cast<std::uint64_t>(table) + 1) << 56;
+  constexpr std::uint64_t kLevel = std::uint64_t{1} << 53;
+  return {.root = first | 2 * kLevel,
+          .node = first | kLevel | row / rows_on_page(table) / kChildren,
+          .leaf = place_of(table, row).page};
+}
+
+std::vector<std::uint64_t> pages_of(Table table, std::uint64_t rows) {
+  std::vector<std::uint64_t> pages;
+  std::vector<std::uint64_t> nodes;
+  for (std::uint64_t row = 0; row < rows; row += rows_on_page(table)) {
+    const Path path = path_to(table, row);
+    pages.push_back(path.leaf);
+    if (nodes.empty() || nodes.back() != path.node) nodes.push_back(path.node);
+  }
+  pages.insert(pages.end(), nodes.begin(), nodes.end());
+  pages.push_back(path_to(table, 0).root);
+  return pages;
 }
 
 }  // namespace engineroom::engine

@@ -130,6 +130,7 @@ struct Step {
   lock_sys::Mode mode = lock_sys::Mode::x;
   Table table = Table::sbtest;
   std::uint64_t row = 0;      // of an order: of its district's first
+  std::uint32_t rows = 0;     // that a consistent read looks at from `row` on; 0: it does not say
   std::uint32_t lookups = 0;  // of its own id among the active ones, as it meets what it marked itself
   std::uint32_t checks = 0;   // queues that are looked at besides, as latches counted on live servers say
 };
@@ -163,6 +164,8 @@ struct Script {
 
 /// Draws what one transaction does; `script` is used again.
 void draw(const LoadConfig& load, machine::Random& random, Script& script);
+/// Draws the rows that its reads look at, which only a buffer pool asks for: of sysbench's load.
+void draw_reads(const LoadConfig& load, machine::Random& random, Script& script);
 
 /// A row of sysbench's table, from 0 on.
 class RowDraw {
@@ -191,5 +194,15 @@ struct Place {
   std::uint32_t records_on_page = 0;
 };
 Place place_of(Table table, std::uint64_t row);
+
+/// The pages from the root of a table's index to the leaf that has the row.
+struct Path {
+  std::uint64_t root = 0;
+  std::uint64_t node = 0;
+  std::uint64_t leaf = 0;
+};
+Path path_to(Table table, std::uint64_t row);
+/// All pages of a table with so many rows, leaves first.
+std::vector<std::uint64_t> pages_of(Table table, std::uint64_t rows);
 
 }  // namespace engineroom::engine

@@ -159,6 +159,14 @@ class FlushLists {
     if (keeps_) instance.added.push_back(start_lsn);
     co_await instance.latch.unlock(m);
   }
+  /// A page that has been written leaves its list.
+  Task<> remove(M& m) {
+    machine::Scope<M> doing(m, site_);
+    Instance& instance = *instances_[instances_.size() == 1 ? 0 : drawn(m)];
+    co_await instance.latch.lock(m);
+    m.charge(add_ns_);
+    co_await instance.latch.unlock(m);
+  }
   void keep(bool keeps) { keeps_ = keeps; }
   /// Calls each(what was added to one instance), for all of them; that of a run which keeps it.
   void added(const auto& each) const {

@@ -8,18 +8,25 @@ import typing
 import engineroom._native
 
 __all__: list[str] = [
+    "data_pages",
     "demand_options",
     "drawn_rows",
     "engine_options",
     "load_options",
     "mix_draw_options",
     "mix_statement_options",
+    "pool_options",
     "purge_options",
     "script",
     "simulate",
     "simulate_mix",
     "statements",
 ]
+
+def data_pages(load: dict[str, typing.Any]) -> int:
+    """
+    Pages of sysbench's table, with those above its leaves.
+    """
 
 def demand_options() -> list[engineroom._native.Option]:
     """
@@ -56,6 +63,11 @@ def mix_statement_options() -> list[engineroom._native.Option]:
     What a statement of a mix consists of.
     """
 
+def pool_options() -> list[engineroom._native.Option]:
+    """
+    What can be set of an engine's buffer pool.
+    """
+
 def purge_options() -> list[engineroom._native.Option]:
     """
     What can be set of an engine's purge.
@@ -80,6 +92,7 @@ def simulate(
     log: dict[str, typing.Any] = {},
     commit: dict[str, typing.Any] = {},
     purge: dict[str, typing.Any] = {},
+    pool: dict[str, typing.Any] = {},
     order: collections.abc.Callable[..., typing.Any] | None = None,
     run_ns: typing.SupportsInt | typing.SupportsIndex,
     warmup_ns: typing.SupportsInt | typing.SupportsIndex = 0,
@@ -90,10 +103,10 @@ def simulate(
     """
     Clients that run sysbench's read-write transactions or TPC-C's through a whole engine, in virtual time.
 
-    parameters: the machine's. load, engine, trx_sys, log, commit and purge: see load_options(), engine_options(), those of the modules
-    read_views, redo_log and group_commit, and purge_options(). commit counts with engine["binlog"], and of it commit_bytes, commit_ns and
-    changed_rows never do: the transactions say that. lock_design: "5.7", "8.0.15" or "9.7", and locks: what is changed of it, options of
-    lock_sys.lock_options(). What is
+    parameters: the machine's. load, engine, trx_sys, log, commit, purge and pool: see load_options(), engine_options(), those of the modules
+    read_views, redo_log and group_commit, purge_options() and pool_options(). commit counts with engine["binlog"], and of it commit_bytes,
+    commit_ns and changed_rows never do: the transactions say that. lock_design: "5.7", "8.0.15" or "9.7", and locks: what is changed of it,
+    options of lock_sys.lock_options(). What is
     left out has its default.
     demands: by the name of a statement (statements(kind) has all that are needed) its options of demand_options().
     order: a policy of your own instead of the one of `locks`, best with the design of 9.7, which weighs. It is called with the waiters of a
@@ -105,8 +118,9 @@ def simulate(
     Returns a dict. Of the window: transactions, begun (attempts), commits, rolled_back, deadlocks, timeouts, changes, undone, mtrs,
     lock_waits, lock_wait_ns, false_positives, rounds; acquisitions of trx_mutex, trx_serialisation, trx_shards, lock_global, lock_pages,
     lock_tables; of purge purge_committed (undo logs that entered the history), purge_removed (that left it), purge_rows, purge_batches,
-    purge_latches; fsyncs, writes and written_bytes of the redo log, binlog_fsyncs, binlog_writes and binlog_bytes, flush_groups,
-    sync_groups and commit_groups, and what a run is asked anyway: its waits by the latches' names in performance_schema.
+    purge_latches; of the buffer pool pool_gets, pool_misses, pool_reads, pool_writes, pool_user_writes (of these by sessions), pool_evicted,
+    pool_made_young, pool_free_waits; fsyncs, writes and written_bytes of the redo log, binlog_fsyncs, binlog_writes and binlog_bytes,
+    flush_groups, sync_groups and commit_groups, and what a run is asked anyway: its waits by the latches' names in performance_schema.
     At its end: most_waiting, history_length.
     Raises ValueError for a bad argument, RuntimeError for a simulation that stalled.
     """
@@ -123,6 +137,7 @@ def simulate_mix(
     log: dict[str, typing.Any] = {},
     commit: dict[str, typing.Any] = {},
     purge: dict[str, typing.Any] = {},
+    pool: dict[str, typing.Any] = {},
     run_ns: typing.SupportsInt | typing.SupportsIndex,
     warmup_ns: typing.SupportsInt | typing.SupportsIndex = 0,
     longest_ns: typing.SupportsInt | typing.SupportsIndex = 0,
