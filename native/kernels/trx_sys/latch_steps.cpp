@@ -1,5 +1,6 @@
 #include "trx_sys/latch_steps.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -218,6 +219,12 @@ std::vector<LatchStep> without_idle_waits(const std::vector<LatchStep>& steps) {
   return kept;
 }
 
+/// In the order of time. What a thread owes passes only when it next waits, so that notes of several are not made in that order.
+std::vector<LatchStep> in_time(std::vector<LatchStep> steps) {
+  std::ranges::stable_sort(steps, {}, &LatchStep::now_ns);
+  return steps;
+}
+
 /// `house` is the machine of whoever is no session; `seat_of` gives each session its own.
 template <typename M, typename SeatOf>
 LatchSteps run_on(SimMachine& sim, M& house, const StepsConfig& config, const SeatOf& seat_of, Notes& notes) {
@@ -234,7 +241,7 @@ LatchSteps run_on(SimMachine& sim, M& house, const StepsConfig& config, const Se
     sim.spawn("session", [&, i] { return sessions.run(seat_of(i), i); });
   }
   sim.run();
-  LatchSteps result{.steps = without_idle_waits(notes.steps),
+  LatchSteps result{.steps = without_idle_waits(in_time(notes.steps)),
                     .trace_hash = sim.trace_hash(),
                     .mutex = counters.mutex - mutex_before,
                     .serialisation = counters.serialisation - serialisation_before,
