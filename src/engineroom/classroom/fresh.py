@@ -12,7 +12,7 @@ import functools
 import random
 import secrets
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -104,10 +104,12 @@ def agree(
     """
     call = through or (lambda function, *args: function(*args))
     compare = same or globals()["same"]
-    if callable(inputs):
-        given = [inputs(dice(oracle.name, number)) for number in range(cases)]
-    else:
-        given = list(inputs)
+    fixed: Any = None if callable(inputs) else list(inputs)
+    draw: Any = inputs
+
+    def given() -> Iterator[Args]:
+        """One after the other, since most wrong answers fail the first."""
+        return iter(fixed) if fixed is not None else map(draw, (dice(oracle.name, n) for n in range(cases)))
 
     def outcome(function: Any, args: Args) -> Any:
         try:
@@ -122,19 +124,19 @@ def agree(
             return bool(got == expected)
         return bool(accepts(got, *args)) if accepts else compare(got, expected)
 
-    for args in given:
+    for args in given():
         expected = None if accepts else outcome(oracle.value, args)
         got = outcome(answer, args)
         if is_right(got, expected, args):
             continue
         if isinstance(got, _Raised):
             raise got.error
-        every = [outcome(answer, each) for each in given]
+        every = [outcome(answer, each) for each in given()] if oracle.wrong else []
         alike = [
             misconception
             for misconception, wrong in oracle.wrong.items()
             if all(
-                _alike(mine, outcome(wrong, each), compare) for mine, each in zip(every, given, strict=True)
+                _alike(mine, outcome(wrong, each), compare) for mine, each in zip(every, given(), strict=True)
             )
         ]
         wanted = "another answer" if accepts else repr(expected)

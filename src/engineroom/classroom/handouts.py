@@ -1,12 +1,14 @@
 """From a master to what students and graders get.
 
 A master is a text notebook in otter-grader's assign format. A line that ends in `# class seed` sets the seed of the
-variant; it stands in the notebook, where students see it, and in the hidden tests, where they cannot change it.
+variant; it stands in the notebook, where students see it, and in the hidden tests, where they cannot change it. From a seed that is not 0
+follow also the constants of the functions to be written (`engineroom.classroom.varied`).
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import json
 import re
@@ -20,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from engineroom import chapters, paths
-from engineroom.classroom import fresh
+from engineroom.classroom import fresh, varied
 from engineroom.classroom.grading.submissions import bound_names, used_names
 from engineroom.errors import EngineRoomError
 
@@ -128,7 +130,7 @@ def make(master: Path, target: Path, *, seed: int = 0, run_tests: bool = True) -
     """
     jupytext, otter = _tools()
     notebook = jupytext.read(master)
-    _prepare(notebook.cells, wrong_answers(master), seed)
+    _prepare(notebook.cells, master, seed)
     folder = target / master.stem
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch, _noise_silenced():
@@ -165,23 +167,32 @@ def questions(master: Path, *, seed: int = 0) -> list[Question]:
     """The questions of a master, their tests with the oracles in them. Needs no otter."""
     import jupytext
 
-    return _prepare(jupytext.read(master).cells, wrong_answers(master), seed)
+    return _prepare(jupytext.read(master).cells, master, seed)
 
 
-def _prepare(cells: list[Any], wrong: list[WrongAnswer], seed: int) -> list[Question]:
-    """Sets the seed in the cells and, where a hidden test asks for it, the solution; what it found on the way."""
+def _prepare(cells: list[Any], master: Path, seed: int) -> list[Question]:
+    """Sets the seed and each question's variant in the cells and, where a hidden test asks for it, the solution; what it found on the way."""
+    wrong = wrong_answers(master)
     found: list[Question] = []
     before: list[str] = []
     tests: list[str] = []
     name = part = solution = ""
-    for cell in cells:
+    variant: varied.Variant | None = None
+    beginning: Any = None
+    answer: Any = None
+    for cell in list(cells):
         cell.source = SEED_LINE.sub(rf"\g<1>{seed}", cell.source)
         if cell.cell_type == "raw" and (mark := PART.match(cell.source)):
             begins, what = mark.group(1) == "BEGIN", mark.group(2)
             if what == "QUESTION" and begins:
                 name = re.findall(r"^name: (\w+)$", cell.source, re.MULTILINE)[0]
                 solution, tests = "", []
+                variant, beginning, answer = varied.variant(master.stem, name, seed), cell, None
             elif what == "QUESTION":
+                if variant:
+                    cells.insert(cells.index(beginning), _said(variant, before, solution, tests))
+                    answer.source = variant.notebook(answer.source, solution)
+                    solution = variant.answer(solution, solution)
                 found.append(Question(name, tuple(before), solution, tuple(tests)))
                 before.append(solution)
             part = what if begins else ""
@@ -191,8 +202,11 @@ def _prepare(cells: list[Any], wrong: list[WrongAnswer], seed: int) -> list[Ques
                 lambda line: f"{line[1]}{line[2]} = {_oracle(line[3], before, solution, planted)}",  # noqa: B023
                 cell.source,
             )
+            if variant:
+                cell.source = variant.test(cell.source, solution)
             tests.append(cell.source)
         elif cell.cell_type == "code" and part == "SOLUTION":
+            answer = cell
             solution += MARKS.sub("", cell.source) + "\n"
         elif cell.cell_type == "code":
             before.append(cell.source)
@@ -201,26 +215,52 @@ def _prepare(cells: list[Any], wrong: list[WrongAnswer], seed: int) -> list[Ques
 
 def _oracle(name: str, before: list[str], solution: str, planted: dict[str, str]) -> str:
     """The source of an oracle: of the cells before, those whose names it or a planted answer uses."""
-    wanted = {used for code in (solution, *planted.values()) for used in used_names(code)}
+    needed = _needed(before, solution, *planted.values())
+    return f"fresh.Oracle({name!r}, {needed!r}, {solution!r}, {planted!r})"
+
+
+def _needed(before: list[str], *codes: str) -> list[str]:
+    wanted = {used for code in codes for used in used_names(code)}
     needed: list[str] = []
     for cell in reversed(before):
         if bound_names(cell) & wanted:
             needed.insert(0, cell)
             wanted |= used_names(cell)
-    return f"fresh.Oracle({name!r}, {needed!r}, {solution!r}, {planted!r})"
+    return needed
+
+
+def _said(variant: varied.Variant, before: list[str], solution: str, tests: list[str]) -> Any:
+    """The cell that tells a student the variant, with the first visible case as an example where its values can be written down."""
+    import nbformat
+
+    said = f"**Only in your notebook:** {variant.says}"
+    visible = [each for each in tests if not each.startswith("# HIDDEN")]
+    for name in variant.changes:
+        own = variant.answer(solution, solution)
+        function = fresh.Oracle(name, _needed(before, solution), own, {}).value
+        for asked in variant.asked(name, solution, visible):
+            with contextlib.suppress(Exception):  # a case that is refused is no example
+                arguments = ", ".join(map(repr, asked))
+                said += f" For example, `{name}({arguments})` is `{function(*asked)!r}`."
+                break
+    said += " The checks know your task; one that fails may show its case as it is without this sentence."
+    return nbformat.v4.new_markdown_cell(said)  # type: ignore[no-untyped-call]
 
 
 def right_answers(master: Path) -> list[WrongAnswer]:
     """Right answers in other words, as `right/<name>.md` has them: each must pass."""
-    return _answers(master.parent / "right" / master.name)
+    file = master.parent / "right" / master.name
+    return list(_answers(file, file.read_text()))
 
 
 def wrong_answers(master: Path) -> list[WrongAnswer]:
     """The planted wrong answers: code cells of `wrong/<name>.md`, tagged with their question, each under its heading."""
-    return _answers(master.parent / "wrong" / master.name)
+    file = master.parent / "wrong" / master.name
+    return list(_answers(file, file.read_text()))
 
 
-def _answers(file: Path) -> list[WrongAnswer]:
+@functools.cache
+def _answers(file: Path, _text: str) -> tuple[WrongAnswer, ...]:
     import jupytext
 
     answers, misconception = [], ""
@@ -230,7 +270,7 @@ def _answers(file: Path) -> list[WrongAnswer]:
         else:
             (question,) = cell.metadata["tags"]
             answers.append(WrongAnswer(question, misconception, cell.source))
-    return answers
+    return tuple(answers)
 
 
 def grade(

@@ -135,7 +135,7 @@ def grade(
 )
 @click.option("--chapter", "chapters", multiple=True, help="Only these chapters; may be repeated.")
 def make(secret: Path, roster: Path, target: Path | None, chapters: tuple[str, ...]) -> None:
-    """Make exercises with other numbers for each student of a roster.
+    """Make exercises with other numbers for each student of a roster, in the data and in the tasks of the functions.
 
     The numbers follow from the secret and the student's id, so that the same command makes the same notebooks again. The secret is in
     none of them. Give hand-out/STUDENT to each student, and keep the folder grading to yourself.
@@ -154,6 +154,9 @@ def make(secret: Path, roster: Path, target: Path | None, chapters: tuple[str, .
         ) from error
     click.echo(f"{made.students} students. Another variant for each: {', '.join(made.varied) or 'none'}")
     click.echo(f"The same for all: {', '.join(made.same) or 'none'}")
+    click.echo(
+        f"{made.functions} functions with constants of each student's own; {100 * made.shared:.1f} % of all pairs of students share them by chance"
+    )
     click.echo(f"Give away {folder / 'hand-out'}, keep {folder / 'grading'}")
     click.echo(f"The package, for a machine that grades without the book: {package}")
     click.echo(f"engineroom class grade SUBMISSIONS --class {folder} --out grades.csv")
