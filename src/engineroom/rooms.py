@@ -77,7 +77,7 @@ ROOMS = (
         "what exercises and their tests share",
         ("src/engineroom/classroom/{word}.py",),
         None,
-        others=("capstone", "fresh", "handouts", "mutants", "plan", "servers", "trial", "wheel"),
+        others=("capstone", "fresh", "handouts", "mutants", "plan", "servers", "trial", "varied", "wheel"),
     ),
     Room("the kernels", ("native/kernels/{word}/",), of_kernel=True),
     Room(
