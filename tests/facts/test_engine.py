@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 
-from engineroom.facts.engine import Beside, Convoy, Demands, LatchOrder, NextQueue, Switches
+from engineroom.facts.engine import Beside, BinaryLog, Convoy, Demands, LatchOrder, NextQueue, Switches
 
 DURING = {"during": {"load_before": 2.0}}
 
@@ -149,6 +151,62 @@ def test_a_convoy_is_told_with_the_most_clients_and_beside_what_would_be_otherwi
         told.free_wake_commits_per_s,
     ) == (600, 9_000, 300, 50_000)
     assert told.longer_spin_commits_per_s == 4_000
+
+
+def test_a_binary_log_is_told_with_the_most_clients_and_how_many_claims_hold(made):
+    designs = {
+        "off": 1000,
+        "5.5": 150,
+        "5.6": 700,
+        "5.7.6": 900,
+        "5.7.6, no order": 950,
+        "5.7.6, not synced": 980,
+    }
+    rows = [
+        (
+            clients,
+            series,
+            0,
+            tps if clients == 500 else 100,
+            20.0 if clients == 500 else 1.0,
+            clients / 250,
+            50 / tps,
+        )
+        for clients in (1, 500)
+        for series, tps in designs.items()
+    ]
+    leading = {
+        "5.5": ("prepare_commit_mutex", "LOCK_log"),
+        **dict.fromkeys(("5.6", "5.7.6"), ("COND_done", "LOCK_done")),
+    }
+    latches = pd.DataFrame(
+        [
+            (500, series, 0, latch, wait_us)
+            for series, names in leading.items()
+            for latch, wait_us in (
+                *zip(names, (80_000.0, 2_000.0), strict=True),
+                ("lock_wait_event", 99_000.0),
+            )
+        ],
+        columns=["concurrency", "series", "repeat", "latch", "wait_us"],
+    )
+    columns = "concurrency series repeat tps commits_per_group half_width_percent fsyncs"
+    run = made("own-engine-binlog", "sim", columns, *rows, tables={"latches": latches})
+    told = BinaryLog.of(run)
+    assert (told.clients, told.serialised_ratio, told.stages_ratio, told.one_flush_ratio) == (
+        500,
+        0.15,
+        0.7,
+        0.9,
+    )
+    assert (told.no_order_ratio, told.not_synced_ratio, told.single_client_ratio) == (0.95, 0.98, 1.0)
+    assert (told.serialised_wait_ms, told.told_wait_ms, told.told_mutex_wait_ms) == (80.0, 80.0, 2.0)
+    assert (told.commits_per_group, told.half_width_percent) == (20.0, 2.0)
+    assert (told.stages_redo_fsyncs, told.one_flush_redo_fsyncs) == (50 / 700, 50 / 900)
+    assert (told.claims, told.claims_held) == (5, 5)
+    # A 5.7.6 that is no faster than 5.6 is a claim that failed.
+    slower = run.table.assign(tps=run.table["tps"].where(run.table["series"] != "5.6", 950))
+    assert BinaryLog.of(replace(run, table=slower)).claims_held == 4
 
 
 def test_an_engine_beside_its_server_is_told_without_the_single_client(made):

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 import pandas as pd
 
 from engineroom.experiments.engine.beside_servers import factors
+from engineroom.experiments.engine.binlog import CLAIMS
 from engineroom.facts import Facts, fact
 from engineroom.figures.drawing import origin_of
 from engineroom.figures.table import Table
 from engineroom.runs import Run, newest, recorded
 
-__all__ = ["Demands", "EngineFacts", "LatchOrder", "NextQueue", "facts"]
+__all__ = ["BinaryLog", "Demands", "EngineFacts", "LatchOrder", "NextQueue", "facts"]
 
 OLD, NEW = "5.7.22", "9.7.4"
 SHOWN = "update_non_index"
@@ -257,6 +258,56 @@ class Convoy(Facts):
 
 
 @dataclass(frozen=True, kw_only=True)
+class BinaryLog(Facts):
+    """Throughput with each design of the binary log's commit, over that without one and with as many clients (own-engine-binlog)."""
+
+    clients: int = fact()  # with the most of them, as all but the single client's
+    serialised_ratio: float = fact("{:.2f}")  # 5.5
+    stages_ratio: float = fact("{:.2f}")  # 5.6
+    one_flush_ratio: float = fact("{:.2f}")  # 5.7.6
+    no_order_ratio: float = fact("{:.2f}")
+    not_synced_ratio: float = fact("{:.2f}")
+    single_client_ratio: float = fact("{:.2f}")  # 5.7.6
+    serialised_wait_ms: float = fact("{:.0f} ms")  # for prepare_commit_mutex, per transaction
+    told_wait_ms: float = fact("{:.1f} ms")  # for COND_done in 5.7.6
+    told_mutex_wait_ms: float = fact("{:.1f} ms")  # for LOCK_done there
+    commits_per_group: float = fact("{:.0f}")  # 5.7.6
+    stages_redo_fsyncs: float = fact("{:.2f}")  # 5.6, per transaction
+    one_flush_redo_fsyncs: float = fact("{:.2f}")  # 5.7.6, per transaction
+    half_width_percent: float = fact("{:.0f} %")  # the widest of the throughputs with the most clients
+    claims: int = fact()
+    claims_held: int = fact()
+
+    @classmethod
+    def of(cls, run: Run) -> BinaryLog:
+        tps = run.values("series", "concurrency", y="tps").unstack("concurrency")
+        over = tps / tps.loc["off"]
+        few, most = int(over.columns.min()), int(over.columns.max())
+        crowd = run.table[run.table["concurrency"] == most]
+        waits = run.tables["latches"].query("concurrency == @most")
+        waited = waits.groupby(["series", "latch"])["wait_us"].median() / 1000
+        counted = crowd.groupby("series")[["fsyncs", "commits_per_group"]].median()
+        return cls(
+            clients=most,
+            serialised_ratio=float(over[most]["5.5"]),
+            stages_ratio=float(over[most]["5.6"]),
+            one_flush_ratio=float(over[most]["5.7.6"]),
+            no_order_ratio=float(over[most]["5.7.6, no order"]),
+            not_synced_ratio=float(over[most]["5.7.6, not synced"]),
+            single_client_ratio=float(over[few]["5.7.6"]),
+            serialised_wait_ms=float(waited["5.5", "prepare_commit_mutex"]),
+            told_wait_ms=float(waited["5.7.6", "COND_done"]),
+            told_mutex_wait_ms=float(waited["5.7.6", "LOCK_done"]),
+            commits_per_group=float(counted["commits_per_group"]["5.7.6"]),
+            stages_redo_fsyncs=float(counted["fsyncs"]["5.6"]),
+            one_flush_redo_fsyncs=float(counted["fsyncs"]["5.7.6"]),
+            half_width_percent=float(crowd["half_width_percent"].max()),
+            claims=len(CLAIMS),
+            claims_held=sum(holds(run) for holds in CLAIMS.values()),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class Beside(Facts):
     """How far the engine is from the servers that it models with more clients than one (own-engine-live or own-engine-held-out, live)."""
 
@@ -305,6 +356,7 @@ class EngineFacts(Facts):
     queue: NextQueue
     switches: Switches
     convoy: Convoy
+    binlog: BinaryLog
     beside: Beside
     held_out: Beside
     held_out_again: Beside
@@ -318,6 +370,7 @@ def facts() -> EngineFacts:
         queue=NextQueue.of(newest("fig-7-03", "sim")),
         switches=Switches.of(newest("own-engine-switches", "sim")),
         convoy=Convoy.of(newest("own-log-convoy", "sim")),
+        binlog=BinaryLog.of(newest("own-engine-binlog", "sim")),
         beside=Beside.of(newest("own-engine-live", "live")),
         held_out=Beside.of(recorded("own-engine-held-out", "live")[0]),
         held_out_again=Beside.of(recorded("own-engine-held-out", "live")[1]),
