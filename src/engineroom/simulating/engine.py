@@ -75,7 +75,7 @@ GrantOrder = Callable[[Sequence[Mapping[str, Any]]], Sequence[int]]
 
 @dataclass(frozen=True, kw_only=True)
 class Design:
-    """The design of each part of an engine; `locks`, `log` and `commit` have what is changed of its lock system, its redo log and its commits."""
+    """The design of each part of an engine; `locks`, `log`, `commit` and `pool` have what is changed of its lock system, its redo log, its commits and its buffer pool."""
 
     lock_design: str = "9.7"
     locks: Mapping[str, Any] = field(default_factory=dict)
@@ -84,10 +84,15 @@ class Design:
     engine: Mapping[str, Any] = field(default_factory=dict)
     log: Mapping[str, Any] = field(default_factory=dict)
     commit: Mapping[str, Any] = field(default_factory=dict)
+    pool: Mapping[str, Any] = field(default_factory=dict)
 
     def said(self) -> dict[str, Any]:
-        """As a run's load has it: of the redo log and the commits only what is changed."""
-        return {name: value for name, value in asdict(self).items() if name not in ("log", "commit") or value}
+        """As a run's load has it: of the redo log, the commits and the buffer pool only what is changed."""
+        return {
+            name: value
+            for name, value in asdict(self).items()
+            if name not in ("log", "commit", "pool") or value
+        }
 
 
 def demands(server: str, kind: str) -> dict[str, dict[str, int]]:
@@ -137,6 +142,7 @@ def _simulate(
         trx_sys={"latches": design.latches},
         log=dict(design.log),
         commit=dict(design.commit),
+        pool=dict(design.pool),
         order=order,
         seed=given.seed,
         **window,
@@ -180,6 +186,9 @@ def observed(
     if design.engine.get("binlog", "off") != "off":
         row["binlog_fsyncs"] = seen["binlog_fsyncs"] / done
         row["commits_per_group"] = seen["commits"] / max(1, seen["sync_groups"])
+    if design.engine.get("has_buffer_pool"):
+        row["pool_misses"] = seen["pool_misses"] / done
+        row["pool_writes"] = seen["pool_writes"] / done
     waits = [
         {"latch": wait["name"], "waits": wait["count"] / done, "wait_us": wait["total_ns"] / done / 1000}
         for wait in seen["waits"]
@@ -218,7 +227,7 @@ def _tpcc(server: str, warehouses: int, designs: Mapping[str, Any]) -> dict[str,
 
 
 def of_design(point: Mapping[str, Any], given: Given, **window: int) -> Seen:
-    """What is measured at a point of `designs_under_tpcc`: a row, and the waits as the table `latches`."""
+    """What is measured at a point of designs, such as `designs_under_tpcc` has them: a row, and the waits as the table `latches`."""
     design = Design(**given.load["designs"][point["series"]])
     row, waits = observed(design, given, clients=point["concurrency"], **window)
     return Seen([row], {"latches": waits})

@@ -9,6 +9,7 @@ from engineroom.experiments.engine.binlog import binlog_sim
 from engineroom.experiments.engine.convoy import convoy_sim
 from engineroom.experiments.engine.demands import demands_live, warehouses_live
 from engineroom.experiments.engine.latch_order import latch_order_live
+from engineroom.experiments.engine.pool import pool_sim
 from engineroom.experiments.engine.simulated import patched_sim, switches_sim
 from engineroom.runs import Run
 
@@ -21,6 +22,7 @@ __all__ = [
     "held_out_live",
     "latch_order_live",
     "patched_sim",
+    "pool_sim",
     "switches_sim",
     "warehouses_live",
 ]
@@ -36,4 +38,5 @@ RECORD: Mapping[tuple[str, str], Callable[..., Run | list[Run]]] = {
     ("own-engine-switches", "sim"): switches_sim,
     ("own-log-convoy", "sim"): convoy_sim,
     ("own-engine-binlog", "sim"): binlog_sim,
+    ("own-engine-pool", "sim"): pool_sim,
 }
