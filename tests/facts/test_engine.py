@@ -7,7 +7,16 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from engineroom.facts.engine import Beside, BinaryLog, Convoy, Demands, LatchOrder, NextQueue, Switches
+from engineroom.facts.engine import (
+    Beside,
+    BinaryLog,
+    BufferPool,
+    Convoy,
+    Demands,
+    LatchOrder,
+    NextQueue,
+    Switches,
+)
 
 DURING = {"during": {"load_before": 2.0}}
 
@@ -202,11 +211,55 @@ def test_a_binary_log_is_told_with_the_most_clients_and_how_many_claims_hold(mad
     assert (told.no_order_ratio, told.not_synced_ratio, told.single_client_ratio) == (0.95, 0.98, 1.0)
     assert (told.serialised_wait_ms, told.told_wait_ms, told.told_mutex_wait_ms) == (80.0, 80.0, 2.0)
     assert (told.commits_per_group, told.half_width_percent) == (20.0, 2.0)
-    assert (told.stages_redo_fsyncs, told.one_flush_redo_fsyncs) == (50 / 700, 50 / 900)
+    assert (told.stages_fsyncs_per_transaction, told.one_flush_fsyncs_per_transaction) == (50 / 700, 50 / 900)
     assert (told.claims, told.claims_held) == (5, 5)
     # A 5.7.6 that is no faster than 5.6 is a claim that failed.
     slower = run.table.assign(tps=run.table["tps"].where(run.table["series"] != "5.6", 950))
     assert BinaryLog.of(replace(run, table=slower)).claims_held == 4
+
+
+def test_a_pool_is_told_where_all_pages_are_best_and_with_the_crowd(made):
+    with_few = {"all": 100, "half": 80, "quarter": 70, "tenth": 50}
+    with_some = {"all": 900, "half": 540, "quarter": 450, "tenth": 270, "tenth, disk in no time": 720}
+    crowd = {
+        "none": 410,
+        "all": 400,
+        "half": 360,
+        "quarter": 300,
+        "tenth": 100,
+        "tenth, disk in no time": 390,
+        "tenth, one mutex": 105,
+    }
+    rows = [
+        (clients, series, 0, tps, 19.0 if series == "tenth" else 0.0, 20.0 if clients == 500 else 1.0)
+        for clients, designs in ((1, with_few), (150, with_some), (500, crowd))
+        for series, tps in designs.items()
+    ]
+    latches = pd.DataFrame(
+        [
+            (500, "all", 0, "trx_sys_mutex", 21_000.0),
+            (500, "all", 0, "log_flush_events", 1_000.0),
+            (500, "half", 0, "trx_sys_mutex", 500.0),
+            (500, "half", 0, "innodb_data_file", 14_000.0),
+            (500, "tenth", 0, "innodb_data_file", 28_000.0),
+        ],
+        columns=["concurrency", "series", "repeat", "latch", "wait_us"],
+    )
+    columns = "concurrency series repeat tps pool_misses half_width_percent"
+    run = made("own-engine-pool", "sim", columns, *rows, tables={"latches": latches})
+    told = BufferPool.of(run)
+    assert (told.clients, told.half_ratio, told.tenth_ratio, told.no_time_ratio) == (150, 0.6, 0.3, 0.8)
+    assert (told.tenth_misses_per_transaction, told.single_client_ratio) == (19.0, 0.5)
+    assert (told.crowd, told.crowd_half_ratio) == (500, 0.9)
+    assert told.fewer_clients_ratio == 2.25
+    assert (told.all_latch, told.all_wait_ms, told.half_wait_ms) == ("trx_sys_mutex", 21.0, 0.5)
+    assert (told.half_disk_wait_ms, told.half_width_percent) == (14.0, 20.0)
+    assert (told.claims, told.claims_held) == (6, 6)
+    # Half of the pages faster than all is a claim that failed.
+    faster = run.table.assign(
+        tps=run.table["tps"].mask((run.table["series"] == "half") & (run.table["concurrency"] == 500), 800)
+    )
+    assert BufferPool.of(replace(run, table=faster)).claims_held == 5
 
 
 def test_an_engine_beside_its_server_is_told_without_the_single_client(made):

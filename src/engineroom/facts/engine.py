@@ -9,14 +9,14 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from engineroom.experiments.engine import binlog, pool
 from engineroom.experiments.engine.beside_servers import factors
-from engineroom.experiments.engine.binlog import CLAIMS
 from engineroom.facts import Facts, fact
 from engineroom.figures.drawing import origin_of
 from engineroom.figures.table import Table
 from engineroom.runs import Run, newest, recorded
 
-__all__ = ["BinaryLog", "Demands", "EngineFacts", "LatchOrder", "NextQueue", "facts"]
+__all__ = ["BinaryLog", "BufferPool", "Demands", "EngineFacts", "LatchOrder", "NextQueue", "facts"]
 
 OLD, NEW = "5.7.22", "9.7.4"
 SHOWN = "update_non_index"
@@ -272,8 +272,8 @@ class BinaryLog(Facts):
     told_wait_ms: float = fact("{:.1f} ms")  # for COND_done in 5.7.6
     told_mutex_wait_ms: float = fact("{:.1f} ms")  # for LOCK_done there
     commits_per_group: float = fact("{:.0f}")  # 5.7.6
-    stages_redo_fsyncs: float = fact("{:.2f}")  # 5.6, per transaction
-    one_flush_redo_fsyncs: float = fact("{:.2f}")  # 5.7.6, per transaction
+    stages_fsyncs_per_transaction: float = fact("{:.2f}")  # 5.6
+    one_flush_fsyncs_per_transaction: float = fact("{:.2f}")  # 5.7.6
     half_width_percent: float = fact("{:.0f} %")  # the widest of the throughputs with the most clients
     claims: int = fact()
     claims_held: int = fact()
@@ -299,11 +299,64 @@ class BinaryLog(Facts):
             told_wait_ms=float(waited["5.7.6", "COND_done"]),
             told_mutex_wait_ms=float(waited["5.7.6", "LOCK_done"]),
             commits_per_group=float(counted["commits_per_group"]["5.7.6"]),
-            stages_redo_fsyncs=float(counted["fsyncs"]["5.6"]),
-            one_flush_redo_fsyncs=float(counted["fsyncs"]["5.7.6"]),
+            stages_fsyncs_per_transaction=float(counted["fsyncs"]["5.6"]),
+            one_flush_fsyncs_per_transaction=float(counted["fsyncs"]["5.7.6"]),
             half_width_percent=float(crowd["half_width_percent"].max()),
-            claims=len(CLAIMS),
-            claims_held=sum(holds(run) for holds in CLAIMS.values()),
+            claims=len(binlog.CLAIMS),
+            claims_held=sum(holds(run) for holds in binlog.CLAIMS.values()),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class BufferPool(Facts):
+    """Throughput by the size of the buffer pool, over that with all pages in it and as many clients (own-engine-pool)."""
+
+    clients: int = fact()  # where the pool that holds all pages is fastest
+    half_ratio: float = fact("{:.2f}")
+    tenth_ratio: float = fact("{:.2f}")
+    no_time_ratio: float = fact("{:.2f}")  # a tenth, with a disk that takes no time
+    tenth_misses_per_transaction: float = fact("{:.0f}")
+    single_client_ratio: float = fact("{:.2f}")  # a tenth
+    crowd: int = fact()  # with the most clients, as all that follows
+    crowd_half_ratio: float = fact("{:.1f}")
+    fewer_clients_ratio: float = fact(
+        "{:.1f}"
+    )  # of all pages, with as many clients as are best over the crowd
+    all_latch: str = fact()  # for which the clients wait most
+    all_wait_ms: float = fact("{:.0f} ms")  # for it, per transaction
+    half_wait_ms: float = fact("{:.1f} ms")  # for the same latch
+    half_disk_wait_ms: float = fact("{:.0f} ms")
+    half_width_percent: float = fact("{:.0f} %")  # of the throughput of all, whose window's cap came first
+    claims: int = fact()
+    claims_held: int = fact()
+
+    @classmethod
+    def of(cls, run: Run) -> BufferPool:
+        tps = run.values("series", "concurrency", y="tps").unstack("concurrency")
+        over = tps / tps.loc["all"]
+        few, best, most = int(over.columns.min()), int(tps.loc["all"].idxmax()), int(over.columns.max())
+        crowd = run.table[run.table["concurrency"] == most]
+        waits = run.tables["latches"].query("concurrency == @most")
+        waited = waits.groupby(["series", "latch"])["wait_us"].median() / 1000
+        latch = str(waited["all"].idxmax())
+        misses = run.values("series", "concurrency", y="pool_misses")
+        return cls(
+            clients=best,
+            half_ratio=float(over[best]["half"]),
+            tenth_ratio=float(over[best]["tenth"]),
+            no_time_ratio=float(over[best]["tenth, disk in no time"]),
+            tenth_misses_per_transaction=float(misses["tenth", best]),
+            single_client_ratio=float(over[few]["tenth"]),
+            crowd=most,
+            crowd_half_ratio=float(over[most]["half"]),
+            fewer_clients_ratio=float(tps.loc["all", best] / tps.loc["all", most]),
+            all_latch=latch,
+            all_wait_ms=float(waited["all", latch]),
+            half_wait_ms=float(waited.get(("half", latch), 0.0)),
+            half_disk_wait_ms=float(waited["half", "innodb_data_file"]),
+            half_width_percent=float(crowd[crowd["series"] == "all"]["half_width_percent"].max()),
+            claims=len(pool.CLAIMS),
+            claims_held=sum(holds(run) for holds in pool.CLAIMS.values()),
         )
 
 
@@ -357,6 +410,7 @@ class EngineFacts(Facts):
     switches: Switches
     convoy: Convoy
     binlog: BinaryLog
+    pool: BufferPool
     beside: Beside
     held_out: Beside
     held_out_again: Beside
@@ -371,6 +425,7 @@ def facts() -> EngineFacts:
         switches=Switches.of(newest("own-engine-switches", "sim")),
         convoy=Convoy.of(newest("own-log-convoy", "sim")),
         binlog=BinaryLog.of(newest("own-engine-binlog", "sim")),
+        pool=BufferPool.of(newest("own-engine-pool", "sim")),
         beside=Beside.of(newest("own-engine-live", "live")),
         held_out=Beside.of(recorded("own-engine-held-out", "live")[0]),
         held_out_again=Beside.of(recorded("own-engine-held-out", "live")[1]),
