@@ -334,7 +334,7 @@ class BufferPool(Facts):
     def of(cls, run: Run) -> BufferPool:
         tps = run.values("series", "concurrency", y="tps").unstack("concurrency")
         over = tps / tps.loc["all"]
-        few, best, most = int(over.columns.min()), int(tps.loc["all"].idxmax()), int(over.columns.max())
+        few, best, most = int(over.columns.min()), int(str(tps.loc["all"].idxmax())), int(over.columns.max())
         crowd = run.table[run.table["concurrency"] == most]
         waits = run.tables["latches"].query("concurrency == @most")
         waited = waits.groupby(["series", "latch"])["wait_us"].median() / 1000
@@ -349,7 +349,7 @@ class BufferPool(Facts):
             single_client_ratio=float(over[few]["tenth"]),
             crowd=most,
             crowd_half_ratio=float(over[most]["half"]),
-            fewer_clients_ratio=float(tps.loc["all", best] / tps.loc["all", most]),
+            fewer_clients_ratio=float((tps[best] / tps[most])["all"]),
             all_latch=latch,
             all_wait_ms=float(waited["all", latch]),
             half_wait_ms=float(waited.get(("half", latch), 0.0)),
