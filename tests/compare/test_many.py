@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 
 import pytest
 from click.testing import CliRunner, Result
 
 from engineroom import servers
-from engineroom.compare import cli, many
+from engineroom.compare import cli, many, sides
 from engineroom.compare.sides import Comparison, Side
 from engineroom.compare.slow_log import digests
 
@@ -71,6 +73,27 @@ def test_what_top_leaves_out_is_counted_and_not_listed():
         in said
     )
     assert "SELECT a FROM t" not in said
+
+
+@pytest.mark.live
+@needs_servers
+def test_ctrl_c_shows_what_was_measured_until_then(tmp_path, monkeypatch):
+    (tmp_path / "many.sql").write_text("SELECT 1; SELECT SLEEP(0); SELECT 2 + 2;")
+    measure = sides.measure
+
+    def measured(server, connection, statement, **how):
+        if "SLEEP" in statement:
+            os.kill(os.getpid(), signal.SIGINT)
+        return measure(server, connection, statement, **how)
+
+    monkeypatch.setattr(sides, "measure", measured)
+    arguments = [str(tmp_path / "many.sql"), "--versions", "9.7", "--repeats", "1", "--top", "2"]
+    done = CliRunner().invoke(cli.compare, arguments)
+    assert done.exit_code == 130
+    assert "#1  SELECT ?" in done.stdout
+    assert "  interrupted before it: SELECT SLEEP(?)" in done.stdout
+    assert "1 further digest, since --top is 2. --top 3 measures all" in " ".join(done.stdout.split())
+    assert done.stderr.endswith("interrupted: 1 of 2 statements were measured\n")
 
 
 @pytest.mark.live

@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
-from engineroom.compare.sides import AS_INSTALLED, EQUAL_SETTINGS, Comparison, Side, compare, compare_many
+from engineroom.compare.sides import (
+    AS_INSTALLED,
+    EQUAL_SETTINGS,
+    Comparison,
+    Interrupted,
+    Side,
+    compare,
+    compare_many,
+)
 
-__all__ = ["AS_INSTALLED", "EQUAL_SETTINGS", "Comparison", "Side", "compare", "compare_many"]
+__all__ = ["AS_INSTALLED", "EQUAL_SETTINGS", "Comparison", "Interrupted", "Side", "compare", "compare_many"]

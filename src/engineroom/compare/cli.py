@@ -11,8 +11,8 @@ import click
 
 from engineroom import files, sql_text
 from engineroom.compare import many, report, slow_log
+from engineroom.compare.sides import Comparison, Interrupted, compare_many
 from engineroom.compare.sides import compare as compared
-from engineroom.compare.sides import compare_many
 
 __all__ = ["compare"]
 
@@ -65,7 +65,8 @@ def compare(  # noqa: PLR0917 (click passes them by name)
     --as-installed as each version comes. A statement that changes rows is rolled back after each run. When no version runs it the exit code is 1.
 
     A QUERY of many statements, or a slow log, gives a table by digest: statements that differ in their values alone are one, and
-    the one that took longest stands for them. A slow log's digests are sorted by the time that they took there.
+    the one that took longest stands for them. A slow log's digests are sorted by the time that they took there. Ctrl-C shows what was
+    measured until then, with the exit code 130.
     """
     arguments: dict[str, Any] = {
         "versions": [part.strip() for part in versions.split(",") if part.strip()],
@@ -89,13 +90,23 @@ def compare(  # noqa: PLR0917 (click passes them by name)
 
 def _many(query: Path, top: int, form: str, **arguments: Any) -> None:
     chosen = many.choose(slow_log.read(query), top)
-    found = compare_many([each.statement for each in chosen.taken], **arguments) if chosen.taken else []
+    found: list[Comparison] = []
+    interrupted = ""
+    try:
+        found = compare_many([each.statement for each in chosen.taken], **arguments) if chosen.taken else []
+    except Interrupted as stopped:
+        found = stopped.compared
+        interrupted = f"interrupted: {len(found)} of {len(chosen.taken)} statements were measured"
+        chosen = many.interrupted(chosen, len(found))
     shown = (
         json.dumps(many.json_of(chosen, found), indent=2)
         if form == "json"
         else files.visible(many.text(chosen, found))
     )
     click.echo(shown)
+    if interrupted:
+        click.echo(interrupted, err=True)
+        sys.exit(130)
     if not any(each.measured for each in found):
         sys.exit(1)
 

@@ -13,10 +13,11 @@ from engineroom.compare.report import row_text, seconds_text, table
 from engineroom.compare.sides import Comparison, is_repeatable
 from engineroom.compare.slow_log import Digest
 
-__all__ = ["Chosen", "choose", "json_of", "text"]
+__all__ = ["Chosen", "choose", "interrupted", "json_of", "text"]
 
 _WIDTH = 100
 _BEYOND_TOP = "--top is "
+_INTERRUPTED = "interrupted before it"
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,12 @@ def choose(found: Sequence[Digest], most: int) -> Chosen:
         else:
             taken.append(each)
     return Chosen(tuple(taken), tuple(left_out))
+
+
+def interrupted(chosen: Chosen, measured: int) -> Chosen:
+    """What was measured of `chosen` when Ctrl-C came: the first `measured` digests."""
+    late = [(each, _INTERRUPTED) for each in chosen.taken[measured:]]
+    return Chosen(chosen.taken[:measured], (*late, *chosen.left_out))
 
 
 def json_of(chosen: Chosen, compared: Sequence[Comparison]) -> dict[str, Any]:
@@ -110,22 +117,20 @@ def _legend(compared: Sequence[Comparison]) -> list[str]:
 def _left_out(chosen: Chosen) -> list[str]:
     """Each digest that cannot be measured, and how many were not since --top is lower."""
     unfit = [(each, why) for each, why in chosen.left_out if not why.startswith(_BEYOND_TOP)]
-    beyond = [each for each, why in chosen.left_out if why.startswith(_BEYOND_TOP)]
+    beyond = [(each, why) for each, why in chosen.left_out if why.startswith(_BEYOND_TOP)]
     lines = ["", "Left out:"] if chosen.left_out else []
     lines += [
         "  " + textwrap.shorten(f"{why}: {each.digest}", _WIDTH, placeholder=" ...") for each, why in unfit
     ]
     if beyond:
-        n = len(chosen.taken) + len(beyond)
-        took = sum(each.log_s for each in beyond)
-        of_log = (
-            f" They took {took:.3g} s of the {took + sum(each.log_s for each in chosen.taken):.3g} s of all in the log."
-            if took
-            else ""
-        )
+        top = int(beyond[0][1].removeprefix(_BEYOND_TOP))
+        took = sum(each.log_s for each, _ in beyond)
+        late = sum(each.log_s for each, why in unfit if why == _INTERRUPTED)
+        whole = took + late + sum(each.log_s for each in chosen.taken)
+        of_log = f" They took {took:.3g} s of the {whole:.3g} s of all in the log." if took else ""
         lines += textwrap.wrap(
-            f"{len(beyond)} further digest{'' if len(beyond) == 1 else 's'}, since --top is {len(chosen.taken)}.{of_log} "
-            f"--top {n} measures all; --format json lists them.",
+            f"{len(beyond)} further digest{'' if len(beyond) == 1 else 's'}, since --top is {top}.{of_log} "
+            f"--top {top + len(beyond)} measures all; --format json lists them.",
             _WIDTH,
             initial_indent="  ",
             subsequent_indent="  ",

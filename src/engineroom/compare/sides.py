@@ -24,7 +24,16 @@ from engineroom.progress import bar
 if TYPE_CHECKING:
     from engineroom.servers import Server
 
-__all__ = ["AS_INSTALLED", "EQUAL_SETTINGS", "Comparison", "Side", "compare", "compare_many", "is_repeatable"]
+__all__ = [
+    "AS_INSTALLED",
+    "EQUAL_SETTINGS",
+    "Comparison",
+    "Interrupted",
+    "Side",
+    "compare",
+    "compare_many",
+    "is_repeatable",
+]
 
 # Each differs by default between 5.6, 5.7, 8.0 and 9.7, and costs or saves CPU time by itself.
 EQUAL_SETTINGS: Mapping[str, str | int | bool] = {
@@ -159,6 +168,14 @@ class Comparison:
         }
 
 
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C after some of many statements; `compared` are those that were measured whole."""
+
+    def __init__(self, compared: Sequence[Comparison]) -> None:
+        super().__init__(f"interrupted after {len(compared)} statements")
+        self.compared = list(compared)
+
+
 def compare(
     statement: str,
     *,
@@ -216,6 +233,7 @@ def compare_many(
     stopped, and that version does not run the statement again. `as_installed` leaves each version its own defaults: no setting is made
     equal but those in `options`. `on` are servers of these versions that run already, with EQUAL_SETTINGS; what is made there is
     dropped again. With `only_answers` each statement runs once per version, which says what it answers and not what it costs.
+    Ctrl-C raises Interrupted with the statements that were measured whole, when there are any.
     """
     if len(set(versions)) != len(versions) or not versions:
         raise EngineRoomError(
@@ -283,10 +301,13 @@ def compare_many(
         shown = bar(
             statements, desc="Statements", unit="statement", disable=True if len(statements) == 1 else None
         )
-        measured = [
-            _measured(ready, statement, repeats, limit_s, only_answers=only_answers)
-            for statement in (shown if ready else statements)
-        ]
+        try:
+            for statement in shown if ready else statements:
+                measured.append(_measured(ready, statement, repeats, limit_s, only_answers=only_answers))
+        except KeyboardInterrupt:
+            if not measured:
+                raise
+            shown.close()
     if not ready:
         raise EngineRoomError(
             "no version takes it: "
@@ -299,7 +320,7 @@ def compare_many(
             else "give rows of your own with --data",
         )
     about_run = {**provenance.machine(seed=0), "during": watched}
-    return [
+    compared = [
         Comparison(
             statement=statement,
             sides=tuple((sides | of_statement)[version] for version in versions),
@@ -309,8 +330,11 @@ def compare_many(
             provenance=about_run,
             control_cpu_s=control,
         )
-        for statement, (of_statement, control) in zip(statements, measured, strict=True)
+        for statement, (of_statement, control) in zip(statements, measured, strict=False)
     ]
+    if len(compared) < len(statements):
+        raise Interrupted(compared)
+    return compared
 
 
 @dataclass(frozen=True)
