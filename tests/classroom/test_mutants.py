@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from engineroom import paths
-from engineroom.classroom import handouts, mutants
+from engineroom.classroom import handouts, mutant_table, mutants
 from engineroom.classroom.trial import Trial
 
 SOLUTION = """\
@@ -81,3 +81,24 @@ def test_a_solution_too_short_for_eight_mutants_has_its_names_swapped():
     assert {"In to NotIn", "end to ends", "ends to end"} <= changes
     long = short.replace("return end", "return end + 1 - 2 + 3 - 4 + 5")
     assert not any(" to ends" in each.change for each in mutants.mutants("q1", long))
+
+
+def test_a_recorded_question_is_judged_again_when_its_tests_change(tmp_path, monkeypatch):
+    master = next(each for each in handouts.masters() if each.stem == "cats")
+    monkeypatch.setattr(mutant_table, "file", lambda: tmp_path / "exercises.csv")
+    monkeypatch.setattr(handouts, "masters", lambda: [master])
+    first, *others = handouts.questions(master)
+    (one, two, three, *_) = mutants.mutants(first.name, first.solution)
+    mutant_table.keep(
+        [
+            mutants.Verdict("cats", one, is_killed=True),
+            mutants.Verdict("cats", two, is_killed=False),
+            mutants.Verdict("cats", three, is_killed=False, equivalent="the same"),
+        ]
+    )
+    assert mutant_table.changed([master]) == {("cats", each.name) for each in others}
+    (row,) = mutant_table.read().values()
+    assert (row.mutants, row.seen, row.equivalent) == (3, 1, 1)
+    assert "| [C](cats.md) | 3 | 1 | 1 | q1 1/2 |" in mutant_table.written({"cats": "C"})
+    monkeypatch.setattr(mutant_table, "digest", lambda question: question.name)
+    assert ("cats", first.name) in mutant_table.changed([master])

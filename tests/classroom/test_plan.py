@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import pytest
+
 from engineroom.classroom import handouts, plan
 
 
-def test_the_guide_has_the_table_of_the_present_exercises():
+@pytest.mark.parametrize("name", plan.PARTS)
+def test_the_guide_has_what_the_exercises_and_their_records_say(name):
+    _, inside, _ = plan.part(name, plan.page().read_text())
+    assert inside == plan.PARTS[name](), "python -m engineroom.classroom.plan"
+
+
+def test_only_the_parts_are_written_anew():
     text = plan.page().read_text()
-    assert text.split(plan.MARKS[0])[1].split(plan.MARKS[1])[0] == plan.written(), (
-        "python -m engineroom.classroom.plan"
-    )
+    assert plan.filled(text) == text
 
 
 def test_each_question_has_its_label():

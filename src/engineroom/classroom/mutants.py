@@ -204,13 +204,22 @@ def known() -> dict[str, str]:
 
 
 def judged(
-    masters: list[Path], *, most: int | None = None, jobs: int = 1, seconds: float = 3.0
+    masters: list[Path],
+    *,
+    most: int | None = None,
+    jobs: int = 1,
+    seconds: float = 3.0,
+    only: set[tuple[str, str]] | None = None,
 ) -> list[Verdict]:
-    """The verdict on every mutant, or on `most` per question, drawn once and for all by their names."""
+    """The verdict on every mutant, or on `most` per question, drawn once and for all by their names.
+
+    `only` names the questions to judge, by chapter and question; all of them unless told.
+    """
     work = [
         (master.stem, question, most, seconds)
         for master in masters
         for question in handouts.questions(master)
+        if only is None or (master.stem, question.name) in only
     ]
     reasons = known()
     found: list[Verdict] = []
@@ -219,7 +228,7 @@ def judged(
             pool.imap_unordered(_question, work), total=len(work), desc="Questions", unit="question"
         ):
             found += verdicts
-    if most is None:
+    if most is None and only is None:
         names = {f"{each.chapter} {each.mutant.name}" for each in found}
         chapters = {master.stem for master in masters}
         if lost := sorted(each for each in reasons if each.split()[0] in chapters and each not in names):

@@ -1,20 +1,20 @@
-"""`python -m engineroom.classroom.plan`: the table of the instructor's guide, made from the exercises themselves."""
+"""`python -m engineroom.classroom.plan`: the tables of the instructor's guide, made from the exercises and what was recorded of them."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from engineroom import chapters, paths
-from engineroom.classroom import handouts
+from engineroom.classroom import handouts, mutant_table
 
-__all__ = ["Label", "labels", "page", "written"]
+__all__ = ["PARTS", "Label", "filled", "labels", "page", "part", "written"]
 
 LABEL = re.compile(r"^## Question (\d+)\. (.+)\n\n\*(\w+), (★{1,3}), (\d+) minutes: (.+)\.\*$", re.MULTILINE)
 POINTS = re.compile(r"^name: q\d+\npoints: (\d+)$", re.MULTILINE)
-MARKS = ("<!-- plan: written by `python -m engineroom.classroom.plan` -->\n", "<!-- /plan -->\n")
 
 
 @dataclass(frozen=True)
@@ -58,11 +58,14 @@ def _sum(parts: list[int]) -> str:
     return f"{sum(parts)}: {', '.join(map(str, parts))}"
 
 
+def _titles() -> dict[str, str]:
+    return {page.word: page.title for page in chapters.written()}
+
+
 def written() -> str:
     """The table: per chapter its questions, minutes, points, kinds, the hardest question, and what students believe."""
-    titles = {page.word: page.title for page in chapters.written()}
     head = "| chapter | questions | minutes | points | kinds | hardest | what students believe |\n|---|---|---|---|---|---|---|\n"
-    rows = [_row(handouts.masters()[0].with_stem(word), title) for word, title in titles.items()]
+    rows = [_row(handouts.masters()[0].with_stem(word), title) for word, title in _titles().items()]
     return head + "\n".join(rows) + "\n"
 
 
@@ -71,7 +74,27 @@ def page() -> Path:
     return paths.root() / "book" / "instructors.md"
 
 
+# What stands between the marks of each name in the guide.
+PARTS: dict[str, Callable[[], str]] = {
+    "plan": written,
+    "mutants": lambda: mutant_table.written(_titles()),
+}
+
+
+def part(name: str, text: str) -> tuple[str, str, str]:
+    """The guide's text before the part of a name, in it, and after; ValueError where its marks are missing."""
+    before, rest = text.split(f"<!-- {name}: written by `python -m engineroom.classroom.plan` -->\n")
+    inside, after = rest.split(f"<!-- /{name} -->\n")
+    return before, inside, after
+
+
+def filled(text: str) -> str:
+    """The guide's text with all of its parts written anew."""
+    for name, make in PARTS.items():
+        _, inside, after = part(name, text)
+        text = text.removesuffix(f"{inside}<!-- /{name} -->\n{after}") + make() + f"<!-- /{name} -->\n{after}"
+    return text
+
+
 if __name__ == "__main__":
-    text = page().read_text()
-    before, rest = text.split(MARKS[0])
-    page().write_text(before + MARKS[0] + written() + MARKS[1] + rest.split(MARKS[1])[1])
+    page().write_text(filled(page().read_text()))

@@ -10,8 +10,8 @@ import click
 
 from engineroom import files, paths
 from engineroom.classroom import handouts as making
+from engineroom.classroom import mutant_table, wheel
 from engineroom.classroom import mutants as mutating
-from engineroom.classroom import wheel
 from engineroom.classroom.grading import grade as grading
 from engineroom.classroom.grading import sheets, submissions, variants
 from engineroom.classroom.grading.jail import Limits
@@ -168,10 +168,21 @@ def make(secret: Path, roster: Path, target: Path | None, chapters: tuple[str, .
     "--most", type=click.IntRange(1), help="So many mutants per question at most, drawn by their names."
 )
 @click.option("--jobs", type=click.IntRange(1, 64), help="Questions at once; one per processor unless told.")
-def mutants(chapters: tuple[str, ...], most: int | None, jobs: int | None) -> None:
+@click.option(
+    "--record",
+    is_flag=True,
+    help="Judge the questions that have changed since they were recorded, and keep the result in data/mutants/exercises.csv.",
+)
+def mutants(chapters: tuple[str, ...], most: int | None, jobs: int | None, record: bool) -> None:
     """Put small mistakes into the solutions, and print which share of them the tests of each question see."""
+    if record and most:
+        raise click.UsageError("--record keeps all mutants of a question: leave --most out")
     masters = _masters(chapters)
-    click.echo(mutating.table(mutating.judged(masters, most=most, jobs=jobs or os.cpu_count() or 1)))
+    only = mutant_table.changed(masters) if record else None
+    verdicts = mutating.judged(masters, most=most, jobs=jobs or os.cpu_count() or 1, only=only)
+    if record:
+        mutant_table.keep(verdicts)
+    click.echo(mutating.table(verdicts))
 
 
 def _masters(chapters: tuple[str, ...]) -> list[Path]:
