@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from engineroom import servers
 from engineroom.errors import EngineRoomError
 from engineroom.measuring import counters
-from engineroom.measuring.command_clock import clocked, commands_of
+from engineroom.measuring.command_clock import clocked
 from engineroom.measuring.thread_clock import ThreadClock, thread_of
 from engineroom.whatif import measuring
 from engineroom.whatif.cli import whatif
@@ -114,7 +114,7 @@ def test_the_clock_from_outside_says_what_the_one_in_the_server_says(server):
             now = clock.read_ns()
             outside.append(now - before)
             before = now
-    inside = commands_of(server.clock.taken(), b"DO 0")["cpu_ns"][1:301]
+    inside = server.clock.taken(b"DO 0")["cpu_ns"][1:301]
     assert sum(outside) == pytest.approx(int(inside.sum()), rel=0.1)
     near = sum(abs(a - int(b)) < 0.25 * int(b) + 5000 for a, b in zip(outside, inside, strict=True))
     assert near >= 270, f"{near} of 300 statements"

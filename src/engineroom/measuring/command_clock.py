@@ -26,7 +26,7 @@ __all__ = ["EXECUTE", "QUERY", "CommandClock", "clocked", "commands_of", "noted"
 
 # The first byte of a command that runs a statement, by the client's protocol.
 QUIT, QUERY, EXECUTE = 0x01, 0x03, 0x17
-_MOST_LOOKS, _LOOK_S = 200, 0.01
+_MOST_LOOKS, _LOOK_S = 1000, 0.01
 _FILE = "ENGINEROOM_COMMANDS"
 _HEAD = 20
 _RECORD = np.dtype([("cpu_ns", "<i8"), ("wall_ns", "<i8"), ("thread", "<i4"), ("head", "u1", _HEAD)])
@@ -94,17 +94,20 @@ class CommandClock:
         with contextlib.suppress(FileNotFoundError):
             self._seen = self._file.stat().st_size
 
-    def taken(self) -> npt.NDArray[Any]:
-        """The notes of connections that ended since the last call. EngineRoomError when the server noted nothing."""
+    def taken(self, first: bytes) -> npt.NDArray[Any]:
+        """What `commands_of` makes of the notes since the last call, once that connection has ended.
+
+        EngineRoomError when the server noted nothing, or no such connection.
+        """
         data = b""
-        # A server writes a connection's last notes when it hears that the client has gone.
+        # A server writes a connection's last notes when it hears that the client has gone, on a busy machine long after the client's end.
         for _ in range(_MOST_LOOKS):
-            before, data = data, self._new()
-            if data and data == before and noted(data)["head"][-1, 0] == QUIT:
+            data = self._new()
+            if len(data) % _RECORD.itemsize == 0 and _has_ended(np.frombuffer(data, _RECORD), first):
                 break
             time.sleep(_LOOK_S)
         self._seen += len(data)
-        return noted(data)
+        return commands_of(noted(data), first)
 
     def _new(self) -> bytes:
         with contextlib.suppress(FileNotFoundError), self._file.open("rb") as file:
@@ -140,28 +143,47 @@ def noted(data: bytes) -> npt.NDArray[Any]:
 
 
 def commands_of(notes: npt.NDArray[Any], first: bytes) -> npt.NDArray[Any]:
-    """Statements of the thread that was last sent a statement that begins with `first`, from it on: `command`, `text` (its first bytes, or
-    the number of a prepared statement), `cpu_ns` and `wall_ns` until the next command, which the last one has none of.
+    """Statements of the connection that was last sent a statement that begins with `first`, from its first such one on: `command`, `text`
+    (its first bytes, or the number of a prepared statement), `cpu_ns` and `wall_ns` until the next command, which the last one has none of.
 
     EngineRoomError when there is no such statement.
     """
-    command = notes["head"][:, 0]
-    # Clients that could send attributes of a statement say first that there are none.
-    texts = [bytes(head[1:]).removeprefix(b"\0\1") for head in notes["head"]]
-    starts = [i for i, text in enumerate(texts) if command[i] == QUERY and text.startswith(first)]
-    if not starts:
+    own = _connection(notes, first)
+    if not len(own):
         raise EngineRoomError(
             f"no client sent a statement that begins with {first.decode()!r}",
             remedy="its way of reading from a client is not the one that is known here: report it with the server's version",
         )
-    thread = notes["thread"][starts[-1]]
-    own = np.flatnonzero(notes["thread"] == thread)
-    begin = next(i for i in starts if notes["thread"][i] == thread)
-    own = own[own >= begin]
     made = np.zeros(
         len(own) - 1, [("command", "u1"), ("text", f"S{_HEAD - 1}"), ("cpu_ns", "i8"), ("wall_ns", "i8")]
     )
-    made["command"], made["text"] = command[own[:-1]], [texts[i] for i in own[:-1]]
+    made["command"], made["text"] = own["head"][:-1, 0], [_text(head) for head in own["head"][:-1]]
     for name in ("cpu_ns", "wall_ns"):
-        made[name] = np.diff(notes[name][own])
+        made[name] = np.diff(own[name])
     return made[np.isin(made["command"], (QUERY, EXECUTE))]
+
+
+def _connection(notes: npt.NDArray[Any], first: bytes) -> npt.NDArray[Any]:
+    """The notes of that connection, from its first such statement to its end; none when nobody sent one."""
+    command = notes["head"][:, 0]
+    starts = np.array(
+        [i for i in np.flatnonzero(command == QUERY) if _text(notes["head"][i]).startswith(first)], int
+    )
+    if not len(starts):
+        return notes[:0]
+    own = np.flatnonzero(notes["thread"] == notes["thread"][starts[-1]])
+    # A thread serves one connection after the other.
+    ends = own[command[own] == QUIT]
+    before, after = ends[ends < starts[-1]], ends[ends > starts[-1]]
+    begin = np.intersect1d(starts[starts > (before[-1] if len(before) else -1)], own)[0]
+    return notes[own[(own >= begin) & (own <= (after[0] if len(after) else own[-1]))]]
+
+
+def _has_ended(notes: npt.NDArray[Any], first: bytes) -> bool:
+    own = _connection(notes, first)
+    return len(own) > 0 and bool(own["head"][-1, 0] == QUIT)
+
+
+def _text(head: npt.NDArray[Any]) -> bytes:
+    """Clients that could send attributes of a statement say first that there are none."""
+    return bytes(head[1:]).removeprefix(b"\0\1")

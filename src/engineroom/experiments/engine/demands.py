@@ -30,7 +30,7 @@ import numpy.typing as npt
 from engineroom import paths
 from engineroom.errors import EngineRoomError
 from engineroom.experiments.engine.clients import DISTRIBUTION, OPTIONS, Client, Key, LiveLoad, asked
-from engineroom.measuring.command_clock import CommandClock, clocked, commands_of
+from engineroom.measuring.command_clock import CommandClock, clocked
 from engineroom.measuring.counters import Counters, moved
 from engineroom.measuring.sitting import LiveSitting
 from engineroom.measuring.turns import in_turns
@@ -264,7 +264,7 @@ def _ran(
     for seconds in (RUN_S, 4 * RUN_S, 16 * RUN_S):  # longer where others have the processors
         clock.skip()
         sysbench.run(threads=1, seconds=seconds, seed=seed)
-        commands = commands_of(clock.taken(), b"BEGIN")
+        commands = clock.taken(b"BEGIN")
         n = len(commands) // len(steps)
         begins = commands["text"][: n * len(steps) : len(steps)]
         if n > WARM or not all(text.startswith(b"BEGIN") for text in begins):
@@ -306,7 +306,7 @@ def _replayed(
     Sysbench(server, script, database=load.database, options=["--events=1", f"--statements={file}"]).run(
         threads=1, seconds=0
     )
-    commands = commands_of(clock.taken(), FIRST.encode())[2:]
+    commands = clock.taken(FIRST.encode())[2:]
     if len(commands) != len(texts):
         raise EngineRoomError(
             f"MySQL {server.version} was sent {len(texts)} statements and noted {len(commands)}",
