@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from engineroom.experiments.engine.beside_servers import against_live, held_out_live
 from engineroom.experiments.engine.binlog import binlog_sim
+from engineroom.experiments.engine.binlog_beside import binlog_live
 from engineroom.experiments.engine.convoy import convoy_sim
 from engineroom.experiments.engine.demands import demands_live, warehouses_live
 from engineroom.experiments.engine.latch_order import latch_order_live
@@ -16,6 +17,7 @@ from engineroom.runs import Run
 __all__ = [
     "RECORD",
     "against_live",
+    "binlog_live",
     "binlog_sim",
     "convoy_sim",
     "demands_live",
@@ -38,5 +40,6 @@ RECORD: Mapping[tuple[str, str], Callable[..., Run | list[Run]]] = {
     ("own-engine-switches", "sim"): switches_sim,
     ("own-log-convoy", "sim"): convoy_sim,
     ("own-engine-binlog", "sim"): binlog_sim,
+    ("own-engine-live-binlog", "live"): binlog_live,
     ("own-engine-pool", "sim"): pool_sim,
 }
