@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import json
 import os
@@ -14,10 +15,12 @@ from click.testing import CliRunner
 
 from engineroom import ledger, recording, runs
 from engineroom.errors import EngineRoomError
+from engineroom.machine import presets
 from engineroom.recording import recipes, record
 from engineroom.runs import Run
 from engineroom.simulating.executors import HERE
 from engineroom.simulating.experiment import Experiment, Together
+from engineroom.simulating.variations import varied
 
 ROOT = Path(__file__).parents[1]
 
@@ -43,9 +46,14 @@ def given(empty_book, monkeypatch):
     calls = []
     (empty_book / "data" / "machine").symlink_to(ROOT / "data" / "machine")
 
-    def simulated(**arguments):
-        calls.append(arguments)
-        return ONE_POINT(**arguments)
+    class Counted(Experiment):
+        def __call__(self, **arguments):
+            calls.append(arguments)
+            return super().__call__(**arguments)
+
+    simulated = Counted(
+        **{each.name: getattr(ONE_POINT, each.name) for each in dataclasses.fields(ONE_POINT)}
+    )
 
     def measured():
         calls.append({})
@@ -121,6 +129,13 @@ def test_a_simulated_recipe_has_an_executor_and_only_that(given):
     assert "varied" not in runs.latest("num-deg-3", "sim").tables
 
 
+@pytest.fixture
+def few_estimates(monkeypatch):
+    """A machine of fewer numbers that nobody measured: each variation takes its time."""
+    monkeypatch.setattr(presets.Preset, "uncertain", lambda _: ("pause_ps", "switch_ps", "wake_ps"))
+
+
+@pytest.mark.usefixtures("few_estimates")
 def test_estimates_of_the_machine_that_a_run_names_are_varied(given):
     said("num-deg-3", "--method", "sim", "--vary", "--jobs", "1")
     varied = runs.latest("num-deg-3", "sim").tables["varied"]
@@ -130,6 +145,7 @@ def test_estimates_of_the_machine_that_a_run_names_are_varied(given):
     assert all(arguments["executor"] is HERE for arguments in given)
 
 
+@pytest.mark.usefixtures("few_estimates")
 def test_each_number_of_the_load_is_varied_where_it_can_be(given):
     """A half of one statement is one, nothing stays nothing, and a share is at most all."""
     said("num-deg-3", "--method", "sim", "--vary", "--jobs", "1")
@@ -147,6 +163,53 @@ def test_each_number_of_the_load_is_varied_where_it_can_be(given):
         ("load.dirty_percent", 1.5): 100,
     }
     assert not [arguments for arguments in given if "load" in arguments and arguments["machine"] is None]
+
+
+def flushed(point, given):
+    """Falls from three clients on, on two of the varied machines rises."""
+    clients = point["concurrency"]
+    rises = given.machine["pause_ps"] > 47_000 or given.machine["switch_ps"] < 1_000_000
+    falls = {1: 2, 2: 5, 3: 9}.get(clients, 30 / clients) if point["series"] == "flushes" else 1
+    return {"flushes_per_transaction": clients if rises else falls}
+
+
+@pytest.mark.usefixtures("few_estimates")
+def test_of_a_varied_machine_only_what_claims_read_is_simulated_and_the_verdicts_are_the_same():
+    made = Experiment(
+        figure="fig-7-06",
+        says="made up",
+        points={"concurrency": (1, 2, 3, 10, 50, 200), "series": ("flushes", "old_redo", "5.6")},
+        measure=flushed,
+        load={"statements": 1},
+        machine="four_sockets_176",
+        columns={},
+    )
+    run = recording._simulated(made, HERE, vary=True)
+    whole = varied(made(executor=HERE), made, executor=HERE)
+    one = run.tables["varied"].query("parameter == 'wake_ps' and factor == 0.5")
+    assert len(whole.tables["varied"].query("parameter == 'wake_ps' and factor == 0.5")) == 18
+    assert {*zip(one["series"], one["concurrency"], strict=True)} == {
+        ("old_redo", 3),
+        *(("flushes", n) for n in (1, 2, 3, 10, 50, 200)),
+    }
+    assert ledger.judge(run) == ledger.judge(whole)
+    flips = ledger.judge(run).fragile
+    assert {each.partition(":")[0] for each in flips} == {"pause_ps x 1.5", "switch_ps x 0.5"}
+
+
+def test_every_point_is_varied_where_its_rows_are_called_otherwise():
+    made = dataclasses.replace(ONE_POINT, points={"threads": (1,), "series": ("mtr_5_7", "other")})
+    run = made(executor=HERE)
+    claimed = recording._claimed(run, made, {"num-deg-3": None})
+    assert [
+        claimed(point) for point in ({"threads": 1, "series": "mtr_5_7"}, {"threads": 1, "series": "other"})
+    ] == [
+        True,
+        False,
+    ]
+    assert recording._claimed(run, made, {"own-redo-throughput": None}) is None
+    renamed = run.with_table(run.table.assign(series="renamed"))
+    assert recording._claimed(renamed, made, {"num-deg-3": None}) is None
 
 
 @pytest.mark.parametrize(

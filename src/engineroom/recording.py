@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import functools
 import importlib
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,12 +19,17 @@ from engineroom.errors import EngineRoomError
 from engineroom.progress import bar
 from engineroom.runs import Run
 
+if TYPE_CHECKING:
+    from engineroom.simulating.experiment import Experiment
+
 __all__ = ["recipes", "record"]
 
 # So long the average of a minute takes to fall from what one figure leaves.
 WAIT_S = 180
 
 Recipe = Callable[..., Run | list[Run]]
+# A series, the column of x, and those of its x that are read: None for all.
+Asked = tuple[str, str, frozenset[Any] | None]
 
 
 def recipes() -> dict[tuple[str, str, str], Recipe]:
@@ -137,8 +143,41 @@ def _simulated(how: Any, executor: Executor | None, *, vary: bool) -> Run | list
     made: Run = whole(executor=executor)
     # One over many machines varies each of them itself.
     if vary and "varied" not in made.tables:
-        made = varied(made, whole, executor=executor)
+        names = how.figures if isinstance(how, Together) else {made.figure: None}
+        made = varied(made, whole, where=_claimed(made, whole, names), executor=executor)
     return how.split(made) if isinstance(how, Together) else made
+
+
+def _claimed(
+    made: Run, whole: Experiment, figures: Mapping[str, Mapping[str, str] | None]
+) -> Callable[[Mapping[str, Any]], bool] | None:
+    """Which points of the whole the claims of its figures read; None where that may be all of them.
+
+    `figures` has what each of them calls the series of the whole, None where it is the same.
+    """
+    from engineroom import ledger
+
+    # What is measured at a point may be called otherwise than the point.
+    if not set(made.table["series"]) <= set(whole.points.get("series", ())):
+        return None
+    asked: list[Asked] = []
+    for id, names in figures.items():
+        figure = ledger.figures().get(id)
+        of_figure = figure.asks() if figure is not None else None
+        if figure is None or not of_figure:
+            return None
+        for series in whole.points["series"]:
+            named = series if names is None else names.get(series)
+            if named in of_figure:
+                asked.append((series, str(figure.x), of_figure[named]))
+    return functools.partial(_is_asked, tuple(asked))
+
+
+def _is_asked(asked: Iterable[Asked], point: Mapping[str, Any]) -> bool:
+    return any(
+        point["series"] == series and (values is None or x not in point or point[x] in values)
+        for series, x, values in asked
+    )
 
 
 def _unknown(unknown: Iterable[str], known: Iterable[str]) -> EngineRoomError:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engineroom.ledger.expressions import ExpressionError, MissingRowsError, check, evaluate
+from engineroom.ledger.expressions import ExpressionError, MissingRowsError, check, evaluate, reads
 
 Y = {"a": {50.0: 2.0, 100.0: 4.0, 200.0: 1.0}, "b": {50.0: 1.0, 100.0: 8.0, 200.0: 1.0}}
 
@@ -163,3 +163,23 @@ def test_evaluation_agrees_with_python_on_any_rows(a: dict[float, float], data: 
         'y["a"][max(y["a"])] < 0.75*max(y["a"][x] for x in y["a"])',
     ):
         assert evaluate(expression, y) == eval(expression, {"y": y})
+
+
+@pytest.mark.parametrize(
+    ("expression", "asked"),
+    [
+        ('y["a"][50]/y["b"][3]', {"a": {50}, "b": {3}}),
+        ('y["a"][50] + y["a"][100] > 0', {"a": {50, 100}}),
+        ('y["a"][50] > 0 and len(y["a"]) >= 3', {"a": None}),
+        ('all(y["a"][x] > 1 for x in y["a"])', {"a": None}),
+        ('all(y["a"][x] > y["b"][x] for x in (1, 2))', {"a": {1, 2}, "b": {1, 2}}),
+        ('all(y[s][1] > 0 for s in ("a", "b"))', {"a": {1}, "b": {1}}),
+        ('y["a"][1 + 1] > 0', {"a": None}),
+        ("all(y[s][1] > 0 for s in y)", None),
+        ('y[sorted(["a"])[0]][1] > 0', None),
+        ("len(y) > 1", None),
+        ('all(y[s][1] > 0 for s in ("a",)) and all(y[s][1] > 0 for s in y)', None),
+    ],
+)
+def test_what_an_expression_can_read_is_known_from_its_text(expression, asked):
+    assert reads(expression) == asked

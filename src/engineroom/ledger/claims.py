@@ -52,6 +52,20 @@ class Figure:
             not shape.optional for shape in self.shapes
         )
 
+    def asks(self) -> dict[str, frozenset[expressions.Key] | None] | None:
+        """What the claims can read, the optional ones too: x by series, None for all x; None alone for every row."""
+        asked: dict[str, frozenset[expressions.Key] | None] = {}
+        for claim in self.claims:
+            of_claim = expressions.reads(claim.expr)
+            if of_claim is None:
+                return None
+            for series, x in of_claim.items():
+                known = asked.get(series, frozenset())
+                asked[series] = (
+                    None if x is None or known is None else known | {to_key(self, each) for each in x}
+                )
+        return asked
+
     def published_rows(self) -> dict[str, dict[expressions.Key, float]]:
         """The published rows as the claims read them, empty where the source has none."""
         table = published.in_our_columns(self.id)

@@ -14,7 +14,7 @@ import ast
 import functools
 import operator
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from engineroom.errors import EngineRoomError
 
@@ -28,6 +28,7 @@ __all__ = [
     "Series",
     "check",
     "evaluate",
+    "reads",
 ]
 
 Key: TypeAlias = float | int | str
@@ -126,6 +127,53 @@ def evaluate(expression: str, y: Rows) -> Any:
     if value is True and not evaluator.has_read:
         raise MissingRowsError("true only for want of rows")
     return value
+
+
+def reads(expression: str) -> dict[str, frozenset[Key] | None] | None:
+    """What `expression` can read of `y`: the x by series, None where it may be any x; None alone where it may be any series.
+
+    It is known for a series or an x that is a constant, or that a comprehension takes from a list of constants.
+    """
+    tree = check(expression)
+    asked: dict[str, frozenset[Key] | None] = {}
+    of_x = {id(node.value): node for node in ast.walk(tree) if isinstance(node, ast.Subscript)}
+    for node in ast.walk(tree):
+        if not (isinstance(node, ast.Name) and node.id == "y"):
+            continue
+        of_series = of_x.get(id(node))
+        series = None if of_series is None else _constants(of_series.slice, tree)
+        if of_series is None or series is None:
+            return None
+        at = of_x.get(id(of_series))
+        x = None if at is None else _constants(at.slice, tree)
+        for name in map(str, series):
+            known = asked.get(name, frozenset())
+            asked[name] = None if x is None or known is None else known | x
+    return asked
+
+
+def _constants(node: ast.expr, tree: ast.expr) -> frozenset[Key] | None:
+    """The values that a subscript can have; None where that is not known from the text."""
+    match node:
+        case ast.Constant(value=value):
+            return frozenset((cast(Key, value),))
+        case ast.Name(id=name):
+            lists = [
+                bound.iter
+                for bound in ast.walk(tree)
+                if isinstance(bound, ast.comprehension) and isinstance(bound.target, ast.Name)
+                if bound.target.id == name
+            ]
+            values = [_constants_of(each) for each in lists]
+            return None if None in values else frozenset().union(*filter(None, values))
+    return None
+
+
+def _constants_of(node: ast.expr) -> frozenset[Key] | None:
+    match node:
+        case ast.Tuple(elts=elts) | ast.List(elts=elts) if all(isinstance(e, ast.Constant) for e in elts):
+            return frozenset(cast(Key, cast(ast.Constant, each).value) for each in elts)
+    return None
 
 
 class _EmptyError(Exception):

@@ -68,11 +68,12 @@ class Experiment:
         load: Mapping[str, Any] | None = None,
         seeds: Sequence[int] | None = None,
         executor: Executor | None = None,
+        where: Callable[[Mapping[str, Any]], bool] | None = None,
         **otherwise: Any,
     ) -> Run:
         """The run: for each point and seed a row, or some, with the repeat; in this order, wherever they are made.
 
-        `otherwise` has other values for columns of `points`, or for `options`, by their names.
+        Of the points only those `where` is true, by default all of them. `otherwise` has other values for columns of `points`, or for `options`, by their names.
         """
         if unknown := set(otherwise) - set(self.points) - set(self.options):
             raise EngineRoomError(
@@ -83,6 +84,7 @@ class Experiment:
         if load is None:
             load = self.load() if callable(self.load) else self.load
         points = cross(**{name: otherwise.get(name, values) for name, values in self.points.items()})
+        points = [point for point in points if where is None or where(point)]
         options = {name: otherwise.get(name, value) for name, value in self.options.items()}
         values = parameters(machine)
         seeds = self.seeds if seeds is None else seeds
@@ -97,10 +99,10 @@ class Experiment:
         rows: list[dict[str, Any]] = []
         tables: dict[str, list[dict[str, Any]]] = {}
         for (point, repeat, _), each in zip(turns, seen, strict=True):
-            where = {**point, "repeat": repeat}
-            rows += [{**where, **row} for row in each.rows]
+            at = {**point, "repeat": repeat}
+            rows += [{**at, **row} for row in each.rows]
             for name, more in each.tables.items():
-                tables.setdefault(name, []).extend({**where, **row} for row in more)
+                tables.setdefault(name, []).extend({**at, **row} for row in more)
         named = {"machine_name": machine} if isinstance(machine, str) else {}
         return sitting.run(
             self.figure,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
@@ -28,8 +28,17 @@ OF_LOAD = "load."
 MOVES_PERCENT = 10.0
 
 
-def varied(run: Run, how: Experiment, *, executor: Executor | None = None) -> Run:
-    """The run with a further table `varied`: what `how` gives on each varied machine and load, by one seed. The ledger judges each."""
+def varied(
+    run: Run,
+    how: Experiment,
+    *,
+    where: Callable[[Mapping[str, Any]], bool] | None = None,
+    executor: Executor | None = None,
+) -> Run:
+    """The run with a further table `varied`: what `how` gives on each varied machine and load, by one seed. The ledger judges each.
+
+    Of its points only those `where` is true (a function that other processes can find), by default all of them.
+    """
     machine, load = _machine_of(run), run.provenance["load"]
     points: list[dict[str, Any]] = [
         {"parameter": name, "factor": factor, "machine": values, "load": load}
@@ -43,7 +52,7 @@ def varied(run: Run, how: Experiment, *, executor: Executor | None = None) -> Ru
         for factor in FACTORS
         if (other := varied_load(load, name, factor)) != load
     ]
-    tables = sweep(partial(_table, how), points, executor=executor, desc=f"{run.figure}, varied")
+    tables = sweep(partial(_table, how, where), points, executor=executor, desc=f"{run.figure}, varied")
     columns = {"parameter": "the varied number of the machine, or of the load", "factor": "times its value"}
     return replace(
         run,
@@ -72,8 +81,14 @@ def varied_load(load: Mapping[str, Any], name: str, factor: float) -> dict[str, 
 
 
 def _table(
-    how: Experiment, *, machine: Mapping[str, Any], load: Mapping[str, Any], parameter: str, factor: float
+    how: Experiment,
+    where: Callable[[Mapping[str, Any]], bool] | None,
+    *,
+    machine: Mapping[str, Any],
+    load: Mapping[str, Any],
+    parameter: str,
+    factor: float,
 ) -> pd.DataFrame:
     """Each of many machines has a process of its own already: the points of one run there."""
-    run = how(machine=machine, load=load, seeds=(1,), executor=HERE)
+    run = how(machine=machine, load=load, seeds=(1,), executor=HERE, where=where)
     return run.table.assign(parameter=parameter, factor=factor)
