@@ -22,7 +22,7 @@ AGAIN = {
     "own-redo-throughput": (redo_log.throughput_sim, {"concurrency": (50,)}),
     "fig-7-02": (redo_log.load_time_sim, {}),
     "fig-7-04": (redo_log.where_time_goes_sim, {}),
-    "fig-7-05": (redo_log.reservation_callers_sim, {}),
+    "fig-7-05": (redo_log.where_time_goes_sim, {}),
 }
 KEYS = ("series", "repeat", "concurrency", "threads", "build", "component", "caller", "name", "latch")
 LONG = ("fig-7-02", "fig-7-04", "fig-7-05")
@@ -64,9 +64,10 @@ def same_rows(run, recorded):
 def test_a_recorded_point_is_simulated_again_to_the_last_digit(figure):
     simulate, points = AGAIN[figure]
     recorded = runs.latest(figure, "sim")
-    run = simulate(
+    made = simulate(
         seeds=(recorded.provenance["seed"],), machine=recorded.provenance["machine"], executor=HERE, **points
     )
+    run = next(each for each in (made if isinstance(made, list) else [made]) if each.figure == figure)
     seen, known = same_rows(run.table, recorded.table)
     assert seen == known
     assert set(run.table["series"]) == set(recorded.table["series"])
@@ -77,7 +78,8 @@ def test_a_recorded_point_is_simulated_again_to_the_last_digit(figure):
 
 
 def test_every_simulated_figure_that_can_be_recorded_is_simulated_again():
-    assert {figure for figure, method in redo_log.RECORD if method == "sim"} == set(AGAIN)
+    also = redo_log.MADE_TOGETHER["fig-7-04", "sim"]
+    assert {figure for figure, method in redo_log.RECORD if method == "sim"} | {*also} == set(AGAIN)
 
 
 def test_a_series_is_a_design_that_the_kernel_knows():

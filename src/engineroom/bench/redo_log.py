@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import resource
 import time
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from engineroom.bench import Row, Sitting, row
@@ -24,7 +25,7 @@ CLIENTS = 16
 FSYNC_NS = 5_000_000
 MILLION = 1_000_000
 # Those that a reader is most likely to simulate again, with all their seeds.
-FIGURES = {
+FIGURES: Mapping[str, Callable[..., Any]] = {
     "7-1": redo_log.throughput_engine_sim,
     "7-2": redo_log.load_time_sim,
     "7-4": redo_log.where_time_goes_sim,

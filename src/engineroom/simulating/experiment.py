@@ -137,13 +137,16 @@ class Together:
 def _of_series(run: Run, figure: str, names: Mapping[str, str]) -> Run:
     def own(table: pd.DataFrame) -> pd.DataFrame:
         mine = table[table["series"].isin(list(names))]
-        return mine.assign(series=mine["series"].map(dict(names))).reset_index(drop=True)
+        mine = mine.assign(series=mine["series"].map(dict(names))).reset_index(drop=True)
+        # What only the series of other figures have.
+        return mine.drop(columns=[name for name in mine if mine[name].isna().all()])
 
+    tables = {name: own(table) for name, table in run.tables.items()}
     return replace(
         run,
         figure=figure,
         table=own(run.table),
-        tables={name: own(table) for name, table in run.tables.items()},
+        tables={name: table for name, table in tables.items() if len(table)},
     )
 
 

@@ -22,7 +22,6 @@ from engineroom.experiments.redo_log.simulated import (
     few_clients_sim,
     flushes_sim,
     load_time_sim,
-    reservation_callers_sim,
     throughput_sim,
     where_time_goes_sim,
 )
@@ -54,7 +53,6 @@ __all__ = [
     "flushes_sim",
     "load_time_sim",
     "parameters",
-    "reservation_callers_sim",
     "throughput_engine_sim",
     "throughput_sim",
     "where_time_goes_host",
@@ -66,7 +64,6 @@ RECORD: Mapping[tuple[str, str], Callable[..., Run | list[Run]]] = {
     ("fig-7-02", "sim"): load_time_sim,
     ("fig-7-04", "sim"): where_time_goes_sim,
     ("fig-7-04", "host"): where_time_goes_host,
-    ("fig-7-05", "sim"): reservation_callers_sim,
     ("fig-7-06", "sim"): flushes_sim,
     ("fig-7-06", "live"): flushes_live,
     ("num-ch7-1", "sim"): few_clients_engine_sim,
@@ -75,4 +72,4 @@ RECORD: Mapping[tuple[str, str], Callable[..., Run | list[Run]]] = {
     ("own-redo-few-clients", "sim"): few_clients_sim,
     ("own-redo-throughput", "sim"): throughput_sim,
 }
-MADE_TOGETHER = {("fig-7-04", "host"): ("fig-7-05",)}
+MADE_TOGETHER = {("fig-7-04", method): ("fig-7-05",) for method in ("sim", "host")}

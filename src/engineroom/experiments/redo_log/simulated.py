@@ -13,7 +13,7 @@ from typing import Any
 
 from engineroom.experiments.redo_log.designs import BUILDS, COMMITS, FLUSHES, LOGS, SERIES
 from engineroom.simulating.activities import Activity, percent, time_by
-from engineroom.simulating.experiment import Experiment, Given, Seen
+from engineroom.simulating.experiment import Experiment, Given, Seen, Together
 from engineroom.simulating.loads import SYSBENCH, TPCC
 from engineroom.simulating.settling import FIRST_WINDOW_MS, LONGEST_WINDOW_MS, settled
 
@@ -28,7 +28,6 @@ __all__ = [
     "few_clients_sim",
     "flushes_sim",
     "load_time_sim",
-    "reservation_callers_sim",
     "throughput_sim",
     "where_time_goes_sim",
 ]
@@ -222,28 +221,18 @@ def _component(path: Sequence[str]) -> str | None:
 
 
 def _where_time_goes(point: Mapping[str, Any], given: Given, *, clients: int, **window: int) -> Seen:
+    """The rows of figure 7-4, and of the log of 5.7 those of figure 7-5."""
     seen = _settled(point["series"], given, clients=clients, **window)
-    shares = percent(components(seen["activities"]))
-    rows = [{"component": name, "share_percent": share} for name, share in shares.items()]
+    activities = seen["activities"]
+    rows = [
+        {"component": name, "share_percent": share} for name, share in percent(components(activities)).items()
+    ]
+    if point["series"] == "old_redo":
+        rows += [
+            {"series": "log_reservation_wait", "caller": name, "share_percent": share}
+            for name, share in percent(time_by(activities, caller)).items()
+        ]
     return Seen(rows, tables={"waits": seen["waits"]})
-
-
-where_time_goes_sim = Experiment(
-    figure="fig-7-04",
-    says="where 250 clients spend their CPU time over the log of 5.7 and of 8.0",
-    points={"series": LOGS},
-    measure=_where_time_goes,
-    options={"clients": 250, **WINDOW},
-    load=TPCC,
-    machine=MACHINE,
-    columns=COLUMNS,
-)
-
-
-def _reservation_callers(_point: Mapping[str, Any], given: Given, *, clients: int, **window: int) -> Seen:
-    seen = _settled("old_redo", given, clients=clients, **window)
-    shares = percent(time_by(seen["activities"], caller))
-    return Seen([{"caller": name, "share_percent": share} for name, share in shares.items()])
 
 
 def caller(path: Sequence[str]) -> str | None:
@@ -251,15 +240,21 @@ def caller(path: Sequence[str]) -> str | None:
     return path[-2] if path[-1] == "log_reservation" else None
 
 
-reservation_callers_sim = Experiment(
-    figure="fig-7-05",
-    says="on whose behalf 250 clients spend CPU time in the reservation of 5.7",
-    points={"series": ("log_reservation_wait",)},
-    measure=_reservation_callers,
-    options={"clients": 250, **WINDOW},
-    load=TPCC,
-    machine=MACHINE,
-    columns=COLUMNS,
+where_time_goes_sim = Together(
+    whole=Experiment(
+        figure="fig-7-04",
+        says="where 250 clients spend their CPU time over the log of 5.7 and of 8.0, and on whose behalf in the reservation of 5.7",
+        points={"series": LOGS},
+        measure=_where_time_goes,
+        options={"clients": 250, **WINDOW},
+        load=TPCC,
+        machine=MACHINE,
+        columns=COLUMNS,
+    ),
+    figures={
+        "fig-7-04": {series: series for series in LOGS},
+        "fig-7-05": {"log_reservation_wait": "log_reservation_wait"},
+    },
 )
 
 
