@@ -17,6 +17,7 @@ from typing import Any
 
 from engineroom.errors import EngineRoomError
 from engineroom.runs import recorded
+from engineroom.simulating.activities import time_by
 from engineroom.simulating.experiment import Experiment, Given, Seen
 from engineroom.simulating.settling import settled
 
@@ -75,7 +76,7 @@ GrantOrder = Callable[[Sequence[Mapping[str, Any]]], Sequence[int]]
 
 @dataclass(frozen=True, kw_only=True)
 class Design:
-    """The design of each part of an engine; `locks`, `log`, `commit` and `pool` have what is changed of its lock system, its redo log, its commits and its buffer pool."""
+    """The design of each part of an engine; `locks`, `log`, `commit`, `pool` and `trx_sys` have what is changed of its lock system, redo log, commits, buffer pool and transaction system."""
 
     lock_design: str = "9.7"
     locks: Mapping[str, Any] = field(default_factory=dict)
@@ -85,13 +86,14 @@ class Design:
     log: Mapping[str, Any] = field(default_factory=dict)
     commit: Mapping[str, Any] = field(default_factory=dict)
     pool: Mapping[str, Any] = field(default_factory=dict)
+    trx_sys: Mapping[str, Any] = field(default_factory=dict)
 
     def said(self) -> dict[str, Any]:
-        """As a run's load has it: of the redo log, the commits and the buffer pool only what is changed."""
+        """As a run's load has it: of the parts behind the lock system only what is changed."""
         return {
             name: value
             for name, value in asdict(self).items()
-            if name not in ("log", "commit", "pool") or value
+            if name not in ("log", "commit", "pool", "trx_sys") or value
         }
 
 
@@ -139,7 +141,7 @@ def _simulate(
         engine={"redo": design.redo, **design.engine},
         lock_design=design.lock_design,
         locks=dict(design.locks),
-        trx_sys={"latches": design.latches},
+        trx_sys={"latches": design.latches, **design.trx_sys},
         log=dict(design.log),
         commit=dict(design.commit),
         pool=dict(design.pool),
@@ -189,11 +191,19 @@ def observed(
     if design.engine.get("has_buffer_pool"):
         row["pool_misses"] = seen["pool_misses"] / done
         row["pool_writes"] = seen["pool_writes"] / done
+    if design.engine.get("has_purge"):
+        row["purge_removed"] = seen["purge_removed"] / max(1, seen["purge_committed"])
+        row["purge_cpus"] = sum(time_by(seen["activities"], _purging).values()) / 1000 / seen["window_ns"]
+        row["history_length"] = seen["history_length"]
     waits = [
         {"latch": wait["name"], "waits": wait["count"] / done, "wait_us": wait["total_ns"] / done / 1000}
         for wait in seen["waits"]
     ]
     return row, waits
+
+
+def _purging(path: Sequence[str]) -> str | None:
+    return path[0] if path[0].startswith("purge") else None
 
 
 def designs_under_tpcc(

@@ -11,6 +11,7 @@ from engineroom.experiments.engine.convoy import convoy_sim
 from engineroom.experiments.engine.demands import demands_live, warehouses_live
 from engineroom.experiments.engine.latch_order import latch_order_live
 from engineroom.experiments.engine.pool import pool_sim
+from engineroom.experiments.engine.purge import purge_sim
 from engineroom.experiments.engine.simulated import patched_sim, switches_sim
 from engineroom.runs import Run
 
@@ -25,6 +26,7 @@ __all__ = [
     "latch_order_live",
     "patched_sim",
     "pool_sim",
+    "purge_sim",
     "switches_sim",
     "warehouses_live",
 ]
@@ -42,4 +44,5 @@ RECORD: Mapping[tuple[str, str], Callable[..., Run | list[Run]]] = {
     ("own-engine-binlog", "sim"): binlog_sim,
     ("own-engine-live-binlog", "live"): binlog_live,
     ("own-engine-pool", "sim"): pool_sim,
+    ("own-engine-purge", "sim"): purge_sim,
 }
