@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import subprocess
@@ -11,6 +12,7 @@ import pytest
 
 from engineroom.errors import EngineRoomError
 from engineroom.experiments.redo_log import live as redo_log_live
+from engineroom.experiments.redo_log import writer_threads
 from engineroom.workloads.steady_fsync import preloaded
 
 # An fsync of a pipe fails, unless it never reaches the kernel.
@@ -37,6 +39,12 @@ def test_without_a_compiler_the_reader_is_told_what_to_install(monkeypatch: pyte
         pass
     with pytest.raises(EngineRoomError, match="sysbench"):
         redo_log_live.flushes_live()
+
+
+def test_a_share_of_the_commits_lies_at_or_below_the_end_of_a_bucket() -> None:
+    buckets = [(10, 1), (20, 2), (40, 1)]
+    assert [writer_threads.at_share(buckets, share) for share in (0.25, 0.5, 0.75, 0.95)] == [10, 20, 20, 40]
+    assert math.isnan(writer_threads.at_share([], 0.5))
 
 
 def test_a_negative_time_is_refused() -> None:

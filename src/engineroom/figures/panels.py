@@ -21,10 +21,11 @@ def panels(
     narrow: tuple[int, int],
     space: tuple[float, float],
     sharex: bool = False,
+    sharey: bool = True,
 ) -> list[Axes]:
-    """As many rows and columns as the drawing has room for, `space` beside and below; they share the y axis."""
+    """As many rows and columns as the drawing has room for, `space` beside and below; they share the y axis unless told otherwise."""
     ax.set_axis_off()
     place = ax.get_subplotspec()
     assert place is not None
     grid = place.subgridspec(*(narrow if is_narrow(ax) else wide), wspace=space[0], hspace=space[1])
-    return list(np.asarray(grid.subplots(sharex=sharex, sharey=True)).flat)
+    return list(np.asarray(grid.subplots(sharex=sharex, sharey=sharey)).flat)

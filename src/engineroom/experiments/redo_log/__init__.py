@@ -26,6 +26,7 @@ from engineroom.experiments.redo_log.simulated import (
     where_time_goes_sim,
 )
 from engineroom.experiments.redo_log.whole_engine import few_clients_engine_sim, throughput_engine_sim
+from engineroom.experiments.redo_log.writer_threads import writer_threads_live
 from engineroom.machine.presets import parameters
 from engineroom.runs import Run
 from engineroom.simulating.loads import SYSBENCH, TPCC
@@ -57,6 +58,7 @@ __all__ = [
     "throughput_sim",
     "where_time_goes_host",
     "where_time_goes_sim",
+    "writer_threads_live",
 ]
 
 RECORD: Mapping[tuple[str, str], Callable[..., Run | list[Run]]] = {
@@ -71,5 +73,6 @@ RECORD: Mapping[tuple[str, str], Callable[..., Run | list[Run]]] = {
     ("num-deg-3", "sim"): commit_cost_sim,
     ("own-redo-few-clients", "sim"): few_clients_sim,
     ("own-redo-throughput", "sim"): throughput_sim,
+    ("own-redo-writer-threads", "live"): writer_threads_live,
 }
 MADE_TOGETHER = {("fig-7-04", method): ("fig-7-05",) for method in ("sim", "host")}
