@@ -84,6 +84,7 @@ ROOMS = (
             "mutant_table",
             "mutants",
             "plan",
+            "rehearsal",
             "servers",
             "trial",
             "varied",

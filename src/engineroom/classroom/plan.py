@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engineroom import chapters, paths
-from engineroom.classroom import handouts, mutant_table
+from engineroom.classroom import handouts, mutant_table, rehearsal
 
 __all__ = ["PARTS", "Label", "filled", "labels", "page", "part", "written"]
 
@@ -78,6 +78,7 @@ def page() -> Path:
 PARTS: dict[str, Callable[[], str]] = {
     "plan": written,
     "mutants": lambda: mutant_table.written(_titles()),
+    "rehearsal": rehearsal.written,
 }
 
 

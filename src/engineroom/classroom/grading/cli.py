@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
+import tempfile
 from pathlib import Path
 
 import click
 
 from engineroom import files, paths
 from engineroom.classroom import handouts as making
-from engineroom.classroom import mutant_table, wheel
+from engineroom.classroom import mutant_table, rehearsal, wheel
 from engineroom.classroom import mutants as mutating
 from engineroom.classroom.grading import grade as grading
 from engineroom.classroom.grading import sheets, submissions, variants
@@ -183,6 +185,26 @@ def mutants(chapters: tuple[str, ...], most: int | None, jobs: int | None, recor
     if record:
         mutant_table.keep(verdicts)
     click.echo(mutating.table(verdicts))
+
+
+@classes.command()
+@click.option("--students", type=click.IntRange(1, 1000), default=10, show_default=True)
+@click.option("--notebooks", type=click.IntRange(1, 100), default=5, show_default=True, help="Per student.")
+@click.option("--jobs", type=click.IntRange(1, 64), help="Questions at once; one per processor unless told.")
+@click.option("--record", is_flag=True, help="Keep the result in data/class/rehearsal.json.")
+def rehearse(*, students: int, notebooks: int, jobs: int | None, record: bool) -> None:
+    """Make a class of invented students, answer it by scripts, grade it, and say whether each answer has the points that it deserves."""
+    _masters(())
+    with tempfile.TemporaryDirectory(prefix="rehearsal-") as folder:
+        seen = rehearsal.rehearse(
+            Path(folder), students=students, notebooks=notebooks, jobs=jobs or os.cpu_count() or 1
+        )
+    if record:
+        rehearsal.file().parent.mkdir(exist_ok=True)
+        rehearsal.file().write_text(json.dumps(seen, indent=1) + "\n", encoding="utf-8")
+    click.echo(rehearsal.written(seen))
+    for each in seen["misses"]:
+        click.echo(f"miss: {each}")
 
 
 def _masters(chapters: tuple[str, ...]) -> list[Path]:

@@ -29,7 +29,7 @@ from engineroom.classroom.grading.jail import Limits
 from engineroom.classroom.grading.submissions import Given, Handouts, Submission, answer_cells
 from engineroom.errors import EngineRoomError
 
-__all__ = ["ISOLATIONS", "PARTIAL", "Result", "can_hide", "grade", "journal_of", "secrets"]
+__all__ = ["ISOLATIONS", "PARTIAL", "Result", "can_hide", "grade", "journal_of", "read_journal", "secrets"]
 
 PARTIAL = 0.25  # of the points, at most, for an answer that fails a test
 ISOLATIONS = {
@@ -81,7 +81,7 @@ def grade(
         if not each.fault and (given := handouts.of(each.student, each.chapter))
         for question in given.questions
     ]
-    kept = _read_journal(journal_of(out))
+    kept = read_journal(journal_of(out))
     done: dict[tuple[str, str, str], Result] = {}
     left = []
     for submission, given, question in wanted:
@@ -362,7 +362,7 @@ def secrets(class_folder: Path, submissions: Path, out: Path) -> list[Path]:
     return [each.resolve() for each in found]
 
 
-def _read_journal(file: Path) -> dict[tuple[str, str, str], Result]:
+def read_journal(file: Path) -> dict[tuple[str, str, str], Result]:
     """What was finished; a last line that was cut off is left out."""
     found = {}
     if file.exists():

@@ -63,8 +63,8 @@ class Handouts:
 
     def chapters(self) -> dict[str, Given]:
         """Each chapter with one of its variants: their questions and points are the same."""
-        one = next(iter(self.own.values()), {})
-        return dict(sorted((self.shared | one).items()))
+        own = {chapter: given for mine in self.own.values() for chapter, given in mine.items()}
+        return dict(sorted((self.shared | own).items()))
 
     def of(self, student: str, chapter: str) -> Given | None:
         """What this student was given; None for one who is not in the roster."""
