@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from decimal import Decimal
+from fractions import Fraction
 
 import pytest
 
@@ -81,6 +83,11 @@ def test_same_takes_any_kind_of_number_and_list():
     assert not fresh.same(float("inf"), 1.0)
     assert not fresh.same(None, 0)
     assert not fresh.same(True, "True")
+    assert fresh.same(Fraction(1, 10), 0.1)
+    assert fresh.same([Decimal("0.1"), Decimal(2**80)], [0.1, 2**80])
+    assert not fresh.same(Fraction(1, 10), 0.2)
+    assert not fresh.same(Decimal("NaN"), 0.2)
+    assert fresh.same([np.True_, 0], [True, False])
 
 
 def test_other_seeds_draw_other_inputs_and_a_student_process_cannot_know_them():

@@ -13,6 +13,8 @@ import random
 import secrets
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -167,6 +169,10 @@ def same(got: Any, wanted: Any) -> bool:
             return False
         if isinstance(got, np.ndarray):
             got = got[()]
+        if isinstance(got, Fraction | Decimal):
+            if got == wanted:
+                return True
+            got = float(got)
         if not (np.isfinite(got) and np.isfinite(wanted)):
             return bool(got == wanted)
         return bool(got == wanted or abs(got - wanted) <= 1e-9 * max(abs(got), abs(wanted)))
@@ -192,7 +198,7 @@ def same(got: Any, wanted: Any) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, bool | int | float | np.number | np.bool_) or (
+    return isinstance(value, bool | int | float | Fraction | Decimal | np.number | np.bool_) or (
         isinstance(value, np.ndarray) and value.ndim == 0
     )
 

@@ -7,6 +7,8 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -62,6 +64,13 @@ def test_other_kinds_of_dictionaries_and_numbers_are_plain_here(lent):
         pass
 
     assert lent(lambda: (Counter("aab"), Size(3)))() == ({"a": 2, "b": 1}, 3)
+
+
+def test_exact_numbers_are_plain_ones_here(lent):
+    given = [Fraction(6, 2), Fraction(1, 10), Decimal("0.1"), Decimal(2**80), Decimal("Infinity")]
+    back = lent(lambda: given)()
+    assert back == [3, 0.1, 0.1, 2**80, float("inf")]
+    assert [type(each) for each in back] == [int, float, float, int, float]
 
 
 def test_a_list_changed_in_place_is_changed_here(lent):

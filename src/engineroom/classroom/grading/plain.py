@@ -12,6 +12,8 @@ import io
 import sys
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, ItemsView, KeysView, ValuesView
+from decimal import Decimal
+from fractions import Fraction
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
@@ -47,6 +49,8 @@ def encode(value: Any, refer: Callable[[Any], Any], *, is_lenient: bool, depth: 
         return int(value) if -(2**62) < value < 2**62 else {"t": "int", "v": hex(value)}
     if kind is float or (is_lenient and isinstance(value, float) and not isinstance(value, np.generic)):
         return {"t": "float", "v": float(value).hex()}
+    if is_lenient and isinstance(value, Fraction | Decimal):
+        return inner(_whole_or_float(value))
     if is_lenient and isinstance(value, str):
         return str.__str__(value)
     if kind in (bytes, bytearray):
@@ -115,6 +119,12 @@ def decode(form: Any, resolve: Callable[[dict[str, Any]], Any], *, are_names_kno
         raise
     except Exception as error:  # noqa: BLE001 (whatever a made-up form leads to)
         raise Unreadable(f"{type(error).__name__}: {error}") from None
+
+
+def _whole_or_float(value: Fraction | Decimal) -> int | float:
+    """The tests count with these: `Decimal("0.1") == 0.1` does not hold, and a `Decimal` and a float have no sum."""
+    near = float(value)
+    return int(value) if near.is_integer() and value == int(value) else near
 
 
 def _is_builtin(kind: type) -> bool:
