@@ -543,10 +543,17 @@ TEST(CommitCost, ABufferHoldsWholeBlocksAndSixteenMiniTransactions) {
   EXPECT_THROW(measure_commit(Design::log_8_0, {.mtr_bytes = 4097, .log_buffer_bytes = 64 << 10}),
                std::invalid_argument);
   for (const Design design : {Design::log_5_7, Design::log_8_0, Design::log_8_0_no_writer_threads}) {
-    const CommitCost cost = measure_commit(
-        design, {.threads = 2, .commits_per_thread = 200, .mtr_bytes = 4096, .log_buffer_bytes = 64 << 10});
-    EXPECT_EQ(cost.end_sn, std::uint64_t{2} * 200 * 4096);
-    EXPECT_GT(cost.buffer_waits, 0U);
+    // A log_writer makes room while it has a core: only in a run that outlasts its turn must a commit wait for it.
+    std::uint64_t buffer_waits = 0;
+    for (std::uint64_t commits = 200; buffer_waits == 0; commits *= 2) {
+      ASSERT_LT(commits, 10'000'000U) << "nobody ever waited for room";
+      const CommitCost cost = measure_commit(
+          design,
+          {.threads = 2, .commits_per_thread = commits, .mtr_bytes = 4096, .log_buffer_bytes = 64 << 10});
+      EXPECT_EQ(cost.end_sn, 2 * commits * 4096);
+      buffer_waits = cost.buffer_waits;
+      if (design != Design::log_8_0) EXPECT_GT(buffer_waits, 0U) << "whoever finds it full makes room";
+    }
   }
 }
 
