@@ -176,7 +176,9 @@ def _connection(notes: npt.NDArray[Any], first: bytes) -> npt.NDArray[Any]:
     ends = own[command[own] == QUIT]
     before, after = ends[ends < starts[-1]], ends[ends > starts[-1]]
     begin = np.intersect1d(starts[starts > (before[-1] if len(before) else -1)], own)[0]
-    return notes[own[(own >= begin) & (own <= (after[0] if len(after) else own[-1]))]]
+    end = after[0] if len(after) else own[-1]
+    found: npt.NDArray[Any] = notes[own[(own >= begin) & (own <= end)]]
+    return found
 
 
 def _has_ended(notes: npt.NDArray[Any], first: bytes) -> bool:
