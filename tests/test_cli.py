@@ -407,7 +407,13 @@ def test_every_command_is_among_the_cases(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    "arguments", [["ledger"], ["--help"], ["server", "list"], ["ledger", "--format", "json"]]
+    "arguments",
+    [
+        ["ledger", "--chapter", "hash_join"],
+        ["--help"],
+        ["server", "list"],
+        ["ledger", "--chapter", "hash_join", "--format", "json"],
+    ],
 )
 @pytest.mark.usefixtures("engines_asked_once")
 def test_an_output_that_is_full_is_no_traceback(arguments: list[str], tmp_path: Path):
