@@ -1,4 +1,4 @@
-// The order in which waiters get a row, in a whole engine: sysbench's read-write transactions under one policy, piece by piece, so that
+// The order in which waiters get a row, in a whole engine: transactions of sysbench or TPC-C under one policy, piece by piece, so that
 // a page can show how far it is.
 //
 // The engine is the one of the chapter's figures: sharded lock system and transaction system, the redo log of 8.0, 176 CPUs.
@@ -6,6 +6,7 @@
 // Leaves out  arguments out of range: the caller checks them. Warm-up and window end behind some number of events where they would take
 //             long
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -73,7 +74,7 @@ struct Run {
   }
 };
 
-Demands demands;
+std::array<Demands, names::table_of<LoadKind>.all.size()> demands_of;
 std::unique_ptr<Run> under_way;
 std::string text;
 
@@ -92,27 +93,31 @@ ENGINEROOM_EXPORT("policies") const char* policies() { return names_in(names::ta
 ENGINEROOM_EXPORT("distributions") const char* distributions() {
   return names_in(names::table_of<Distribution>);
 }
-ENGINEROOM_EXPORT("statements") const char* statements() {
+ENGINEROOM_EXPORT("kinds") const char* kinds() { return names_in(names::table_of<LoadKind>); }
+/// Of a load, by its place in kinds().
+ENGINEROOM_EXPORT("statements") const char* statements(std::uint32_t kind) {
   text.clear();
-  for (const Statement each : statements_of(LoadKind::sysbench_read_write)) {
+  for (const Statement each : statements_of(names::table_of<LoadKind>.all[kind].value)) {
     (text += names::of(each)) += '\n';
   }
   return text.c_str();
 }
 
-/// What the statement at that place of statements() asks for; each needs it before the first run.
+/// What the statement at that place of statements(kind) asks for; each needs it before the first run of its load.
 ENGINEROOM_EXPORT("demand")
-void demand(std::uint32_t of_statement, std::uint32_t computing_ns, std::uint32_t mtrs_permille,
-            std::uint32_t mtr_bytes) {
-  const Statement statement = statements_of(LoadKind::sysbench_read_write)[of_statement];
-  demands[std::string(names::of(statement))] = {
+void demand(std::uint32_t kind, std::uint32_t of_statement, std::uint32_t computing_ns,
+            std::uint32_t mtrs_permille, std::uint32_t mtr_bytes) {
+  const Statement statement = statements_of(names::table_of<LoadKind>.all[kind].value)[of_statement];
+  demands_of[kind][std::string(names::of(statement))] = {
       .computing_ns = computing_ns, .mtrs_permille = mtrs_permille, .mtr_bytes = mtr_bytes};
 }
 
-/// Begins a run, and gives up the one before; policy and distribution by their places in the lists above.
+/// Begins a run, and gives up the one before; policy, kind and distribution by their places in the lists above. Rows and distribution
+/// are sysbench's, warehouses are TPC-C's.
 ENGINEROOM_EXPORT("start")
-void start(std::uint32_t policy, std::uint32_t distribution, std::uint32_t rows, std::uint32_t clients,
-           std::uint32_t print_us, std::uint32_t seed) {
+void start(std::uint32_t policy, std::uint32_t kind, std::uint32_t distribution, std::uint32_t rows,
+           std::uint32_t warehouses, std::uint32_t away_ns, std::uint32_t clients, std::uint32_t print_us,
+           std::uint32_t seed) {
   Parts parts;
   parts.engine.redo = redo_log::Design::log_8_0;
   parts.locks = lock_sys::config_of(lock_sys::Design::mysql_9_7);
@@ -121,13 +126,16 @@ void start(std::uint32_t policy, std::uint32_t distribution, std::uint32_t rows,
   parts.trx_sys.latches = transactions::Latches::sharded;
   parts.log = small::log_config<redo_log::LogConfig>();
   LoadConfig load;
+  load.kind = names::table_of<LoadKind>.all[kind].value;
+  load.warehouses = warehouses;
+  load.away_ns = away_ns;
   load.clients = clients;
   load.rows = rows;
   load.distribution = names::table_of<Distribution>.all[distribution].value;
   machine::SimConfig machine = small::machine_of(4, 22, 2);
   machine.seed = seed;
   under_way.reset();
-  under_way = std::make_unique<Run>(machine, parts, load, demands, seed);
+  under_way = std::make_unique<Run>(machine, parts, load, demands_of[kind], seed);
 }
 
 /// At least so many events further, or to its end. How much of the run is over, in thousandths: 1000 at the end.
