@@ -30,6 +30,8 @@ __all__ = [
     "is_narrow",
     "label_axes",
     "legend_above",
+    "legible",
+    "luminance",
     "names_of",
     "note",
     "plain",
@@ -42,6 +44,7 @@ BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY = "#0072B2", "#E69F00", "#009E73", "
 INK = "#000000"  # becomes the page's text colour
 GREY = "#777777"
 _NARROW_LETTERS = 30
+_LETTERS = 0.15  # the luminance of letters: between what the white page and the dark one ask for
 
 # What a picture draws, in its order, and how each is called: fixed, or taken from the rows.
 Names = Mapping[str, str] | Callable[[pd.DataFrame], Mapping[str, str]]
@@ -83,8 +86,31 @@ def note(
     ha: str = "center",
     **how: Any,
 ) -> None:
-    """Write beside a point, so many points of a printer from it."""
+    """Write beside a point, so many points of a printer from it; in a series' colour as dark as letters must be."""
+    if how.get("color", INK) != INK:
+        how["color"] = legible(how["color"])
     ax.annotate(text, at, offset, textcoords="offset points", ha=ha, fontsize=9, **how)
+
+
+def legible(colour: str) -> str:
+    """The colour for letters: of such a luminance that its contrast is 4.5:1 on the light page and, brightened, on the dark one."""
+    linear = [_linear(int(colour[i : i + 2], 16) / 255) for i in (1, 3, 5)]
+    scale = _LETTERS / luminance(colour)
+    return "#" + "".join(f"{round(255 * _encoded(min(1.0, scale * each))):02x}" for each in linear)
+
+
+def luminance(colour: str) -> float:
+    """The relative luminance of WCAG, from 0 for black to 1 for white."""
+    red, green, blue = (_linear(int(colour[i : i + 2], 16) / 255) for i in (1, 3, 5))
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _linear(value: float) -> float:
+    return value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
+
+
+def _encoded(value: float) -> float:
+    return value * 12.92 if value <= 0.0031308 else 1.055 * value ** (1 / 2.4) - 0.055
 
 
 def is_narrow(ax: Axes) -> bool:
