@@ -79,6 +79,7 @@ ROOMS = (
         None,
         others=(
             "capstone",
+            "delivery",
             "fresh",
             "handouts",
             "mutant_table",

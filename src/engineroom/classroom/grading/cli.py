@@ -11,8 +11,8 @@ from pathlib import Path
 import click
 
 from engineroom import files, paths
+from engineroom.classroom import delivery, mutant_table, rehearsal, wheel
 from engineroom.classroom import handouts as making
-from engineroom.classroom import mutant_table, rehearsal, wheel
 from engineroom.classroom import mutants as mutating
 from engineroom.classroom.grading import grade as grading
 from engineroom.classroom.grading import sheets, submissions, variants
@@ -205,6 +205,44 @@ def rehearse(*, students: int, notebooks: int, jobs: int | None, record: bool) -
     click.echo(rehearsal.written(seen))
     for each in seen["misses"]:
         click.echo(f"miss: {each}")
+
+
+@classes.command()
+@click.option(
+    "--branch", default="", help="Another branch than the book's: one with the files of `class student`."
+)
+@click.option(
+    "--hub", default="", help="Address of your JupyterHub with nbgitpuller: https://hub.example.org."
+)
+def links(*, branch: str, hub: str) -> None:
+    """Print the addresses that open each lab on Binder, and on a JupyterHub.
+
+    They are made from the repository in _config.yml. With the branch of a student's folder, the exercises have addresses, too.
+    """
+    found = delivery.links(branch=branch, hub=hub)
+    for chapter, service, address in found:
+        click.echo(f"{chapter}\t{service}\t{address}")
+    if any("/OWNER/" in address for _, _, address in found):
+        click.echo("They lead nowhere until _config.yml names your repository.", err=True)
+
+
+@classes.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option(
+    "--seed", type=click.IntRange(0, 2**62), default=0, show_default=True, help="Variant of the numbers."
+)
+def student(*, folder: Path, seed: int) -> None:
+    """Write a FOLDER for a class: labs, kernels and exercises of the book, without solutions, pages and tests.
+
+    Publish it as a branch or a repository of its own, for Binder or a JupyterHub.
+    """
+    _masters(())
+    n = delivery.student(folder, seed=seed)
+    click.echo(f"{n} files in {folder}; the exercises are in {folder / delivery.EXERCISES}")
+    click.echo("Publish it, for example as a branch of your repository:")
+    click.echo("  git init -b students && git add -A && git commit -m 'Labs and exercises'")
+    click.echo("  git push YOUR-REPOSITORY students")
+    click.echo("engineroom class links --branch students")
 
 
 def _masters(chapters: tuple[str, ...]) -> list[Path]:
