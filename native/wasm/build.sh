@@ -34,6 +34,8 @@ compile() {
   key=$({ "$clang" --version; echo "${command[@]} $source"; "${command[@]}" -E "$(file_of "$source")"; } | sha256sum)
   [ "$(cat "$out.key" 2>/dev/null)" = "$key" ] && return
   rm -f "$out.key"
+  # What this makes of a header is compiled; the key of a source has the text instead.
+  case $source in *.cpp) command+=(-fpch-validate-input-files-content -include-pch "$(object "$optimize" wasm/library.hpp)") ;; esac
   "${command[@]}" -c "$(file_of "$source")" -o "$out"
   echo "$key" >"$out.key"
 }
@@ -73,6 +75,7 @@ declared=$(PYTHONPATH=src python3 -m engineroom.chapters wasm | while read -r wo
   echo "$word $optimize wasm/$word.cpp $sources"
 done)
 [[ $declared != *" lib/zstd/"* ]] || fetch_zstd
+for optimize in "${!options_of[@]}"; do echo "$optimize wasm/library.hpp"; done | each_line compile
 while read -r _ optimize sources; do
   for source in $sources; do echo "$optimize $source"; done
 done <<<"$declared" | sort -u | each_line compile
