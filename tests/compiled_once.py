@@ -42,7 +42,9 @@ def _made_before(command: Sequence[str], places: list[list[str]]) -> Path | None
             return None
         made = build / asked[asked.index("-o") + 1]
         since = made.stat().st_mtime
-        for source in _sources(build, made):
+        # What was read from precompiled headers is among these headers' own sources.
+        precompiled = [Path(f"{word}.gch") for word in asked if word.endswith("/cmake_pch.hxx")]
+        for source in [each for of in (made, *precompiled) for each in _sources(build, of)]:
             original = Path(_replaced(source, [place[::-1] for place in places]))
             if Path(source).stat().st_mtime > since or original.read_bytes() != Path(source).read_bytes():
                 return None

@@ -16,7 +16,12 @@ rule cxx
   command = {command} -MD -MF $out.d -c $in -o $out
   depfile = $out.d
   deps = gcc
-build a.o: cxx {source}
+rule precompile
+  command = g++ -O1 -isystem {packages} -x c++-header -MD -MF $out.d -c $in -o $out
+  depfile = $out.d
+  deps = gcc
+build cmake_pch.hxx.gch: precompile cmake_pch.hxx
+build a.o: cxx {source} | cmake_pch.hxx.gch
 """
 TAKEN = b"what the real one compiled"
 
@@ -30,12 +35,18 @@ def folders(tmp_path: Path) -> tuple[Path, Path]:
     (real / "a.cpp").write_text(
         '#include "a.hpp"\n#include <package.hpp>\nint six() { return three() * two(); }\n'
     )
+    header = real / "build" / "cmake_pch.hxx"
+    header.write_text("#include <precompiled.hpp>\n")
     shutil.copytree(real, copy)
     (real / "env").mkdir()
+    (real / "env" / "precompiled.hpp").write_text("inline int one() { return 1; }\n")
     (real / "env" / "package.hpp").write_text("inline int three() { return 3; }\n")
     shutil.copytree(real / "env", tmp_path / "another")
-    source, command = real / "a.cpp", f"g++ -O1 -I{real} -isystem {real / 'env'}"
-    (real / "build" / "build.ninja").write_text(NINJA.format(command=command, source=source))
+    source, packages = real / "a.cpp", real / "env"
+    command = f"g++ -O1 -I{real} -isystem {packages} -include {header}"
+    (real / "build" / "build.ninja").write_text(
+        NINJA.format(command=command, source=source, packages=packages)
+    )
     (real / "build" / "compile_commands.json").write_text(
         json.dumps([{"command": f"{command} -c {source} -o a.o", "file": str(source)}])
     )
@@ -56,8 +67,8 @@ def is_taken(folders, compiled_once):
         packages = copy.with_name("another")
         launcher = compiled_once({copy: real, packages: real / "env"}).split(";")
         command = [
-            "g++", level, f"-I{copy}", "-isystem", str(packages), "-MD", "-MF", "a.o.d", "-c", str(copy / "a.cpp"),
-            "-o", "a.o",
+            "g++", level, f"-I{copy}", "-isystem", str(packages), "-include", str(copy / "build" / "cmake_pch.hxx"),
+            "-MD", "-MF", "a.o.d", "-c", str(copy / "a.cpp"), "-o", "a.o",
         ]  # fmt: skip
         subprocess.run([*launcher, *command], cwd=copy / "build", check=True)
         made = (copy / "build" / "a.o").read_bytes()
@@ -75,7 +86,7 @@ def test_another_command_is_compiled(is_taken):
     assert not is_taken("-O2")
 
 
-@pytest.mark.parametrize("name", ["a.cpp", "a.hpp", "../another/package.hpp"])
+@pytest.mark.parametrize("name", ["a.cpp", "a.hpp", "../another/package.hpp", "../another/precompiled.hpp"])
 def test_a_file_that_differs_is_compiled(is_taken, folders, name):
     path = folders[1] / name
     path.write_text(path.read_text() + "// another\n")
