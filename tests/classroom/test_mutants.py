@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from engineroom import paths
-from engineroom.classroom import handouts, mutant_table, mutants
+from engineroom.classroom import handouts, mutant_table, mutants, plan
 from engineroom.classroom.trial import Trial
 
 SOLUTION = """\
@@ -81,6 +81,17 @@ def test_a_solution_too_short_for_eight_mutants_has_its_names_swapped():
     assert {"In to NotIn", "end to ends", "ends to end"} <= changes
     long = short.replace("return end", "return end + 1 - 2 + 3 - 4 + 5")
     assert not any(" to ends" in each.change for each in mutants.mutants("q1", long))
+
+
+def test_the_recorded_questions_are_those_that_exist():
+    exist = {(master.stem, each.question) for master in handouts.masters() for each in plan.labels(master)}
+    kept = set(mutant_table.read())
+    few = tomllib.loads((paths.root() / "data" / "mutants" / "exercises.toml").read_text())["few"]
+    missing = {each for each in exist - kept if each[0] in {chapter for chapter, _ in kept}}
+    assert kept <= exist, "engineroom class mutants --record"
+    assert missing <= {(each["chapter"], each["question"]) for each in few}, (
+        "engineroom class mutants --record"
+    )
 
 
 def test_a_recorded_question_is_judged_again_when_its_tests_change(tmp_path, monkeypatch):

@@ -100,13 +100,17 @@ def written(titles: dict[str, str]) -> str:
     lines = []
     for word, title in titles.items():
         mine = [each for each in rows if each.chapter == word]
+        if not mine:
+            lines.append(f"| [{title}]({word}.md) | | | | not recorded yet |")
+            continue
         each_one = ", ".join(f"{each.question} {each.seen}/{each.mutants - each.equivalent}" for each in mine)
         lines.append(f"| [{title}]({word}.md) | {_sums(mine)} | {each_one} |")
     dates = sorted({each.date for each in rows})
     recorded = " to ".join(dict.fromkeys(dates[:1] + dates[-1:]))
     return (
         f"{head}{chr(10).join(lines)}\n| all | {_sums(rows)} | {_share(rows)} |\n\n"
-        f"Recorded {recorded}; `data/mutants/exercises.csv` has the revision of each question.\n"
+        f"Recorded {recorded}; `data/mutants/exercises.csv` has the revision of each question. A prediction whose solution the kernel computes has no\n"
+        "mistakes to plant and is left out.\n"
     )
 
 
