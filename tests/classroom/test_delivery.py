@@ -35,8 +35,9 @@ def test_the_branch_of_a_class_has_its_exercises_too():
 
 
 def test_refusals_say_what_to_do(tmp_path):
-    with pytest.raises(EngineRoomError, match="hub"):
-        delivery.links(hub="javascript:0")
+    for hub in ("javascript:0", "http://[", "hub.example.org"):
+        with pytest.raises(EngineRoomError, match="hub"):
+            delivery.links(hub=hub)
     with pytest.raises(EngineRoomError, match="branch"):
         delivery.links(branch="a b")
     (tmp_path / "full").mkdir()

@@ -31,7 +31,11 @@ def links(*, branch: str = "", hub: str = "") -> list[tuple[str, str, str]]:
 
     `branch` other than the book's own is one that `student` wrote: its exercises are linked, too. `hub` is the address of a JupyterHub with nbgitpuller.
     """
-    said = yaml.safe_load((paths.root() / "_config.yml").read_text(encoding="utf-8"))
+    said = yaml.safe_load(
+        files.read_text(
+            paths.root() / "_config.yml", "configuration", remedy="run it in a checkout of the book"
+        )
+    )
     repository, binder = said["repository"], said["launch_buttons"]["binderhub_url"].rstrip("/")
     url = str(repository["url"]).rstrip("/")
     host, _, name = f"{urlsplit(url).hostname}/{urlsplit(url).path.strip('/')}".partition("/")
@@ -45,7 +49,7 @@ def links(*, branch: str = "", hub: str = "") -> list[tuple[str, str, str]]:
         raise EngineRoomError(
             f"{files.visible(repr(chosen))} is no branch's name", remedy="use letters, digits and . _ - /"
         )
-    if hub and not (urlsplit(hub).scheme in ("http", "https") and urlsplit(hub).hostname):
+    if hub and not _is_address(hub):
         raise EngineRoomError(
             f"{files.visible(repr(hub))} is no address of a hub",
             remedy="name one as in https://hub.example.org",
@@ -67,6 +71,14 @@ def links(*, branch: str = "", hub: str = "") -> list[tuple[str, str, str]]:
                     (chapter.word, "JupyterHub", f"{hub.rstrip('/')}/hub/user-redirect/git-pull?{pulled}")
                 )
     return found
+
+
+def _is_address(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+    except ValueError:  # as for a bracket that is not closed
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.hostname)
 
 
 def student(folder: Path, *, seed: int = 0, masters: list[Path] | None = None) -> int:
