@@ -194,11 +194,13 @@ def test_the_hash_index_of_5_7_as_installed_saves_the_pages_on_the_way_to_a_row(
     assert set(run.table["settings"]) == set(settings.OPTIONS)
 
 
-def test_lists_and_fatal_path_are_measured_in_every_process_of_a_recording() -> None:
+def test_kernels_are_measured_in_every_process_of_a_recording() -> None:
     lists = low_concurrency.lists(columns=(1, 5), values=2_000, repeats=2)
     assert len(lists.table) == 2 * 2 * len(designs.CONTAINERS)
     assert set(lists.table["repeat"]) == {0, 1}
     assert lists.summary == "median"
+    offsets = low_concurrency._record_offsets_once([(5, 0, "v57"), (5, 4, "v80")], 1000)
+    assert [row["series"] for row in offsets] == ["v57", "v80"]
     # Bytes are counted: every process finds the same.
     same = lists.table.groupby(["columns", "series"])["container_bytes"].nunique()
     assert (same == 1).all()

@@ -217,9 +217,11 @@ def test_kernels_are_told_of_one_column_and_one_thread(made):
         )
         for both in ((("none", 4.0), ("cold_call", 3.0)), (("none", 3.0), ("cold_call", 6.0)))
     ]
-    assert list(Kernels.of(lists, commits=commits, fatal=fatal).texts().values()) == [
+    offsets = made("own-low-concurrency-offsets", "kernel", "columns series repeat", summary="min")
+    assert list(Kernels.of(lists, commits=commits, fatal=fatal, offsets=offsets).texts().values()) == [
         "1.5",
-        "0.75 to 2.00 times",
+        low_concurrency.cold_said(fatal),
+        "Asked once per record, the question costs nothing that these repeats show.",
         "395",
         "860",
         "397",
@@ -227,6 +229,68 @@ def test_kernels_are_told_of_one_column_and_one_thread(made):
         "1.50 times (1.50 to 1.50)",
         "1.33 times (1.33 to 1.33)",
     ]
+
+
+@pytest.mark.parametrize(
+    ("cold", "verdict"),
+    [
+        ((3.0, 4.0), "The cold function saves time here."),
+        ((9.0, 12.0), "The cold function costs time here."),
+        (
+            (6.0, 12.0),
+            "Whether the cold function saves time, these nanoseconds do not tell: the bytes are the finding.",
+        ),
+    ],
+)
+def test_the_fatal_path_is_told_over_processes(made, cold, verdict):
+    rows = [
+        ("integers", series, repeat, ns)
+        for series, both in (("none", (2.0, 4.0)), ("inline_stream", (6.0, 8.0)), ("cold_call", cold))
+        for repeat, ns in enumerate(both)
+    ]
+    run = made(
+        "own-low-concurrency-fatal", "kernel", "fields series repeat field_ns", *rows, summary="median"
+    )
+    said = low_concurrency.cold_said([run])
+    assert said.startswith(
+        "Over 2 processes, a field of a row of integers took, beside one without a check, with the message in place 2.50 times (2.00 to 3.00); "
+    )
+    assert said.endswith(verdict)
+
+
+def test_recordings_of_one_process_do_not_tell_whether_a_cold_function_saves_time(made):
+    columns = "fields series repeat field_ns"
+    fatal = [
+        made(
+            "own-low-concurrency-fatal",
+            "kernel",
+            columns,
+            ("integers", "none", 0, 4.0),
+            ("integers", "cold_call", 0, cold),
+            summary="min",
+        )
+        for cold in (3.0, 8.0)
+    ]
+    assert (
+        "these nanoseconds do not tell: over our recordings such a field took 0.75 to 2.00 times"
+        in low_concurrency.cold_said(fatal)
+    )
+
+
+def test_record_offsets_are_told_over_processes(made):
+    rows = [
+        (columns, versions, series, repeat, ns * columns * (1 + repeat * (series == "v80")))
+        for columns in (5, 10)
+        for versions in (0, 4)
+        for series, ns in (("v57", 1.0), ("v80", 2.0), ("hoisted", 1.1))
+        for repeat in (0, 1)
+    ]
+    columns = "columns row_versions series repeat record_ns"
+    run = made("own-low-concurrency-offsets", "kernel", columns, *rows, summary="median")
+    assert low_concurrency.offsets_said(run) == (
+        "Over 2 processes, finding the fields took 3.00 times (2.00 to 4.00) as long as in 5.7 if the question is asked for each field, and "
+        "1.10 times (1.10 to 1.10) if once per record."
+    )
 
 
 def _shares(made, *inserted, installed=()):

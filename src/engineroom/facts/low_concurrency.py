@@ -241,9 +241,8 @@ class Kernels(Facts):
     """Two causes alone: the list of a row of one value (own-low-concurrency-lists), the commit of a mini-transaction (num-deg-3)."""
 
     list_ratio: float = fact("{:.1f}")
-    cold_ratio: Range = fact(
-        span("{:.2f}", "times")
-    )  # a field with the fatal path in a cold function, over none: all recordings
+    cold_said: str = fact()
+    offsets_said: str = fact()
     none_bytes: int = fact()  # of the hot function
     inline_bytes: int = fact()
     cold_bytes: int = fact()
@@ -252,15 +251,14 @@ class Kernels(Facts):
     mtr_threads_off_alone: str = fact()
 
     @classmethod
-    def of(cls, lists: Run, *, commits: Run, fatal: Sequence[Run]) -> Kernels:
+    def of(cls, lists: Run, *, commits: Run, fatal: Sequence[Run], offsets: Run) -> Kernels:
         row_ns = lists.values("columns", "series", y="row_ns")[1]
-        field_ns = [run.values("fields", "series", y="field_ns")["integers"] for run in fatal]
-        cold = [ns["cold_call"] / ns["none"] for ns in field_ns]
         hot_bytes = fatal[-1].tables["code"].set_index("series")["hot_bytes"]
         one_thread = commits.table[commits.table["threads"] == 1]
         mtr = one_thread.pivot(index="repeat", columns="series", values="cpu_ns")
         return cls(
-            cold_ratio=Range(min(cold), max(cold)),
+            cold_said=cold_said(fatal),
+            offsets_said=offsets_said(offsets),
             none_bytes=hot_bytes["none"],
             inline_bytes=hot_bytes["inline_stream"],
             cold_bytes=hot_bytes["cold_call"],
@@ -271,9 +269,59 @@ class Kernels(Facts):
         )
 
 
+def _is_by_process(run: Run) -> bool:
+    """Whether each repeat is a process of its own: the summary tells by which rule a kernel was recorded."""
+    return run.summary == "median"
+
+
+def cold_said(fatal: Sequence[Run]) -> str:
+    """Whether a cold function saves time: over the processes of the newest recording, or over recordings of one process each."""
+    if not _is_by_process(fatal[-1]):
+        field_ns = [run.values("fields", "series", y="field_ns")["integers"] for run in fatal]
+        cold = [ns["cold_call"] / ns["none"] for ns in field_ns]
+        return (
+            "Whether that saves time, these nanoseconds do not tell: over our recordings such a field took "
+            f"{min(cold):.2f} to {max(cold):.2f} times as long as without a check. The bytes are the finding."
+        )
+    of_integers = fatal[-1].table[fatal[-1].table["fields"] == "integers"]
+    ns = of_integers.pivot(index="repeat", columns="series", values="field_ns")
+    gain = paired_ratio(ns["cold_call"], ns["inline_stream"])
+    said = "; ".join(
+        f"with {what} {_over_processes(ns[path] / ns['none'])}"
+        for path, what in (("inline_stream", "the message in place"), ("cold_call", "the cold function"))
+    )
+    verdict = (
+        "The cold function saves time here."
+        if gain.high < 1
+        else "The cold function costs time here."
+        if gain.low > 1
+        else "Whether the cold function saves time, these nanoseconds do not tell: the bytes are the finding."
+    )
+    return f"Over {len(ns)} processes, a field of a row of integers took, beside one without a check, {said}. {verdict}"
+
+
+def offsets_said(run: Run) -> str:
+    """What the question costs, asked for each field and for each record, over the processes of a recording."""
+    if not _is_by_process(run):
+        return "Asked once per record, the question costs nothing that these repeats show."
+    usual = run.table[run.table["row_versions"] == 0]
+    ns = usual.pivot(index=["repeat", "columns"], columns="series", values="record_ns")
+    each, once = (
+        _over_processes((ns[series] / ns["v57"]).groupby("repeat").median()) for series in ("v80", "hoisted")
+    )
+    return (
+        f"Over {usual['repeat'].nunique()} processes, finding the fields took {each} as long as in 5.7 if the question is asked for each "
+        f"field, and {once} if once per record."
+    )
+
+
+def _over_processes(ratios: pd.Series[float]) -> str:
+    return f"{ratios.median():.2f} times ({ratios.min():.2f} to {ratios.max():.2f})"
+
+
 def lists_said(lists: Run) -> str:
     """What the recording of the lists may have counted besides: its summary tells by which rule it was made."""
-    if lists.summary == "median":
+    if _is_by_process(lists):
         return "Each repeat is a process of its own, whose memory is warm."
     return (
         "The recording shown is of one process. Which page faults of its first runs it counts is chance, so take the direction from it and not "
@@ -400,6 +448,7 @@ def facts() -> LowConcurrencyFacts:
             newest("own-low-concurrency-lists", "kernel"),
             commits=newest("num-deg-3", "kernel"),
             fatal=recorded("own-low-concurrency-fatal", "kernel"),
+            offsets=newest("own-low-concurrency-offsets", "kernel"),
         ),
         trained=Trained.of(newest("own-low-concurrency-pgo", "kernel")),
         share=Share.of(
