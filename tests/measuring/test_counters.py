@@ -52,3 +52,13 @@ def test_a_commit_takes_no_locks_and_an_older_log_is_counted_by_its_latch():
     assert (moved["row_locks"], moved["lock_objects"], moved["lsn"], moved["mtrs"]) == (0, 0, 50, 1)
     newer = counters.moved({"mtrs": 7, "row_locks": 1}, {"mtrs": 9, "row_locks": 3}, ends=False)
     assert newer == {"mtrs": 2, "row_locks": 2}
+
+
+@pytest.mark.parametrize(
+    ("state", "left", "whole", "seen"),
+    [("running but idle", 0, True, True), ("running but idle", 7, False, True), ("running", 0, False, False)],
+)
+def test_purge_that_rests_may_have_left_something(state, left, whole, seen):
+    text = f"Trx id counter 1566\nPurge done for trx's n:o < 1564 undo n:o < 0 state: {state}\nHistory list length {left}\n"
+    assert counters.is_purged(text, truncated=True) == whole
+    assert counters.is_purged(text, truncated=False) == seen

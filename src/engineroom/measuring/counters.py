@@ -9,7 +9,8 @@ from __future__ import annotations
 import contextlib
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
 from engineroom.errors import EngineRoomError
@@ -17,7 +18,7 @@ from engineroom.errors import EngineRoomError
 if TYPE_CHECKING:
     from engineroom.servers import Server
 
-__all__ = ["Counters", "locks_and_lsn", "moved"]
+__all__ = ["Counters", "is_purged", "locks_and_lsn", "moved"]
 
 _HELD = ("row_locks", "lock_objects")
 _LATCHES = (
@@ -26,6 +27,7 @@ _LATCHES = (
 )
 _INSTRUMENTS = "UPDATE performance_schema.setup_instruments SET enabled = '{enabled}', timed = 'NO' WHERE name LIKE 'wait/synch/%/innodb/%'"
 _STATUS = "SHOW GLOBAL STATUS WHERE Variable_name IN ('Innodb_log_write_requests', 'Innodb_buffer_pool_read_requests')"
+_TRUNCATES = "innodb_purge_rseg_truncate_frequency"  # from 5.7 on
 _MOST_RESTS = 200
 _STILL_S = 0.003
 _UNTIL_PURGED_S = 30
@@ -57,7 +59,8 @@ class Counters:
         self._latches = _LATCHES.format(thread=thread)
         self._connection, self._reader = self._server.connect(), self._server.connect()
         self._cursor = self._connection.cursor()
-        self._until_purged()
+        with self._truncating() if self._instruments else contextlib.nullcontext():
+            self._until_purged()
         # An old snapshot, so that purge, whose redo and page requests would be counted too, has nothing to do.
         reader = self._reader.cursor()
         reader.execute("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ")  # others keep no snapshot
@@ -87,6 +90,16 @@ class Counters:
             before = after
         return self.read()
 
+    @contextmanager
+    def _truncating(self) -> Iterator[None]:
+        """Purge gives back undo logs at once, not at each 128th of its turns: what is left would come among the statements."""
+        ((before,),) = self._rows(f"SELECT @@GLOBAL.{_TRUNCATES}")
+        self._cursor.execute(f"SET GLOBAL {_TRUNCATES} = 1")
+        try:
+            yield
+        finally:
+            self._cursor.execute(f"SET GLOBAL {_TRUNCATES} = {before}")
+
     def _until_purged(self) -> None:
         """Wait until the server has put away what the first pass left, for `_UNTIL_PURGED_S` at most."""
         still = 0
@@ -94,8 +107,9 @@ class Counters:
         for _ in range(10 * _UNTIL_PURGED_S):
             time.sleep(0.1)
             after = self._of_server()
+            ((_, _, text),) = self._rows("SHOW ENGINE INNODB STATUS")
             # On a busy machine nothing may move for long although purge has not come to its work yet.
-            still = still + 1 if after == before and self._purge_is_idle() else 0
+            still = still + 1 if after == before and is_purged(text, truncated=self._instruments) else 0
             if still == 5:
                 return
             before = after
@@ -109,14 +123,20 @@ class Counters:
             **locks_and_lsn(text, self._client),
         }
 
-    def _purge_is_idle(self) -> bool:
-        ((_, _, text),) = self._rows("SHOW ENGINE INNODB STATUS")
-        return bool(re.search(r"^Purge done for .* state: running but idle", text, re.MULTILINE))
-
     def _rows(self, sql: str) -> list[tuple[Any, ...]]:
         self._cursor.execute(sql)
         rows: list[tuple[Any, ...]] = self._cursor.fetchall()
         return rows
+
+
+def is_purged(text: str, *, truncated: bool) -> bool:
+    """Whether SHOW ENGINE INNODB STATUS says that purge rests, and, where it has `truncated` all that it purged, that it has left nothing.
+
+    It rests, too, before it has heard of a commit.
+    """
+    rests = re.search(r"^Purge done for .* state: running but idle", text, re.MULTILINE)
+    nothing_left = re.search(r"^History list length 0$", text, re.MULTILINE)
+    return bool(rests and (nothing_left or not truncated))
 
 
 def locks_and_lsn(text: str, client: int) -> dict[str, int]:
