@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -97,6 +97,15 @@ class _Many(expressions.Evaluator):
                 return np.logical_not(self.value(operand, names))
             case ast.Call(func=ast.Name(id="len"), args=[ast.ListComp(generators=[only])]):
                 return self._how_many(only, names)
+            case ast.Call(
+                func=ast.Name(id="min" | "max" as name),
+                args=[
+                    ast.ListComp(
+                        elt=ast.Name(id=elt), generators=[ast.comprehension(target=ast.Name(id=item)) as only]
+                    )
+                ],
+            ) if elt == item:
+                return self._outermost(name, only, names)
             case _:
                 return super().value(node, names)
 
@@ -113,13 +122,27 @@ class _Many(expressions.Evaluator):
 
     def _how_many(self, rows: ast.comprehension, names: Mapping[str, Any]) -> Any:
         """Which rows meet a condition may differ; how many do is a number for each."""
+        return sum(met for _, met in self._met(rows, names))
+
+    def _outermost(self, name: str, rows: ast.comprehension, names: Mapping[str, Any]) -> Any:
+        """The smallest or largest of the items that meet a condition, which may be others for each."""
+        never = np.inf if name == "min" else -np.inf
+        found: Any = never
+        for item, met in self._met(rows, names):
+            if isinstance(item, str):
+                raise _DependsOnValuesError
+            found = _MANY[name](np.broadcast_arrays(found, np.where(met, item, never)))
+        if np.any(found == never):  # of none there is none
+            raise _DependsOnValuesError
+        return found if np.ndim(found) else found.item()
+
+    def _met(self, rows: ast.comprehension, names: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
+        """Each item, and for which rows it meets the conditions."""
         assert isinstance(rows.target, ast.Name)
-        count: Any = 0
         for item in self.value(rows.iter, names):
             bound = {**names, rows.target.id: item}
             met = np.broadcast_arrays(True, *(self.value(each, bound) for each in rows.ifs))
-            count = count + np.logical_and.reduce(met)
-        return count
+            yield item, np.logical_and.reduce(met)
 
     def _call(self, name: str, arguments: list[Any]) -> Any:
         if name in _MANY:
