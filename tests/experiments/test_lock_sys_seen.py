@@ -104,14 +104,14 @@ def test_the_counter_of_deadlocks_misses_those_whose_victim_asked_last_before_a_
     assert deadlocks_counted(server) - before == int(is_counted)
 
 
-def statements_for(series: str) -> list[str]:
-    """The runbook's statements that say by their comment that they are for this series."""
-    page = (paths.root() / "book/lock_sys.md").read_text(encoding="utf-8")
+def statements_for(word: str, series: str) -> list[str]:
+    """The statements of a page's runbook that say by their comment that they are for this series."""
+    page = (paths.root() / f"book/{word}.md").read_text(encoding="utf-8")
     found = []
     for block in re.findall(r"^```sql\n(.*?)^```$", page, re.MULTILINE | re.DOTALL):
         for about, sql in re.findall(r"^-- ([^\n]+)\n((?:(?!-- ).*\n)+)", block, re.MULTILINE):
             named = about.split(":")[0].split(" (")[0]
-            first = re.fullmatch(r"(\d+\.\d+) and later", named)
+            first = re.fullmatch(r"(\d+(?:\.\d+)+) and later", named)
             if first:
                 is_for = release(series) >= release(first[1])
             else:
@@ -121,12 +121,30 @@ def statements_for(series: str) -> list[str]:
     return found
 
 
-def test_the_runbook_has_statements_for_each_server():
-    counts = {series: len(statements_for(series)) for series in DESIGNS}
-    assert counts == {"5.6": 3, "5.7": 5, "8.0": 5, "9.7": 5}
+@pytest.mark.parametrize(
+    ("word", "counts"),
+    [
+        ("lock_sys", {"5.6": 3, "5.7": 5, "8.0": 5, "9.7": 5}),
+        ("cats", {"5.6": 1, "5.7": 1, "8.0": 1, "9.7": 2}),
+    ],
+)
+def test_the_runbook_has_statements_for_each_server(word, counts):
+    assert {series: len(statements_for(word, series)) for series in DESIGNS} == counts
 
 
 @pytest.mark.live
-def test_the_runbook_s_statements_run(server):
-    for sql in statements_for(server.series):
-        server.query(sql)
+@pytest.mark.parametrize("word", ["lock_sys", "cats"])
+def test_the_runbook_s_statements_run(server, word):
+    for sql in statements_for(word, server.series):
+        seen = server.query(sql)
+        if sql.startswith("SHOW"):
+            assert len(seen) == 1, f"{sql} shows nothing on {server.series}"
+
+
+@pytest.mark.live
+def test_printing_of_deadlocks_is_off_and_can_be_switched_at_once_on_any_version(server):
+    (sql,) = (each for each in statements_for("cats", server.series) if each.startswith("SHOW"))
+    assert server.query(sql) == [("innodb_print_all_deadlocks", "OFF")]
+    server.execute("SET GLOBAL innodb_print_all_deadlocks = ON")
+    assert server.query(sql) == [("innodb_print_all_deadlocks", "ON")]
+    server.execute("SET GLOBAL innodb_print_all_deadlocks = OFF")
