@@ -163,7 +163,7 @@ def _quick(*, is_whole: bool) -> tuple[Check, ...]:
 @click.option(
     "--quick", is_flag=True, help="Only what changed and needs no server, container, browser or compiler."
 )
-@click.option("--all", "is_whole", is_flag=True, help="With --quick: what did not change, too.")
+@click.option("--all", "is_whole", is_flag=True, help="With --quick: also what did not change.")
 @click.argument("names", nargs=-1)
 def _main(names: tuple[str, ...], quick: bool, is_whole: bool) -> None:
     """Run all checks, or those whose name contains one of NAMES; all run even when one fails."""

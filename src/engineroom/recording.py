@@ -66,10 +66,10 @@ def made_together() -> dict[tuple[str, str, str], tuple[str, ...]]:
 @click.option(
     "--vary",
     is_flag=True,
-    help="Simulated runs also with each estimated number of their machine, and each of their load, at 0.5 and 1.5 times its value.",
+    help="Repeat simulated runs with each estimated number of the machine, and each number of the load, at 0.5 and 1.5 times its value.",
 )
 @click.option(
-    "--jobs", type=click.IntRange(1), help="So many simulations at once; by default one a processor."
+    "--jobs", type=click.IntRange(1), help="How many simulations run at once; by default one per processor."
 )
 @click.option(
     "--executor",

@@ -27,14 +27,14 @@ def binlog() -> None:
     "--levels",
     default=",".join(map(str, LEVELS)),
     show_default=True,
-    help="Levels of zstd to try, with commas; empty for none.",
+    help="Levels of zstd to try, with commas between them; empty for none.",
 )
 @click.option(
     "--key",
     "keys",
     multiple=True,
     metavar="DB.TABLE=N[,N]",
-    help="A table's primary key: columns by number from 1.",
+    help="A table's primary key; its columns are counted from 1.",
 )
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
 def sizes(file: Path, levels: str, keys: tuple[str, ...], form: str) -> None:

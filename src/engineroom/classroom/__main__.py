@@ -16,7 +16,7 @@ from engineroom.errors import EngineRoomError
 @click.command()
 @click.option("--seed", default=0, show_default=True, help="Variant of the numbers; 0 is the book's own.")
 @click.option(
-    "--target", type=click.Path(path_type=Path), help="Folder to write to; _build/class unless told."
+    "--target", type=click.Path(path_type=Path), help="Folder to write to; by default _build/class."
 )
 @click.option(
     "--check", is_flag=True, help="Only run starters, solutions and planted wrong answers, quickly."

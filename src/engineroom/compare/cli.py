@@ -21,22 +21,24 @@ LIMIT_S = 60.0
 
 @click.command()
 @click.argument("query", type=click.Path(path_type=Path))
-@click.option("--versions", default="5.7,9.7", show_default=True, help="Server versions, with commas.")
+@click.option(
+    "--versions", default="5.7,9.7", show_default=True, help="Server versions, with commas between them."
+)
 @click.option("--schema", type=click.Path(path_type=Path), help="SQL file that makes the tables.")
 @click.option("--data", type=click.Path(path_type=Path), help="SQL file that fills them.")
-@click.option("--rows", type=int, help="Fill each table of the schema with this many made rows.")
+@click.option("--rows", type=int, help="Fill each table of the schema with this many made-up rows.")
 @click.option("--repeats", type=int, default=5, show_default=True, help="Measured runs; the median counts.")
 @click.option(
     "-o", "--option", "options", multiple=True, metavar="NAME=VALUE", help="An option of all servers."
 )
 @click.option(
-    "--as-installed", is_flag=True, help="With each version's own defaults; no setting is made equal."
+    "--as-installed", is_flag=True, help="Use each version's own defaults; no setting is made equal."
 )
 @click.option(
     "--limit",
     "limit_s",
     type=click.FloatRange(0, min_open=True),
-    help="Stop a run after so many seconds. By default 60 where QUERY holds many statements, else none.",
+    help="Stop a run after this many seconds. By default 60 if QUERY holds many statements, else never.",
 )
 @click.option(
     "--top",

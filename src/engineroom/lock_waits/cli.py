@@ -21,7 +21,7 @@ __all__ = ["locks"]
     help="A server of your own: mysql://user:password@host:port, or mysql://user:password@/?socket=/path. Better put it into"
     " ENGINEROOM_DSN, where no list of processes shows the password.",
 )
-@click.option("--version", help="Which of the running servers, where there are several.")
+@click.option("--version", help="Which of several running servers.")
 @click.option(
     "--format", "form", type=click.Choice(["text", "json", "svg"]), default="text", show_default=True
 )

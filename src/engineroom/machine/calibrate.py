@@ -203,13 +203,17 @@ def _whole(name: str, value: float | list[float]) -> int | list[int]:
     type=click.IntRange(1, 1000),
     default=5,
     show_default=True,
-    help="How often each is measured.",
+    help="How often each cost is measured.",
 )
 @click.option(
-    "--folder", type=click.Path(path_type=Path), help="Where the disk is measured; else a temporary folder."
+    "--folder",
+    type=click.Path(path_type=Path),
+    help="Where the disk is measured; by default a temporary folder.",
 )
 @click.option(
-    "--output", type=click.Path(path_type=Path), help="The file to write; else machine.json in the cache."
+    "--output",
+    type=click.Path(path_type=Path),
+    help="The file to write; by default machine.json in the cache.",
 )
 def calibrate(samples: int, folder: Path | None, output: Path | None) -> None:
     """Measure this machine's primitives and write the simulated machine's parameters.

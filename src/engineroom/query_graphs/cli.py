@@ -31,7 +31,7 @@ def join_order() -> None:
 @join_order.command("enumerate")
 @click.argument("graph")
 @click.option("--algorithm", type=click.Choice(graphs.ALGORITHMS), default="faithful", show_default=True)
-@click.option("--quiet", is_flag=True, help="Print the totals alone.")
+@click.option("--quiet", is_flag=True, help="Print only the totals.")
 @click.option(
     "--limit",
     type=click.IntRange(0),
@@ -92,14 +92,14 @@ def enumerate_graph(graph: str, algorithm: str, quiet: bool, limit: int | None) 
 @click.option(
     "--pairs",
     type=click.IntRange(1),
-    help="Let the optimizer look at so many pairs; by default what the server allows. A star of 15 tables has 114,688.",
+    help="How many pairs the optimizer may look at; by default as many as the server allows. A star of 15 tables has 114,688.",
 )
 @click.option(
     "--run",
     "run_s",
     type=click.IntRange(1),
     metavar="SECONDS",
-    help="Run the statement, too, once per plan and at most so long, for actual rows beside the estimated ones.",
+    help="Run the statement once per plan, each for at most this time, to show actual rows beside the estimated ones.",
 )
 @click.option("--format", "form", type=click.Choice(["text", "json", "dot", "html"]), default="text")
 def explain(  # noqa: PLR0917 - click gives them by name

@@ -123,7 +123,7 @@ def status(form: str) -> None:
 @click.option(
     "--available",
     is_flag=True,
-    help="Every version that runs here; after one that fails the others go on, and the exit code is 3.",
+    help="Every version that runs here. If one fails, the others go on, and the exit code is 3.",
 )
 def fetch(versions: tuple[str, ...], available: bool) -> None:
     """Download and initialise servers now, so that later starts need no network."""

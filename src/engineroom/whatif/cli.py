@@ -40,7 +40,7 @@ class _Clients(click.ParamType[tuple[int, ...]]):
 @click.option(
     "--dsn",
     "address",
-    help="The test server to measure on, which runs on this computer, with the database: mysql://user:password@host:port/database.",
+    help="The test server to measure on, with its database: mysql://user:password@host:port/database. It must run on this computer.",
 )
 @click.option(
     "--demands",
@@ -54,41 +54,41 @@ class _Clients(click.ParamType[tuple[int, ...]]):
     type=_Clients(),
     default="1,16,64,256",
     show_default=True,
-    help="How many clients, with commas.",
+    help="Numbers of clients, with commas between them.",
 )
 @click.option(
     "--machine",
     default="four_sockets_176",
     show_default=True,
-    help=f"Of the book ({', '.join(presets.names())}), or a file that `engineroom calibrate` wrote.",
+    help=f"A machine of the book ({', '.join(presets.names())}), or a file that `engineroom calibrate` wrote.",
 )
 @click.option(
     "--version",
     "versions",
     multiple=True,
     type=click.Choice([*DESIGNS]),
-    help="Only this one; may be repeated.",
+    help="Only this version; may be repeated.",
 )
 @click.option(
     "--away-us",
     type=click.FloatRange(1, 10_000_000),
     default=100.0,
     show_default=True,
-    help="Between two statements: the client and the network, mean, in microseconds.",
+    help="Mean time between two statements for client and network, in microseconds.",
 )
 @click.option(
     "--varied",
     type=click.IntRange(0, 100),
     default=6,
     show_default=True,
-    help="On so many machines with other estimates, for the range; 0: none.",
+    help="How many machines with other estimates the range comes from; 0 for no range.",
 )
 @click.option(
     "--seed",
     type=click.IntRange(1),
     default=1,
     show_default=True,
-    help="Of the values that are measured with.",
+    help="Seed of the values with which the statements are measured.",
 )
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def whatif(  # noqa: PLR0917 (click passes them by name)

@@ -34,19 +34,25 @@ def classes() -> None:
     "--class",
     "class_folder",
     type=click.Path(path_type=Path),
-    help="Folder of `make class` or `engineroom class make`; _build/class unless told.",
+    help="Folder of `make class` or `engineroom class make`; by default _build/class.",
 )
 @click.option("--format", "form", type=click.Choice(sheets.FORMS), default="csv", show_default=True)
-@click.option("--jobs", type=click.IntRange(1, 64), help="Questions at once; one per processor unless told.")
+@click.option(
+    "--jobs", type=click.IntRange(1, 64), help="How many questions run at once; by default one per processor."
+)
 @click.option(
     "--seconds",
     type=click.FloatRange(1, 3600),
     default=20,
     show_default=True,
-    help="Of processor time per question; three times as many by the clock.",
+    help="Seconds of processor time per question; three times as many by the clock.",
 )
 @click.option(
-    "--memory-mib", type=click.IntRange(512, 1 << 20), default=2048, show_default=True, help="Per question."
+    "--memory-mib",
+    type=click.IntRange(512, 1 << 20),
+    default=2048,
+    show_default=True,
+    help="Memory per question, in MiB.",
 )
 @click.option(
     "--isolation",
@@ -133,7 +139,7 @@ def grade(
     help="A CSV file with the students' ids in column id.",
 )
 @click.option(
-    "--target", type=click.Path(path_type=Path), help="Folder to write to; _build/class-variants unless told."
+    "--target", type=click.Path(path_type=Path), help="Folder to write to; by default _build/class-variants."
 )
 @click.option("--chapter", "chapters", multiple=True, help="Only these chapters; may be repeated.")
 def make(secret: Path, roster: Path, target: Path | None, chapters: tuple[str, ...]) -> None:
@@ -166,10 +172,10 @@ def make(secret: Path, roster: Path, target: Path | None, chapters: tuple[str, .
 
 @classes.command()
 @click.option("--chapter", "chapters", multiple=True, help="Only these chapters; may be repeated.")
+@click.option("--most", type=click.IntRange(1), help="The most mutants per question, drawn by their names.")
 @click.option(
-    "--most", type=click.IntRange(1), help="So many mutants per question at most, drawn by their names."
+    "--jobs", type=click.IntRange(1, 64), help="How many questions run at once; by default one per processor."
 )
-@click.option("--jobs", type=click.IntRange(1, 64), help="Questions at once; one per processor unless told.")
 @click.option(
     "--record",
     is_flag=True,
@@ -189,8 +195,12 @@ def mutants(chapters: tuple[str, ...], most: int | None, jobs: int | None, recor
 
 @classes.command()
 @click.option("--students", type=click.IntRange(1, 1000), default=10, show_default=True)
-@click.option("--notebooks", type=click.IntRange(1, 100), default=5, show_default=True, help="Per student.")
-@click.option("--jobs", type=click.IntRange(1, 64), help="Questions at once; one per processor unless told.")
+@click.option(
+    "--notebooks", type=click.IntRange(1, 100), default=5, show_default=True, help="Notebooks per student."
+)
+@click.option(
+    "--jobs", type=click.IntRange(1, 64), help="How many questions run at once; by default one per processor."
+)
 @click.option("--record", is_flag=True, help="Keep the result in data/class/rehearsal.json.")
 def rehearse(*, students: int, notebooks: int, jobs: int | None, record: bool) -> None:
     """Make a class of invented students, answer it by scripts, grade it, and say whether each answer has the points that it deserves."""
