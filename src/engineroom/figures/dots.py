@@ -126,7 +126,9 @@ class Dots:
         if self.log:
             ax.set_xscale("log")
             plain_log_ticks(ax.xaxis)
-            ax.set_xlim(left=self.floor)
+            if self.floor is not None:
+                # What is written there needs more of a phone's width.
+                ax.set_xlim(left=self.floor * (0.6 if is_narrow(ax) else 1))
         else:
             ax.set_xlim(*(self.limits or (0, ax.get_xlim()[1] * 1.08)))
             plain_ticks(ax.xaxis)

@@ -54,7 +54,7 @@ def picture(table: Rows, ax: Axes) -> None:
     operations = parts[EQUAL]["operation"]
     names = operations.replace(SHORT) if narrow else operations
     ax.set_yticks(range(len(names)), names, fontsize=9)
-    ax.set_ylim(len(names) - 0.5, -0.7)
+    ax.set_ylim(len(names) - 0.3, -0.7)  # the last row has a number below it
     ax.set_xlim(LOW, HIGH)
     for at in (0, 100):
         ax.axvline(at, linewidth=0.8, color=GREY)
