@@ -28,14 +28,15 @@ compile() {
   case $source in
     # No threads and small, in words of upstream.
     lib/*.c) command+=(-x c -std=c11 -w -D__EMSCRIPTEN__ -DZSTD_NO_INLINE -DZSTD_STRIP_ERROR_STRINGS) ;;
-    *) command+=(-std=c++20 -fno-exceptions -fno-rtti -stdlib=libc++ -Wall -Wextra -Wconversion -Werror -Inative -Inative/kernels -isystem "$made/lib/zstd") ;;
+    *) command+=(-std=c++20 -fno-exceptions -fno-rtti -stdlib=libc++ -Wall -Wextra -Wconversion -Werror -Inative -Inative/kernels -isystem "$made/lib/zstd"
+      -fpch-validate-input-files-content) ;;  # a checkout gives the same text another time
   esac
   out=$(object "$optimize" "$source")
   key=$({ "$clang" --version; echo "${command[@]} $source"; "${command[@]}" -E "$(file_of "$source")"; } | sha256sum)
   [ "$(cat "$out.key" 2>/dev/null)" = "$key" ] && return
   rm -f "$out.key"
   # What this makes of a header is compiled; the key of a source has the text instead.
-  case $source in *.cpp) command+=(-fpch-validate-input-files-content -include-pch "$(object "$optimize" wasm/library.hpp)") ;; esac
+  case $source in *.cpp) command+=(-include-pch "$(object "$optimize" wasm/library.hpp)") ;; esac
   "${command[@]}" -c "$(file_of "$source")" -o "$out"
   echo "$key" >"$out.key"
 }
