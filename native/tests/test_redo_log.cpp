@@ -552,7 +552,8 @@ TEST(CommitCost, ABufferHoldsWholeBlocksAndSixteenMiniTransactions) {
           {.threads = 2, .commits_per_thread = commits, .mtr_bytes = 4096, .log_buffer_bytes = 64 << 10});
       EXPECT_EQ(cost.end_sn, 2 * commits * 4096);
       buffer_waits = cost.buffer_waits;
-      if (design != Design::log_8_0) EXPECT_GT(buffer_waits, 0U) << "whoever finds it full makes room";
+      // In the other two a commit that finds the log full makes room itself.
+      ASSERT_TRUE(buffer_waits > 0 || design == Design::log_8_0);
     }
   }
 }
