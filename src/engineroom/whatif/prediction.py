@@ -121,13 +121,19 @@ def predicted(
     clients: Sequence[int],
     versions: Iterable[str] = tuple(DESIGNS),
     away_us: float = 100.0,
+    client_us: float = 0.0,
     varied: int = 6,
     executor: Executor | None = None,
 ) -> Prediction:
-    """Simulate each version with each number of clients on the machine, and on so many varied ones."""
+    """Simulate each version with each number of clients on the machine, and on so many varied ones.
+
+    Before each statement a client is away for `away_us` in the mean, and computes `client_us` on the server's own processors.
+    """
     grid = cross(version=versions, clients=sorted(set(clients)))
     points = [{**each, "draw": draw} for each in grid for draw in range(varied + 1)]
-    seen = iter(sweep(partial(_seen, demands, machine, away_us), points, executor=executor, desc="what if"))
+    seen = iter(
+        sweep(partial(_seen, demands, machine, away_us, client_us), points, executor=executor, desc="what if")
+    )
     made = []
     for each in grid:
         usual, *others = [next(seen) for _ in range(varied + 1)]
@@ -147,7 +153,15 @@ def predicted(
 
 
 def _seen(
-    demands: Demands, machine: Preset, away_us: float, /, *, version: str, clients: int, draw: int
+    demands: Demands,
+    machine: Preset,
+    away_us: float,
+    client_us: float,
+    /,
+    *,
+    version: str,
+    clients: int,
+    draw: int,
 ) -> dict[str, Any]:
     """One run: draw 0 is the machine as it is."""
     from engineroom._native import engine
@@ -159,7 +173,11 @@ def _seen(
         for name in machine.uncertain():
             machine = machine.varied(name, drawn.uniform(*_FACTORS))
     how = _how(DESIGNS[version], demands)
-    load = {"clients": clients, "away_ns": round(1000 * away_us)}
+    load = {
+        "clients": clients,
+        "away_ns": round(1000 * away_us),
+        "client_ns": round(1000 * client_us),
+    }
     mix = demands.mix(slower)
     run = settled(
         partial(engine.simulate_mix, parameters=machine.values(), mix=mix, load=load, seed=1 + draw, **how),

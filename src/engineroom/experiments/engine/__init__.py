@@ -13,6 +13,7 @@ from engineroom.experiments.engine.latch_order import latch_order_live
 from engineroom.experiments.engine.pool import pool_sim
 from engineroom.experiments.engine.purge import purge_sim
 from engineroom.experiments.engine.simulated import patched_sim, switches_sim
+from engineroom.experiments.engine.whatif_beside import whatif_live
 from engineroom.runs import Run
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "purge_sim",
     "switches_sim",
     "warehouses_live",
+    "whatif_live",
 ]
 
 # What `engineroom record` can measure: figure and method -> a function without arguments.
@@ -45,4 +47,5 @@ RECORD: Mapping[tuple[str, str], Callable[..., Run | list[Run]]] = {
     ("own-engine-live-binlog", "live"): binlog_live,
     ("own-engine-pool", "sim"): pool_sim,
     ("own-engine-purge", "sim"): purge_sim,
+    ("own-whatif", "live"): whatif_live,
 }
