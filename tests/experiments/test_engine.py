@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from engineroom.experiments import engine
-from engineroom.experiments.engine import demands
+from engineroom.experiments.engine import binlog_beside, demands, whatif_beside
 from engineroom.experiments.engine.beside_servers import HELD_OUT, LOADS, SERVERS, factors, with_client
 from engineroom.experiments.engine.clients import asked
 from engineroom.experiments.engine.demands import Demands
@@ -274,3 +274,39 @@ def test_every_combination_is_simulated_under_one_load() -> None:
     assert run.provenance["load"]["warehouses"] == 1000
     assert (run.table["transactions"] > 0).all()
     assert set(run.tables["latches"]["series"]) == {"none", "redo and locks and trx"}
+
+
+def test_purge_is_simulated_on_each_version_with_what_becomes_of_its_closed_views() -> None:
+    short = {"first_ms": 3, "longest_ms": 3, "warmup_ms": 3}
+    run = engine.purge_sim(concurrency=(4,), series=("5.7", "9.7, no purge"), seeds=(1,), **short)
+    designs = run.provenance["load"]["designs"]
+    assert designs["5.7, views removed"]["trx_sys"] == {"views": "removed_at_once"}
+    assert [name for name, design in designs.items() if not design["engine"]["has_purge"]] == [
+        f"{version}, no purge" for version in ("5.6", "5.7", "8.0", "9.7")
+    ]
+    seen = run.table.set_index("series")["purge_cpus"]
+    assert (seen["5.7"] >= 0, seen.isna()["9.7, no purge"]) == (True, True)
+
+
+def test_a_latch_is_no_event_on_which_a_thread_of_the_server_sleeps() -> None:
+    waits = {
+        "COND_done": 5.0,
+        "LOCK_log": 4.0,
+        "trx_sys_mutex": 3.0,
+        "log_writer_event": 9.0,
+        "row_lock": 1.0,
+    }
+    kept = binlog_beside._only_latches(waits)
+    assert [wait["latch"] for wait in kept] == ["COND_done", "LOCK_log", "trx_sys_mutex"]
+
+
+def test_the_loads_beside_what_if_are_sent_as_they_are_predicted() -> None:
+    kinds = whatif_beside.loads()["shop"]
+    script = whatif_beside.lua(kinds)
+    assert "local weights = {1, 9}" in script
+    assert script.count("v = {item = sysbench.rand.pareto(1, 100000)}") == 1
+    assert script.count("v = {item = sysbench.rand.uniform(1, 100000)}") == 1
+    assert script.count("COMMIT") == 1, "the other kind commits by itself"
+    # An order sends three statements and its COMMIT, a look one.
+    assert whatif_beside._statements(kinds) == pytest.approx((4 + 9) / 10)
+    assert list(whatif_beside.loads()) == list(whatif_beside.LOADS)

@@ -6,16 +6,21 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 
+from engineroom import figures
 from engineroom.facts.engine import (
     Beside,
     BinaryLog,
+    BinaryLogBeside,
     BufferPool,
     Convoy,
     Demands,
     LatchOrder,
     NextQueue,
+    Purge,
     Switches,
+    WhatIf,
 )
 
 DURING = {"during": {"load_before": 2.0}}
@@ -260,6 +265,127 @@ def test_a_pool_is_told_where_all_pages_are_best_and_with_the_crowd(made):
         tps=run.table["tps"].mask((run.table["series"] == "half") & (run.table["concurrency"] == 500), 800)
     )
     assert BufferPool.of(replace(run, table=faster)).claims_held == 5
+
+
+def test_purge_is_told_with_the_most_clients_and_how_many_claims_hold(made):
+    tps = {
+        "5.6": (100, 400),
+        "5.7": (100, 450),
+        "8.0": (100, 900),
+        "9.7": (100, 980),
+        "5.7, views removed": (100, 460),
+        "9.7, views removed": (100, 970),
+    }
+    rows = [
+        (clients, series, 0, rate, removed, cpus, 40 * removed, 60.0, width)
+        for series, of in tps.items()
+        for clients, rate, removed, cpus, width in (
+            (50, of[0], 0.98 if series == "5.6" else 1.0, 1.0, 9.0),
+            (300, of[1], 0.5 if series == "9.7" else 0.96, 2.5, 4.0 if series == "5.7" else 2.0),
+        )
+    ]
+    rows += [
+        (clients, f"{series}, no purge", 0, rate, None, None, None, 60.0, 3.0)
+        for series, of in (("5.6", 500), ("5.7", 500), ("8.0", 1000), ("9.7", 1000))
+        for clients, rate in ((50, 100), (300, of))
+    ]
+    latches = pd.DataFrame(
+        [(300, "5.7", 0, "trx_sys_mutex", 9.0), (300, "5.7, no purge", 0, "trx_sys_mutex", 8.0)],
+        columns=["concurrency", "series", "repeat", "latch", "wait_us"],
+    )
+    columns = (
+        "concurrency series repeat tps purge_removed purge_cpus history_length window_ms half_width_percent"
+    )
+    run = made("own-engine-purge", "sim", columns, *rows, tables={"latches": latches})
+    told = Purge.of(run)
+    assert (told.few_clients, told.few_removed_percent, told.clients) == (50, 98.0, 300)
+    assert (told.old_ratio, told.new_ratio, told.old_tps, told.new_tps) == (0.9, 0.98, 450, 980)
+    assert (told.old_removed_percent, told.new_removed_percent) == (96.0, 50.0)
+    assert (told.new_cpus, told.new_history, told.window_ms) == (2.5, 20.0, 60.0)
+    assert told.half_width_percent == 4.0
+    assert (told.claims, told.claims_held) == (9, 9)
+    slower = run.table.assign(tps=run.table["tps"].mask(run.table["series"] == "5.7, views removed", 440))
+    assert Purge.of(replace(run, table=slower)).claims_held == 8
+
+
+@pytest.fixture
+def binlog_run(made):
+    """An engine that is 10 % too fast on one disk, with the server's order of waits."""
+    rows = [
+        (n, series, repeat, version, f"uniform, {disk}", 100 * n * factor, 0.5, 0.4 * factor)
+        for n in (1, 64)
+        for series, factor in (("server", 1.0), ("engine", 1.1 if n > 1 else 1.0))
+        for version in ("5.7.22", "9.7.4")
+        for disk in ("steady disk", "real disk")
+        for repeat in range(2)
+    ]
+    latches = pd.DataFrame(
+        [
+            (64, series, 0, version, latch, wait_us)
+            for series, waits in (("server", (900, 80, 7, 5)), ("engine", (500, 90, 0.1, None)))
+            for version in ("5.7.22", "9.7.4")
+            for latch, wait_us in zip(
+                ("COND_done", "LOCK_log", "trx_sys_mutex", "fil_system_mutex"), waits, strict=True
+            )
+            if wait_us is not None
+        ],
+        columns=["clients", "series", "repeat", "server", "latch", "wait_us"],
+    )
+    columns = "clients series repeat server distribution tps redo_fsyncs binlog_fsyncs"
+    about = {"provenance": {"fsync_us": 1000}, "tables": {"latches": latches}}
+    return made("own-engine-live-binlog", "live", columns, *rows, **about)
+
+
+def test_a_binary_log_beside_servers_is_told_once_it_is_recorded(binlog_run):
+    assert BinaryLogBeside.of(None).told == "No server has been run beside this figure yet."
+    told = BinaryLogBeside.of(binlog_run).told
+    assert "takes 1 ms, throughput is off by 5 % in the median and 10 % at most, on 5.7.22 with 64" in told
+    assert "0 % at most for the redo log and 10 % for the binary log" in told
+    assert told.endswith("Of 7 expectations 7 came out.")
+    # On the server the clients wait longest for what the engine hardly waits for.
+    waits = binlog_run.tables["latches"]
+    other = waits.assign(wait_us=waits["wait_us"].mask(waits["latch"] == "trx_sys_mutex", 9000))
+    other.loc[other["series"] == "engine", "wait_us"] = waits["wait_us"]
+    told = BinaryLogBeside.of(replace(binlog_run, tables={"latches": other})).told
+    assert told.endswith("Of 7 expectations 5 came out.")
+
+
+def test_a_binary_log_beside_servers_is_drawn_with_a_panel_per_load_and_disk(binlog_run):
+    module = figures.module_of("own-engine-live-binlog")
+    table = module.rows(binlog_run)
+    drawing = Figure()
+    module.picture(table, drawing.add_subplot())
+    assert [panel.get_title(loc="left") for panel in drawing.axes if panel.lines] == [
+        "uniform, steady disk",
+        "uniform, real disk",
+    ]
+    assert "1.00 to 1.10 times as fast as the server" in module.words(table).caption
+
+
+@pytest.fixture
+def whatif_run(made):
+    rows = [
+        (n, series, 0, server, load, tps * factor, 90 * n, 105 * n, 2.0 if load == "counter" else 0.0)
+        for n in (1, 64)
+        for server in ("5.7.22", "9.7.4")
+        for load, tps in (("shop", 100 * n), ("counter", 90 * n))
+        for series, factor in (("server", 1.0), ("predicted", 1.25 if server == "5.7.22" else 1.05))
+    ]
+    columns = "clients series repeat server load tps lowest_tps highest_tps row_waiters"
+    return made("own-whatif", "live", columns, *rows)
+
+
+def test_what_if_is_told_and_drawn_once_it_is_recorded(whatif_run):
+    assert WhatIf.of(None).told == "It has not been run beside live servers yet."
+    told = WhatIf.of(whatif_run).told
+    assert "off by 15 % in the median and 25 % at most, on 5.7.22 with 1 clients" in told
+    assert "has 8 of 8 measured throughputs. Of 5 expectations 5 came out." in told
+    module = figures.module_of("own-whatif")
+    table = module.rows(whatif_run)
+    drawing = Figure()
+    module.picture(table, drawing.add_subplot())
+    assert [panel.get_title(loc="left") for panel in drawing.axes if panel.lines] == ["shop", "counter"]
+    assert "predicts 1.05 to 1.25 times the measured throughput" in module.words(table).caption
 
 
 def test_an_engine_beside_its_server_is_told_without_the_single_client(made):

@@ -9,14 +9,25 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from engineroom.experiments.engine import binlog, pool
+from engineroom.experiments.engine import binlog, binlog_beside, pool, purge, whatif_beside
 from engineroom.experiments.engine.beside_servers import factors
 from engineroom.facts import Facts, fact
 from engineroom.figures.drawing import origin_of
 from engineroom.figures.table import Table
-from engineroom.runs import Run, newest, recorded
+from engineroom.runs import Run, latest, newest, recorded
 
-__all__ = ["BinaryLog", "BufferPool", "Demands", "EngineFacts", "LatchOrder", "NextQueue", "facts"]
+__all__ = [
+    "BinaryLog",
+    "BinaryLogBeside",
+    "BufferPool",
+    "Demands",
+    "EngineFacts",
+    "LatchOrder",
+    "NextQueue",
+    "Purge",
+    "WhatIf",
+    "facts",
+]
 
 OLD, NEW = "5.7.22", "9.7.4"
 SHOWN = "update_non_index"
@@ -401,6 +412,94 @@ class Beside(Facts):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Purge(Facts):
+    """What purge costs the engine and how far it keeps up, by the version of its transaction system (own-engine-purge)."""
+
+    few_clients: int = fact()
+    few_removed_percent: float = fact("{:.0f} %")  # the least of the versions
+    clients: int = fact()  # with the most of them, as all that follows
+    old_ratio: float = fact("{:.2f}")  # 5.7
+    new_ratio: float = fact("{:.2f}")  # 9.7
+    old_tps: float = fact("{:,.0f}")
+    new_tps: float = fact("{:,.0f}")
+    old_removed_percent: float = fact("{:.0f} %")
+    new_removed_percent: float = fact("{:.0f} %")
+    new_cpus: float = fact("{:.1f}")
+    new_history: float = fact("{:,.0f}")
+    window_ms: float = fact("{:.0f} ms")
+    half_width_percent: float = fact("{:.0f} %")  # the widest of the throughputs of 5.7 and 9.7
+    claims: int = fact()
+    claims_held: int = fact()
+
+    @classmethod
+    def of(cls, run: Run) -> Purge:
+        few, most = sorted(map(int, run.table["concurrency"].unique()))
+        crowd = run.table[run.table["concurrency"] == most].groupby("series").median(numeric_only=True)
+        removed = 100 * run.values("series", "concurrency", y="purge_removed")
+        old, new = "5.7", "9.7"
+        named = [name for version in (old, new) for name in (version, version + purge.WITHOUT)]
+        return cls(
+            few_clients=few,
+            few_removed_percent=float(removed.xs(few, level="concurrency").min()),
+            clients=most,
+            old_ratio=float(crowd["tps"][old] / crowd["tps"][old + purge.WITHOUT]),
+            new_ratio=float(crowd["tps"][new] / crowd["tps"][new + purge.WITHOUT]),
+            old_tps=float(crowd["tps"][old]),
+            new_tps=float(crowd["tps"][new]),
+            old_removed_percent=float(removed[old, most]),
+            new_removed_percent=float(removed[new, most]),
+            new_cpus=float(crowd["purge_cpus"][new]),
+            new_history=float(crowd["history_length"][new]),
+            window_ms=float(run.table["window_ms"].max()),
+            half_width_percent=float(crowd["half_width_percent"][named].max()),
+            claims=len(purge.CLAIMS),
+            claims_held=sum(holds(run) for holds in purge.CLAIMS.values()),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class BinaryLogBeside(Facts):
+    """How far the engine with a binary log is from the servers that it models (own-engine-live-binlog, live)."""
+
+    told: str = fact()
+
+    @classmethod
+    def of(cls, run: Run | None) -> BinaryLogBeside:
+        if run is None:
+            return cls(told="No server has been run beside this figure yet.")
+        off = (binlog_beside.ratios(run) - 1).abs() * 100
+        farthest = off.reset_index().iloc[int(off["tps"].to_numpy().argmax())]
+        held = sum(holds(run) for holds in binlog_beside.CLAIMS.values())
+        return cls(
+            told=f"Beside live servers with a binary log, on two processors and a disk whose fsync takes {run.provenance['fsync_us'] / 1000:g} ms, throughput is off by "
+            f"{off['tps'].median():.0f} % in the median and {off['tps'].max():.0f} % at most, on {farthest['server']} with {farthest['clients']} clients; we aimed at 15 % "
+            f"and 30 %. Fsyncs per transaction are off by {off['redo_fsyncs'].max():.0f} % at most for the redo log and {off['binlog_fsyncs'].max():.0f} % for the binary "
+            f"log; we aimed at 20 %. Of {len(binlog_beside.CLAIMS)} expectations {held} came out."
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class WhatIf(Facts):
+    """How far `engineroom whatif` is from live servers on three loads of our own (own-whatif, live)."""
+
+    told: str = fact()
+
+    @classmethod
+    def of(cls, run: Run | None) -> WhatIf:
+        if run is None:
+            return cls(told="It has not been run beside live servers yet.")
+        of = whatif_beside.compared(run)
+        off = (of["ratio"] - 1).abs() * 100
+        farthest = of.reset_index().iloc[int(off.to_numpy().argmax())]
+        held = sum(holds(run) for holds in whatif_beside.CLAIMS.values())
+        return cls(
+            told=f"On {len(set(run.table['load']))} loads of our own, run on two processors beside the prediction, throughput is off by {off.median():.0f} % in the median and "
+            f'{off.max():.0f} % at most, on {farthest["server"]} with {farthest["clients"]} clients of "{farthest["load"]}". The range has {int(of["is_in_range"].sum())} of {len(of)} measured '
+            f"throughputs. Of {len(whatif_beside.CLAIMS)} expectations {held} came out."
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class EngineFacts(Facts):
     """All numbers of the page, a group for each recording."""
 
@@ -411,6 +510,9 @@ class EngineFacts(Facts):
     convoy: Convoy
     binlog: BinaryLog
     pool: BufferPool
+    purge: Purge
+    binlog_beside: BinaryLogBeside
+    whatif: WhatIf
     beside: Beside
     held_out: Beside
     held_out_again: Beside
@@ -426,6 +528,9 @@ def facts() -> EngineFacts:
         convoy=Convoy.of(newest("own-log-convoy", "sim")),
         binlog=BinaryLog.of(newest("own-engine-binlog", "sim")),
         pool=BufferPool.of(newest("own-engine-pool", "sim")),
+        purge=Purge.of(newest("own-engine-purge", "sim")),
+        binlog_beside=BinaryLogBeside.of(latest("own-engine-live-binlog", "live")),
+        whatif=WhatIf.of(latest("own-whatif", "live")),
         beside=Beside.of(newest("own-engine-live", "live")),
         held_out=Beside.of(recorded("own-engine-held-out", "live")[0]),
         held_out_again=Beside.of(recorded("own-engine-held-out", "live")[1]),
