@@ -288,6 +288,14 @@ def test_a_load_is_told_by_the_time_of_a_mini_transaction_of_all_workers(made):
     times = (("before", "load_time", 0, 0.2000400), ("after", "load_time", 0, 0.0200040))
     seen = Load.of(made("fig-7-02", "sim", columns, *times))
     assert (seen.mtr_5_7_us, seen.mtr_8_0_us, seen.gain_ratio) == pytest.approx((6.0, 0.6, 10.0))
+    assert "not been recorded" in seen.varied
+    usual = pd.DataFrame(times, columns=columns.split())
+    machines = [
+        usual.assign(parameter="wake_ps", factor=factor, load_time_minutes=[0.2 * factor, 0.02])
+        for factor in (0.5, 1.5)
+    ]
+    run = made("fig-7-02", "sim", columns, *times, tables={"varied": pd.concat(machines)})
+    assert Load.of(run).varied.endswith("The ratio lies between 5.0 and 15.0 in them.")
 
 
 @pytest.fixture

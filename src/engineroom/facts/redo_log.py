@@ -369,6 +369,7 @@ class Load(Facts):
     mtr_5_7_us: float = fact("{:.2f} us")
     mtr_8_0_us: float = fact("{:.2f} us")
     gain_ratio: float = fact("{:.1f}")
+    varied: str = fact()
 
     @classmethod
     def of(cls, run: Run) -> Load:
@@ -380,7 +381,17 @@ class Load(Facts):
             mtr_5_7_us=mtr_us["before"],
             mtr_8_0_us=mtr_us["after"],
             gain_ratio=mtr_us["before"] / mtr_us["after"],
+            varied=f"{varied_said(run)}{_varied_gain(run)}",
         )
+
+
+def _varied_gain(run: Run) -> str:
+    """Between which ratios of the two builds the variations lie."""
+    if "varied" not in run.tables:
+        return ""
+    minutes = run.tables["varied"].pivot_table("load_time_minutes", ["parameter", "factor"], "build")
+    ratio = minutes["before"] / minutes["after"]
+    return f" The ratio lies between {ratio.min():.1f} and {ratio.max():.1f} in them."
 
 
 @dataclass(frozen=True, kw_only=True)
