@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engineroom import facts
+from engineroom import runs
 from engineroom.experiments.cats.policies import LOADS
-from engineroom.experiments.cats.simulated import DEMANDS_OF, print_ns
+from engineroom.experiments.cats.simulated import DEMANDS_OF, PRINTING, print_ns
 from engineroom.simulating.engine import demands
 from engineroom.widgets import headless
 
@@ -73,14 +73,13 @@ def test_every_policy_of_the_kernel_and_every_load_is_there(seen):
 
 
 def test_a_report_costs_and_is_as_long_as_the_recorded_one(seen):
+    report_bytes = runs.newest("own-deadlock-print", "live").values("server", y="print_bytes")[PRINTING]
     knobs = {knob["name"]: knob for knob in seen["knobs"]}
     assert knobs["print_us"]["start"] == PRINTED
     for run in seen["results"][3]["runs"]:
         seconds = run["window_ns"] / 1e9
         assert run["counted"] > 0
-        assert run["log"] == pytest.approx(
-            run["counted"] * facts.of("cats").printing.report_bytes / seconds, rel=1e-9
-        )
+        assert run["log"] == pytest.approx(run["counted"] * report_bytes / seconds, rel=1e-9)
 
 
 def test_the_same_policy_twice_makes_the_same_runs_and_silence_prints_nothing(seen):
