@@ -299,9 +299,14 @@ def test_purge_is_told_with_the_most_clients_and_how_many_claims_hold(made):
     run = made("own-engine-purge", "sim", columns, *rows, tables={"latches": latches})
     told = Purge.of(run)
     assert (told.few_clients, told.few_removed_percent, told.clients) == (50, 98.0, 300)
-    assert (told.old_ratio, told.new_ratio, told.old_tps, told.new_tps) == (0.9, 0.98, 450, 980)
+    assert (told.old_ratio, told.new_ratio, told.old_transactions_per_s, told.new_transactions_per_s) == (
+        0.9,
+        0.98,
+        450,
+        980,
+    )
     assert (told.old_removed_percent, told.new_removed_percent) == (96.0, 50.0)
-    assert (told.new_cpus, told.new_history, told.window_ms) == (2.5, 20.0, 60.0)
+    assert (told.new_cpu_s_per_s, told.new_history, told.window_ms) == (2.5, 20, 60.0)
     assert told.half_width_percent == 4.0
     assert (told.claims, told.claims_held) == (9, 9)
     slower = run.table.assign(tps=run.table["tps"].mask(run.table["series"] == "5.7, views removed", 440))
