@@ -1,12 +1,15 @@
 """What Binder does, without Binder: a clean copy, a fresh environment, both scripts, and a lab opened in JupyterLab.
 
-Conda's packages come from the lock file instead, and conda's `mysqld` is a server of the cache put on PATH.
+Conda's packages are those of the lock file instead, copied from the environment of the tests, and conda's `mysqld` is a server of
+the cache put on PATH.
 """
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -21,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
 
 from engineroom import paths
 from engineroom.servers.catalogue import resolve
@@ -69,8 +73,7 @@ def binder(
         ).stdout.strip(),
     }
     _run([sys.executable, "-m", "venv", str(prefix)], environment)
-    pip = [str(prefix / "bin" / "python"), "-m", "pip", "install", "-q", "--no-compile"]
-    _run([*pip, "--require-hashes", "-r", str(repository / "requirements" / "book.txt")], environment)
+    _install_as_here(repository / "requirements" / "book.txt", prefix)
     _run([str(repository / ".binder" / "postBuild")], environment)
     return repository, environment
 
@@ -165,6 +168,26 @@ def _copy_tracked(source: Path, target: Path) -> None:
             continue
         (target / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(source / name, target / name, follow_symlinks=False)
+
+
+def _install_as_here(lock: Path, prefix: Path) -> None:
+    """The lock's packages and nothing else, as pip put them, by the same hashes, into the environment of the tests."""
+    lines = re.findall(r"^[A-Za-z0-9].*?==.*?(?= \\$)", lock.read_text(), re.MULTILINE)
+    needed = [each for each in map(Requirement, lines) if each.marker is None or each.marker.evaluate()]
+    assert len(needed) > 50
+    here = Path(sys.prefix)
+    for package in needed:
+        held = importlib.metadata.distribution(package.name)
+        assert held.version in package.specifier, package
+        for file in held.files or []:
+            source = Path(os.path.normpath(held.locate_file(file)))
+            if source.suffix == ".pyc" or not source.exists():
+                continue
+            target = prefix / source.relative_to(here)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, target)
+            if target.parent == prefix / "bin" and (script := target.read_bytes()).startswith(b"#!"):
+                target.write_bytes(script.replace(bytes(here), bytes(prefix), 1))
 
 
 def _mysqld_on_path(prefix: Path) -> Path:
