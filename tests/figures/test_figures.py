@@ -25,7 +25,7 @@ from engineroom.machine import validation
 from engineroom.servers.catalogue import release
 
 # Of live servers, not recorded yet: their pages show them once a quiet machine has.
-AWAITED = {"own-engine-live-binlog", "own-whatif"}
+AWAITED = {"own-engine-live-binlog", "own-redo-writer-threads", "own-whatif"}
 IDS = sorted(
     figure
     for path in Path(figures.__path__[0]).glob("*/*.py")

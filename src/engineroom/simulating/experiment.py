@@ -138,8 +138,9 @@ def _of_series(run: Run, figure: str, names: Mapping[str, str]) -> Run:
     def own(table: pd.DataFrame) -> pd.DataFrame:
         mine = table[table["series"].isin(list(names))]
         mine = mine.assign(series=mine["series"].map(dict(names))).reset_index(drop=True)
-        # What only the series of other figures have.
-        return mine.drop(columns=[name for name in mine if mine[name].isna().all()])
+        # What only the series of other figures have; a figure of which nothing was simulated keeps its columns.
+        others = [name for name in mine if mine[name].isna().all()] if len(mine) else []
+        return mine.drop(columns=others)
 
     tables = {name: own(table) for name, table in run.tables.items()}
     return replace(
