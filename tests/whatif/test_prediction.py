@@ -19,6 +19,7 @@ from engineroom.whatif.prediction import (
     PROCESSORS,
     Point,
     Prediction,
+    designed,
     longest,
     not_known,
     predicted,
@@ -97,6 +98,24 @@ def test_a_file_without_demands_is_refused_before_anything_is_simulated(tmp_path
     file.write_text(json.dumps(read))
     with pytest.raises(EngineRoomError, match="holds no demands"):
         files.load(file)
+
+
+@pytest.mark.parametrize(
+    ("processors", "has_binlog", "has_log_threads"),
+    [
+        (2, False, False),
+        (4, False, False),
+        (5, False, True),
+        (5, True, False),
+        (31, True, False),
+        (32, True, True),
+    ],
+)
+def test_9_7_has_log_threads_where_the_server_would_switch_them_on(processors, has_binlog, has_log_threads):
+    where = {"processors": processors, "has_binlog": has_binlog}
+    assert (designed("9.7.4", **where).redo == "8.0") == has_log_threads
+    assert designed("8.0.15", **where).redo == "8.0"  # it has no such setting
+    assert designed("5.7.22", **where).redo == "5.7"
 
 
 RUN = {

@@ -11,7 +11,7 @@ import math
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -22,13 +22,15 @@ from engineroom.simulating.settling import settled
 from engineroom.simulating.sweep import cross, sweep
 from engineroom.whatif.demands import Demands
 
-__all__ = ["DESIGNS", "Point", "Prediction", "predicted"]
+__all__ = ["DESIGNS", "Point", "Prediction", "designed", "predicted"]
 
 DESIGNS: Mapping[str, Design] = {
     "5.7.22": Design(lock_design="5.7", latches="5.7", redo="5.7"),
     "8.0.15": Design(lock_design="8.0.15", latches="8.0"),
     "9.7.4": Design(),
 }
+# innodb_log_writer_threads of 9.7 is on from so many logical CPUs, with a binary log and without (the manual of 9.5, "What Is New").
+_LOG_THREADS_FROM = {True: 32, False: 5}
 # What waits that are no latch are called, by the names of the simulated waits and activities.
 ROWS, DISK, PROCESSORS = "row locks", "redo log on disk", "processors"
 _OF_DISK = ("log_flush_event", "log_flush_events", "log_write_events")
@@ -152,6 +154,13 @@ def predicted(
     return Prediction(demands, machine.name, made)
 
 
+def designed(version: str, *, processors: int, has_binlog: bool) -> Design:
+    """The engine of a version; 9.7 itself chooses by its machine and its binary log who writes the redo log."""
+    design = DESIGNS[version]
+    chooses_sessions = version == "9.7.4" and processors < _LOG_THREADS_FROM[has_binlog]
+    return replace(design, redo="8.0, writer threads off") if chooses_sessions else design
+
+
 def _seen(
     demands: Demands,
     machine: Preset,
@@ -172,7 +181,8 @@ def _seen(
         slower = drawn.random()
         for name in machine.uncertain():
             machine = machine.varied(name, drawn.uniform(*_FACTORS))
-    how = _how(DESIGNS[version], demands)
+    processors = _processors(machine)
+    how = _how(designed(version, processors=processors, has_binlog=demands.has_binlog), demands)
     load = {
         "clients": clients,
         "away_ns": round(1000 * away_us),
@@ -185,7 +195,7 @@ def _seen(
     )
     return {
         "tps": run["transactions"] / run["window_ns"] * 1e9,
-        "waiting": waiting(run, processors=_processors(machine)),
+        "waiting": waiting(run, processors=processors),
         "is_settled": bool(run["is_settled"]),
     }
 
