@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -84,6 +85,31 @@ def test_a_withdrawn_run_stays_and_no_longer_counts(empty_book: Path) -> None:  
     assert [run.withdrawn for run in recorded("fig-7-22", "live")] == [None, "the index was missing"]
     with pytest.raises(EngineRoomError, match="no recorded run 7"):
         withdraw("fig-7-22", "live", 7, reason="none")
+
+
+def test_a_recording_is_read_once_until_a_file_of_it_changes_and_each_reader_has_tables_of_their_own(
+    empty_book: Path,  # noqa: ARG001
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    path, read, real = save(made_up(tables={"more": TABLE}), chapter="hash_join"), [], runs._read
+    monkeypatch.setattr(runs, "_read", lambda meta: read.append(meta) or real(meta))
+    recorded("fig-7-22", "live")
+    recorded("fig-7-22", "live")
+    assert len(read) == 2, "what has just been written may be written once more within a tick of the clock"
+    for file in path.parent.glob("fig-7-22.*"):
+        os.utime(file, (1, 1))
+    (first,) = recorded("fig-7-22", "live")
+    first.table.loc[0, "server_cpu_s"] = 99.0
+    first.tables["more"]["server_cpu_s"] = 0.0
+    (second,) = recorded("fig-7-22", "live")
+    assert len(read) == 3
+    assert (
+        second.table["server_cpu_s"].tolist() == second.tables["more"]["server_cpu_s"].tolist() == [3.5, 1.25]
+    )
+    more = path.with_name("fig-7-22.live.1.more.csv")
+    more.write_text(more.read_text().replace("1.25", "7.25"))
+    (third,) = recorded("fig-7-22", "live")
+    assert third.tables["more"]["server_cpu_s"].tolist() == [3.5, 7.25]
 
 
 def test_a_method_or_figure_that_begins_alike_is_another(empty_book: Path) -> None:  # noqa: ARG001

@@ -14,6 +14,7 @@ import json
 import os
 import re
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -169,19 +170,33 @@ def recorded(figure: str, method: str) -> list[Run]:
 
     One that cannot be read is left out, and said on stderr: it stops nothing but itself.
     """
-    found = [
-        (int(meta.stem.rpartition(".")[2]), meta)
-        for meta in (paths.data() / "recorded").glob(f"*/{figure}.{method}.*.json")
-        if _is_complete(meta)
-    ]
-    every = (_readable(_read, meta) for _, meta in sorted(found))
+    every = (_readable(_read_once, meta) for _, meta in sorted(_found(figure, method)))
     return [run for run in every if run is not None]
+
+
+def _found(figure: str, method: str) -> Iterator[tuple[int, Path]]:
+    """Number and .json of each complete run. Names are compared as they are: patterns for all of a thousand files take far longer."""
+    begins, ends = f"{figure}.{method}.", ".json"
+    for folder in (paths.data() / "recorded").glob("*/"):
+        names = {path.name: path for path in folder.iterdir()}
+        for name, path in names.items():
+            number = name[len(begins) : -len(ends)]
+            is_its = name.startswith(begins) and name.endswith(ends) and number.isdecimal()
+            if is_its and f"{begins}{number}.csv" in names:
+                yield int(number), path
 
 
 def latest(figure: str, method: str) -> Run | None:
     """The newest recorded run that counts, or `None`: not withdrawn, and made on a quiet machine where there is such a one."""
-    kept = [run for run in reversed(recorded(figure, method)) if run.withdrawn is None]
-    return next((run for run in kept if run.why_busy is None), kept[0] if kept else None)
+    newest_busy = None
+    for _, meta in sorted(_found(figure, method), reverse=True):
+        run = _readable(_read_once, meta)
+        if run is None or run.withdrawn is not None:
+            continue
+        if run.why_busy is None:
+            return run
+        newest_busy = newest_busy or run
+    return newest_busy
 
 
 def newest(figure: str, method: str) -> Run:
@@ -313,6 +328,35 @@ def _tell(problem: str) -> None:
 def _sort_key(stem: str) -> tuple[str, str, int]:
     figure, method, n = stem.split(".")
     return figure, method, int(n)
+
+
+# Runs as they were read, by their .json, each with the state of its files.
+_kept: dict[Path, tuple[dict[Path, tuple[int, int]], Run]] = {}
+_SETTLED_NS = 2_000_000_000  # of a file that is younger, the clock of the file system may miss that it is written once more
+
+
+def _read_once(path: Path) -> Run:
+    """As `_read`, but files that are as they were are not parsed again. Whoever changes a table changes their own: pandas copies on write."""
+    states, run = _kept.get(path, ({}, None))
+    if run is None or any(_state(file) != state for file, state in states.items()):
+        run = _read(path)
+        csvs = (path.with_name(f"{path.stem}{'.' if name else ''}{name}.csv") for name in ("", *run.tables))
+        states = {file: _state(file) for file in (path, *csvs)}
+        if max(written for written, _ in states.values()) < time.time_ns() - _SETTLED_NS:
+            _kept[path] = states, run
+        else:
+            _kept.pop(path, None)
+    tables = {name: table.copy(deep=False) for name, table in run.tables.items()}
+    return replace(run, table=run.table.copy(deep=False), tables=tables)
+
+
+def _state(file: Path) -> tuple[int, int]:
+    """When it was written, and its size; zeros for none."""
+    try:
+        found = file.stat()
+    except OSError:
+        return 0, 0
+    return found.st_mtime_ns, found.st_size
 
 
 def _read(path: Path) -> Run:
