@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engineroom.runs import Run
-from engineroom.summary import SUMMARIES, each_repeat, paired_ratio, summarise, values, with_spread
+from engineroom.summary import SUMMARIES, paired_ratio, summarise, summary_and_repeats, values, with_spread
 
 MEASURED = st.lists(
     st.tuples(
@@ -70,11 +70,12 @@ def test_repeat_k_is_the_kth_value_of_each_cell_in_turn(
 ) -> None:
     cells = cells_of(measured)
     most = max(map(len, cells.values()), default=0)
-    found = [
-        {(row.series, row.x): row.y for row in each.itertuples()}
-        for each in each_repeat(table_of(measured), "series", "x", y="y")
-    ]
-    assert found == [{place: given[k % len(given)] for place, given in cells.items()} for k in range(most)]
+    for how, statistic in (("median", statistics.median), ("min", min), ("max", max)):
+        summary, *found = summary_and_repeats(table_of(measured), "series", "x", y="y", how=how)
+        assert summary == {place: statistic(given) for place, given in cells.items()}
+        assert found == [
+            {place: given[k % len(given)] for place, given in cells.items()} for k in range(most)
+        ]
 
 
 @pytest.mark.parametrize("seed", range(20))

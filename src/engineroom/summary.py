@@ -7,7 +7,8 @@ and the number of repeats of each cell.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import statistics
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,10 +18,10 @@ __all__ = [
     "SPREAD",
     "SUMMARIES",
     "Interval",
-    "each_repeat",
     "how_of",
     "paired_ratio",
     "summarise",
+    "summary_and_repeats",
     "values",
     "with_spread",
 ]
@@ -28,6 +29,7 @@ __all__ = [
 # What a run says, and the column of a summary that then counts.
 SUMMARIES: dict[str, str] = {"median": "median", "min": "least", "max": "most"}
 SPREAD = ("median", "least", "most", "repeats")
+_STATISTICS: dict[str, Callable[[list[float]], float]] = {"median": statistics.median, "min": min, "max": max}
 
 
 def summarise(
@@ -86,14 +88,22 @@ def paired_ratio(
     return Interval(float(np.median(ratios)), float(low), float(high))
 
 
-def each_repeat(table: pd.DataFrame, *by: str, y: str) -> list[pd.DataFrame]:
-    """The cells as repeat 0 alone gives them, then repeat 1, and so on; a cell of fewer repeats gives its own in turn."""
-    known = table.dropna(subset=[y]).sort_values("repeat", kind="stable")
-    cells = [(place, mine[y].to_numpy()) for place, mine in known.groupby(list(by), sort=False)]
-    most = max((len(mine) for _, mine in cells), default=0)
+def summary_and_repeats(
+    table: pd.DataFrame, *by: str, y: str, how: str
+) -> list[dict[tuple[Any, ...], float]]:
+    """The cells by place: what counts, as of `summarise`, then what repeat 0 alone gives, repeat 1, and so on.
+
+    A cell of fewer repeats gives its own in turn. In plain Python: the ledger asks for hundreds of small tables, and each of pandas' groups
+    costs more than all of their rows.
+    """
+    known = table.dropna(subset=[*by, y]).sort_values("repeat", kind="stable")
+    cells: dict[tuple[Any, ...], list[float]] = {}
+    for *place, value in zip(*(known[name].tolist() for name in (*by, y)), strict=True):
+        cells.setdefault(tuple(place), []).append(float(value))
+    most = max(map(len, cells.values()), default=0)
     return [
-        pd.DataFrame([(*place, mine[k % len(mine)]) for place, mine in cells], columns=[*by, y])
-        for k in range(most)
+        {place: _STATISTICS[how](values) for place, values in cells.items()},
+        *({place: values[k % len(values)] for place, values in cells.items()} for k in range(most)),
     ]
 
 

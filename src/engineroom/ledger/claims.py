@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
@@ -72,18 +74,18 @@ class Figure:
         if table.empty:
             return {}
         x, y = published.columns(self.id)
-        return to_rows(self, table, x=x, y=y)
+        cells = zip(zip(table["series"], table[x], strict=True), table[y], strict=True)
+        return to_rows(self, dict(cells))
 
 
 def to_rows(
-    figure: Figure, table: pd.DataFrame, *, x: str, y: str
+    figure: Figure, cells: Mapping[tuple[Any, ...], float]
 ) -> dict[str, dict[expressions.Key, float]]:
-    """A table of one row per series and x as `{series: {x: value}}`, x typed as the figure says; rows without a value dropped."""
+    """The values by series and x as `{series: {x: value}}`, x typed as the figure says; cells without a value dropped."""
     rows: dict[str, dict[expressions.Key, float]] = {}
-    for each_series, each_x, value in zip(table["series"], table[x], table[y], strict=True):
-        if pd.isna(value):
-            continue
-        rows.setdefault(str(each_series), {})[to_key(figure, each_x)] = float(value)
+    for (series, x), value in cells.items():
+        if not pd.isna(value):
+            rows.setdefault(str(series), {})[to_key(figure, x)] = float(value)
     return rows
 
 

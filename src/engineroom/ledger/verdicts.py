@@ -39,7 +39,7 @@ from engineroom import side_by_side
 from engineroom.ledger import expressions, resampling
 from engineroom.ledger.claims import Effect, Figure, Shape, figure, to_key, to_rows
 from engineroom.runs import Run
-from engineroom.summary import each_repeat, summarise
+from engineroom.summary import summary_and_repeats
 
 __all__ = ["TOKENS", "Claim", "Judgement", "judge", "stability"]
 
@@ -295,8 +295,7 @@ def _rows(subject: Figure, run: Run) -> tuple[expressions.Rows, list[expressions
     if x is None:
         return {}, []
     table = side_by_side.measured(run, "series", x, y=y)
-    cells = summarise(table, "series", x, y=y, how=run.summary)
-    return (
-        to_rows(subject, cells, x=x, y=y),
-        [to_rows(subject, each, x=x, y=y) for each in each_repeat(table, "series", x, y=y)],
-    )
+    each: list[expressions.Rows] = [
+        to_rows(subject, cells) for cells in summary_and_repeats(table, "series", x, y=y, how=run.summary)
+    ]
+    return each[0], each[1:]
