@@ -24,13 +24,10 @@ from engineroom.ledger import sensitivity
 from engineroom.machine import validation
 from engineroom.servers.catalogue import release
 
-# Of live servers, not recorded yet: their pages show them once a quiet machine has.
-AWAITED = {"own-engine-live-binlog", "own-redo-writer-threads", "own-whatif"}
 IDS = sorted(
-    figure
+    path.stem.replace("_", "-")
     for path in Path(figures.__path__[0]).glob("*/*.py")
     if path.stem.startswith(("fig_", "own_", "num_", "tab_"))
-    and ((figure := path.stem.replace("_", "-")) not in AWAITED or runs.latest(figure, "live"))
 )
 
 

@@ -22,9 +22,12 @@ import types
 import typing
 from collections.abc import Callable, Collection, Iterator, Mapping
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-__all__ = ["Facts", "Range", "Text", "fact", "glue", "names", "of", "shown_by_cells", "span"]
+if TYPE_CHECKING:
+    from engineroom.runs import Run
+
+__all__ = ["Facts", "Range", "Text", "came_out", "fact", "glue", "names", "of", "shown_by_cells", "span"]
 
 Shown = str | Callable[[Any], str]
 
@@ -107,6 +110,13 @@ def of(page: str) -> Any:
     found: Facts = importlib.import_module(f"{__name__}.{page}").facts()
     glue(found)
     return found
+
+
+def came_out(run: Run, claims: Mapping[str, Callable[[Run], bool]]) -> str:
+    """How many expectations a run has as they were written down, and whether it decides any."""
+    held = sum(holds(run) for holds in claims.values())
+    doubt = ", in a run that was not quiet enough to decide any" if run.why_busy else ""
+    return f"Of {len(claims)} expectations that we had written down, {held} came out{doubt}."
 
 
 def glue(facts: Facts) -> None:

@@ -11,10 +11,10 @@ import pandas as pd
 
 from engineroom.experiments.engine import binlog, binlog_beside, pool, purge, whatif_beside
 from engineroom.experiments.engine.beside_servers import factors
-from engineroom.facts import Facts, fact
+from engineroom.facts import Facts, came_out, fact
 from engineroom.figures.drawing import origin_of
 from engineroom.figures.table import Table
-from engineroom.runs import Run, latest, newest, recorded
+from engineroom.runs import Run, newest, recorded
 
 __all__ = [
     "BinaryLog",
@@ -464,17 +464,14 @@ class BinaryLogBeside(Facts):
     told: str = fact()
 
     @classmethod
-    def of(cls, run: Run | None) -> BinaryLogBeside:
-        if run is None:
-            return cls(told="No server has been run beside this figure yet.")
+    def of(cls, run: Run) -> BinaryLogBeside:
         off = (binlog_beside.ratios(run) - 1).abs() * 100
         farthest = off.reset_index().iloc[int(off["tps"].to_numpy().argmax())]
-        held = sum(holds(run) for holds in binlog_beside.CLAIMS.values())
         return cls(
             told=f"Beside live servers with a binary log, on two processors and a disk whose fsync takes {run.provenance['fsync_us'] / 1000:g} ms, throughput is off by "
             f"{off['tps'].median():.0f} % in the median and {off['tps'].max():.0f} % at most, on {farthest['server']} with {farthest['clients']} clients; we aimed at 15 % "
             f"and 30 %. Fsyncs per transaction are off by {off['redo_fsyncs'].max():.0f} % at most for the redo log and {off['binlog_fsyncs'].max():.0f} % for the binary "
-            f"log; we aimed at 20 %. Of {len(binlog_beside.CLAIMS)} expectations {held} came out."
+            f"log; we aimed at 20 %. {came_out(run, binlog_beside.CLAIMS)}"
         )
 
 
@@ -485,17 +482,14 @@ class WhatIf(Facts):
     told: str = fact()
 
     @classmethod
-    def of(cls, run: Run | None) -> WhatIf:
-        if run is None:
-            return cls(told="It has not been run beside live servers yet.")
+    def of(cls, run: Run) -> WhatIf:
         of = whatif_beside.compared(run)
         off = (of["ratio"] - 1).abs() * 100
         farthest = of.reset_index().iloc[int(off.to_numpy().argmax())]
-        held = sum(holds(run) for holds in whatif_beside.CLAIMS.values())
         return cls(
             told=f"On {len(set(run.table['load']))} loads of our own, run on two processors beside the prediction, throughput is off by {off.median():.0f} % in the median and "
             f'{off.max():.0f} % at most, on {farthest["server"]} with {farthest["clients"]} clients of "{farthest["load"]}". The range has {int(of["is_in_range"].sum())} of {len(of)} measured '
-            f"throughputs. Of {len(whatif_beside.CLAIMS)} expectations {held} came out."
+            f"throughputs. {came_out(run, whatif_beside.CLAIMS)}"
         )
 
 
@@ -529,8 +523,8 @@ def facts() -> EngineFacts:
         binlog=BinaryLog.of(newest("own-engine-binlog", "sim")),
         pool=BufferPool.of(newest("own-engine-pool", "sim")),
         purge=Purge.of(newest("own-engine-purge", "sim")),
-        binlog_beside=BinaryLogBeside.of(latest("own-engine-live-binlog", "live")),
-        whatif=WhatIf.of(latest("own-whatif", "live")),
+        binlog_beside=BinaryLogBeside.of(newest("own-engine-live-binlog", "live")),
+        whatif=WhatIf.of(newest("own-whatif", "live")),
         beside=Beside.of(newest("own-engine-live", "live")),
         held_out=Beside.of(recorded("own-engine-held-out", "live")[0]),
         held_out_again=Beside.of(recorded("own-engine-held-out", "live")[1]),

@@ -108,7 +108,7 @@ def draw(
 
 
 def origin_of(run: Run) -> str:
-    """Say whether the rows were measured just now or are a recording, of which servers, when and where."""
+    """Say whether the rows were measured just now or are a recording, of which servers, when and where, and why it decides nothing."""
     about = run.provenance
     # Of servers that ran more than once, under names of their series, the version is said once.
     versions = dict.fromkeys(name.split(",")[0] for name in about.get("servers", {}))
@@ -116,7 +116,8 @@ def origin_of(run: Run) -> str:
     what = servers or ("our C++ kernels" if run.method == "kernel" else run.method)
     where = f"{about.get('cores', '?')} cores, {about.get('cpu') or 'unknown CPU'}"
     if run.origin == "recorded":
-        return f"Recorded run {run.n}: {what}; {(run.recorded_at or '')[:10]}; {where}."
+        doubt = f" It decides no verdict: {run.why_busy}." if run.why_busy else ""
+        return f"Recorded run {run.n}: {what}; {(run.recorded_at or '')[:10]}; {where}.{doubt}"
     return f"Measured live while this page was made: {what}; {str(about.get('date', ''))[:10]}; {where}."
 
 

@@ -30,6 +30,6 @@ def words(table: Rows) -> Words:
     of = _said.values(table)
     return Words(
         alt=_said.alt(table, more="A panel per load."),
-        caption=f"`engineroom whatif` beside live servers on two processors: it predicts {of.min():.2f} to {of.max():.2f} times the measured throughput, half of the "
+        caption=f"The what-if beside live servers on two processors: it predicts {of.min():.2f} to {of.max():.2f} times the measured throughput, half of the "
         f"points within {100 * (of - 1).abs().median():.0f} %. The range that it tells has {int(table['is_in_range'].sum())} of {len(table)} measured throughputs.",
     )
