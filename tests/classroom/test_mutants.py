@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import time
 import tomllib
 from collections import Counter
 
@@ -38,6 +40,21 @@ def test_a_test_that_sees_half_of_them_is_told_so():
     seen = Counter(bool(trial.failures(each.code)) for each in mutants.mutants("q1", SOLUTION))
     assert seen[True] >= 3
     assert seen[False] >= 3
+
+
+def test_a_mistake_that_never_ends_is_seen_also_where_each_of_many_cases_is_tried():
+    right = "def down(n):\n    while n > 0:\n        n -= 1\n    return n\n"
+    test = (
+        "def test_inputs(down):\n    from engineroom.classroom import fresh\n"
+        f"    oracle = fresh.Oracle('down', [], {right!r}, {{'one less': {right.replace('return n', 'return n - 1')!r}}})\n"
+        "    fresh.agree(down, oracle, [(n,) for n in range(9)])\n"
+    )
+    question = handouts.Question("q1", (), right, (test,))
+    endless = right.replace("n -= 1", "n += 1").replace("return n", "return n - 1")
+    signal.signal(signal.SIGPROF, mutants._too_long)
+    begun = time.process_time()
+    assert mutants._is_seen(endless, Trial(question), 0.1)
+    assert time.process_time() - begun < 1, "not once for each case"
 
 
 def test_the_table_names_those_that_nobody_sees():
