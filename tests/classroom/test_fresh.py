@@ -112,3 +112,13 @@ def test_an_answer_that_is_wrong_as_a_planted_one_is_named():
     assert caught.value.looks_like == []
     with pytest.raises(ZeroDivisionError):
         fresh.agree(lambda n: n / 0, oracle, [(1,)])
+
+
+def test_what_a_solution_or_a_cell_before_it_prints_does_not_come_to_the_terminal(capsys):
+    before, solution = ("print('a plan')",), "print('loud')\ndef twice(n):\n    print(n)\n    return 2 * n\n"
+    assert fresh.Oracle("twice", before, solution, {}).value.__name__ == "twice"
+    question = handouts.Question(
+        "q1", before, solution, ("def test_two(twice):\n    assert twice(1) == 2\n",)
+    )
+    assert Trial(question).failures(solution) == []
+    assert capsys.readouterr().out == ""

@@ -7,8 +7,10 @@ an answer that fails as a planted one does on every input is recognised.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import functools
+import io
 import random
 import secrets
 from collections import deque
@@ -70,8 +72,11 @@ class Oracle:
 
     def _made(self, code: str) -> Any:
         space: dict[str, Any] = {"__name__": "oracle"}
-        for source in (*self._before, code):
-            exec(compile(source, f"<oracle {self.name}>", "exec"), space)  # noqa: S102
+        with contextlib.redirect_stdout(
+            io.StringIO()
+        ):  # a cell that it stands on may print what students look at
+            for source in (*self._before, code):
+                exec(compile(source, f"<oracle {self.name}>", "exec"), space)  # noqa: S102
         return space[self.name]
 
 

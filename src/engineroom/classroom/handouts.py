@@ -308,7 +308,8 @@ def grade(
             except Exception as raised:  # noqa: BLE001 (whatever an answer raises is what we want to know)
                 error = f"{type(raised).__name__}: {raised}"
         tests = otter.test_files.exception_test.ExceptionTestFile.from_string(sources[question])
-        tests.run(namespace)
+        with contextlib.redirect_stdout(io.StringIO()):
+            tests.run(namespace)
         failed = [result for result in tests.test_case_results if not result.passed]
         outcomes[question] = Outcome(
             question,

@@ -51,7 +51,8 @@ class Trial:
         """The tests that an answer fails, in order. An error of its cell is one, too."""
         space, found = dict(self.before), []
         try:
-            exec(compile(code, f"<{self.question.name}>", "exec"), space)  # noqa: S102
+            with contextlib.redirect_stdout(io.StringIO()):
+                exec(compile(code, f"<{self.question.name}>", "exec"), space)  # noqa: S102
         except Exception as error:  # noqa: BLE001 (whatever an answer raises)
             return [Failure("its cell", f"{type(error).__name__}: {error}", hidden=False)]
         for case in self.cases:
