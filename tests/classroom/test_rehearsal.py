@@ -39,6 +39,11 @@ def test_what_is_written_judges_the_goal_for_a_whole_class_only():
     seen |= costs | {"load": {"load_before": 0.5, "load_after": 2.0}, "machine": {"date": "2026-11-26", "revision": "abc"}}  # fmt: skip
     assert "was not judged" in rehearsal.written(seen | {"students": 1, "notebooks": 1})
     assert "was missed" in rehearsal.written(seen | {"students": 100, "notebooks": 500})
+    assert "1 questions of 500 notebooks took 3.0 minutes" in rehearsal.took(
+        seen | {"students": 100, "notebooks": 500}
+    )
+    for students, notebooks, word in ((1, 1, "was not judged"), (100, 500, "was missed")):
+        assert word in rehearsal.took(seen | {"students": students, "notebooks": notebooks})
     assert "| right | all points | 1 | 1 | 100.0 % |" in rehearsal.written(
         seen | {"students": 1, "notebooks": 1}
     )

@@ -78,6 +78,7 @@ def page() -> Path:
 PARTS: dict[str, Callable[[], str]] = {
     "plan": written,
     "mutants": lambda: mutant_table.written(_titles()),
+    "time": rehearsal.took,
     "rehearsal": rehearsal.written,
 }
 

@@ -20,7 +20,7 @@ from engineroom.classroom.grading import grade as grading
 from engineroom.classroom.grading import variants
 from engineroom.classroom.grading.submissions import bound_names, used_names
 
-__all__ = ["HOSTILE", "Answer", "file", "rehearse", "stand_alone", "summary", "written"]
+__all__ = ["HOSTILE", "Answer", "file", "rehearse", "stand_alone", "summary", "took", "written"]
 
 SECRET = b"a rehearsal has nothing to hide"
 GOAL_MINUTES = 20  # by the clock, on two cores, for 100 students with five notebooks each
@@ -249,12 +249,6 @@ def written(kept: dict[str, Any] | None = None) -> str:
         f"| {row['kind']} | {wants[row['kind']]} | {row['answers']} | {row['as_deserved']} | {_percent(row['mean_share'])} |"
         for row in kept["rows"]
     ]
-    held = "held" if kept["wall_minutes"] < kept["goal_wall_minutes"] else "missed"
-    judged = (
-        f"The goal, less than {kept['goal_wall_minutes']} minutes by the clock, was {held}."
-        if (kept["students"], kept["notebooks"]) == (100, 500)
-        else f"The goal of {kept['goal_wall_minutes']} minutes by the clock is for 100 students and was not judged."
-    )
     named = "".join(
         f"- {each['chapter']} {each['question']}, {each['kind']}: {each['what']}: {_percent(each['share'])}\n"
         for each in kept["misses"][:10]
@@ -263,9 +257,33 @@ def written(kept: dict[str, Any] | None = None) -> str:
         "\n".join(lines)
         + f"\n\n{kept['students']} invented students with {kept['notebooks']} notebooks, {sum(row['answers'] for row in kept['rows'])} answers, graded by "
         f"{kept['jobs']} workers: {kept['cpu_minutes']:.1f} minutes of processor time, {kept['wall_minutes']:.1f} minutes by the clock "
-        f"with a load of {kept['load']['load_before']:g} to {kept['load']['load_after']:g}. {judged} "
+        f"with a load of {kept['load']['load_before']:g} to {kept['load']['load_after']:g}. {_judged(kept)} "
         f"Recorded {kept['machine']['date'][:10]}, revision {kept['machine']['revision']}.\n"
         + (f"\nThese {len(kept['misses'])} had other points:\n\n{named}" if named else "")
+    )
+
+
+def took(kept: dict[str, Any] | None = None) -> str:
+    """The guide's item about how long grading takes, of the recorded rehearsal unless told."""
+    if kept is None:
+        if not file().exists():
+            return "- **Time.** No rehearsal is recorded yet.\n"
+        kept = json.loads(file().read_text(encoding="utf-8"))
+    questions = sum(row["answers"] for row in kept["rows"])
+    return (
+        f"- **Time.** In the recorded rehearsal below, {questions} questions of {kept['notebooks']} notebooks took {kept['cpu_minutes']:.1f} minutes of processor time, "
+        f"{60 * kept['cpu_minutes'] / questions:.1f} s per question, those that an attack holds up included.\n"
+        f"  {_judged(kept)}\n"
+    )
+
+
+def _judged(kept: dict[str, Any]) -> str:
+    """Whether the goal was held: it is one of a whole class only."""
+    goal = f"less than {kept['goal_wall_minutes']} minutes by the clock for 100 students with five notebooks each"
+    if (kept["students"], kept["notebooks"]) != (100, 500):
+        return f"The goal, {goal}, was not judged: this class was smaller."
+    return (
+        f"The goal, {goal}, was {'held' if kept['wall_minutes'] < kept['goal_wall_minutes'] else 'missed'}."
     )
 
 
