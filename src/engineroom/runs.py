@@ -28,7 +28,18 @@ from engineroom.chapters import METHODS
 from engineroom.errors import EngineRoomError
 from engineroom.summary import SUMMARIES, values
 
-__all__ = ["METHODS", "Run", "fill_protocols", "latest", "newest", "package", "recorded", "save", "withdraw"]
+__all__ = [
+    "METHODS",
+    "Run",
+    "fill_protocols",
+    "latest",
+    "newest",
+    "package",
+    "recorded",
+    "save",
+    "state",
+    "withdraw",
+]
 
 T = TypeVar("T")
 
@@ -348,6 +359,16 @@ def _read_once(path: Path) -> Run:
             _kept.pop(path, None)
     tables = {name: table.copy(deep=False) for name, table in run.tables.items()}
     return replace(run, table=run.table.copy(deep=False), tables=tables)
+
+
+def state(figure: str) -> tuple[tuple[Path, tuple[int, int]], ...] | None:
+    """What changes whenever a recording of the figure does, by any method; None while one may still be written."""
+    found = (meta for method in METHODS for _, meta in _found(figure, method))
+    states = tuple(
+        (file, _state(file)) for meta in sorted(found) for file in sorted(meta.parent.glob(f"{meta.stem}.*"))
+    )
+    is_settled = max((written for _, (written, _) in states), default=0) < time.time_ns() - _SETTLED_NS
+    return states if is_settled else None
 
 
 def _state(file: Path) -> tuple[int, int]:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import importlib
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +16,7 @@ from engineroom.ledger import exchange, history, page
 from engineroom.ledger.claims import figures
 from engineroom.ledger.cli import ledger
 from engineroom.ledger.rows import rows
-from engineroom.ledger.verdicts import TOKENS
+from engineroom.ledger.verdicts import TOKENS, Judgement, judge
 from engineroom.runs import Run
 
 KEYS = {
@@ -79,6 +81,29 @@ def test_each_method_has_its_verdict_and_the_newest_run_counts(empty_book: Path)
     assert (found["live"].claims_held, found["live"].claims_total, found["live"].origin) == (4, 4, "recorded")
     runs.withdraw("fig-7-23", "live", 2, reason="test")
     assert next(row.verdict for row in rows() if row.method == "live") == "contradicted"
+
+
+def test_a_figure_is_judged_again_only_when_a_file_of_its_recordings_changes(
+    empty_book: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged, real = [], judge
+
+    def judging(run: Run, **how: bool) -> Judgement:
+        judged.append(run)
+        return real(run, **how)
+
+    monkeypatch.setattr(importlib.import_module("engineroom.ledger.rows"), "judge", judging)
+    runs.save(made_up(hash_s=9.0), chapter="hash_join")
+    runs.save(made_up(hash_s=1.0), chapter="hash_join")
+    for file in (empty_book / "data/recorded/hash_join").iterdir():
+        os.utime(file, (1, 1))
+    first = rows()
+    assert rows() == first
+    assert len(judged) == 1
+    runs.withdraw("fig-7-23", "live", 2, reason="test")
+    (row,) = (row for row in rows() if row.method is not None)
+    assert row.verdict == "contradicted"
+    assert len(judged) == 2
 
 
 def test_json_is_a_list_of_rows_with_the_agreed_keys(empty_book: Path) -> None:  # noqa: ARG001
