@@ -12,6 +12,7 @@ import functools
 import io
 import json
 import re
+import sys
 import tempfile
 import warnings
 import zipfile
@@ -165,9 +166,7 @@ def _say_what_to_install(student: Path) -> None:
 
 def questions(master: Path, *, seed: int = 0) -> list[Question]:
     """The questions of a master, their tests with the oracles in them. Needs no otter."""
-    import jupytext
-
-    return _prepare(jupytext.read(master).cells, master, seed)
+    return _prepare(_jupytext().read(master).cells, master, seed)
 
 
 def _prepare(cells: list[Any], master: Path, seed: int) -> list[Question]:
@@ -261,10 +260,8 @@ def wrong_answers(master: Path) -> list[WrongAnswer]:
 
 @functools.cache
 def _answers(file: Path, _text: str) -> tuple[WrongAnswer, ...]:
-    import jupytext
-
     answers, misconception = [], ""
-    for cell in jupytext.read(file).cells:
+    for cell in _jupytext().read(file).cells:
         if cell.cell_type == "markdown":
             misconception = re.findall(r"^#+ (.+)$", cell.source, re.MULTILINE)[-1]
         else:
@@ -345,7 +342,7 @@ def _tools() -> tuple[Any, Any]:
     """jupytext and otter; only those who make or grade exercises need them."""
     try:
         with _noise_silenced():
-            import jupytext
+            jupytext = _jupytext()
             import otter.assign
             import otter.test_files.exception_test
     except ImportError as error:
@@ -354,6 +351,14 @@ def _tools() -> tuple[Any, Any]:
             remedy="make class, or: pip install -r requirements/test.txt",
         ) from error
     return jupytext, otter
+
+
+def _jupytext() -> Any:
+    """It loads nbformat and that jsonschema, which would build 38 grammars for addresses that no notebook has: seconds of each process."""
+    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+    import jupytext
+
+    return jupytext
 
 
 @contextlib.contextmanager
