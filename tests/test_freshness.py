@@ -179,6 +179,7 @@ print((paths.data() / "published" / "%s").read_text(), "at", time.time_ns())
 """
 SETTINGS = """
 import sys
+sys.modules["rfc3987_syntax"] = None  # takes seconds of each build to load, for addresses that no page has
 sys.path.insert(0, {extensions!r})
 extensions = ["myst_nb", "executed"]
 root_doc = "one"
