@@ -3,14 +3,13 @@ long a reader waits for the chapter's simulated figures."""
 
 from __future__ import annotations
 
-import resource
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from engineroom.bench import Row, Sitting, row
+from engineroom.bench._figures import PROCESSORS, simulated_again
 from engineroom.experiments import redo_log
-from engineroom.simulating.executors import processes
 
 __all__ = ["bench"]
 
@@ -31,7 +30,6 @@ FIGURES: Mapping[str, Callable[..., Any]] = {
     "7-4": redo_log.where_time_goes_sim,
     "7-6": redo_log.flushes_sim,
 }
-PROCESSORS = 2
 FIGURE_S = 30.0
 
 
@@ -155,32 +153,16 @@ def _commit_cost(sitting: Sitting) -> Row:
 
 
 def _figures(sitting: Sitting) -> list[Row]:
-    """Seconds until a simulated figure is there, once: what is simulated is the same each time."""
-    rows = []
-    cpu_s: dict[str, float] = {}
-    for name, simulate in FIGURES.items():
-        start_s, cpu_before_s = time.perf_counter(), _cpu_of_children_s()
-        with processes(PROCESSORS) as executor:
-            simulate(executor=executor)
-        took_s = time.perf_counter() - start_s
-        cpu_s[name] = _cpu_of_children_s() - cpu_before_s
-        rows.append(
-            row(
-                f"figure {name} simulated, three seeds on {PROCESSORS} processors (a quiet machine)",
-                ours=took_s,
-                unit="wall s",
-                ratio=took_s,
-                side="<=",
-                goal=FIGURE_S,
-                condition=sitting.is_quiet,
-            )
+    """Seconds until a simulated figure is there."""
+    return [
+        row(
+            f"figure {name} simulated, three seeds on {PROCESSORS} processors (a quiet machine)",
+            ours=took.wall_s,
+            unit="wall s",
+            ratio=took.wall_s,
+            side="<=",
+            goal=FIGURE_S,
+            condition=sitting.is_quiet,
         )
-        sitting.bar.update()
-    sitting.notes["simulated figures, CPU s"] = cpu_s
-    return rows
-
-
-def _cpu_of_children_s() -> float:
-    """Of processes that have ended."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+        for name, took in simulated_again(sitting, FIGURES).items()
+    ]
