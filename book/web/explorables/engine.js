@@ -21,13 +21,16 @@ const SUM = Object.values(DEMANDS).reduce((sum, [n, ns]) => ({ n: sum.n + n, ns:
 // CPUs -> sockets, cores of each, CPUs of a core: parts of the server of 176.
 const MACHINES = { 2: [1, 2, 1], 8: [1, 8, 1], 22: [1, 22, 1], 44: [1, 22, 2], 88: [2, 22, 2], 176: [4, 22, 2] };
 
-// Which latches, events and files belong to which queue. What the log's own threads and the timeout's wait for is nobody's time.
+// Which latches, events and files belong to which queue. What threads of the server wait for, those of the log, of the timeout and of the
+// page cleaners, is nobody's time.
 const QUEUES = [
   { name: "transaction system", of: /^trx_/ },
   { name: "lock system's latches", of: /^lock_(mutex|sys_)/ },
   { name: "rows that others locked", of: /^lock_wait_event$/ },
   { name: "redo log's latches", of: /^(log_(sys|flush_order|recent|reservation|no_flush)|flush_list)/ },
-  { name: "flush at commit", of: /^(log_flush_events?|log_write_events|log_old_flush_event|redo)/ },
+  { name: "redo log's flush at commit", of: /^(log_flush_events?|log_write_events|log_old_flush_event|redo)/ },
+  { name: "binary log's stages and sync", of: /^(prepare_commit_mutex|LOCK_|COND_done|binlog)/ },
+  { name: "buffer pool's latches and disk", of: /^(buf_(pool|block)|hash_table_locks|innodb_data_file)/ },
 ];
 const REST = "computing, away, CPU queue";
 const TRX = {
@@ -38,6 +41,21 @@ const TRX = {
   "8.0, sharded": "256 shards (8.0.26 and later)",
 };
 const LOCKS = { "5.7": "one mutex, as in 5.7", "9.7": "sharded, as in 9.7" };
+const BINLOGS = {
+  off: "off",
+  "5.5": "as in 5.5: one commit at a time",
+  "5.6": "as in 5.6: in groups",
+  "5.7.6": "as in 5.7.6: one redo flush per group",
+};
+// What is said of it, the percent of the table's pages that have room (a tenth more than all, since its parts fill unevenly), and its latches.
+const POOLS = {
+  none: ["no part of it: all pages are there", 0, "8.0"],
+  all: ["holds all pages", 110, "8.0"],
+  half: ["holds half of the pages", 50, "8.0"],
+  quarter: ["holds a quarter of the pages", 25, "8.0"],
+  tenth: ["holds a tenth of the pages", 10, "8.0"],
+  "tenth, one mutex": ["holds a tenth, one mutex as in 5.7", 10, "5.7"],
+};
 const SKEWS = { uniform: "all rows alike", special: "SysBench's special", pareto: "Pareto, 80 % in a fifth" };
 
 const names = (kernel, address) => {
@@ -45,6 +63,10 @@ const names = (kernel, address) => {
   return new TextDecoder().decode(text.subarray(0, text.indexOf(0))).trimEnd().split("\n");
 };
 const time = (us) => (us < 995 ? `${us.toFixed(us < 9.95 ? 1 : 0)} us` : `${(us / 1000).toFixed(us < 99500 ? 1 : 0)} ms`);
+// A window in which fewer ended than it should have was cut short, so that the page answers.
+const rate = (seen) => (seen.transactions === 0 ? "below " : "") + count(seen.per_s);
+const short = ({ is_short, transactions }) =>
+  is_short ? ` Only ${count(transactions)} ${transactions === 1 ? "transaction" : "transactions"} ended before the run was cut off: take this for an order of size.` : "";
 const percent = (share) => `${Math.round(100 * share)} %`;
 
 function tell(kernel) {
@@ -61,20 +83,32 @@ export default {
     { name: "locks", label: "Lock system", values: Object.keys(LOCKS), start: "5.7", format: (name) => LOCKS[name] },
     { name: "trx", label: "Transaction system", values: Object.keys(TRX), start: "5.7", format: (name) => TRX[name] },
     { name: "redo", label: "Redo log", values: ["5.6", "5.7", "8.0"], start: "5.7", format: (name) => `as in ${name}` },
+    { name: "binlog", label: "Binary log", values: Object.keys(BINLOGS), start: "off", format: (name) => BINLOGS[name] },
+    { name: "pool", label: "Buffer pool", values: Object.keys(POOLS), start: "none", format: (name) => POOLS[name][0] },
     { name: "cpus", label: "CPUs", values: Object.keys(MACHINES).map(Number), start: 176, format: (n) => `${n} in ${MACHINES[n][0]} ${MACHINES[n][0] === 1 ? "socket" : "sockets"}` },
     { name: "clients", label: "Clients", values: [1, 4, 16, 64, 128, 192, 256], start: 128, format: (n) => count(n) },
     { name: "skew", label: "Rows", values: Object.keys(SKEWS), start: "uniform", format: (name) => SKEWS[name] },
   ],
 
+  presets: [
+    { label: "New latches, old log", values: { locks: "9.7", trx: "8.0, sharded" } },
+    { label: "All parts new", values: { locks: "9.7", trx: "8.0, sharded", redo: "8.0" } },
+    { label: "New, with a binary log", values: { locks: "9.7", trx: "8.0, sharded", redo: "8.0", binlog: "5.7.6" } },
+    { label: "New, with half of the pages", values: { locks: "9.7", trx: "8.0, sharded", redo: "8.0", pool: "half" } },
+  ],
+
   compute(kernel, inputs) {
     tell(kernel);
     const at = (address, name) => names(kernel, address).indexOf(name);
+    const [, percent, latches] = POOLS[inputs.pool];
     const address = kernel.run(
       at(kernel.redo_designs(), inputs.redo), at(kernel.lock_designs(), inputs.locks), at(kernel.trx_latches(), inputs.trx),
-      ...MACHINES[inputs.cpus], inputs.clients, at(kernel.distributions(), inputs.skew));
+      ...MACHINES[inputs.cpus], inputs.clients, at(kernel.distributions(), inputs.skew), at(kernel.binlogs(), inputs.binlog),
+      percent, at(kernel.pool_latches(), latches));
     const lines = names(kernel, address).map((line) => line.split("\t"));
     const waits = lines.filter(([kind]) => kind === "wait").map(([, name, n, ns]) => ({ name, count: Number(n), total_ns: Number(ns) }));
     const seen = Object.fromEntries(lines.filter(([kind]) => kind !== "wait").map(([name, value]) => [name, name === "hash" ? value : Number(value)]));
+    // Of a window in which none ended it is known that there are fewer than one of them in it.
     const n = Math.max(1, seen.transactions);
     const client_us = (inputs.clients * seen.window_ns) / 1000 / n;
     const queues = QUEUES.map(({ name, of }) => {
@@ -87,7 +121,7 @@ export default {
     const alone_ns = SUM.ns + SUM.n * AWAY_NS;
     return {
       inputs, ...seen, waits, queues, rest, client_us,
-      per_s: (seen.transactions * 1e9) / seen.window_ns,
+      per_s: (n * 1e9) / seen.window_ns,
       most_per_s: Math.min((inputs.clients * 1e9) / alone_ns, (inputs.cpus * 1e9) / SUM.ns),
       longest: queues.reduce((most, queue) => (queue.us > most.us ? queue : most)),
     };
@@ -95,33 +129,36 @@ export default {
 
   question: {
     draw: (pick) => ({
-      locks: pick(Object.keys(LOCKS)), trx: pick(Object.keys(TRX)), redo: pick(["5.6", "5.7", "8.0"]), cpus: pick([8, 44, 176]),
-      clients: pick([1, 16, 64, 128, 256]), skew: pick(Object.keys(SKEWS)),
+      locks: pick(Object.keys(LOCKS)), trx: pick(Object.keys(TRX)), redo: pick(["5.6", "5.7", "8.0"]), binlog: pick(["off", "off", "5.5", "5.7.6"]),
+      pool: pick(["none", "none", "half", "tenth"]), cpus: pick([8, 44, 176]), clients: pick([1, 16, 64, 128, 256]), skew: pick(Object.keys(SKEWS)),
     }),
-    ask: ({ inputs }) => `Lock system: ${LOCKS[inputs.locks]}. Transaction system: ${TRX[inputs.trx]}. Redo log: as in ${inputs.redo}. ${count(inputs.clients)} ` +
-      `${inputs.clients === 1 ? "client" : "clients"} on ${inputs.cpus} CPUs, ${SKEWS[inputs.skew]}. For what does a transaction wait most?`,
+    ask: ({ inputs }) => `Lock system: ${LOCKS[inputs.locks]}. Transaction system: ${TRX[inputs.trx]}. Redo log: as in ${inputs.redo}. ` +
+      `Binary log: ${BINLOGS[inputs.binlog]}. Buffer pool: ${POOLS[inputs.pool][0]}. ${count(inputs.clients)} ${inputs.clients === 1 ? "client" : "clients"} on ${inputs.cpus} CPUs, ${SKEWS[inputs.skew]}. For what does a transaction wait most?`,
     choices: () => [...QUEUES.map(({ name }) => name), "nothing"],
     right: ({ longest }) => (longest.us > 0 ? longest.name : "nothing"),
   },
 
   results(seen) {
     return [
-      ["Transactions per second", count(seen.per_s)],
+      ["Transactions per second", rate(seen)],
       ["Without any queue at most", count(seen.most_per_s)],
       ["A transaction takes", time(seen.client_us)],
       ["Most of the waiting", seen.longest.us > 0 ? seen.longest.name : "none"],
       ["its share of that time", percent(seen.longest.us / seen.client_us)],
       ["Waits for rows, per transaction", (seen.lock_waits / Math.max(1, seen.transactions)).toFixed(2)],
       ["Deadlocks in the window", count(seen.deadlocks)],
+      ["Commits per group", seen.inputs.binlog === "off" ? "no binary log" : (seen.commits / Math.max(1, seen.sync_groups)).toFixed(1)],
+      ["Pages missed, per transaction", seen.inputs.pool === "none" ? "none" : (seen.pool_misses / Math.max(1, seen.transactions)).toFixed(1)],
       ["Window, of virtual time", `${(seen.window_ns / 1e6).toFixed(1)} ms`],
+      ["Transactions in it", count(seen.transactions) + (seen.is_short ? ", too few" : "")],
     ];
   },
 
   sentence(seen) {
     const { inputs, longest } = seen;
-    return `${count(inputs.clients)} ${inputs.clients === 1 ? "client" : "clients"} on ${inputs.cpus} CPUs: ${count(seen.per_s)} transactions per second, ` +
+    return `${count(inputs.clients)} ${inputs.clients === 1 ? "client" : "clients"} on ${inputs.cpus} CPUs: ${rate(seen)} transactions per second, ` +
       `of ${count(seen.most_per_s)} without any queue. ` +
-      (longest.us > 0 ? `The most waiting is for ${longest.of}, ${percent(longest.us / seen.client_us)} of a transaction's time.` : "Nobody waits.");
+      (longest.us > 0 ? `The most waiting is for ${longest.of}, ${percent(longest.us / seen.client_us)} of a transaction's time.` : "Nobody waits.") + short(seen);
   },
 
   picture(seen, width, id) {
@@ -130,8 +167,8 @@ export default {
       { name: REST, us: seen.rest, colour: "#56B4E9" },
     ];
     const rates = [
-      { name: "this engine", value: seen.per_s, colour: "#0072B2" },
-      { name: "without any queue, at most", value: seen.most_per_s, colour: "none" },
+      { name: "this engine", value: seen.per_s, colour: "#0072B2", said: rate(seen) },
+      { name: "without any queue, at most", value: seen.most_per_s, colour: "none", said: count(seen.most_per_s) },
     ];
     const room = Math.max(10, width - 120);
     const parts = [];
@@ -142,8 +179,8 @@ export default {
       parts.push(`<text x="${(6 + Number(w)).toFixed(1)}" y="${y + 29}">${said}</text>`);
     };
     parts.push('<text x="0" y="14" font-weight="700">Transactions per second</text>');
-    const most = Math.max(1, ...rates.map((rate) => rate.value));
-    rates.forEach((rate, i) => row(20 + 38 * i, rate.name, rate.value / most, [rate.colour], count(rate.value)));
+    const most = Math.max(1, ...rates.map(({ value }) => value));
+    rates.forEach(({ name, value, colour, said }, i) => row(20 + 38 * i, name, value / most, [colour], said));
     const top = 116;
     parts.push(`<text x="0" y="${top}" font-weight="700">Time of a transaction</text>`);
     const longest = Math.max(1e-9, ...bars.map((bar) => bar.us));
@@ -152,7 +189,7 @@ export default {
     const height = top + 14 + 38 * bars.length;
     const said = bars.map((bar) => `${bar.name} ${time(bar.us)}`).join(", ");
     return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" ` +
-      `aria-label="Bars. ${count(seen.per_s)} transactions per second of ${count(seen.most_per_s)} without any queue. Of a transaction's time: ${said}." ` +
+      `aria-label="Bars. ${rate(seen)} transactions per second of ${count(seen.most_per_s)} without any queue. Of a transaction's time: ${said}." ` +
       `font-family="system-ui, 'Liberation Sans', sans-serif" font-size="13" fill="currentColor">` +
       `<defs><pattern id="${id}-wait" width="8" height="8" patternUnits="userSpaceOnUse"><path d="M0 8 L8 0" stroke="#000" stroke-opacity="0.45" fill="none"/></pattern></defs>` +
       `${parts.join("")}</svg>`;
