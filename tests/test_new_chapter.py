@@ -194,6 +194,8 @@ def scratch(tmp_path_factory) -> Path:
     new_chapter(root, WORD)
     (root / "_build" / "hook").mkdir(parents=True)
     (root / "_build" / "hook" / "sitecustomize.py").write_text(AWAY)
+    # What jsonschema would build grammars with when it is loaded, which takes seconds: no page has such addresses.
+    (root / "_build" / "hook" / "rfc3987_syntax.py").write_text("raise ImportError\n")
     subprocess.run(["git", "init", "-q", "."], cwd=root, check=True)
     subprocess.run(["git", "add", "-A"], cwd=root, check=True)
     return root
