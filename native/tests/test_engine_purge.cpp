@@ -12,6 +12,7 @@
 #include "engine/clients.hpp"
 #include "engine/purge.hpp"
 #include "machine/sim_machine.hpp"
+#include "read_views/mistakes.hpp"
 #include "transactions/trx_sys.hpp"
 
 namespace engineroom::engine {
@@ -19,6 +20,8 @@ namespace {
 
 using machine::SimConfig;
 using machine::SimMachine;
+using read_views::Broken;
+using read_views::Mistake;
 using transactions::Sound;
 using transactions::TrxNo;
 
@@ -27,16 +30,6 @@ constexpr std::uint64_t kMs = 1'000'000;
 TEST(EnginePurge, DescribesAllOfItsOptions) {
   EXPECT_EQ(tests::described_members<PurgeConfig>(), tests::members<PurgeConfig>());
 }
-
-struct ClonesNewest : Sound {
-  static constexpr bool clones_oldest() { return false; }
-};
-struct OneTooFar : Sound {
-  static constexpr bool is_removable(TrxNo no, TrxNo low_limit_no) { return no <= low_limit_no; }
-};
-struct NumbersLeaveFirst : Sound {
-  static constexpr bool ids_leave_before_numbers() { return false; }
-};
 
 /// Writers that only begin and commit, and readers that look again and again, as long as their view is open, whether purge has removed
 /// an undo log that it needs: by the view's limit, or of a transaction that it does not show.
@@ -148,19 +141,19 @@ TEST_P(EveryVersion, NothingThatAnOpenViewNeedsIsRemovedAndInTheEndAllIs) {
   }
 }
 
-template <typename Rules>
-bool is_seen(transactions::Latches version) {
+bool is_seen(transactions::Latches version, Mistake mistake) {
+  Broken::mistake = mistake;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
-    Sessions<Rules> sessions(version, seed, kSmall);
+    Sessions<Broken> sessions(version, seed, kSmall);
     sessions.run();
     if (sessions.missing > 0) return true;
   }
   return false;
 }
 TEST_P(EveryVersion, MistakesAreSeen) {
-  EXPECT_TRUE(is_seen<ClonesNewest>(GetParam()));
-  EXPECT_TRUE(is_seen<OneTooFar>(GetParam()));
-  EXPECT_TRUE(is_seen<NumbersLeaveFirst>(GetParam()));
+  EXPECT_TRUE(is_seen(GetParam(), Mistake::purge_clones_newest));
+  EXPECT_TRUE(is_seen(GetParam(), Mistake::purge_one_too_far));
+  EXPECT_TRUE(is_seen(GetParam(), Mistake::numbers_leave_first));
 }
 
 Demands demands_for(LoadKind kind) {

@@ -112,13 +112,13 @@ class TrxSys {
     } else {
       views_.unlink(trx.view);
     }
-    if constexpr (Rules::counter_is_read_under_mutex()) counter = co_await m.load(counter_);
+    if (Rules::counter_is_read_under_mutex()) counter = co_await m.load(counter_);
     co_await prepare(m, *trx.view, trx.id, counter);
     views_.link_newest(trx.view);
     co_await m.store(trx.view->closed, 0);
     m.charge(config_.list_ns);
     co_await mutex_.unlock(m);
-    if constexpr (Rules::number_taken() == NumberTaken::behind_mutex) co_await take_number(m, *trx.view);
+    if (Rules::number_taken() == NumberTaken::behind_mutex) co_await take_number(m, *trx.view);
     ++counters_.views_made;
   }
   /// At the end of a statement at READ COMMITTED: the view leaves the list.
@@ -165,10 +165,10 @@ class TrxSys {
   Task<> commit(M& m, Trx<M>& trx, Changes&& changes = {}) {
     co_await give_number(m, trx);
     co_await changes.to_history(m, trx.no);
-    if constexpr (!Rules::ids_leave_before_numbers()) co_await leave_numbers(m, trx);
+    if (!Rules::ids_leave_before_numbers()) co_await leave_numbers(m, trx);
     co_await leave(m, trx, [&] { changes.became_visible(++commits_); });
     if (config_.latches == Latches::sharded) co_await leave_shard(m, trx);
-    if constexpr (Rules::ids_leave_before_numbers()) co_await leave_numbers(m, trx);
+    if (Rules::ids_leave_before_numbers()) co_await leave_numbers(m, trx);
     if (trx.is_prepared && is_old()) {
       co_await lock(m);  // the count of prepared transactions, once more
       co_await mutex_.unlock(m);
@@ -200,7 +200,7 @@ class TrxSys {
     std::uint64_t walked = 0;
     co_await lock(m);
     View<M>* oldest = views_.newest();
-    if constexpr (Rules::clones_oldest()) oldest = co_await views_.oldest_open(m, walked);
+    if (Rules::clones_oldest()) oldest = co_await views_.oldest_open(m, walked);
     m.charge(walked * config_.walk_ns);
     if (oldest == nullptr) {
       const TrxId counter = co_await m.load(counter_);
@@ -352,7 +352,7 @@ class TrxSys {
   /// Under the mutex. What is copied is one moment's; what `counter` ends is the same moment's if it was read here.
   Task<> prepare(M& m, View<M>& view, TrxId creator, TrxId counter) {
     view.creator_id = creator;
-    if constexpr (Rules::number_taken() == NumberTaken::first) co_await take_number(m, view);
+    if (Rules::number_taken() == NumberTaken::first) co_await take_number(m, view);
     view.low_limit_id = counter;
     view.commits_seen = commits_;
     view.ids.clear();
@@ -371,7 +371,7 @@ class TrxSys {
     }
     m.charge(config_.prepare_ns);
     view.complete();
-    if constexpr (Rules::number_taken() == NumberTaken::last) co_await take_number(m, view);
+    if (Rules::number_taken() == NumberTaken::last) co_await take_number(m, view);
   }
   Task<> take_number(M& m, View<M>& view) {
     if (has_serialisation_mutex()) {
@@ -385,14 +385,14 @@ class TrxSys {
   /// Without the mutex: true when the closed view shows what a new one would.
   Task<bool> reopen(M& m, View<M>& view) {
     if (Rules::reuses_only_empty() && !view.empty()) co_return false;
-    if constexpr (Rules::opens_before_it_looks()) co_await m.store(view.closed, 0);
+    if (Rules::opens_before_it_looks()) co_await m.store(view.closed, 0);
     const TrxId counter = co_await m.load(counter_);
     if (Rules::reuses_only_current() && counter != view.low_limit_id) {
-      if constexpr (Rules::opens_before_it_looks()) co_await m.store(view.closed, 1);
+      if (Rules::opens_before_it_looks()) co_await m.store(view.closed, 1);
       co_return false;
     }
     view.commits_seen = commits_;
-    if constexpr (!Rules::opens_before_it_looks()) co_await m.store(view.closed, 0);
+    if (!Rules::opens_before_it_looks()) co_await m.store(view.closed, 0);
     ++counters_.views_reused;
     co_return true;
   }

@@ -203,25 +203,27 @@ class Clients {
   std::uint64_t clients_left_ = 0;
 };
 
+template <typename Rules>
+CrashReport runs_over(Design design, const crash::Config& config) {
+  const auto run_with = [&]<typename Log>() {
+    return crash::crash_runs<CrashReport>(
+        config, [&](SimMachine& m, Random& random) { return Clients<Log>(m, random, design); });
+  };
+  if (design == Design::log_5_6) return run_with.template operator()<Log56<SimMachine, Rules>>();
+  if (design == Design::log_5_7) return run_with.template operator()<Log57<SimMachine, Rules>>();
+  return run_with.template operator()<Log80<SimMachine, Rules>>();
+}
+
 }  // namespace
 
 CrashReport crash_runs(Design design, Mistake mistake, const crash::Config& config) {
-  CrashReport report;
-  const auto run_with = [&]<typename Log>() {
-    report = crash::crash_runs<CrashReport>(
-        config, [&](SimMachine& m, Random& random) { return Clients<Log>(m, random, design); });
-  };
-  const auto of_5_6 = [&]<typename Rules>() { run_with.template operator()<Log56<SimMachine, Rules>>(); };
-  const auto of_5_7 = [&]<typename Rules>() { run_with.template operator()<Log57<SimMachine, Rules>>(); };
-  const auto of_8_0 = [&]<typename Rules>() { run_with.template operator()<Log80<SimMachine, Rules>>(); };
-  const bool is_possible = design == Design::log_5_6   ? MistakesOf56::plant(mistake, of_5_6)
-                           : design == Design::log_5_7 ? MistakesOf57::plant(mistake, of_5_7)
-                                                       : MistakesOf80::plant(mistake, of_8_0);
-  if (!is_possible) {
+  if (!is_possible(design, mistake)) {
     refuse("the log of " + std::string(names::of(design)) + " cannot make the mistake " +
            std::string(names::of(mistake)) + ": choose another");
   }
-  return report;
+  if (mistake == Mistake::none) return runs_over<Sound>(design, config);
+  Broken::mistake = mistake;
+  return runs_over<Broken>(design, config);
 }
 
 }  // namespace engineroom::redo_log
