@@ -1,7 +1,6 @@
 // engineroom._native.engine: transactions through locks, transaction system, redo log and binary log together, and what they consist of.
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,7 +9,7 @@
 
 #include "arguments.hpp"
 #include "arrays.hpp"
-#include "engine/clients.hpp"
+#include "engine/any_load.hpp"
 #include "engine/load.hpp"
 #include "engine/mix.hpp"
 #include "machine/sim_machine.hpp"
@@ -108,70 +107,6 @@ Window window_of(std::int64_t run_ns, std::int64_t warmup_ns, std::int64_t longe
           .longest_ns = at_least(longest_ns, 0, "longest_ns")};
 }
 
-/// Makes the files of a binary log, of which only the bytes count.
-auto binlogs_of(machine::SimMachine& m) {
-  return [&m] { return std::make_unique<machine::SimMachine::File>(m, "binlog", machine::Bytes::counted); };
-}
-
-template <typename Made>
-py::dict observed_run(machine::SimMachine& m, const machine::SimMachine::File& file, Made& clients,
-                      const Window& window) {
-  py::dict result = run_sessions(
-      m, clients,
-      [&]() -> EngineCounts {
-        const Counts done = clients.engine_counts();
-        const lock_sys::Latched latched = clients.latched();
-        const lock_sys::LockCounts locked = clients.engine().lock_counts();
-        const transactions::TrxSysCounters& ids = clients.engine().trx_sys_counters();
-        const PurgeCounts purge = clients.engine().purge_counts();
-        const BinlogCounts binlog = clients.engine().binlog_counts();
-        const PoolCounts pool = clients.engine().pool_counts();
-        EngineCounts counts = file_counts(file);
-        counts.insert(counts.end(), {{"begun", done.begun},
-                                     {"commits", done.commits},
-                                     {"rolled_back", done.rolled_back},
-                                     {"deadlocks", done.deadlocks},
-                                     {"timeouts", done.timeouts},
-                                     {"changes", done.changes},
-                                     {"undone", done.undone},
-                                     {"lock_waits", done.lock_waits},
-                                     {"lock_wait_ns", done.lock_wait_ns},
-                                     {"false_positives", locked.false_positives},
-                                     {"rounds", locked.rounds},
-                                     {"trx_mutex", ids.mutex},
-                                     {"trx_serialisation", ids.serialisation},
-                                     {"trx_shards", ids.shards},
-                                     {"lock_global", latched.global},
-                                     {"lock_pages", latched.pages},
-                                     {"lock_tables", latched.tables},
-                                     {"purge_committed", purge.committed},
-                                     {"purge_removed", purge.removed},
-                                     {"purge_rows", purge.rows},
-                                     {"purge_batches", purge.batches},
-                                     {"purge_latches", purge.latches},
-                                     {"binlog_fsyncs", binlog.fsyncs},
-                                     {"binlog_writes", binlog.writes},
-                                     {"binlog_bytes", binlog.written_bytes},
-                                     {"flush_groups", binlog.flush_groups},
-                                     {"sync_groups", binlog.sync_groups},
-                                     {"commit_groups", binlog.commit_groups},
-                                     {"pool_gets", pool.gets},
-                                     {"pool_misses", pool.misses},
-                                     {"pool_reads", pool.reads},
-                                     {"pool_writes", pool.writes},
-                                     {"pool_user_writes", pool.user_writes},
-                                     {"pool_evicted", pool.evicted},
-                                     {"pool_made_young", pool.made_young},
-                                     {"pool_free_waits", pool.free_waits}});
-        return counts;
-      },
-      window);
-  result["most_waiting"] = clients.engine().lock_counts().most_waiting;
-  const PurgeCounts purge = clients.engine().purge_counts();
-  result["history_length"] = purge.committed - purge.removed;
-  return result;
-}
-
 py::dict simulate(const py::dict& parameters, const LoadConfig& load, const Demands& demands,
                   const EngineConfig& config, lock_sys::Design lock_design, const py::dict& locks,
                   const transactions::TrxSysConfig& trx_sys, const redo_log::LogConfig& log,
@@ -184,9 +119,8 @@ py::dict simulate(const py::dict& parameters, const LoadConfig& load, const Dema
   machine::SimMachine m(sim_config(parameters, static_cast<std::uint64_t>(seed)));
   m.set_poll(stop_or_tell(progress));
   machine::SimMachine::File file(m, "redo", machine::Bytes::counted);
-  Clients<machine::SimMachine> clients(m, file, parts, load, demands, static_cast<std::uint64_t>(seed),
-                                       binlogs_of(m));
-  return observed_run(m, file, clients, window);
+  const AnyLoad clients = any_load(m, file, parts, load, demands, static_cast<std::uint64_t>(seed));
+  return run_sessions(m, *clients, window);
 }
 
 constexpr const char* kSimulateMixDoc =
@@ -232,9 +166,8 @@ py::dict simulate_mix(const py::dict& parameters, const std::vector<Given>& mix,
   machine::SimMachine m(sim_config(parameters, static_cast<std::uint64_t>(seed)));
   m.set_poll(stop_or_tell(progress));
   machine::SimMachine::File file(m, "redo", machine::Bytes::counted);
-  Clients<machine::SimMachine, Mix> clients(m, file, parts, load, mix_of(mix),
-                                            static_cast<std::uint64_t>(seed), binlogs_of(m));
-  return observed_run(m, file, clients, window);
+  const AnyLoad clients = any_load(m, file, parts, load, mix_of(mix), static_cast<std::uint64_t>(seed));
+  return run_sessions(m, *clients, window);
 }
 
 std::vector<std::string> statements(LoadKind kind) {

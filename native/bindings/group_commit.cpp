@@ -1,15 +1,14 @@
 // engineroom._native.group_commit: commits with a binlog under load, step by step, and their crashes.
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "arguments.hpp"
 #include "arrays.hpp"
+#include "group_commit/any_load.hpp"
 #include "group_commit/crash_runs.hpp"
-#include "group_commit/load.hpp"
-#include "group_commit/recorder.hpp"
 #include "group_commit/recovery.hpp"
+#include "group_commit/trace.hpp"
 #include "options.hpp"
 #include "session_run.hpp"
 #include "sim_binding.hpp"
@@ -38,17 +37,6 @@ redo_log::Design redo_of_design(Design design, std::optional<redo_log::Design> r
   return redo.value_or(usual_redo(design));
 }
 
-template <typename Engine>
-EngineCounts counts_of(const Engine& engine, const SimMachine::File& redo) {
-  const auto binlog = engine.binlog().counted();
-  const StageCounters& stages = engine.counters();
-  return {{"redo_fsyncs", redo.fsyncs()},          {"redo_writes", redo.writes()},
-          {"redo_bytes", redo.written_bytes()},    {"binlog_fsyncs", binlog.fsyncs},
-          {"binlog_writes", binlog.writes},        {"binlog_bytes", binlog.written_bytes},
-          {"flush_groups", stages.flush_groups},   {"sync_groups", stages.sync_groups},
-          {"commit_groups", stages.commit_groups}, {"rotations", stages.rotations}};
-}
-
 py::dict simulate(Design design, std::optional<redo_log::Design> redo, const py::dict& parameters,
                   const LoadConfig& load, const CommitConfig& commit, const LogConfig& log,
                   std::int64_t run_ns, std::int64_t warmup_ns, std::int64_t longest_ns, std::int64_t seed,
@@ -59,15 +47,8 @@ py::dict simulate(Design design, std::optional<redo_log::Design> redo, const py:
   SimMachine m(sim_config(parameters, static_cast<std::uint64_t>(seed)));
   m.set_poll(stop_or_tell(progress));
   SimMachine::File file(m, "redo", machine::Bytes::counted);
-  py::dict result;
-  with_redo<SimMachine>(redo_of_design(design, redo), log, [&]<typename Log>(const LogConfig& of_design) {
-    Load<SimMachine, Log> made(
-        m, design, commit, of_design, file,
-        [&m] { return std::make_unique<SimMachine::File>(m, "binlog", machine::Bytes::counted); }, load);
-    result = run_sessions(
-        m, made.sessions, [&] { return counts_of(made.engine, file); }, window);
-  });
-  return result;
+  const auto made = any_load(m, design, redo_of_design(design, redo), commit, log, file, load);
+  return run_sessions(m, *made, window);
 }
 
 std::string name_of(const Happened& one) {
@@ -76,23 +57,12 @@ std::string name_of(const Happened& one) {
                              : names::of(static_cast<Stage>(one.which)));
 }
 
-py::list trace(Design design, std::optional<redo_log::Design> redo, const py::dict& parameters,
-               const LoadConfig& load, const CommitConfig& commit, std::int64_t run_ns, std::int64_t seed) {
+py::list traced(Design design, std::optional<redo_log::Design> redo, const py::dict& parameters,
+                const LoadConfig& load, const CommitConfig& commit, std::int64_t run_ns, std::int64_t seed) {
   SimMachine m(sim_config(parameters, static_cast<std::uint64_t>(seed)));
-  SimMachine::File file(m, "redo", machine::Bytes::counted);
-  std::vector<Happened> all;
   const std::uint64_t window = at_least(run_ns, 1, "run_ns");
-  using Watch = Recorder<SimMachine>;
-  with_redo<SimMachine>(redo_of_design(design, redo), {}, [&]<typename Log>(const LogConfig& of_design) {
-    Load<SimMachine, Log, Watch> made(
-        m, design, commit, of_design, file,
-        [&m] { return std::make_unique<SimMachine::File>(m, "binlog", machine::Bytes::counted); }, load,
-        Watch(&m, &all));
-    made.sessions.spawn(m);
-    m.run_on(window);
-  });
   py::list rows;
-  for (const Happened& one : all) {
+  for (const Happened& one : trace(m, design, redo_of_design(design, redo), commit, load, window)) {
     rows.append(py::make_tuple(one.ns, std::string(names::of(one.what)), name_of(one), py::cast(one.xids)));
   }
   return rows;
@@ -171,7 +141,7 @@ void bind_group_commit(py::module_& module) {
         py::arg("parameters"), py::arg("load"), py::arg("commit") = py::dict(), py::arg("log") = py::dict(),
         py::arg("run_ns"), py::arg("warmup_ns") = 0, py::arg("longest_ns") = 0, py::arg("seed") = 1,
         py::arg("progress") = py::none());
-  m.def("trace", &trace,
+  m.def("trace", &traced,
         "What the stages do in the first `run_ns`: tuples of ns, happening, its step or stage, and the XIDs "
         "of the "
         "transactions, which count from 1 on.",

@@ -10,8 +10,8 @@
 
 #include "arguments.hpp"
 #include "arrays.hpp"
+#include "lock_sys/any_load.hpp"
 #include "lock_sys/lock_config.hpp"
-#include "lock_sys/lock_load.hpp"
 #include "lock_sys/playground.hpp"
 #include "lock_sys/random_runs.hpp"
 #include "lock_sys/schedulers.hpp"
@@ -155,21 +155,6 @@ py::dict random_report(const LockConfig& config, Mistake mistake, const RandomRu
   return result;
 }
 
-template <template <typename, typename> typename Latches>
-py::dict simulated(SimMachine& m, const LockConfig& locks, const LoadConfig& load, const Window& window) {
-  LockLoad<SimMachine, Latches> made(m, locks, load);
-  return run_sessions(
-      m, made,
-      [&] {
-        const Latched latched = made.latched();
-        return EngineCounts{{"global_latches", latched.global},
-                            {"page_latches", latched.pages},
-                            {"table_latches", latched.tables},
-                            {"waits", made.lock_counts().waits}};
-      },
-      window);
-}
-
 py::dict simulate(Design design, const py::dict& parameters, const LoadConfig& load, const py::dict& locks,
                   std::int64_t run_ns, std::int64_t warmup_ns, std::int64_t longest_ns, std::int64_t seed,
                   const std::optional<py::function>& progress) {
@@ -179,8 +164,7 @@ py::dict simulate(Design design, const py::dict& parameters, const LoadConfig& l
   const LockConfig config = options_from<LockConfig>(locks, config_of(design));
   SimMachine m(sim_config(parameters, static_cast<std::uint64_t>(seed)));
   m.set_poll(stop_or_tell(progress));
-  return config.latching == Latching::one_mutex ? simulated<OneMutex>(m, config, load, window)
-                                                : simulated<Shards>(m, config, load, window);
+  return run_sessions(m, *any_load(m, config, load), window);
 }
 
 void bind_playground(py::module_& m) {

@@ -13,8 +13,7 @@
 #include "machine_binding.hpp"
 #include "options.hpp"
 #include "sim_binding.hpp"
-#include "validation/closed_loop.hpp"
-#include "validation/open_loop.hpp"
+#include "validation/instances.hpp"
 #include "validation/primitives.hpp"
 
 namespace engineroom::bindings {

@@ -5,10 +5,9 @@
 
 #include "arguments.hpp"
 #include "arrays.hpp"
-#include "machine/host_machine.hpp"
 #include "machine_binding.hpp"
 #include "sim_binding.hpp"
-#include "validation/crowd.hpp"
+#include "validation/instances.hpp"
 
 namespace engineroom::bindings {
 

@@ -9,9 +9,9 @@
 #include "arrays.hpp"
 #include "machine/sim_machine.hpp"
 #include "options.hpp"
+#include "read_views/any_load.hpp"
 #include "read_views/histories.hpp"
 #include "read_views/isolation.hpp"
-#include "read_views/load.hpp"
 #include "read_views/statement_cost.hpp"
 #include "session_run.hpp"
 #include "sim_binding.hpp"
@@ -47,27 +47,7 @@ py::dict simulate(const py::dict& parameters, const LoadConfig& load, const TrxS
                       .longest_ns = at_least(longest_ns, 0, "longest_ns")};
   machine::SimMachine m(sim_config(parameters, static_cast<std::uint64_t>(seed)));
   m.set_poll(stop_or_tell(progress));
-  ViewLoad<machine::SimMachine> sessions(m, trx_sys, load);
-  py::dict result = run_sessions(
-      m, sessions,
-      [&]() -> EngineCounts {
-        const auto& counters = sessions.trx_sys().counters();
-        return {{"writes", sessions.writes()},
-                {"response_ns", sessions.response_ns()},
-                {"views_made", counters.views_made},
-                {"views_reused", counters.views_reused},
-                {"views_walked", counters.views_walked},
-                {"clones", counters.clones},
-                {"purged", sessions.purged()},
-                {"mutex", counters.mutex},
-                {"serialisation", counters.serialisation},
-                {"shards", counters.shards}};
-      },
-      window);
-  result["views_in_list"] = sessions.trx_sys().views_in_list();
-  result["views_closed"] = sessions.closed_views(m);
-  result["history_length"] = sessions.history_length();
-  return result;
+  return run_sessions(m, *any_load(m, trx_sys, load), window);
 }
 
 py::dict histories(const HistoriesConfig& config, Latches latches, Views views, Mistake mistake) {

@@ -10,10 +10,11 @@
 #include "arrays.hpp"
 #include "machine/host_machine.hpp"
 #include "options.hpp"
+#include "redo_log/any_load.hpp"
 #include "redo_log/block.hpp"
+#include "redo_log/call_cost.hpp"
 #include "redo_log/commit_cost.hpp"
 #include "redo_log/crash_runs.hpp"
-#include "redo_log/engine.hpp"
 #include "redo_log/fast_log.hpp"
 #include "redo_log/groups.hpp"
 #include "redo_log/recovery.hpp"
@@ -40,24 +41,6 @@ Returns a dict: transactions, mtrs, fsyncs, writes, written_bytes, log_waits, cp
 half_width (of that interval, over the throughput), and what a run is asked anyway.
 Raises ValueError for a bad argument, RuntimeError for a simulation that stalled.)";
 
-/// Runs the load over a log of this design on `m`; `window` as run_sessions takes it.
-template <typename M, typename Window>
-py::dict run_on(M& m, typename M::File& file, Design design, const LoadConfig& load, const LogConfig& log,
-                const Window& window) {
-  py::dict result;
-  with_load(design, m, file, log, load, [&](auto& made) {
-    result = run_sessions(
-        m, made.sessions,
-        [&] {
-          EngineCounts counts = file_counts(file);
-          counts.emplace_back("log_waits", made.engine.log().counters().log_waits.load());
-          return counts;
-        },
-        window);
-  });
-  return result;
-}
-
 py::dict simulate(Design design, const py::dict& parameters, const LoadConfig& load, const LogConfig& log,
                   std::int64_t run_ns, std::int64_t warmup_ns, std::int64_t longest_ns, std::int64_t seed,
                   const std::optional<py::function>& progress) {
@@ -67,7 +50,7 @@ py::dict simulate(Design design, const py::dict& parameters, const LoadConfig& l
   SimMachine m(sim_config(parameters, static_cast<std::uint64_t>(seed)));
   m.set_poll(stop_or_tell(progress));
   SimMachine::File file(m, "redo", machine::Bytes::counted);
-  return run_on(m, file, design, load, log, window);
+  return run_sessions(m, *any_load(design, m, file, log, load), window);
 }
 
 py::dict run_on_host(Design design, const LoadConfig& load, const LogConfig& log, std::int64_t run_ns,
@@ -81,7 +64,7 @@ py::dict run_on_host(Design design, const LoadConfig& load, const LogConfig& log
                  .profile = profile});
   m.set_poll(stop_or_tell(progress));
   HostMachine::File file(m, "redo");
-  return run_on(m, file, design, load, log, window_ns);
+  return run_sessions(m, *any_load(design, m, file, log, load), window_ns);
 }
 
 double seal_ns(std::int64_t blocks) {
@@ -94,42 +77,6 @@ double seal_ns(std::int64_t blocks) {
   }
   return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count() /
          static_cast<double>(n);
-}
-
-double call_ns(std::int64_t appends) {
-  constexpr std::size_t kBytes = 65536;
-  constexpr std::size_t kPiece = 512;
-  constexpr std::uint64_t kInBuffer = 200;  // nobody writes them, so that more would not fit
-  using Clock = std::chrono::steady_clock;
-  const std::uint64_t n = at_least(appends, 1, "appends");
-  const py::gil_scoped_release unlocked;
-  const std::vector<std::byte> group(kBytes, std::byte{1});
-  std::vector<std::byte> plain(kInBuffer * kBytes, std::byte{1});
-  std::chrono::duration<double, std::nano> more{0};
-  std::uint64_t calls = 0;
-  for (std::uint64_t done = 0; done < n;) {
-    const std::uint64_t now = std::min(n - done, kInBuffer);
-    machine::HostMachine m;
-    machine::HostMachine::File file(m, "log");
-    const LogConfig config{.recent_written_slots = 1 << 17, .recent_closed_slots = 1 << 18};
-    Log80<machine::HostMachine> log(m, file, config);
-    const auto append_all = [&]() -> machine::Task<> {
-      for (std::uint64_t i = 0; i < now; ++i) co_await log.append(m, group, false);
-    };
-    const std::uint64_t calls_before = machine::task_internal::calls();
-    const auto start = Clock::now();
-    append_all().result();
-    const auto appended = Clock::now();
-    calls += machine::task_internal::calls() - calls_before;
-    for (std::uint64_t i = 0; i < now; ++i) {
-      for (std::size_t at = 0; at < kBytes; at += kPiece) {
-        m.copy(&plain[i * kBytes + at], &group[at], kPiece);
-      }
-    }
-    more += (appended - start) - (Clock::now() - appended);
-    done += now;
-  }
-  return std::max(0.0, more.count()) / static_cast<double>(calls);
 }
 
 py::dict commit_cost(const CommitWork& work, Design design) {
@@ -221,10 +168,16 @@ void bind_redo_log(py::module_& module) {
   m.def("seal_ns", &seal_ns,
         "Wall nanoseconds that the header and the checksum of one log block take here, over so many blocks.",
         py::kw_only(), py::arg("blocks") = 32768);
-  m.def("call_ns", &call_ns,
-        "What a call of a task takes in 8.0's appends of 64 KiB on a real thread, with what it does to "
-        "shared words, ns: the time of `appends` of them beyond that of their copies, over the calls.",
-        py::kw_only(), py::arg("appends") = 400);
+  m.def(
+      "call_ns",
+      [](std::int64_t appends) {
+        const std::uint64_t n = at_least(appends, 1, "appends");
+        const py::gil_scoped_release unlocked;
+        return call_ns(n);
+      },
+      "What a call of a task takes in 8.0's appends of 64 KiB on a real thread, with what it does to "
+      "shared words, ns: the time of `appends` of them beyond that of their copies, over the calls.",
+      py::kw_only(), py::arg("appends") = 400);
   def_with_options(
       m, "commit_cost", &commit_cost,
       "Commits mini-transactions on real threads without a disk, by the design of 5.7, 8.0 or 8.0 with its "

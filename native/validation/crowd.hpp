@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -213,8 +214,8 @@ Task<> work_under(M& m, Crowd<M>& crowd, Lock& lock, std::uint32_t thread) {
 }
 
 /// Spawns the threads, each on its CPU where the machine places new threads on one after the other, and calls run().
-template <Machine M, typename Run>
-void run_crowd(M& m, Crowd<M>& crowd, const Run& run) {
+template <Machine M>
+void run_crowd(M& m, Crowd<M>& crowd, const std::function<void()>& run) {
   const CrowdConfig& config = crowd.config;
   const auto spawn_all = [&](const auto& body) {
     std::uint32_t cpu = 0;

@@ -44,6 +44,7 @@ class RedoEngine {
   }
 
   Log& log() { return log_; }
+  const Log& log() const { return log_; }
   void spawn_threads(M& m) { log_.spawn_threads(m); }
   Transaction begin(M&, std::uint64_t number) { return {number}; }
   machine::Ready<bool> statement(M&, Transaction&, const sessions::Statement&) { return {true}; }
@@ -171,22 +172,28 @@ struct Load {
   sessions::Sessions<M, RedoEngine<M, Log>> sessions;
 };
 
-/// Calls run(Load<M, the design's log>&) with a log of this design.
+/// Calls run.operator()<Log>(log) with the type and the parameters of this design's log.
 template <Machine M, typename Run>
-void with_load(Design design, M& m, typename M::File& file, LogConfig log, const LoadConfig& load,
-               const Run& run) {
+void with_design(Design design, LogConfig log, const Run& run) {
   log.writer_threads = design == Design::log_8_0;
   if (design == Design::log_5_6) {
     log.write_ahead_bytes = 0;
-    Load<M, Log56<M>> made(m, file, log, load);
-    run(made);
+    run.template operator()<Log56<M>>(log);
   } else if (design == Design::log_5_7) {
-    Load<M, Log57<M>> made(m, file, log, load);
-    run(made);
+    run.template operator()<Log57<M>>(log);
   } else {
-    Load<M, Log80<M>> made(m, file, log, load);
-    run(made);
+    run.template operator()<Log80<M>>(log);
   }
+}
+
+/// Calls run(Load<M, the design's log>&) with a log of this design.
+template <Machine M, typename Run>
+void with_load(Design design, M& m, typename M::File& file, const LogConfig& log, const LoadConfig& load,
+               const Run& run) {
+  with_design<M>(design, log, [&]<typename Log>(const LogConfig& of_design) {
+    Load<M, Log> made(m, file, of_design, load);
+    run(made);
+  });
 }
 
 }  // namespace engineroom::redo_log

@@ -23,7 +23,7 @@ __all__ = ["build", "sources", "switched", "write_copy", "write_mutants"]
 # Parameters and their descriptions, planted mistakes, what judges a crash run and what measures real threads are not mutated.
 _MUTATED = ("native/machine/**/*.[hc]pp", "native/sync/*.[hc]pp", "native/kernels/redo_log/*.[hc]pp")
 _NOT_MUTATED = re.compile(
-    r"/(host_machine\.[hc]pp|parking\.[hc]pp|mistakes\.hpp|crash_runs\.[hc]pp|commit_cost\.[hc]pp|fast_log\.cpp)$"
+    r"/(host_machine\.[hc]pp|parking\.[hc]pp|mistakes\.hpp|crash_runs\.[hc]pp|commit_cost\.[hc]pp|call_cost\.[hc]pp|any_load\.[hc]pp|fast_log\.cpp)$"
 )
 _COPIED = ("common", "machine", "sync", "sessions", "crash", "validation", "kernels/redo_log")
 

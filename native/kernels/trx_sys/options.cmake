@@ -1,0 +1,5 @@
+# Some sessions step by step: what takes long to compile and is not measured.
+if(NOT ENGINEROOM_SANITIZE)
+  set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/latch_steps.cpp
+                              PROPERTIES COMPILE_OPTIONS -O1)
+endif()
