@@ -75,7 +75,7 @@ def test_a_case_is_drawn_answered_and_seen_by_keyboard_alone(page, tmp_path, the
 
 
 @pytest.mark.parametrize("word", ["cats", "engine", "grant_order", "read_views", "trx_sys"])
-def test_a_question_fits_a_phone_and_offends_no_rule_of_accessibility(page, tmp_path, theme, word):
+def test_a_question_fits_a_phone_and_offends_no_rule_of_accessibility(page, tmp_path, theme, word, left_open):
     page.goto(alone(tmp_path, word, theme))
     page.get_by_role("button", name="Draw a case").click()
     page.get_by_role("radio").first.check()
@@ -83,6 +83,7 @@ def test_a_question_fits_a_phone_and_offends_no_rule_of_accessibility(page, tmp_
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
     found = Axe().run(page).response
     assert [each["id"] for each in found["violations"]] == []
+    assert left_open(found) == {}
 
 
 def test_two_explorables_of_a_page_share_no_id_and_every_slider_has_its_own_name(page, tmp_path):
