@@ -66,7 +66,8 @@ PoolConfig pool_of(std::uint64_t rows, std::uint32_t percent, PoolLatches latche
   PoolConfig pool;
   pool.latches = latches;
   pool.lru_scan_depth = 64;
-  pool.pages = pages_of(Table::sbtest, rows).size() * percent / 100 + 2 * pool.instances * pool.lru_scan_depth;
+  pool.pages =
+      pages_of(Table::sbtest, rows).size() * percent / 100 + 2 * pool.instances * pool.lru_scan_depth;
   pool.warm_transactions = 1'000;
   return pool;
 }
@@ -116,9 +117,8 @@ void demand(std::uint32_t of_statement, std::uint32_t computing_ns, std::uint32_
 /// pool_misses; then a line per latch, event or file that was waited for there: "wait", its name, how often, and the sum in ns.
 ENGINEROOM_EXPORT("run")
 const char* run(std::uint32_t redo, std::uint32_t locks, std::uint32_t trx_sys, std::uint32_t sockets,
-                std::uint32_t cores, std::uint32_t threads, std::uint32_t clients,
-                std::uint32_t distribution, std::uint32_t binlog, std::uint32_t pool_percent,
-                std::uint32_t latches_of_pool) {
+                std::uint32_t cores, std::uint32_t threads, std::uint32_t clients, std::uint32_t distribution,
+                std::uint32_t binlog, std::uint32_t pool_percent, std::uint32_t latches_of_pool) {
   Parts parts;
   parts.engine.redo = names::table_of<redo_log::Design>.all[redo].value;
   parts.locks = lock_sys::config_of(names::table_of<lock_sys::Design>.all[locks].value);
