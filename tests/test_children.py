@@ -83,3 +83,12 @@ def test_a_command_that_ends_by_itself_gives_its_output_and_code(capfd: pytest.C
     shown = children.run([sys.executable, "-c", "print('shown')"])
     assert (shown.returncode, shown.stdout, capfd.readouterr().out) == (0, None, "shown\n")
     assert not children._running
+
+
+def test_a_variable_is_as_before_when_its_block_ends(monkeypatch):
+    monkeypatch.delenv("ENGINEROOM_TEST", raising=False)
+    with children.variable("ENGINEROOM_TEST", "outer"):
+        with children.variable("ENGINEROOM_TEST", "inner"):
+            assert os.environ["ENGINEROOM_TEST"] == "inner"
+        assert os.environ["ENGINEROOM_TEST"] == "outer"
+    assert "ENGINEROOM_TEST" not in os.environ

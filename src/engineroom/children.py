@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import FrameType
 
-__all__ = ["end_all", "ending_with_us", "run", "started"]
+__all__ = ["end_all", "ending_with_us", "run", "started", "variable"]
 
 PR_SET_PDEATHSIG = 1
 PATIENCE_S = 10  # for a command to end by itself, so that pytest can say what it did
@@ -90,6 +90,20 @@ def run(
     with started(command, cwd=cwd, is_read=is_read) as child:
         said, _ = child.communicate()
     return subprocess.CompletedProcess(command, child.returncode, said)
+
+
+@contextlib.contextmanager
+def variable(name: str, value: str) -> Iterator[None]:
+    """Whatever is started in this block has the variable in its environment; then it is as before."""
+    before = os.environ.get(name)
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before
 
 
 def _end(child: subprocess.Popen[str], number: signal.Signals) -> None:

@@ -7,6 +7,7 @@ from collections import Counter
 from decimal import Decimal
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from engineroom.classroom import fresh, handouts, plan
@@ -122,3 +123,14 @@ def test_what_a_solution_or_a_cell_before_it_prints_does_not_come_to_the_termina
     )
     assert Trial(question).failures(solution) == []
     assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("given", [12, 12.0, np.int64(12), Fraction(12)])
+def test_a_whole_number_may_be_of_any_kind(given):
+    assert fresh.whole(given) == 12
+
+
+@pytest.mark.parametrize("given", [12.5, np.float64(11.9), "12", None])
+def test_a_part_of_a_number_is_not_cut_off(given):
+    with pytest.raises(AssertionError, match="a whole number, not"):
+        fresh.whole(given)

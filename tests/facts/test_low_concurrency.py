@@ -234,11 +234,11 @@ def test_kernels_are_told_of_one_column_and_one_thread(made):
 @pytest.mark.parametrize(
     ("cold", "verdict"),
     [
-        ((3.0, 4.0), "The cold function saves time here."),
-        ((9.0, 12.0), "The cold function costs time here."),
+        ((3.0, 4.0), "So it saves time here."),
+        ((9.0, 12.0), "So it costs time here."),
         (
             (6.0, 12.0),
-            "Whether the cold function saves time, these nanoseconds do not tell: the bytes are the finding.",
+            "Whether it saves time, these nanoseconds do not tell: the bytes are the finding.",
         ),
     ],
 )

@@ -23,7 +23,7 @@ import numpy as np
 
 from engineroom.classroom.grading.talk import Ended
 
-__all__ = ["Mistaken", "Oracle", "agree", "agree_value", "dice", "reseed", "same"]
+__all__ = ["Mistaken", "Oracle", "agree", "agree_value", "dice", "reseed", "same", "whole"]
 
 Args = tuple[Any, ...]
 _seed: int = secrets.randbits(64)
@@ -200,6 +200,13 @@ def same(got: Any, wanted: Any) -> bool:
             and all(map(same, got, wanted))
         )
     return bool(got == wanted)
+
+
+def whole(value: Any) -> int:
+    """The whole number that an answer gives, of whatever kind. AssertionError for any other."""
+    if not (_is_number(value) and int(value) == value):
+        raise AssertionError(f"a whole number, not {value!r}")
+    return int(value)
 
 
 def _is_number(value: Any) -> bool:

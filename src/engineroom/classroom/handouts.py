@@ -13,7 +13,6 @@ import io
 import json
 import os
 import re
-import sys
 import tempfile
 import warnings
 import zipfile
@@ -23,7 +22,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from engineroom import chapters, paths
+from engineroom import address_grammars, chapters, children, paths
 from engineroom.classroom import fresh, varied
 from engineroom.classroom.grading.submissions import bound_names, used_names
 from engineroom.errors import EngineRoomError
@@ -355,8 +354,7 @@ def _tools() -> tuple[Any, Any]:
 
 
 def _jupytext() -> Any:
-    """It loads nbformat and that jsonschema, which would build 38 grammars for addresses that no notebook has: seconds of each process."""
-    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+    address_grammars.skip()
     import jupytext
 
     return jupytext
@@ -364,18 +362,12 @@ def _jupytext() -> Any:
 
 @contextlib.contextmanager
 def _quick_kernels(folder: Path) -> Iterator[None]:
-    """What otter starts builds no grammars either: a module that cannot be loaded stands before the real one."""
+    """What otter starts builds no grammars either."""
     folder.mkdir()
-    (folder / "rfc3987_syntax.py").write_text("raise ImportError\n")
-    before = os.environ.get("PYTHONPATH")
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(folder), before)))
-    try:
+    address_grammars.skip_in(folder)
+    path = os.pathsep.join(filter(None, (str(folder), os.environ.get("PYTHONPATH"))))
+    with children.variable("PYTHONPATH", path):
         yield
-    finally:
-        if before is None:
-            del os.environ["PYTHONPATH"]
-        else:
-            os.environ["PYTHONPATH"] = before
 
 
 @contextlib.contextmanager

@@ -18,12 +18,13 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import math
-import sys
 import types
 import typing
 from collections.abc import Callable, Collection, Iterator, Mapping
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from engineroom import address_grammars
 
 if TYPE_CHECKING:
     from engineroom.runs import Run
@@ -122,8 +123,7 @@ def came_out(run: Run, claims: Mapping[str, Callable[[Run], bool]]) -> str:
 
 def glue(facts: Facts) -> None:
     """Put every fact under its name for `{glue:text}`."""
-    # nbformat loads jsonschema, which would build 38 grammars for addresses that no notebook has: seconds of every page.
-    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+    address_grammars.skip()
     from myst_nb import glue as put
 
     for name, text in facts.texts().items():

@@ -290,14 +290,15 @@ def cold_said(fatal: Sequence[Run]) -> str:
         f"with {what} {_over_processes(ns[path] / ns['none'])}"
         for path, what in (("inline_stream", "the message in place"), ("cold_call", "the cold function"))
     )
+    pairs = f"In pairs the cold function takes {gain.value:.2f} times ({gain.low:.2f} to {gain.high:.2f}) as long as the message in place."
     verdict = (
-        "The cold function saves time here."
+        "So it saves time here."
         if gain.high < 1
-        else "The cold function costs time here."
+        else "So it costs time here."
         if gain.low > 1
-        else "Whether the cold function saves time, these nanoseconds do not tell: the bytes are the finding."
+        else "Whether it saves time, these nanoseconds do not tell: the bytes are the finding."
     )
-    return f"Over {len(ns)} processes, a field of a row of integers took, beside one without a check, {said}. {verdict}"
+    return f"Over {len(ns)} processes, a field of a row of integers took, beside one without a check, {said}. {pairs} {verdict}"
 
 
 def offsets_said(run: Run) -> str:

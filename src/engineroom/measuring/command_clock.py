@@ -9,7 +9,6 @@ The library costs a command two system calls' time, about half a microsecond.
 from __future__ import annotations
 
 import contextlib
-import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from engineroom import children
 from engineroom.errors import EngineRoomError
 from engineroom.measuring.preload import preloaded
 
@@ -120,16 +120,11 @@ class CommandClock:
 def clocked(folder: Path, name: str) -> Iterator[CommandClock]:
     """The server that is started in this block notes its clients' commands in a file of that name."""
     file = folder / name
-    before = os.environ.get(_FILE)
-    os.environ[_FILE] = str(file)
-    try:
-        with preloaded(SOURCE, what="the clock of single commands"):
-            yield CommandClock(file)
-    finally:
-        if before is None:
-            del os.environ[_FILE]
-        else:
-            os.environ[_FILE] = before
+    with (
+        children.variable(_FILE, str(file)),
+        preloaded(SOURCE, what="the clock of single commands"),
+    ):
+        yield CommandClock(file)
 
 
 def noted(data: bytes) -> npt.NDArray[Any]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from engineroom import children
 from engineroom.errors import EngineRoomError
 
 __all__ = ["preloaded"]
@@ -35,11 +36,5 @@ def preloaded(source: str, *flags: str, what: str) -> Iterator[None]:
                 remedy="report it with this message and the version of your compiler",
             )
         before = os.environ.get("LD_PRELOAD")
-        os.environ["LD_PRELOAD"] = f"{library} {before}" if before else str(library)
-        try:
+        with children.variable("LD_PRELOAD", f"{library} {before}" if before else str(library)):
             yield
-        finally:
-            if before is None:
-                del os.environ["LD_PRELOAD"]
-            else:
-                os.environ["LD_PRELOAD"] = before

@@ -241,7 +241,7 @@ def not_known(demands: Demands) -> list[str]:
     """What the prediction leaves out, as sentences."""
     said = [
         f"All versions are given what statements asked of MySQL {demands.server} with one client: CPU times of others differ.",
-        "The ranges hold what other numbers of the machine would change. Most throughputs of live servers lay outside them.",
+        "The ranges hold what other numbers of the machine would change, not what the model itself has wrong.",
         "The machine's processors compute as fast as the one on which was measured, when that did nothing else.",
         "The buffer pool is warm and never too small: pages that are read from a disk, purge and checkpoints are not in it.",
         "Locks are on the rows that a statement names. Gaps, secondary indexes, foreign keys and metadata locks are not in it.",
