@@ -162,16 +162,6 @@ def test_the_recorded_sitting_of_each_bench_is_whole(name):
     assert (seen_at_once == "no goal").sum() == len(run.table) - len(promised)
 
 
-def test_what_waits_for_its_first_sitting_has_none():
-    recorded = {
-        word
-        for word in bench.NOT_RECORDED_YET
-        if (paths.root() / f"data/recorded/bench/own-bench-{word}.kernel.1.csv").exists()
-    }
-    assert recorded == set(), "take it out of NOT_RECORDED_YET, and show the sitting on its page"
-    assert set(bench.words()) >= bench.NOT_RECORDED_YET
-
-
 def test_the_readme_says_what_is_recorded():
     text = (paths.root() / "README.md").read_text(encoding="utf-8")
     assert text.split(MARKS[0])[1].split(MARKS[1])[0].strip() == _recording.headline(), (

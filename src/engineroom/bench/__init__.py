@@ -105,19 +105,15 @@ class Sitting:
         return self.load_before <= quiet.LOAD_OF_OTHERS
 
 
-# Benches that have been written and have no sitting yet: whoever records the first one takes the word out, and a test says so.
-NOT_RECORDED_YET = frozenset({"engine"})
-
-
 def words() -> list[str]:
     """The chapters that have a bench, by name."""
     return sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_"))
 
 
 def recorded_words() -> list[str]:
-    """Those whose sitting is recorded and shown: a chapter that is being written may have none yet, nor one of `NOT_RECORDED_YET`."""
+    """Those whose sitting is recorded and shown: a chapter that is being written may have none yet."""
     begun = {chapter.word for chapter in chapters.read().chapters if not chapter.is_written}
-    return [word for word in words() if word not in begun | NOT_RECORDED_YET]
+    return [word for word in words() if word not in begun]
 
 
 def run(word: str, load_before: float) -> tuple[list[Row], dict[str, Any]]:
