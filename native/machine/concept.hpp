@@ -137,6 +137,7 @@ concept Machine = requires(M m, typename M::Ref word, typename M::File& file, st
   { m.peek(word) } -> std::same_as<std::uint64_t>;  // at no cost, for set-up and for looking after the run
 
   m.work(n);                         // ns of computing
+  m.work_elsewhere(n);               // ns that another process computes here: a client beside the server
   m.charge(n);                       // ns that the code beside it takes: real threads take them by running it
   m.copy(to, from, std::size_t{0});  // memcpy and its time
   // Reads or writes so many lines from `at` on, one after the other: what their way here takes.

@@ -497,7 +497,9 @@ std::uint64_t HostMachine::random() {
 std::uint64_t HostMachine::cpu_ns() const {
   timespec used{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-  return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(used.tv_nsec);
+  const std::uint64_t ns =
+      static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(used.tv_nsec);
+  return ns - std::min(ns, elsewhere_ns_.load());
 }
 
 Site HostMachine::site(std::string_view name) {

@@ -169,6 +169,10 @@ class HostMachine {
   std::uint64_t peek(Ref ref) const { return ref.word->load(); }
 
   void work(std::uint64_t ns);
+  void work_elsewhere(std::uint64_t ns) {
+    work(ns);
+    elsewhere_ns_ += ns;
+  }
   void charge(std::uint64_t) {}
   void copy(void* to, const void* from, std::size_t bytes) {
     if (bytes > 0) std::memcpy(to, from, bytes);
@@ -255,6 +259,7 @@ class HostMachine {
   std::uint32_t cpus_;
   std::chrono::steady_clock::time_point start_;
   std::atomic<bool> stopping_ = false;
+  std::atomic<std::uint64_t> elsewhere_ns_ = 0;  // computed in the place of other processes
   std::mutex guard_;
   std::vector<std::jthread> threads_;
   std::deque<Parked> parked_;  // one per thread, under the guard

@@ -80,6 +80,9 @@ struct SimConfig {
   Time yield_ps = 300'000;
   Time slice_ps = 3'000'000'000;
   Time wakeup_granularity_ps = 1'000'000'000;
+  // Virtual run time, when positive: of the threads that wait for a CPU the one comes next that has had least of it, who has slept
+  // is not behind those that kept it, and all are to have a turn within this time. 0: they come in the order in which they began to wait.
+  Time latency_ps = 0;
   // Round robin (SCHED_RR), when positive: slices are whole ticks of the clock and end at one, a thread that
   // sleeps keeps the rest of its slice, nobody takes another's place before, and who wakes while all CPUs are
   // busy waits where it ran.
@@ -169,6 +172,9 @@ constexpr auto described(options::Of<SimConfig>) {
                                "how long a thread runs while others wait for its CPU"),
           option<&C::wakeup_granularity_ps>("wakeup_granularity_ps",
                                             "how long it runs before a thread that wakes may take its place"),
+          option<&C::latency_ps>("latency_ps",
+                                 "the time within which all that wait for a CPU are to run, by virtual run "
+                                 "time; 0: first come, first served"),
           option<&C::tick_ps>("tick_ps",
                               "a tick of the clock by which slices end, round robin; 0: the fair scheduler"),
           option<&C::timer_slack_ps>("timer_slack_ps", "how much later a timer goes off than it was set for"),

@@ -326,7 +326,7 @@ bool SimMachine::perform(Thread& t) {
       return perform_sleep(t);
     case Action::yield:
       if (!scheduler_.has_waiting(t.cpu)) return false;
-      scheduler_.preempt(t);
+      scheduler_.preempt(t, true);
       return true;
     case Action::pwrite:
       t.file->write(t.operand, t.bytes);
@@ -471,7 +471,7 @@ std::uint64_t SimMachine::now() {
 }
 
 std::uint64_t SimMachine::cpu_ns() const {
-  return static_cast<std::uint64_t>(std::max<Time>(0, scheduler_.used(now_ps()))) / kPerNs;
+  return static_cast<std::uint64_t>(std::max<Time>(0, scheduler_.used(now_ps()) - elsewhere_ps_)) / kPerNs;
 }
 
 Totals SimMachine::totals() {

@@ -146,6 +146,10 @@ class SimMachine {
   }
 
   void work(std::uint64_t ns) { core_.charge_work(static_cast<Time>(ns) * kPerNs); }
+  void work_elsewhere(std::uint64_t ns) {
+    work(ns);
+    elsewhere_ps_ += static_cast<Time>(ns) * kPerNs;
+  }
   void work_ps(Time ps) { core_.charge_work(ps); }
   void charge(std::uint64_t ns) { work(ns); }
   void copy(void* to, const void* from, std::size_t bytes) {
@@ -231,7 +235,7 @@ class SimMachine {
   std::uint64_t random() {
     return core_.current != nullptr ? core_.current->random.next() : core_.random.next();
   }
-  /// As the system counts it: some of a wake-up is the woken thread's.
+  /// As the system counts it for the server's process: some of a wake-up is the woken thread's.
   std::uint64_t cpu_ns() const;
   std::uint32_t cpus() const { return core_.topology.cpus(); }
   void stop();
@@ -377,6 +381,7 @@ class SimMachine {
   sim::Disk disk_{core_.config};
 
   Time horizon_ = kNever;
+  Time elsewhere_ps_ = 0;             // computed by other processes than the server
   std::uint64_t calls_ = 0;           // of tasks by this thread, that are charged
   std::vector<std::uint32_t> ended_;  // to be used again
   std::uint64_t live_ = 0;

@@ -314,6 +314,193 @@ TEST(Spins, ThatNeedNotLookAgainTakeWhatALoadDoes) {
   EXPECT_GT(took(false), exact(2, 1).other_socket_ps);
 }
 
+constexpr std::uint64_t kMs = 1000 * kUs;
+
+/// Virtual run time, or for a latency of 0 none, with the numbers of Linux 5.19.
+SimConfig fair(std::uint32_t cpus, Time latency_ps) {
+  SimConfig config = exact(1, cpus);
+  config.slice_ps = 3'000'000'000;
+  config.wakeup_granularity_ps = 4'000'000'000;
+  config.latency_ps = latency_ps;
+  config.trace_intervals = 0;
+  return config;
+}
+constexpr Time kLatencyPs = 24'000'000'000;
+
+/// A thread that computes in pieces and sleeps between them; how many pieces it got done.
+struct Piecewise {
+  std::uint64_t work_ns;
+  std::uint64_t sleep_ns = 0;
+  std::uint64_t begins_ns = 0;
+};
+std::vector<std::uint64_t> pieces_in(const SimConfig& config, std::uint64_t ns, std::size_t spinners,
+                                     const std::vector<Piecewise>& threads) {
+  M m(config);
+  M::Word never;
+  std::vector<std::uint64_t> done(threads.size(), 0);
+  for (std::size_t i = 0; i < spinners; ++i) {
+    m.spawn("spinner",
+            [&]() -> Task<> { co_await m.spin_until(never, equals(1), {.rounds = Spin::kForEver}); });
+  }
+  for (std::size_t i = 0; i < threads.size(); ++i) {
+    m.spawn("thread", [&, i]() -> Task<> {
+      if (threads[i].begins_ns > 0) co_await m.sleep(threads[i].begins_ns);
+      M::Word own;
+      while (!m.stopping()) {
+        m.work(threads[i].work_ns);
+        co_await m.add(own, 1);
+        ++done[i];
+        if (threads[i].sleep_ns > 0) co_await m.sleep(threads[i].sleep_ns);
+      }
+    });
+  }
+  m.run_for(ns);
+  return done;
+}
+
+TEST(Shares, ThreadsThatSleepGetTheCpuBeforeThoseThatSpin) {
+  // Each of them wants a tenth of a CPU, less than its share beside as many that spin as there are CPUs.
+  for (const std::uint32_t cpus : {1U, 2U, 4U}) {
+    const std::vector<Piecewise> sleepers(std::size_t{4} * cpus,
+                                          {.work_ns = 100 * kUs, .sleep_ns = 900 * kUs});
+    for (const bool counts : {true, false}) {
+      for (const std::uint64_t pieces :
+           pieces_in(fair(cpus, counts ? kLatencyPs : 0), 1000 * kMs, cpus, sleepers)) {
+        // Of a thousand if nobody else had the CPUs. Others that compute may be in the way, at most all of a CPU's.
+        if (counts) {
+          EXPECT_GE(pieces, 700U) << cpus;
+        } else {
+          EXPECT_LE(pieces, 400U) << cpus;  // a spinning thread keeps its CPU for 3 ms at a time
+        }
+      }
+    }
+  }
+}
+
+TEST(Shares, ThreadsThatComputeGetTheSameWhateverTheirPieces) {
+  const std::vector<Piecewise> threads{
+      {10 * kUs}, {130 * kUs}, {700 * kUs}, {5000 * kUs}, {20 * kUs, 0, 300 * kMs}};
+  const std::vector<std::uint64_t> pieces = pieces_in(fair(1, kLatencyPs), 2300 * kMs, 0, threads);
+  // 300 ms for four, and then for five: one that comes later is not given what it has not asked for.
+  for (std::size_t i = 0; i < threads.size(); ++i) {
+    const double share_ms = (i < 4 ? 75.0 : 0.0) + 400.0;
+    EXPECT_NEAR(static_cast<double>(pieces[i] * threads[i].work_ns) / kMs, share_ms, 24.0) << i;
+  }
+}
+
+TEST(Shares, OneThatHasSleptLongIsNotGivenMoreThanHalfALatency) {
+  M m(fair(1, kLatencyPs));
+  std::uint64_t waited_ns = 0;  // most, between two turns of the thread that was there
+  bool has_slept = false;
+  m.spawn("there", [&]() -> Task<> {
+    M::Word own;
+    std::uint64_t last = m.now();
+    while (!m.stopping()) {
+      m.work(50 * kUs);
+      co_await m.add(own, 1);
+      waited_ns = std::max(waited_ns, m.now() - last);
+      last = m.now();
+    }
+  });
+  m.spawn("sleeper", [&]() -> Task<> {
+    co_await m.sleep(3000 * kMs);
+    has_slept = true;
+    M::Word own;
+    while (!m.stopping()) {
+      m.work(50 * kUs);
+      co_await m.add(own, 1);
+    }
+  });
+  m.run_for(3200 * kMs);
+  EXPECT_TRUE(has_slept);
+  EXPECT_GE(waited_ns, 12 * kMs);             // the sleeper catches up with where it was placed
+  EXPECT_LE(waited_ns, (12 + 12 + 1) * kMs);  // and has one slice then, of two that share a latency
+}
+
+TEST(Shares, EachHasATurnWithinTheLatencyOrTheSlicesOfAll) {
+  for (const std::size_t n : {3U, 8U, 20U}) {
+    M m(fair(1, kLatencyPs));
+    std::uint64_t waited_ns = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      m.spawn("thread", [&]() -> Task<> {
+        M::Word own;
+        std::uint64_t last = m.now();
+        while (!m.stopping()) {
+          m.work(20 * kUs);
+          co_await m.add(own, 1);
+          waited_ns = std::max(waited_ns, m.now() - last);
+          last = m.now();
+        }
+      });
+    }
+    m.run_for(2000 * kMs);
+    const std::uint64_t turns_of_all = std::max<std::uint64_t>(24, 3 * n) * kMs;
+    EXPECT_LE(waited_ns, 2 * turns_of_all) << n;
+    EXPECT_GE(waited_ns, turns_of_all / 4) << n;
+  }
+}
+
+TEST(Shares, WhoYieldsLetsTheNextPassAndIsNotPunished) {
+  const auto turns = [](bool yields) {
+    M m(fair(1, kLatencyPs));
+    std::vector<std::uint64_t> changes(1, 0);
+    std::size_t last = 2;
+    for (std::size_t i = 0; i < 2; ++i) {
+      m.spawn("thread", [&, i]() -> Task<> {
+        M::Word own;
+        while (!m.stopping()) {
+          m.work(100 * kUs);
+          co_await m.add(own, 1);
+          changes[0] += last == i ? 0 : 1;
+          last = i;
+          if (yields) co_await m.yield();
+        }
+      });
+    }
+    m.run_for(100 * kMs);
+    return changes[0];
+  };
+  EXPECT_GE(turns(true), 950U);
+  EXPECT_LE(turns(false), 20U);
+}
+
+TEST(Shares, VirtualRunTimeMakesAnotherRunAndTheSameEachTime) {
+  const auto hash = [](Time latency_ps) {
+    M m(fair(2, latency_ps));
+    M::Word word;
+    for (std::uint64_t i = 0; i < 9; ++i) {
+      m.spawn("thread", [&, i]() -> Task<> {
+        for (int n = 0; n < 30; ++n) {
+          m.work((300 + 700 * i) * kUs);
+          co_await m.add(word, 1);
+          if ((n + i) % 3 == 0) co_await m.sleep(500 * kUs);
+        }
+      });
+    }
+    m.run();
+    return m.trace_hash();
+  };
+  EXPECT_NE(hash(kLatencyPs), hash(0));
+  EXPECT_EQ(hash(kLatencyPs), hash(kLatencyPs));
+}
+
+TEST(Shares, WhatAClientComputesIsNotTheServers) {
+  SimConfig config = exact(1, 2);
+  config.yield_ps = 0;
+  M m(config);
+  m.spawn("session", [&]() -> Task<> {
+    m.work(300 * kUs);
+    co_await m.yield();
+    m.work_elsewhere(500 * kUs);
+    co_await m.yield();
+  });
+  m.run();
+  EXPECT_EQ(m.cpu_ns(), 300 * kUs);
+  std::uint64_t worked_ps = 0;
+  for (CoreTime& core : m.core_times()) worked_ps += core[Purpose::work];
+  EXPECT_EQ(worked_ps, 800 * kUs * 1000);
+}
+
 TEST(Trace, IntervalsOnACpuAreWhatThreadsRanThere) {
   SimConfig config = exact(1, 2);
   config.slice_ps = 100'000'000;

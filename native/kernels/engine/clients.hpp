@@ -185,7 +185,7 @@ class Clients {
     // Session and client take turns, each behind the threads that wait for the processor already. A session that computed on would hold
     // its rows in a crowd for a shorter time than a server's does.
     co_await m.yield();
-    m.work(machine::exponential(m.random(), load_.client_ns));
+    m.work_elsewhere(machine::exponential(m.random(), load_.client_ns));
     co_await m.yield();
   }
   const Demand& demand_of(const Step& step) const {

@@ -57,6 +57,7 @@ class Seat {
   auto cas(Ref ref, std::uint64_t& seen, std::uint64_t value) { return sim.cas(ref, seen, value); }
   std::uint64_t peek(Ref ref) const { return sim.peek(ref); }
   void work(std::uint64_t ns) { sim.work(ns); }
+  void work_elsewhere(std::uint64_t ns) { sim.work_elsewhere(ns); }
   void charge(std::uint64_t ns) { sim.charge(ns); }
   void copy(void* to, const void* from, std::size_t bytes) { sim.copy(to, from, bytes); }
   auto touch(Lines& lines, std::size_t first, std::size_t n, Access access) {

@@ -20,6 +20,7 @@ struct Cpu {
   std::uint32_t io_blocked = 0;  // threads that wait for a disk and ran here last
   Time slice_end = 0;
   Time run_start = 0;
+  Time least_had = 0;       // of the threads here, virtual run time; it never falls
   bool is_awaking = false;  // from idle, until its thread begins
   Time idle_since = 0;
   CoreTime time;

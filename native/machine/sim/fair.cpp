@@ -31,4 +31,28 @@ std::uint32_t Fair::cpu_to_wake_on(const Cpus& cpus, const Thread& t) {
   return cpus[next_cpu_].queued < cpus[before].queued ? next_cpu_ : before;
 }
 
+void Fair::cut_slice(Cpu& cpu, const Thread& came, Time now) const {
+  if (!counts_run_time()) {
+    cpu.slice_end = std::min(cpu.slice_end, std::max(now, cpu.run_start + config_.wakeup_granularity_ps));
+    return;
+  }
+  const bool is_far_behind = had_by_running(cpu, now) - came.had > config_.wakeup_granularity_ps;
+  cpu.slice_end = is_far_behind ? now : std::min(cpu.slice_end, slice_end(cpu, cpu.run_start));
+}
+
+std::int32_t Fair::place_in_queue(const Cpu& cpu, const Thread& t) const {
+  std::int32_t behind = kNone;
+  for (std::int32_t i = cpu.first; i != kNone && core_.thread(i).had <= t.had; i = core_.thread(i).next)
+    behind = i;
+  return behind;
+}
+
+void Fair::renew_least(Cpu& cpu, Time now) const {
+  if (cpu.current == kNone && cpu.first == kNone) return;
+  Time least = kNever;
+  if (cpu.current != kNone) least = had_by_running(cpu, now);
+  if (cpu.first != kNone) least = std::min(least, core_.thread(cpu.first).had);
+  cpu.least_had = std::max(cpu.least_had, least);
+}
+
 }  // namespace engineroom::machine::sim

@@ -24,20 +24,24 @@ void Scheduler::compute_longer(Thread& t, Time ps) {
   }
 }
 
-void Scheduler::preempt(Thread& t) {
+void Scheduler::preempt(Thread& t, bool yields) {
   const std::uint32_t cpu = t.cpu;
-  count_ticks(t);
+  count_run(t);
   core_.seen.keep_interval(t, State::work, t.since, core_.now, static_cast<std::int32_t>(cpu));
   cpus_[cpu].current = kNone;
   t.phase = Phase::runnable;
   t.since = core_.now;
   t.ready_at = core_.now;
+  // Who yields lets the first that waits pass, if that one has not had much more than itself.
+  const std::int32_t passes =
+      yields && counts_run_time() && fair_.may_pass(cpus_[cpu], t) ? take_queued(cpu) : kNone;
   enqueue(t, cpu);
+  if (passes != kNone) return run_on(core_.thread(passes), cpu, 0);
   next_on(cpu);
 }
 
 void Scheduler::leave(Thread& t, Phase phase) {
-  count_ticks(t);
+  count_run(t);
   core_.seen.keep_interval(t, State::work, t.since, core_.now, static_cast<std::int32_t>(t.cpu));
   cpus_[t.cpu].current = kNone;
   t.phase = phase;
@@ -52,6 +56,11 @@ void Scheduler::end_io(const Thread& t) {
 }
 
 void Scheduler::admit(Thread& t, std::uint32_t cpu, bool was_woken) {
+  if (counts_run_time()) {
+    fair_.renew_least(cpus_[cpu], core_.now);
+    if (cpu != t.cpu) fair_.carry(t, cpus_[t.cpu], cpus_[cpu]);
+    fair_.place(t, cpus_[cpu]);
+  }
   if (!is_idle(cpu)) return enqueue(t, cpu);
   const Time late = core_.config.wake.draw(core_.random);
   run_on(t, cpu, late);
@@ -61,18 +70,17 @@ void Scheduler::admit(Thread& t, std::uint32_t cpu, bool was_woken) {
 void Scheduler::enqueue(Thread& t, std::uint32_t cpu_id) {
   Cpu& cpu = cpus_[cpu_id];
   t.cpu = cpu_id;
-  t.next = kNone;
   if (round_robin_.is_on() && cpu.first == kNone) round_robin_.renew_slice(cpu, core_.now);
-  if (cpu.first == kNone) {
-    cpu.first = static_cast<std::int32_t>(t.id);
-    cpus_.with_queue.add(cpu_id);
-  } else {
-    core_.thread(cpu.last).next = static_cast<std::int32_t>(t.id);
-  }
-  cpu.last = static_cast<std::int32_t>(t.id);
-  ++cpu.queued;
+  const bool is_first = cpu.queued++ == 0;
+  std::int32_t behind = is_first ? kNone : cpu.last;
+  if (counts_run_time()) behind = fair_.place_in_queue(cpu, t);
+  if (is_first) cpus_.with_queue.add(cpu_id);
+  if (is_first || behind == cpu.last) cpu.last = static_cast<std::int32_t>(t.id);
+  std::int32_t& next = behind == kNone ? cpu.first : core_.thread(behind).next;
+  t.next = next;
+  next = static_cast<std::int32_t>(t.id);
   if (cpu.current == kNone) return;
-  if (!round_robin_.is_on()) fair_.cut_slice(cpu, core_.now);
+  if (!round_robin_.is_on()) fair_.cut_slice(cpu, t, core_.now);
   const Thread& running = core_.thread(cpu.current);
   if (&running != core_.current && running.segment_end > cpu.slice_end) arm_segment(running);
 }
@@ -99,6 +107,7 @@ void Scheduler::next_on(std::uint32_t cpu) {
     if (victim == to) victim = cpus_.with_queue.first_in(to, n_cpus);
     if (victim >= n_cpus) victim = cpus_.with_queue.first_in(0, n_cpus);
     id = take_queued(victim);
+    if (counts_run_time()) fair_.carry(core_.thread(id), cpus_[victim], cpus_[cpu]);
     if (const Time pull_ps = core_.config.pull_ps; pull_ps > 0) {
       busy_ps_ += pull_ps;
       if (cpus_[victim].current != kNone) compute_longer(core_.thread(cpus_[victim].current), pull_ps);
@@ -126,7 +135,7 @@ void Scheduler::run_on(Thread& t, std::uint32_t cpu_id, Time delay) {
   cpu.time[Purpose::switching] += static_cast<std::uint64_t>(switching);
   cpu.run_start = begin;
   cpu.is_awaking = delay > 0;
-  cpu.slice_end = round_robin_.is_on() ? round_robin_.slice_end(t, begin) : fair_.slice_end(begin);
+  cpu.slice_end = round_robin_.is_on() ? round_robin_.slice_end(t, begin) : fair_.slice_end(cpu, begin);
   core_.seen.charge_since(t, State::runnable, t.since, begin);
   core_.seen.keep_interval(t, State::runnable, t.since, core_.now, kNone);
   t.phase = Phase::running;

@@ -18,10 +18,7 @@ namespace engineroom::machine::sim {
 class Scheduler {
  public:
   explicit Scheduler(Core& core)
-      : core_(core),
-        cpus_(core.topology.cpus()),
-        fair_(core.config, core.topology),
-        round_robin_(core.config, core.random) {}
+      : core_(core), cpus_(core.topology.cpus()), fair_(core), round_robin_(core.config, core.random) {}
 
   // Looking.
   bool is_idle(std::uint32_t cpu) const { return cpus_.idle.has(cpu); }
@@ -55,7 +52,7 @@ class Scheduler {
   /// A runnable thread begins on an idle CPU, or waits there.
   void admit(Thread& t, std::uint32_t cpu, bool was_woken);
   /// Somebody else's turn.
-  void preempt(Thread& t);
+  void preempt(Thread& t, bool yields = false);
   void leave(Thread& t, Phase phase);
   void begin_io(const Thread& t) { ++cpus_[t.cpu].io_blocked; }
   void end_io(const Thread& t);
@@ -73,9 +70,14 @@ class Scheduler {
   void run_on(Thread& t, std::uint32_t cpu, Time delay);
   void become_idle(std::uint32_t cpu);
   void become_busy(std::uint32_t cpu, Time from);
-  void count_ticks(Thread& t) {
+  /// The thread gives up its CPU.
+  void count_run(Thread& t) {
     if (round_robin_.is_on()) round_robin_.count_ticks(t, cpus_[t.cpu], core_.now);
+    if (!counts_run_time()) return;
+    fair_.renew_least(cpus_[t.cpu], core_.now);
+    fair_.count(t, cpus_[t.cpu], core_.now);
   }
+  bool counts_run_time() const { return !round_robin_.is_on() && fair_.counts_run_time(); }
 
   Core& core_;
   Cpus cpus_;

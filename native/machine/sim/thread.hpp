@@ -66,6 +66,7 @@ struct Thread {
   std::uint32_t cpu = 0;
   std::uint32_t timer_cpu = 0;
   Time ticks_left = 0;            // of its slice; 0: a whole one
+  Time had = 0;                   // virtual run time, where the scheduler counts it
   std::int32_t next = kNone;      // in a run queue, or among the parked
   std::int32_t previous = kNone;  // among the parked
   std::int32_t next_watcher = kNone;
