@@ -12,6 +12,7 @@ from engineroom.experiments.engine.demands import demands_live, warehouses_live
 from engineroom.experiments.engine.latch_order import latch_order_live
 from engineroom.experiments.engine.pool import pool_sim
 from engineroom.experiments.engine.purge import purge_sim
+from engineroom.experiments.engine.scheduler import scheduler_sim
 from engineroom.experiments.engine.simulated import patched_sim, switches_sim
 from engineroom.experiments.engine.whatif_beside import whatif_live
 from engineroom.runs import Run
@@ -28,6 +29,7 @@ __all__ = [
     "patched_sim",
     "pool_sim",
     "purge_sim",
+    "scheduler_sim",
     "switches_sim",
     "warehouses_live",
     "whatif_live",
@@ -47,5 +49,6 @@ RECORD: Mapping[tuple[str, str], Callable[..., Run | list[Run]]] = {
     ("own-engine-live-binlog", "live"): binlog_live,
     ("own-engine-pool", "sim"): pool_sim,
     ("own-engine-purge", "sim"): purge_sim,
+    ("own-engine-scheduler", "sim"): scheduler_sim,
     ("own-whatif", "live"): whatif_live,
 }
