@@ -19,6 +19,7 @@ from engineroom.facts.engine import (
     LatchOrder,
     NextQueue,
     Purge,
+    Scheduler,
     Switches,
     WhatIf,
 )
@@ -165,6 +166,30 @@ def test_a_convoy_is_told_with_the_most_clients_and_beside_what_would_be_otherwi
         told.free_wake_commits_per_s,
     ) == (600, 9_000, 300, 50_000)
     assert told.longer_spin_commits_per_s == 4_000
+
+
+def test_a_scheduler_is_told_with_the_fewest_clients_that_it_fails_and_by_the_range_of_the_new_log(made):
+    first_come = {"old log": 800, "new log": 1000, "new log and latches": 3000}
+    counted = {
+        100: {"old log": 800, "new log": 1000, "new log and latches": 3000},
+        300: {"old log": 40, "new log": 1010, "new log and latches": 2970},
+        1000: {"old log": 200, "new log": 950, "new log and latches": 2700},
+    }
+    rows = [
+        (clients, series, scheduler, 0, tps)
+        for clients, of in counted.items()
+        for series in of
+        for scheduler, tps in (
+            ("first come", first_come[series]),
+            ("virtual run time", of[series]),
+            ("nobody displaced", 0.99 * first_come[series]),
+        )
+    ]
+    told = Scheduler.of(made("own-engine-scheduler", "sim", "concurrency series scheduler repeat tps", *rows))
+    assert (told.clients, told.old_log_ratio, told.nobody_displaced_ratio) == (300, 0.05, 0.99)
+    assert (told.most_clients, told.most_old_log_ratio) == (1000, 0.25)
+    assert (told.new_log_least_ratio, told.new_log_most_ratio) == (0.9, 1.01)
+    assert (told.counted_over_old_ratio, told.first_come_over_old_ratio) == (1010 / 40, 1.25)
 
 
 def test_a_binary_log_is_told_with_the_most_clients_and_how_many_claims_hold(made):

@@ -269,6 +269,43 @@ class Convoy(Facts):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Scheduler(Facts):
+    """Throughput where the system counts virtual run time over that where threads run first come, first served (own-engine-scheduler)."""
+
+    clients: int = fact()  # the fewest with which the log of 5.7 keeps less than half
+    old_log_ratio: float = fact("{:.2g}")
+    nobody_displaced_ratio: float = fact("{:.2f}")  # of the same, if who wakes takes nobody's place
+    most_clients: int = fact()
+    most_old_log_ratio: float = fact("{:.2g}")
+    new_log_least_ratio: float = fact("{:.2f}")  # of all crowds, and of both engines over the log of 8.0
+    new_log_most_ratio: float = fact("{:.2f}")
+    counted_over_old_ratio: float = fact(
+        "{:.0f}"
+    )  # the new log over the old with those clients, virtual run time
+    first_come_over_old_ratio: float = fact("{:.2f}")
+
+    @classmethod
+    def of(cls, run: Run) -> Scheduler:
+        tps = run.values("scheduler", "series", "concurrency", y="tps").unstack("scheduler")
+        over = tps.div(tps["first come"], axis=0)
+        old = over.loc["old log"]
+        new = over.drop("old log", level="series")["virtual run time"]
+        at, most = int(old.index[old["virtual run time"] < 0.5].min()), int(old.index.max())
+        gain = tps.loc["new log"] / tps.loc["old log"]
+        return cls(
+            clients=at,
+            old_log_ratio=float(old.loc[at, "virtual run time"]),
+            nobody_displaced_ratio=float(old.loc[at, "nobody displaced"]),
+            most_clients=most,
+            most_old_log_ratio=float(old.loc[most, "virtual run time"]),
+            new_log_least_ratio=float(new.min()),
+            new_log_most_ratio=float(new.max()),
+            counted_over_old_ratio=float(gain.loc[at, "virtual run time"]),
+            first_come_over_old_ratio=float(gain.loc[at, "first come"]),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class BinaryLog(Facts):
     """Throughput with each design of the binary log's commit, over that without one and with as many clients (own-engine-binlog)."""
 
@@ -502,6 +539,7 @@ class EngineFacts(Facts):
     queue: NextQueue
     switches: Switches
     convoy: Convoy
+    scheduler: Scheduler
     binlog: BinaryLog
     pool: BufferPool
     purge: Purge
@@ -520,6 +558,7 @@ def facts() -> EngineFacts:
         queue=NextQueue.of(newest("fig-7-03", "sim")),
         switches=Switches.of(newest("own-engine-switches", "sim")),
         convoy=Convoy.of(newest("own-log-convoy", "sim")),
+        scheduler=Scheduler.of(newest("own-engine-scheduler", "sim")),
         binlog=BinaryLog.of(newest("own-engine-binlog", "sim")),
         pool=BufferPool.of(newest("own-engine-pool", "sim")),
         purge=Purge.of(newest("own-engine-purge", "sim")),

@@ -30,6 +30,6 @@ def words(table: Rows) -> Words:
     farthest = str(counted.idxmin())
     return Words(
         alt=f"Dots of throughput where the system counts virtual run time, first come, first served being 1, by log and clients. {picture.said(table)}.",
-        caption=f"Virtual run time changes throughput most with {farthest} clients: to {counted[farthest]:.2g}. If who wakes displaces nobody, it is "
-        f"{of['nobody displaced', farthest]:.2f} there.",
+        caption=f"Virtual run time leaves least of the throughput at “{farthest}”, the log and the clients: {counted[farthest]:.2g}. If who wakes displaces "
+        f"nobody, {of['nobody displaced', farthest]:.2f} is left there.",
     )
