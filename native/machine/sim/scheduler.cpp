@@ -32,7 +32,7 @@ void Scheduler::preempt(Thread& t, bool yields) {
   t.phase = Phase::runnable;
   t.since = core_.now;
   t.ready_at = core_.now;
-  // Who yields lets the first that waits pass, if that one has not had much more than itself.
+  // A thread that yields lets the first that waits pass, if that one has not had much more than itself.
   const std::int32_t passes =
       yields && counts_run_time() && fair_.may_pass(cpus_[cpu], t) ? take_queued(cpu) : kNone;
   enqueue(t, cpu);
