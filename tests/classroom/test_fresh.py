@@ -89,6 +89,8 @@ def test_same_takes_any_kind_of_number_and_list():
     assert not fresh.same(Fraction(1, 10), 0.2)
     assert not fresh.same(Decimal("NaN"), 0.2)
     assert fresh.same([np.True_, 0], [True, False])
+    assert fresh.same((n for n in (1, 2)), [1, 2])
+    assert fresh.same({1: None, 2: None}.keys(), {1, 2})
 
 
 def test_other_seeds_draw_other_inputs_and_a_student_process_cannot_know_them():
@@ -134,3 +136,77 @@ def test_a_whole_number_may_be_of_any_kind(given):
 def test_a_part_of_a_number_is_not_cut_off(given):
     with pytest.raises(AssertionError, match="a whole number, not"):
         fresh.whole(given)
+
+
+@pytest.mark.parametrize("given", [3, np.int64(3), np.array([3])[0], Fraction(3)])
+def test_a_name_is_a_whole_number_of_any_kind(given):
+    assert fresh.named(given) == 3
+    assert fresh.same_names([{given}, (given, "X")], [{3}, (3, "X")])
+
+
+@pytest.mark.parametrize("given", [3.0, 3.7, np.float64(3), np.array(3.0), "3", None])
+def test_a_float_names_nothing_and_the_message_says_why(given):
+    with pytest.raises(
+        AssertionError, match=f"is a {type(given).__name__}, and what has a number for its name"
+    ):
+        fresh.named(given)
+
+
+@pytest.mark.parametrize(
+    "given", [[1, 3.0], {3.0}, ((1, 2), [3.0]), np.array([1.0, 3.0]), {3.0: "X"}, {"A": [3.0]}]
+)
+def test_a_float_among_names_is_refused_wherever_it_stands(given):
+    with pytest.raises(AssertionError, match=r"3\.0.* is a float|1\.0.* is a float64"):
+        fresh.same_names(given, [1, 3])
+
+
+def test_a_number_beside_its_name_may_be_of_any_kind():
+    assert fresh.same_names({7: 2.5}, {7: 2.5})
+
+
+def test_what_changes_its_arguments_is_refused_and_told_so():
+    def last(numbers):
+        numbers.sort()
+        return numbers[-1]
+
+    oracle = fresh.Oracle("last", [], "def last(numbers):\n    return max(numbers)", {})
+    fresh.agree(max, oracle, [([3, 1],)])
+    with pytest.raises(fresh.Mistaken, match=r"it changes what it is given, \[3, 1\], to \[1, 3\]"):
+        fresh.agree(last, oracle, [([1, 2],), ([3, 1],)])
+    numbers = [3, 1]
+    with pytest.raises(fresh.Mistaken, match="let it work on a copy"):
+        fresh.keeps(last, numbers)
+    assert numbers == [3, 1]
+    fresh.keeps(last, [1, 3])
+    fresh.keeps(lambda numbers: numbers[9], [1])
+
+
+def test_a_generator_and_an_error_of_its_own_kind_are_right_forms():
+    oracle = fresh.Oracle(
+        "halves", [], "def halves(n):\n    if n % 2:\n        raise ValueError\n    return [n // 2] * 2", {}
+    )
+
+    class Odd(ValueError):
+        pass
+
+    def halves(n, error):
+        if n % 2:
+            raise error
+        return (n // 2 for _ in range(2))
+
+    fresh.agree(lambda n: halves(n, Odd), oracle, [(4,), (5,)])
+    with pytest.raises(KeyError):
+        fresh.agree(lambda n: halves(n, KeyError), oracle, [(4,), (5,)])
+
+
+def test_a_visible_test_tells_who_changes_what_is_given():
+    plain = "def test_one(last, rows):\n    assert [last(each) for each in ([1], [2])] == [1, 2]\n    assert last(rows[0]) == 3"
+    added = handouts._keeping(plain, {"last"})
+    first, *rest = added.splitlines()
+    assert [first, *rest[3:]] == plain.splitlines()
+    assert rest[2] == "    fresh.keeps(last, rows[0])"
+    assert handouts._keeping(plain, {"first"}) == plain
+    assert (
+        handouts._keeping("def test_one(n):\n    assert n(3) == 3", {"n"})
+        == "def test_one(n):\n    assert n(3) == 3"
+    )

@@ -14,7 +14,16 @@ import io
 import random
 import secrets
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    ItemsView,
+    Iterable,
+    Iterator,
+    KeysView,
+    Mapping,
+    Sequence,
+    ValuesView,
+)
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -23,7 +32,19 @@ import numpy as np
 
 from engineroom.classroom.grading.talk import Ended
 
-__all__ = ["Mistaken", "Oracle", "agree", "agree_value", "dice", "reseed", "same", "whole"]
+__all__ = [
+    "Mistaken",
+    "Oracle",
+    "agree",
+    "agree_value",
+    "dice",
+    "keeps",
+    "named",
+    "reseed",
+    "same",
+    "same_names",
+    "whole",
+]
 
 Args = tuple[Any, ...]
 _seed: int = secrets.randbits(64)
@@ -85,10 +106,11 @@ class _Raised:
         self.error = error
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Raised) and type(self.error) is type(other.error)
+        """Whether who expects the other's error catches this one, too."""
+        return isinstance(other, _Raised) and isinstance(self.error, type(other.error))
 
     def __hash__(self) -> int:
-        return hash(type(self.error))
+        return hash(_Raised)
 
     def __repr__(self) -> str:
         return f"a {type(self.error).__name__}"
@@ -107,7 +129,7 @@ def agree(
     """Raises `Mistaken` unless `answer` does what the solution does on inputs drawn now, or on all of `inputs`.
 
     `same(got, expected)` compares; where many answers are right, `accepts(got, *args)` says whether one is. `through(answer, *args)` is for
-    answers that change something instead of returning it.
+    answers that change something instead of returning it; all others leave what they are given as it is.
     """
     call = through or (lambda function, *args: function(*args))
     compare = same or globals()["same"]
@@ -118,9 +140,9 @@ def agree(
         """One after the other, since most wrong answers fail the first."""
         return iter(fixed) if fixed is not None else map(draw, (dice(oracle.name, n) for n in range(cases)))
 
-    def outcome(function: Any, args: Args) -> Any:
+    def outcome(function: Any, args: Args, *, own: Args | None = None) -> Any:
         try:
-            return call(function, *copy.deepcopy(args))
+            return _listed(call(function, *(copy.deepcopy(args) if own is None else own)))
         except Ended:
             raise
         except Exception as error:  # noqa: BLE001 (an error may be the right answer)
@@ -133,8 +155,11 @@ def agree(
 
     for args in given():
         expected = None if accepts else outcome(oracle.value, args)
-        got = outcome(answer, args)
+        given_args = copy.deepcopy(args)
+        got = outcome(answer, args, own=given_args)
         if is_right(got, expected, args):
+            if through is None:
+                _unchanged(args, given_args)
             continue
         if isinstance(got, _Raised):
             raise got.error
@@ -161,8 +186,25 @@ def agree_value(value: Any, oracle: Oracle, *, accepts: Callable[[Any], bool] | 
     raise Mistaken(f"{oracle.name} is not {value!r}{_guess(alike)}"[:2000], alike)
 
 
+def keeps(function: Callable[..., Any], *args: Any) -> None:
+    """Raises `Mistaken` if a call changes what it is given. What else it does is not looked at."""
+    given = copy.deepcopy(args)
+    with contextlib.suppress(Exception):
+        _listed(function(*given))
+    _unchanged(args, given)
+
+
+def _unchanged(before: Args, after: Args) -> None:
+    for was, now in zip(before, after, strict=True):
+        if was != now:
+            raise Mistaken(
+                f"it changes what it is given, {was!r}, to {now!r}: let it work on a copy"[:2000], []
+            )
+
+
 def same(got: Any, wanted: Any) -> bool:
     """Whether two values say the same, whatever kinds of numbers, lists and sets they are made of."""
+    got = _listed(got)
     if isinstance(wanted, _Raised) or isinstance(got, _Raised):
         return bool(got == wanted)
     if wanted is None or isinstance(wanted, str | bytes):
@@ -202,9 +244,40 @@ def same(got: Any, wanted: Any) -> bool:
     return bool(got == wanted)
 
 
+def same_names(got: Any, wanted: Any) -> bool:
+    """As `same`, where whole numbers are names: of sessions, rows, places. AssertionError for one that is no integer, such as 3.0."""
+    got = _listed(got)
+    _all_named(got)
+    return same(got, wanted)
+
+
+def _all_named(value: Any) -> None:
+    if isinstance(value, dict):
+        for key, part in value.items():
+            _all_named(key)
+            if _is_many(part) or isinstance(part, dict):
+                _all_named(part)
+    elif _is_many(value) and not (isinstance(value, np.ndarray) and value.ndim == 0):
+        for part in value:
+            _all_named(part)
+    elif _is_number(value):
+        named(value)
+
+
+def named(value: Any) -> int:
+    """The whole number by which an answer names something, of whatever kind. AssertionError for any other, and for a float."""
+    kind = np.asarray(value).dtype.kind if isinstance(value, np.ndarray | np.generic) else ""
+    if not _is_number(value) or isinstance(value, float) or kind == "f" or int(value) != value:
+        raise AssertionError(
+            f"{value!r} is a {type(value).__name__}, and what has a number for its name, "
+            "as a session, a row or a place in a list has, is named by an int"
+        )
+    return int(value)
+
+
 def whole(value: Any) -> int:
     """The whole number that an answer gives, of whatever kind. AssertionError for any other."""
-    if not (_is_number(value) and int(value) == value):
+    if not (_is_number(value) and np.isfinite(float(value)) and int(value) == value):
         raise AssertionError(f"a whole number, not {value!r}")
     return int(value)
 
@@ -217,6 +290,11 @@ def _is_number(value: Any) -> bool:
 
 def _is_many(value: Any) -> bool:
     return isinstance(value, list | tuple | set | frozenset | range | deque | np.ndarray)
+
+
+def _listed(value: Any) -> Any:
+    """What comes one by one, as from a generator or of a dictionary, as a list."""
+    return list(value) if isinstance(value, Iterator | KeysView | ValuesView | ItemsView) else value
 
 
 def _alike(one: Any, other: Any, compare: Callable[[Any, Any], bool]) -> bool:

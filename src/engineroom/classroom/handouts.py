@@ -7,6 +7,7 @@ follow also the constants of the functions to be written (`engineroom.classroom.
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import functools
 import io
@@ -63,6 +64,7 @@ except ImportError:
     assert wheels, "put engineroom-....whl beside this notebook, then run this cell again"
     %pip install -q otter-grader=={otter} {{wheels[-1]}}
 """
+KEEPS = "fresh.keeps"
 # Cells that call otter's client, which wants a running kernel.
 CLIENT_CELL = re.compile(r"^(grader\.|import otter|grader = )", re.MULTILINE)
 
@@ -201,6 +203,8 @@ def _prepare(cells: list[Any], master: Path, seed: int) -> list[Question]:
                 lambda line: f"{line[1]}{line[2]} = {_oracle(line[3], before, solution, planted)}",  # noqa: B023
                 cell.source,
             )
+            if not (cell.source.startswith("# HIDDEN") or any(KEEPS in each for each in tests)):
+                cell.source = _keeping(cell.source, bound_names(solution))
             if variant:
                 cell.source = variant.test(cell.source, solution)
             tests.append(cell.source)
@@ -210,6 +214,28 @@ def _prepare(cells: list[Any], master: Path, seed: int) -> list[Question]:
         elif cell.cell_type == "code":
             before.append(cell.source)
     return found
+
+
+def _keeping(test: str, functions: set[str]) -> str:
+    """A visible test that also tells who changes what a function is given: hidden tests refuse that, and a student must see it coming."""
+    (body,) = (node for node in ast.parse(test).body if isinstance(node, ast.FunctionDef))
+    known = {each.arg for each in body.args.args}
+    for call in (node for node in ast.walk(body) if isinstance(node, ast.Call) and not node.keywords):
+        used = {node.id for arg in call.args for node in ast.walk(arg) if isinstance(node, ast.Name)}
+        holds = any(
+            isinstance(node, ast.List | ast.Set | ast.Dict | ast.Name)
+            for arg in call.args
+            for node in ast.walk(arg)
+        )
+        if isinstance(call.func, ast.Name) and call.func.id in functions & known and holds and used <= known:
+            asked = ", ".join([call.func.id, *map(ast.unparse, call.args)])
+            lines, at = (
+                test.splitlines(),
+                body.body[0].lineno - 1,
+            )  # before what may have changed the class's data
+            added = ["    from engineroom.classroom import fresh", "", f"    {KEEPS}({asked})"]
+            return "\n".join([*lines[:at], *added, *lines[at:]])
+    return test
 
 
 def _oracle(name: str, before: list[str], solution: str, planted: dict[str, str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import socket
 import sys
 import threading
@@ -73,6 +74,15 @@ def test_exact_numbers_are_plain_ones_here(lent):
     assert [type(each) for each in back] == [int, float, float, int, float]
 
 
+def test_what_comes_one_by_one_comes_as_a_list(lent):
+    back = lent(lambda n: ((i for i in range(n)), zip("ab", itertools.count(n)), itertools.chain([1], [2])))(
+        2
+    )
+    assert back == ([0, 1], [("a", 2), ("b", 3)], [1, 2])
+    with pytest.raises(ZeroDivisionError):
+        lent(lambda: (1 / i for i in range(2)))()
+
+
 def test_a_list_changed_in_place_is_changed_here(lent):
     rows = [3, 1, 2]
     assert lent(lambda given: given.sort())(rows) is None
@@ -90,6 +100,15 @@ def test_an_error_is_raised_here_by_its_name(lent):
         lent(lambda: 1 / 0)()
     with pytest.raises(StudentError, match="SystemExit: 3"):
         lent(lambda: sys.exit(3))()
+
+    class TooFew(ValueError):
+        pass
+
+    def refuse() -> None:
+        raise TooFew("one turn")
+
+    with pytest.raises(ValueError, match="TooFew: one turn"):
+        lent(refuse)()
 
 
 def test_an_object_of_theirs_equals_itself_only(lent):

@@ -9,9 +9,10 @@ from __future__ import annotations
 import base64
 import dataclasses
 import io
+import itertools
 import sys
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Callable, ItemsView, KeysView, ValuesView
+from collections.abc import Callable, ItemsView, Iterator, KeysView, ValuesView
 from decimal import Decimal
 from fractions import Fraction
 from types import BuiltinFunctionType, FunctionType, ModuleType
@@ -22,6 +23,7 @@ import numpy as np
 __all__ = ["Unreadable", "decode", "encode"]
 
 DEEPEST = 60
+MOST_YIELDED = 1_000_000
 _KNOWN = (list, tuple, set, frozenset, dict, Counter, OrderedDict, defaultdict, deque)
 
 
@@ -69,6 +71,8 @@ def encode(value: Any, refer: Callable[[Any], Any], *, is_lenient: bool, depth: 
         return {"t": name, "v": [inner(part) for part in value]}
     if isinstance(value, KeysView | ValuesView | ItemsView) and _is_builtin(kind):
         return {"t": "list", "v": [inner(part) for part in list(value)]}
+    if is_lenient and isinstance(value, Iterator) and kind.__module__ in ("builtins", "itertools"):
+        return {"t": "list", "v": [inner(part) for part in itertools.islice(value, MOST_YIELDED)]}
     if dataclasses.is_dataclass(kind) and _ours(kind.__module__) and kind.__dataclass_params__.frozen:  # type: ignore[attr-defined]
         fields = {field.name: inner(getattr(value, field.name)) for field in dataclasses.fields(value)}
         return {"t": "dataclass", "m": kind.__module__, "n": kind.__qualname__, "v": fields}

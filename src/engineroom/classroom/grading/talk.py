@@ -160,7 +160,9 @@ class Peer:
         except Ended:
             raise
         except BaseException as error:  # noqa: BLE001 (whatever the code raises, SystemExit too, is its answer)
-            reply = {"raised": type(error).__name__, "text": _text(error)}
+            known = next(kind for kind in type(error).__mro__ if kind.__module__ == "builtins")
+            own = "" if known is type(error) else f"{type(error).__name__}: "
+            reply = {"raised": known.__name__, "text": own + _text(error)}
         self._send(reply)
 
     def _do(self, target: Any, operation: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
