@@ -74,7 +74,10 @@ def handed_out(tmp_path):
 
 @pytest.fixture
 def graded(handed_out, tmp_path):
-    """A function from answers, by student, to results by student and question."""
+    """A function from answers, by student, to results by student and question.
+
+    Nobody's second answer is quite the same as another's: each is graded behind its own first one.
+    """
 
     def grade(
         answers: dict[str, str], *, isolation: str = "auto", seconds: float = 2, wall_seconds: float = 60
@@ -84,7 +87,7 @@ def graded(handed_out, tmp_path):
         for student, answer in answers.items():
             (folder / student).mkdir(parents=True)
             (folder / student / "toy.ipynb").write_text(
-                answer if answer.startswith("{") else notebook(answer)
+                answer if answer.startswith("{") else notebook(answer, f"# {student}\n{RIGHT['triple']}")
             )
         out = tmp_path / "grades.csv"
         results, used = grading.grade(
@@ -252,6 +255,24 @@ def test_what_is_finished_is_not_graded_again_and_what_changed_is(graded, tmp_pa
     results = graded({"ann": RIGHT["double"], "bob": RIGHT["double"]})
     assert sorted(asked) == [("ann", "toy", "q2"), ("bob", "toy", "q1")]
     assert [each.points for each in results.values()] == [2, 2, 2, 2]
+
+
+def test_answers_that_are_the_same_are_graded_once_and_count_for_everyone(graded, tmp_path, monkeypatch):
+    asked = []
+    whole = grading._Pair.grade
+    monkeypatch.setattr(
+        grading._Pair, "grade", lambda self, key, *rest: asked.append(key[2]) or whole(self, key, *rest)
+    )
+    unchanged = notebook("def double(n):\n    ...")
+    results = graded({"ann": unchanged, "bob": unchanged, "eve": notebook(RIGHT["double"])})
+    assert sorted(asked) == ["q1", "q1", "q2"]
+    assert {key: each.points for key, each in results.items()} == {
+        ("ann", "q1"): 0, ("bob", "q1"): 0, ("eve", "q1"): 2,
+        ("ann", "q2"): 2, ("bob", "q2"): 2, ("eve", "q2"): 2,
+    }  # fmt: skip
+    assert all(each.student == student for (student, _), each in results.items())
+    kept = grading.read_journal(tmp_path / "grades.csv.journal")
+    assert {(student, question) for student, _, question in kept} == set(results)
 
 
 @pytest.fixture

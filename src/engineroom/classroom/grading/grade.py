@@ -19,7 +19,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +71,8 @@ def grade(
 ) -> tuple[list[Result], str]:
     """The results of all questions, in order, and the isolation that was used. What the journal has is not graded again.
 
-    All answers of a journal meet the same inputs, drawn when it was begun.
+    All answers of a journal meet the same inputs, drawn when it was begun. So those that are the same, as what nobody has
+    changed in a handout is, are graded once.
     """
     seed = _seed_of(journal_of(out))
     conditions = json.dumps([asdict(limits), seed])
@@ -83,7 +84,7 @@ def grade(
     ]
     kept = read_journal(journal_of(out))
     done: dict[tuple[str, str, str], Result] = {}
-    left = []
+    left: dict[tuple[str, str, str], list[Any]] = {}
     for submission, given, question in wanted:
         cells = answer_cells(given, submission, question)
         digest = _digest(cells, given, question, conditions)
@@ -91,7 +92,7 @@ def grade(
         if key in kept and kept[key].digest == digest:
             done[key] = kept[key]
         else:
-            left.append((key, given, cells, digest))
+            left.setdefault((given.chapter, question, digest), []).append((key, given, cells, digest))
 
     modules = sorted(
         {
@@ -119,10 +120,10 @@ def grade(
                 idle.put(pair)
 
         pool = stack.enter_context(ThreadPoolExecutor(len(pairs)))
-        futures = [pool.submit(one, work) for work in left]
+        futures = {pool.submit(one, same[0]): same for same in left.values()}
         try:
             for future in progress.bar(
-                as_completed(futures), total=len(futures), desc="Questions", unit="question"
+                as_completed(futures), total=len(futures), desc="Answers", unit="answer"
             ):
                 try:
                     result = future.result()
@@ -131,9 +132,10 @@ def grade(
                         "a grading process was ended from outside, perhaps for want of memory",
                         remedy="run the same command again: it goes on from the journal; fewer --jobs take less memory",
                     ) from error
-                journal.write(json.dumps(asdict(result)) + "\n")
+                for key, *_ in futures[future]:
+                    done[key] = replace(result, student=key[0])
+                    journal.write(json.dumps(asdict(done[key])) + "\n")
                 journal.flush()
-                done[result.student, result.chapter, result.question] = result
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             for pair in pairs:
