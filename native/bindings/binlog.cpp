@@ -46,7 +46,7 @@ bl::Json json_of(const py::handle& given) {
   if (py::isinstance<py::dict>(given)) {
     bl::Json::Object all;
     for (const auto& [key, value] : given.cast<py::dict>())
-      all.emplace_back(key.cast<std::string>(), json_of(value));
+      all.push_back({key.cast<std::string>(), json_of(value)});
     return {std::move(all)};
   }
   throw py::value_error("a JSON document is made of dict, list, str, int, float, bool and None, got " +

@@ -122,7 +122,7 @@ struct PromiseBase {
   void rethrow() const {}
 #endif
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(ENGINEROOM_SANITIZED)
   // No free lists: a frame that is used again would hide a use after its end.
   PromiseBase() { ++calls(); }
 #else

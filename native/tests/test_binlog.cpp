@@ -154,9 +154,9 @@ void put_transaction(Writer& writer, const Table& table, const std::vector<Value
 
 std::vector<Sample> samples(bool has_checksums) {
   Json::Object object;
-  object.emplace_back("k", Json{std::int64_t{-5}});
-  object.emplace_back("list",
-                      Json{Json::Array{{}, {true}, {0.5}, {std::string("text")}, {std::uint64_t{1} << 40}}});
+  object.push_back({"k", {std::int64_t{-5}}});
+  object.push_back(
+      {"list", {Json::Array{{}, {true}, {0.5}, {std::string("text")}, {std::uint64_t{1} << 40}}}});
   const std::string document = json_binary({object});
   struct Columned {
     std::vector<std::string> columns;

@@ -167,7 +167,7 @@ INSTANTIATE_TEST_SUITE_P(EnginePool, EveryPool, testing::Values(PoolLatches::one
 TEST_P(EveryPool, AFrameIsInOneListAPageInOneFrameAndNobodyHasItBeforeItIsRead) {
   std::uint64_t user_writes = 0;
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
-    for (const std::uint64_t change_percent : {0, 30, 100}) {
+    for (const std::uint64_t change_percent : {0U, 30U, 100U}) {
       Users<SoundPool> users(small_pool(GetParam()), seed, 500, change_percent);
       users.run(150);
       EXPECT_EQ(users.wrong_page, 0U) << "seed " << seed;
@@ -260,7 +260,7 @@ TEST(EnginePool, WhatIsUsedTwiceStaysWhereAScanPassesThrough) {
 
 TEST(EnginePool, OfEvenDrawsAsManyAreThereAsThePoolHolds) {
   constexpr std::uint64_t kData = 2'000;
-  for (const std::uint64_t share : {10, 25, 50}) {
+  for (const std::uint64_t share : {10U, 25U, 50U}) {
     Alone alone({.pages = kData * share / 100, .instances = 1});
     for (PageNo page = 0; page < kData; ++page) alone.pool.warm(page);
     machine::Random random(share);

@@ -81,7 +81,7 @@ void agree(JoinType join, bool has_condition, int seed) {
   EXPECT_EQ(sorted_pairs(block), rows);
   EXPECT_EQ(block.sum, expected.sum);
 
-  for (const std::size_t row_bytes : {20, 900, 5000, 16384}) {
+  for (const std::size_t row_bytes : {20U, 900U, 5000U, 16384U}) {
     for (const bool allow_spill : {true, false}) {
       for (const std::uint32_t max_chunks : {1U, 4U, 128U}) {
         MemoryStorage storage;

@@ -510,7 +510,7 @@ TEST(LockPolicies, AllKeepTheRules) {
 }
 
 TEST(LockShards, OneOrManyGiveRunsThatKeepTheRules) {
-  for (const std::size_t shards : {1, 2, 4}) {
+  for (const std::size_t shards : {1U, 2U, 4U}) {
     LockConfig config = config_of(Design::mysql_9_7);
     config.page_shards = shards;
     EXPECT_TRUE(random_runs(config, Mistake::none, {.seed = 9000, .runs = 100}).is_clean()) << shards;

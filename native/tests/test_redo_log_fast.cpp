@@ -109,7 +109,7 @@ std::string what_a_run_loses(std::uint64_t seed) {
 }
 
 TEST(FastLog, IsThePlainRecordInWhateverOrderItsThreadsCome) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(ENGINEROOM_SANITIZED)
   constexpr std::uint64_t kSeeds = 200;
 #else
   constexpr std::uint64_t kSeeds = 2000;

@@ -67,10 +67,10 @@ class SmallBuffers : public testing::TestWithParam<Design> {};
 TEST_P(SmallBuffers, EitherDoOrAreRefusedWithWhatWouldDo) {
   std::uint64_t ended = 0;
   std::uint64_t refused = 0;
-  for (const std::size_t blocks : {16, 17, 18, 20, 24, 32, 47, 64, 264, 265, 280, 512}) {
-    for (const std::size_t bytes :
-         {1, 100, 496, 497, 1000, 1900, 2456, 3000, 4095, 4096, 4097, 6912, 7000, 20'000, 66'000}) {
-      for (const std::uint32_t clients : {1, 3}) {
+  for (const std::size_t blocks : {16U, 17U, 18U, 20U, 24U, 32U, 47U, 64U, 264U, 265U, 280U, 512U}) {
+    for (const std::size_t bytes : {1U, 100U, 496U, 497U, 1000U, 1900U, 2456U, 3000U, 4095U, 4096U, 4097U,
+                                    6912U, 7000U, 20'000U, 66'000U}) {
+      for (const std::uint32_t clients : {1U, 3U}) {
         LogConfig log;
         log.buffer_bytes = blocks * kBlockBytes;
         log.write_ahead_bytes = 1024;

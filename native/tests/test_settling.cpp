@@ -12,7 +12,8 @@ namespace {
 
 TEST(Settling, TellsTheIntervalOfTenBatches) {
   Settling settling(20, 0);
-  for (const std::uint64_t counted : {90, 110, 100, 95, 105, 100, 98, 102, 97, 103}) settling.add(counted);
+  for (const std::uint64_t counted : {90U, 110U, 100U, 95U, 105U, 100U, 98U, 102U, 97U, 103U})
+    settling.add(counted);
   // By hand: the squares of what they are apart from 100 are 276, 276 / 9 / 10 is 3.067, its root 1.751, times 2.262.
   EXPECT_NEAR(settling.half_width(), 0.03961, 0.00001);
   EXPECT_FALSE(settling.is_settled());

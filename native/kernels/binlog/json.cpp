@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "binlog/column.hpp"
 #include "common/require.hpp"
@@ -137,14 +138,14 @@ Code put(Buffer& out, const Json& json, std::size_t depth) {
   std::vector<const Json*> values;
   const auto* object = std::get_if<Json::Object>(&json.value);
   if (object != nullptr) {
-    std::vector<const std::pair<std::string, Json>*> members;
+    std::vector<const Json::Member*> members;
     for (const auto& member : *object) members.push_back(&member);
     std::sort(members.begin(), members.end(), [](const auto* a, const auto* b) {
-      return a->first.size() != b->first.size() ? a->first.size() < b->first.size() : a->first < b->first;
+      return a->key.size() != b->key.size() ? a->key.size() < b->key.size() : a->key < b->key;
     });
     for (const auto* member : members) {
-      keys.push_back(&member->first);
-      values.push_back(&member->second);
+      keys.push_back(&member->key);
+      values.push_back(&member->value);
     }
   } else {
     for (const Json& one : std::get<Json::Array>(json.value)) values.push_back(&one);

@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -17,9 +16,15 @@
 namespace engineroom::binlog {
 
 struct Json {
+  struct Member;
   using Array = std::vector<Json>;
-  using Object = std::vector<std::pair<std::string, Json>>;
+  using Object = std::vector<Member>;
   std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string, Array, Object> value;
+};
+
+struct Json::Member {
+  std::string key;
+  Json value;
 };
 
 /// The document's bytes. Refuses one that is more than 100 deep, as the server does.

@@ -10,8 +10,12 @@ namespace {
 
 #if ENGINEROOM_X86
 // AVX-512 multiplies eight 64-bit numbers at once; the loop is the portable one, compiled for it.
-[[gnu::target("avx512f,avx512dq,prefer-vector-width=512"), gnu::optimize("O3")]] void hash_keys_avx512(
-    std::span<const std::int64_t> keys, std::uint64_t* hash) {
+#if defined(__clang__)
+[[gnu::target("avx512f,avx512dq")]]
+#else
+[[gnu::target("avx512f,avx512dq,prefer-vector-width=512"), gnu::optimize("O3")]]
+#endif
+void hash_keys_avx512(std::span<const std::int64_t> keys, std::uint64_t* hash) {
   for (std::size_t i = 0; i < keys.size(); ++i) hash[i] = hash_of(keys[i]);
 }
 
