@@ -91,3 +91,11 @@ def test_the_book_is_built_for_the_tests_that_open_it_and_their_runner_has_the_l
     assert not checks.CHECKS[-2].runs_beside
     assert "pytest" in checks.CHECKS[-1].commands[-1]
     assert not checks.CHECKS[-1].runs_beside
+
+
+def test_every_native_test_runs_under_sanitizers_and_those_of_threads_without_them_too():
+    words = {check.name: [word for command in check.commands for word in command] for check in checks.CHECKS}
+    assert "-DENGINEROOM_TESTS_NAMED=" in words["native tests, sanitized"]
+    for name in ("native tests, fast", "native tests, threads"):
+        assert any("OnTheHost" in word for word in words[name])
+    assert not any("SANITIZE" in word for word in words["native tests, fast"])
