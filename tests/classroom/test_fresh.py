@@ -210,3 +210,13 @@ def test_a_visible_test_tells_who_changes_what_is_given():
         handouts._keeping("def test_one(n):\n    assert n(3) == 3", {"n"})
         == "def test_one(n):\n    assert n(3) == 3"
     )
+
+
+def test_an_array_that_is_changed_is_seen_and_one_that_is_kept_passes():
+    def doubles(values):
+        values *= 2
+        return values
+
+    fresh.keeps(lambda values: values * 2, np.arange(3))
+    with pytest.raises(fresh.Mistaken, match="it changes what it is given"):
+        fresh.keeps(doubles, np.arange(3))

@@ -196,7 +196,7 @@ def keeps(function: Callable[..., Any], *args: Any) -> None:
 
 def _unchanged(before: Args, after: Args) -> None:
     for was, now in zip(before, after, strict=True):
-        if was != now:
+        if not same(now, was):
             raise Mistaken(
                 f"it changes what it is given, {was!r}, to {now!r}: let it work on a copy"[:2000], []
             )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from engineroom.figures.parts import Dots, Rows, Run, Words, as_found, rows_by, rows_over
 
+# Of the second, a thread that wakes displaces nobody.
 WAYS = {
     "virtual run time": "virtual run time",
-    "nobody displaced": "the same, but who wakes displaces nobody",
+    "nobody displaced": "nobody displaced",
 }
 WHAT = "throughput over that with first come, first served"
 _tps = rows_by("concurrency", "scheduler", y="tps", keep=())
