@@ -30,7 +30,13 @@ class Fair {
   }
   std::uint32_t cpu_to_wake_on(const Cpus& cpus, const Thread& t);
 
-  bool counts_run_time() const { return config_.latency_ps > 0; }
+  bool counts_run_time() const {
+#if defined(__cpp_exceptions)
+    return config_.latency_ps > 0;
+#else
+    return false;  // no explorable asks for it, and a page loads every byte
+#endif
+  }
   Time slice_end(const Cpu& cpu, Time begin) const { return begin + slice(cpu); }
   /// Somebody waits behind the thread that runs.
   void cut_slice(Cpu& cpu, const Thread& came, Time now) const;
