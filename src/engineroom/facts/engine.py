@@ -286,22 +286,30 @@ class Scheduler(Facts):
 
     @classmethod
     def of(cls, run: Run) -> Scheduler:
-        tps = run.values("scheduler", "series", "concurrency", y="tps").unstack("scheduler")
-        over = tps.div(tps["first come"], axis=0)
-        old = over.loc["old log"]
-        new = over.drop("old log", level="series")["virtual run time"]
-        at, most = int(old.index[old["virtual run time"] < 0.5].min()), int(old.index.max())
-        gain = tps.loc["new log"] / tps.loc["old log"]
+        tps = run.values("scheduler", "series", "concurrency", y="tps")
+        ways, logs, crowds = (list(tps.index.unique(name)) for name in ("scheduler", "series", "concurrency"))
+        over = {
+            (way, log, n): float(tps[way, log, n] / tps["first come", log, n])
+            for way in ways
+            for log in logs
+            for n in crowds
+        }
+        at = min(n for n in crowds if over["virtual run time", "old log", n] < 0.5)
+        new = [over["virtual run time", log, n] for log in logs if log != "old log" for n in crowds]
+
+        def gain(way: str) -> float:
+            return float(tps[way, "new log", at] / tps[way, "old log", at])
+
         return cls(
             clients=at,
-            old_log_ratio=float(old.loc[at, "virtual run time"]),
-            nobody_displaced_ratio=float(old.loc[at, "nobody displaced"]),
-            most_clients=most,
-            most_old_log_ratio=float(old.loc[most, "virtual run time"]),
-            new_log_least_ratio=float(new.min()),
-            new_log_most_ratio=float(new.max()),
-            counted_over_old_ratio=float(gain.loc[at, "virtual run time"]),
-            first_come_over_old_ratio=float(gain.loc[at, "first come"]),
+            old_log_ratio=over["virtual run time", "old log", at],
+            nobody_displaced_ratio=over["nobody displaced", "old log", at],
+            most_clients=max(crowds),
+            most_old_log_ratio=over["virtual run time", "old log", max(crowds)],
+            new_log_least_ratio=min(new),
+            new_log_most_ratio=max(new),
+            counted_over_old_ratio=gain("virtual run time"),
+            first_come_over_old_ratio=gain("first come"),
         )
 
 
