@@ -21,6 +21,7 @@ from engineroom.runs import Run
 
 KEYS = {
     "fragile",
+    "varied",
     "protocols",
     "reason",
     "repeats",
@@ -316,3 +317,19 @@ def test_the_ledger_names_a_fragile_verdict_and_why_a_recording_does_not_count(e
     runs.withdraw("fig-7-23", "live", 1, reason="x_y")
     runs.save(made_up(), chapter="hash_join")
     assert "  - withdrawn: x\\_y\n" in page.claims_markdown()
+
+
+def test_a_simulated_verdict_that_was_never_varied_says_so(empty_book: Path) -> None:  # noqa: ARG001
+    three = pd.concat(made_up("sim").table.assign(repeat=repeat) for repeat in range(3))
+    runs.save(made_up().with_table(three), chapter="hash_join")
+    runs.save(made_up("sim").with_table(three), chapter="hash_join")
+    found = {row["method"]: row for row in json.loads(ask("--format", "json", "--figure", "fig-7-23"))}
+    assert {method: row["varied"] for method, row in found.items()} == {"live": None, "sim": 0}
+    assert page.markdown().count("stability 1.00, not varied; protocols") == 1
+    assert page.verdicts_markdown("hash_join").count("  - 1.00, not varied\n") == 1
+    factors = [three.assign(parameter="rmw_ps", factor=factor) for factor in (0.5, 1.5)]
+    varied = replace(made_up("sim").with_table(three), tables={"varied": pd.concat(factors)})
+    runs.save(varied, chapter="hash_join")
+    assert [row.varied for row in rows() if row.method == "sim"] == [2]
+    assert "not varied" not in page.markdown()
+    assert "the same on every varied machine" in page.markdown()

@@ -124,8 +124,10 @@ def _stability(row: Row) -> str:
     if row.stability is None:
         return "none: no run decides"
     if row.repeats == 1 and row.fragile is None:
-        return "a single repeat, nothing to resample"
-    return f"{row.stability:.2f}" + (", **fragile**" if row.is_fragile else "")
+        said = "a single repeat, nothing to resample"
+    else:
+        said = f"{row.stability:.2f}" + (", **fragile**" if row.is_fragile else "")
+    return said + (", not varied" if row.varied == 0 else "")
 
 
 def _protocols(row: Row) -> str:

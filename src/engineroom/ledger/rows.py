@@ -9,7 +9,7 @@ from engineroom import paths, runs
 from engineroom.ledger import history
 from engineroom.ledger.claims import Figure, figures
 from engineroom.ledger.resampling import FRAGILE_BELOW
-from engineroom.ledger.verdicts import Judgement, judge, stability
+from engineroom.ledger.verdicts import Judgement, judge, stability, variations
 
 __all__ = ["Row", "judgements", "rows"]
 
@@ -19,7 +19,8 @@ class Row:
     """One line of the ledger, in the words of its JSON.
 
     `stability` is from 0 to 1, None where there is no verdict of a run; `protocols` has an entry for each that the figure has had, with its
-    recordings and the verdict of each; `fragile` the varied numbers of a simulated machine that change the verdict.
+    recordings and the verdict of each; `fragile` the varied numbers of a simulated machine that change the verdict; `varied` on how many
+    machines and loads a simulated run was tried beside its own, 0 where it was never varied and None for other methods.
     """
 
     figure: str
@@ -35,6 +36,7 @@ class Row:
     protocols: list[dict[str, Any]] = field(default_factory=list)
     repeats: int = 0
     reason: str | None = None
+    varied: int | None = None
 
     @property
     def is_fragile(self) -> bool:
@@ -90,6 +92,7 @@ def _judged(each: Figure) -> list[Row]:
             history.by_protocol(history.recordings(each.id, run.method)),
             judged.repeats,
             judged.reason,
+            variations(run) if run.method == "sim" else None,
         )
         for run, judged in judgements(each.id)
     ]

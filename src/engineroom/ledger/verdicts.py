@@ -23,6 +23,7 @@ otherwise. A figure without a run is `open`.
 
 **Stability.** The share of 2,000 resamples of the raw repeats (`engineroom.ledger.resampling`) that this whole rule gives the same verdict;
 of a simulated run with varied numbers, no more than the share of the variations that do. Below 0.8 the verdict is called fragile.
+A simulated run without varied numbers is marked as not varied.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ from engineroom.ledger.claims import Effect, Figure, Shape, figure, to_key, to_r
 from engineroom.runs import Run
 from engineroom.summary import summary_and_repeats
 
-__all__ = ["TOKENS", "Claim", "Judgement", "judge", "stability"]
+__all__ = ["TOKENS", "Claim", "Judgement", "judge", "stability", "variations"]
 
 # Each verdict with the sign that stands beside it, so that colour is never the only channel.
 TOKENS = {
@@ -143,9 +144,13 @@ def stability(run: Run, judged: Judgement) -> float | None:
         return None
     share = float(np.mean(_resampled(run, judged) == judged.verdict))
     if judged.fragile is not None:
-        varied = run.tables["varied"].groupby(["parameter", "factor"]).ngroups
-        share = min(share, 1 - len(judged.fragile) / varied)
+        share = min(share, 1 - len(judged.fragile) / variations(run))
     return round(share, 4)
+
+
+def variations(run: Run) -> int:
+    """On how many machines and loads a simulated run was tried beside its own, one number of each changed."""
+    return run.tables["varied"].groupby(["parameter", "factor"]).ngroups if "varied" in run.tables else 0
 
 
 def _resampled(run: Run, judged: Judgement) -> NDArray[Any]:
