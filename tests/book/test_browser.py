@@ -466,16 +466,38 @@ def test_print_shows_predictions_and_exercises_with_their_answers_and_folds_them
     for page in opened(browser, (html / "book/filesort.html").as_uri(), "desktop"):
         answers = page.page.locator("#predict details p")
         exercises = page.page.locator("#exercises details p").first
-        others = page.page.locator("article details:not(#predict details, #exercises details)")
+        origin = page.page.locator("details.er-origin > div").first
+        others = page.page.locator("article details:not(#predict *, #exercises *, .er-origin)")
         folded = others.evaluate_all("all => all.map((each) => each.open)")
         assert not answers.first.is_visible()
         page.page.emulate_media(media="print")
         answers.first.wait_for(state="visible")
         answers.last.wait_for(state="visible")
         exercises.wait_for(state="visible")
+        origin.wait_for(state="visible")
         assert others.evaluate_all("all => all.map((each) => each.open)") == folded
         page.page.emulate_media(media="screen")
         answers.first.wait_for(state="hidden")
+        origin.wait_for(state="hidden")
+
+
+def test_where_a_figure_comes_from_opens_by_keyboard_without_scripts_and_is_on_paper(browser, html):
+    for scripts in (True, False):
+        for page in opened(browser, (html / "book/filesort.html").as_uri(), "phone", scripts=scripts):
+            fold = page.page.locator("details.er-origin").first
+            text, sign = fold.locator("> div"), fold.get_by_label("Where this comes from")
+            box = sign.bounding_box()
+            assert min(box["width"], box["height"]) >= 24, "a finger's target"
+            assert not text.is_visible()
+            sign.focus()
+            page.page.keyboard.press("Enter")
+            text.wait_for(state="visible")
+            assert "2 cores" in text.inner_text()
+            page.page.keyboard.press("Enter")
+            text.wait_for(state="hidden")
+            page.page.emulate_media(media="print")
+            text.wait_for(state="visible")
+            assert not sign.is_visible()
 
 
 def test_a_kernel_that_cannot_start_leaves_the_plain_figure(browser, html):

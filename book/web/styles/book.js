@@ -6,11 +6,11 @@ function makeScrollersReachable() {
     else if (box.tabIndex === 0 && !box.hasAttribute("role")) box.removeAttribute("tabindex");
   }
 }
-// Paper cannot be unfolded: what a reader was to predict and to solve is printed with its answers, and folded again.
+// Paper cannot be unfolded: what a reader was to predict and to solve is printed with its answers, a figure with where it comes from.
 let unfolded = [];
 function unfoldForPrint(isPrinting) {
   for (const fold of unfolded) fold.open = false;
-  unfolded = isPrinting ? [...document.querySelectorAll("#predict details:not([open]), #exercises details:not([open])")] : [];
+  unfolded = isPrinting ? [...document.querySelectorAll("details:is(#predict *, #exercises *, .er-origin):not([open])")] : [];
   for (const fold of unfolded) fold.open = true;
 }
 matchMedia("print").addEventListener("change", (media) => unfoldForPrint(media.matches));

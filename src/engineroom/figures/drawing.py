@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from engineroom import paths
 from engineroom.errors import EngineRoomError
+from engineroom.figures.origin import NO_VERDICT, folded
 from engineroom.figures.style import INK
 from engineroom.figures.wording import Words
 
@@ -68,8 +69,8 @@ class Drawing:
         return (
             f'<figure class="er-figure" data-figure="{self.figure}">{pictures}'
             f"<figcaption>{html.escape(self.words.caption)} "
-            f'<span class="er-origin">{html.escape(self.origin)}</span> '
-            f'<a download="{self.figure}.csv" href="data:text/csv;base64,{data}">Rows as CSV</a></figcaption></figure>'
+            f'<a download="{self.figure}.csv" href="data:text/csv;base64,{data}">Rows as CSV</a> '
+            f"{folded(self.origin)}</figcaption></figure>"
         )
 
     def __repr__(self) -> str:
@@ -116,7 +117,7 @@ def origin_of(run: Run) -> str:
     what = servers or ("our C++ kernels" if run.method == "kernel" else run.method)
     where = f"{about.get('cores', '?')} cores, {about.get('cpu') or 'unknown CPU'}"
     if run.origin == "recorded":
-        doubt = f" It decides no verdict: {run.why_busy}." if run.why_busy else ""
+        doubt = f" {NO_VERDICT}: {run.why_busy}." if run.why_busy else ""
         return f"Recorded run {run.n}: {what}; {(run.recorded_at or '')[:10]}; {where}.{doubt}"
     return f"Measured live while this page was made: {what}; {str(about.get('date', ''))[:10]}; {where}."
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from engineroom.figures.origin import folded
+
 __all__ = ["Table", "listed"]
 
 
@@ -30,7 +32,7 @@ class Table:
             '<tr role="row">' + "".join(f'<td role="cell">{_cell(value)}</td>' for value in row) + "</tr>"
             for row in self.rows.itertuples(index=False)
         )
-        said = html.escape(f"{self.caption} {self.origin}".strip())
+        said = f"{html.escape(self.caption)} {folded(self.origin)}".strip()
         kind = html.escape(f"table {self.kind}".strip())
         # The caption stands outside the box: inside, it would scroll away with a wide table.
         return (
