@@ -121,8 +121,10 @@ def test_methods_are_those_that_a_page_has_recordings_of(page):
 
 
 @pytest.mark.parametrize("word", [each.word for each in chapters.read().chapters if each.is_written])
-def test_a_chapter_says_before_its_predictions_what_was_not_run_and_how_a_reader_runs_it(word):
-    first, predict, _ = (ROOT / "book" / f"{word}.md").read_text(encoding="utf-8").partition("## Predict")
-    assert predict
-    assert "9.6 were not run" in " ".join(first.split())
-    assert "`engineroom server start 8.4`" in first
+def test_a_chapter_says_on_its_first_screen_what_was_not_run_how_a_reader_runs_it_and_its_source(word):
+    first, runbook, _ = (ROOT / "book" / f"{word}.md").read_text(encoding="utf-8").partition("\n## ")
+    assert runbook
+    said = " ".join(first.split())
+    assert re.search(r"\*\*Not run here:\*\*[^*]* 8\.0\.16 to 9\.6", said)
+    assert "`engineroom server start 8.4`" in said
+    assert re.search(r"\*\*Source:\*\* \{cite\}`[\w-]+`[^*]*\]\(https://", said)
