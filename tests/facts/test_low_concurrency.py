@@ -6,7 +6,7 @@ import pytest
 from engineroom.experiments.low_concurrency import live
 from engineroom.experiments.low_concurrency.settings import EQUAL, INSTALLED, NO_HASH_INDEX
 from engineroom.facts import low_concurrency
-from engineroom.facts.low_concurrency import Installed, Kernels, Memory, Operations, Share
+from engineroom.facts.low_concurrency import Installed, Kernels, Memory, Operations, Share, inserted_said
 
 SERVERS = ("5.6.24", "5.7.22", "8.0.15", "9.7.4")
 
@@ -128,6 +128,29 @@ def test_a_gain_as_installed_is_called_no_loss(made):
     seen = Installed.of(_joins(made, {EQUAL: (1.0, 1.0), INSTALLED: (1.0, 0.9), NO_HASH_INDEX: (1.5, 0.9)}))
     assert "loss as installed" not in seen.told
     assert "no slower as installed" in seen.told
+
+
+def test_narrow_rows_stand_beside_figure_2_with_each_of_the_settings(made):
+    def inserts(*settings):
+        rows = [
+            (width, n, target, chosen, server, repeat, us * (1 + repeat))
+            for chosen in settings
+            for width, n, target, old, new in (
+                (1, 1000, "innodb", 2.0, 3.0 if chosen == EQUAL else 5.0),
+                (5, 1000, "innodb", 4.0, 8.0),
+                (5, 1000, "blackhole", 1.0, 9.0),
+                (80, 1000, "innodb", 1.0, 9.0),
+            )
+            for server, us in (("5.7.22", old), ("9.7.4", new))
+            for repeat in (0, 1)
+        ]
+        columns = "columns rows_per_statement target settings series repeat server_cpu_us"
+        return made("own-low-concurrency-insert", "live", columns, *rows, summary="min")
+
+    assert inserted_said(inserts(EQUAL, INSTALLED)) == (
+        "Rows of 1 and of 5 columns cost 9.7.4 1.50 to 2.00 times what they cost 5.7.22 with equal settings, and 2.00 to 2.50 times as installed."
+    )
+    assert "not in this recording" in inserted_said(inserts(EQUAL))
 
 
 def test_a_recording_of_equal_settings_says_what_it_lacks(operations):

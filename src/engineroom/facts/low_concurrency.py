@@ -405,6 +405,7 @@ class LowConcurrencyFacts(Facts):
 
     operations: Operations
     installed: Installed
+    inserted: str = fact()
     memory: Memory
     kernels: Kernels
     trained: Trained
@@ -426,6 +427,35 @@ def independent(published: pd.DataFrame) -> Table:
     )
 
 
+# Figure 2 inserts rows of two columns; these lie on either side of it.
+_NARROW = (1, 5)
+
+
+def inserted_said(run: Run) -> str:
+    """What narrow rows cost the newest server over 5.7, by settings: the least and the most over widths and rows per statement."""
+    stored = with_settings(run.table)
+    stored = stored[(stored["target"] == "innodb") & stored["columns"].isin(_NARROW)]
+    new, old = _servers(run)[-1], next(server for server in _servers(run) if server.startswith("5.7"))
+
+    def times(settings: str) -> str:
+        cells = summarise(
+            stored[stored["settings"] == settings],
+            "columns", "rows_per_statement", "series", y="server_cpu_us", how=run.summary,
+        )  # fmt: skip
+        wide = cells.pivot_table(
+            index=["columns", "rows_per_statement"], columns="series", values="server_cpu_us"
+        )
+        ratio = wide[new] / wide[old]
+        return span("{:.2f}", "times")(Range(ratio.min(), ratio.max()))
+
+    if INSTALLED not in set(stored["settings"]):
+        return "What inserts cost as installed is not in this recording."
+    return (
+        f"Rows of {_NARROW[0]} and of {_NARROW[1]} columns cost {new} {times(EQUAL)} what they cost {old} with equal settings, and "
+        f"{times(INSTALLED)} as installed."
+    )
+
+
 def settings(equal: Mapping[str, str | int | bool]) -> Table:
     """The settings that are made equal, as an option file says them."""
     said = ["on" if value is True else str(value) for value in equal.values()]
@@ -444,6 +474,7 @@ def facts() -> LowConcurrencyFacts:
     return LowConcurrencyFacts(
         operations=Operations.of(operations),
         installed=Installed.of(operations),
+        inserted=inserted_said(newest("own-low-concurrency-insert", "live")),
         memory=Memory.of(newest("num-deg-1", "live")),
         kernels=Kernels.of(
             newest("own-low-concurrency-lists", "kernel"),

@@ -1,7 +1,7 @@
 """With which settings the versions are compared: equal ones, and each version's own.
 
 Rules, fixed before the first run. Every live comparison of this chapter is made twice, with the settings equal that differ by default,
-and as installed: nothing chosen but what a large statement needs. The operations are measured a third time, as installed with the adaptive
+and as installed: nothing chosen but what a large statement needs. (Figures 1 and 2 of the article are recorded with equal settings alone.) The operations are measured a third time, as installed with the adaptive
 hash index off in all versions, so that what the index is worth is a difference of two measurements. All servers of a sitting run side by
 side and take turns. What is measured is never a commit: the fsyncs of a binary log are not part of it, its events are.
 """
