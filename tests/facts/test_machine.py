@@ -15,6 +15,7 @@ from engineroom.facts.machine import (
     Formulas,
     Gate,
     Machines,
+    OfFigures,
     Recordings,
     Repeats,
     Sensitivity,
@@ -23,6 +24,7 @@ from engineroom.facts.machine import (
 )
 from engineroom.ledger import sensitivity
 from engineroom.machine import presets, studies, validation
+from engineroom.runs import Run
 from engineroom.simulating.variations import SEED
 
 COLUMNS = "load design clients is_held_out commits_per_s fsyncs_per_commit processors_used latency_p99_us line_ns is_disturbed series repeat"
@@ -198,6 +200,16 @@ def test_every_recording_is_listed_and_those_not_withdrawn_are_judged(compared):
     assert seen.table.rows["recording"].tolist() == [3, 2, 1]
     assert seen.table.rows["points that miss a goal"].tolist() == ["0 of 2", "1 of 3", "1 of 3"]
     assert seen.table.rows["withdrawn"].tolist() == ["no", "no", "yes"]
+
+
+def test_recordings_of_figures_are_alike_only_with_all_that_was_measured():
+    def recorded(**machine):
+        return Run("fig-7-01", "sim", pd.DataFrame({"series": [], "repeat": []}), {"machine": machine})
+
+    ticks, other = recorded(tick_ps=1), recorded(sockets=4)
+    alike = recorded(tick_ps=1, wake_quantiles_ps=[1], interrupt_quantiles_ps=[1], sockets=1)
+    assert OfFigures.of([ticks, other]).texts() == {"simulated": "2", "alike": "none"}
+    assert OfFigures.of([ticks, other, alike]).texts() == {"simulated": "3", "alike": "1"}
 
 
 def test_a_number_of_recordings_has_its_verb():

@@ -8,6 +8,7 @@ import pytest
 from engineroom.experiments.redo_log import live
 from engineroom.facts import Range, redo_log
 from engineroom.facts.redo_log import (
+    Changed,
     Commits,
     Crashes,
     FewClients,
@@ -20,6 +21,7 @@ from engineroom.facts.redo_log import (
     Throughput,
 )
 from engineroom.figures.redo_log import own_redo_writer_threads
+from engineroom.ledger import history
 
 CLIENTS = (1, 3, 10, 50, 200)
 
@@ -56,6 +58,20 @@ def test_fsyncs_per_transaction_are_medians_by_clients(made):
     assert (seen.fsyncs_per_txn_threads_off, seen.fsyncs_per_txn_no_gate) == ({1: 1.0}, {1: 9.0})
     assert (seen.peak_clients, seen.peak_clients_no_gate) == (3, 1)
     assert "not kept" in seen.switched
+
+
+def test_the_recordings_before_and_after_the_machine_was_changed_are_told_with_their_verdicts():
+    def recording(n: int, at: str, verdict: str, held: int) -> history.Recording:
+        return history.Recording(n, at, "abc", n, (), verdict, held, 11, None)
+
+    seen = Changed.of(
+        [
+            recording(1, "2026-11-21T16:02:10+00:00", "partly", 9),
+            recording(2, "2026-11-22T16:24:25+00:00", "reproduced", 10),
+        ]
+    )
+    assert (seen.first_at, seen.second_at) == ("16:02 UTC on 2026-11-21", "16:24 UTC on 2026-11-22")
+    assert seen.verdicts == "partly (9 of 11), reproduced (10 of 11)"
 
 
 def test_what_the_simulated_log_threads_gain_is_a_rate_below_and_from_a_hundred_clients(made):

@@ -20,9 +20,10 @@ from engineroom.facts import Facts, Range, Text, fact, span
 from engineroom.figures.machine import own_machine_flame, own_machine_sensitivity
 from engineroom.figures.table import Table
 from engineroom.ledger import sensitivity
+from engineroom.ledger.claims import figures
 from engineroom.machine import presets, studies, validation
 from engineroom.machine.presets import middle_of
-from engineroom.runs import Run, newest, recorded
+from engineroom.runs import Run, latest, newest, recorded
 from engineroom.simulating.loads import TPCC
 from engineroom.simulating.variations import MOVES_PERCENT, OF_LOAD, SEED
 
@@ -32,6 +33,8 @@ FIGURE, OF_STUDIES = "own-machine-real", "own-machine-crowds"
 # Recordings that the page tells of: the gate of load g, what the fit did to load f, and who paid for a wake-up.
 OF_THE_GATE, OF_THE_FIT, OF_WAKE_UPS = 10, 13, 14
 SHOWN_FIRST = 10
+# What the machine beside real threads has from measurements: if a figure's machine lacks one, it is another configuration.
+MEASURED = ("tick_ps", "wake_quantiles_ps", "interrupt_quantiles_ps")
 PS_PER_US = 1e6
 
 
@@ -579,6 +582,19 @@ def recordings_table(points: Sequence[tuple[Run, pd.DataFrame]]) -> Table:
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class OfFigures(Facts):
+    """The simulated recordings of the ledger's figures, and how many have the configuration that was held against real threads."""
+
+    simulated: int = fact()
+    alike: int = fact(lambda n: str(n or "none"))
+
+    @classmethod
+    def of(cls, deciding: Sequence[Run]) -> OfFigures:
+        alike = [run for run in deciding if set(MEASURED) <= set(run.provenance["machine"])]
+        return cls(simulated=len(deciding), alike=len(alike))
+
+
 def at_least_a_tenth(us: float) -> str:
     """Below that a cost is not told from none."""
     return f"{us:.1f} us" if us >= 0.1 else "less than 0.1 us"
@@ -748,6 +764,7 @@ class MachineFacts(Facts):
     gate: Gate
     gate_of_tenth: Gate
     recordings: Recordings
+    of_figures: OfFigures
     costs: Costs
     earlier: Earlier
     machines: Machines
@@ -771,6 +788,7 @@ def facts() -> MachineFacts:
         gate=Gate.of(run),
         gate_of_tenth=Gate.of(numbered[OF_THE_GATE]),
         recordings=Recordings.of(every),
+        of_figures=OfFigures.of([made for each in figures() if (made := latest(each, "sim"))]),
         costs=Costs.of(run.provenance["machine"]),
         earlier=Earlier.of(
             usual_slices=usual_slices[-1],

@@ -19,7 +19,7 @@ from engineroom.figures.compared import KNOWN_PERCENT, WIDTH
 from engineroom.figures.drawing import origin_of
 from engineroom.figures.redo_log import num_deg_3
 from engineroom.figures.table import Table
-from engineroom.ledger import verdicts
+from engineroom.ledger import history, verdicts
 from engineroom.runs import Run, newest, recorded
 from engineroom.summary import paired_ratio, values
 
@@ -97,6 +97,31 @@ def varied_said(run: Run) -> str:
     if not (flips := verdicts.judge(run).fragile):
         return f"{said}, none gives another verdict."
     return f"{said}, {len(flips)} {'gives' if len(flips) == 1 else 'give'} another verdict; the ledger names them."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Changed(Facts):
+    """When the machine of fig-7-06 by simulation was changed, and what each of its recordings said."""
+
+    first_at: str = fact()
+    second_at: str = fact()
+    verdicts: str = fact()
+
+    @classmethod
+    def of(cls, made: Sequence[history.Recording]) -> Changed:
+        first, second, *_ = made
+        return cls(
+            first_at=_minute(first),
+            second_at=_minute(second),
+            verdicts=", ".join(
+                f"{each.verdict} ({each.claims_held} of {each.claims_total})" for each in made
+            ),
+        )
+
+
+def _minute(recording: history.Recording) -> str:
+    day, time = recording.recorded_at.split("T")
+    return f"{time[:5]} UTC on {day}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -605,6 +630,7 @@ class RedoLogFacts(Facts):
     """All that the page tells, by recording."""
 
     simulated: Simulated
+    changed: Changed
     live: Live
     switched: Switched
     throughput: Throughput
@@ -635,6 +661,7 @@ def facts() -> RedoLogFacts:
     )
     return RedoLogFacts(
         simulated=Simulated.of(newest("fig-7-06", "sim")),
+        changed=Changed.of(history.recordings("fig-7-06", "sim")),
         live=Live.of(newest("fig-7-06", "live"), first=recorded("fig-7-06", "live")[0]),
         switched=Switched.of(newest(writer_threads.FIGURE, "live")),
         few=FewClients.of(newest("num-ch7-1", "sim")),
