@@ -14,6 +14,7 @@ from engineroom.errors import EngineRoomError
 
 ROOT = paths.root()
 BOOK = chapters.book()
+BOOK_WRITTEN = {page.word for page in BOOK.chapters if page.is_written}
 
 
 def test_every_chapter_has_its_rooms():
@@ -35,7 +36,12 @@ def test_a_room_that_is_lacking_is_named_with_the_chapter():
     )
     lacking = rooms.missing(dataclasses.replace(BOOK, chapters=(*BOOK.chapters, begun)), ROOT)
     assert all(line.startswith("made_up lacks ") for line in lacking)
-    for path in ("book/made_up.md", "native/kernels/made_up/", "notebooks/exercises/wrong/made_up.md"):
+    for path in (
+        "book/made_up.md",
+        "native/kernels/made_up/",
+        "notebooks/exercises/wrong/made_up.md",
+        "notebooks/exercises/right/made_up.md",
+    ):
         assert any(path in line for line in lacking), path
     assert len(lacking) == sum(room.since == "begun" for room in rooms.ROOMS)
 
@@ -56,6 +62,35 @@ def test_a_room_of_nobody_is_named_with_what_to_do(tmp_path):
     assert "native/wasm/knobs.cpp" in found
     assert "ledger" not in found
     assert len(found.splitlines()) == 3
+
+
+def test_the_sizes_that_contributors_are_told_hold():
+    said = re.search(
+        r"has (\d+) to (\d+) files and ([\d,]+) to ([\d,]+) lines", (ROOT / "CONTRIBUTING.md").read_text()
+    )
+    least_files, most_files, least_lines, most_lines = (
+        int(number.replace(",", "")) for number in said.groups()
+    )
+    found = rooms.sizes(BOOK, ROOT)
+    assert [each.word for each in found] == [word for word in BOOK.contents if word in BOOK_WRITTEN]
+    for each in found:
+        assert least_files <= each.files <= most_files, each
+        assert least_lines <= each.lines <= most_lines, each
+
+
+def test_a_chapter_s_size_leaves_out_recorded_runs_and_what_is_built(tmp_path):
+    one = chapters.Chapter(word="one", name="One", title="One", question="Why?", methods=(), state="written")
+    for name, text in {
+        "book/one.md": "a\nb\n",
+        "native/kernels/one/one.hpp": "c\n",
+        "native/kernels/one/__pycache__/one.pyc": "d\n",
+        "data/recorded/one/run.csv": "e\n",
+        "book/two.md": "f\n",
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    book = dataclasses.replace(BOOK, chapters=(one,), contents=("one",), paths=("one",))
+    assert rooms.sizes(book, tmp_path) == [rooms.Size("one", files=2, lines=3)]
 
 
 def test_a_file_without_marks_is_refused(tmp_path):

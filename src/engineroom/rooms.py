@@ -1,14 +1,14 @@
 """The rooms of a chapter: which files each has, held against what `chapters.toml` declares.
 
 `python -m engineroom.rooms` writes what follows from the declaration and is kept in git, the table of contents and the table in
-CONTRIBUTING.md, and says which rooms are missing or belong to nobody.
+CONTRIBUTING.md, and says which rooms are missing or belong to nobody. With `--sizes` it prints the files and lines of each chapter's.
 """
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from engineroom import chapters, paths
 from engineroom.chapters import Chapter, Module, Page
 from engineroom.errors import EngineRoomError
 
-__all__ = ["GENERATED", "MODULE_ROOMS", "ROOMS", "Room", "missing", "surplus", "write"]
+__all__ = ["GENERATED", "MODULE_ROOMS", "ROOMS", "Room", "Size", "missing", "sizes", "surplus", "write"]
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,7 @@ ROOMS = (
     Room("the lab", ("notebooks/{word}.md",)),
     Room("the exercises", ("notebooks/exercises/{word}.md",)),
     Room("planted wrong answers to them", ("notebooks/exercises/wrong/{word}.md",)),
+    Room("right answers to them in other words", ("notebooks/exercises/right/{word}.md",)),
     Room(
         "what exercises and their tests share",
         ("src/engineroom/classroom/{word}.py",),
@@ -212,6 +213,39 @@ def surplus(book: chapters.Book, root: Path) -> list[str]:
     return found
 
 
+@dataclass(frozen=True)
+class Size:
+    """What a contributor writes for a chapter: its rooms without recorded runs, modules and drawn pictures."""
+
+    word: str
+    files: int
+    lines: int
+
+
+def sizes(book: chapters.Book, root: Path) -> list[Size]:
+    """Of each chapter that is written, in the order of the contents."""
+    by_word = {page.word: page for page in book.chapters}
+    return [_size(by_word[word], root) for word in book.contents if by_word[word].is_written]
+
+
+def _size(page: Page, root: Path) -> Size:
+    places = [path for room in ROOMS for path in room.found(root, page.word)]
+    for module in page.modules:
+        places += MODULE_ROOMS[0].found(root, module.word)
+        places += [
+            path for word in module.shown for room in MODULE_ROOMS[2:] for path in room.found(root, word)
+        ]
+    files = {
+        file
+        for place in places
+        for file in (place.rglob("*") if place.is_dir() else [place])
+        if file.is_file()
+        and file.suffix not in (".pyc", ".so", ".svg", ".wasm")
+        and not file.is_relative_to(root / "data/recorded")
+    }
+    return Size(page.word, len(files), sum(len(file.read_bytes().splitlines()) for file in files))
+
+
 def _with_rooms(book: chapters.Book) -> list[Page]:
     return [*(each for each in book.chapters if each.has_rooms), *book.pages]
 
@@ -270,8 +304,15 @@ def write(book: chapters.Book, root: Path) -> list[str]:
     return changed
 
 
-def _main() -> int:
+def _main(arguments: Sequence[str]) -> int:
     root, book = paths.root(), chapters.book()
+    if list(arguments) == ["--sizes"]:
+        print(
+            "\n".join(
+                f"{each.word:16} {each.files:4} files {each.lines:6} lines" for each in sizes(book, root)
+            )
+        )
+        return 0
     for name in write(book, root):
         print(f"wrote {name}")
     wrong = [*missing(book, root), *surplus(book, root)]
@@ -280,4 +321,4 @@ def _main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(_main())
+    sys.exit(_main(sys.argv[1:]))

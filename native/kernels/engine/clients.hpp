@@ -4,6 +4,11 @@
 //             does with the errors that it ignores (1213, 1205); the time of all attempts is the transaction's
 // Leaves out  the ROLLBACK that other drivers send; statements sent together
 // Cost        an event or two per statement, for the client; the rest is the engine's
+//
+// A loop of its own instead of sessions::Sessions, which runs a program from a drawn mix to its end. Here an attempt can end at any
+// step, and after a deadlock the transaction begins anew with a script drawn anew; scripts depend on the run, since each is drawn
+// from the client's random numbers after the attempt before it. lock_load.hpp and read_views/load.hpp have loops of their own for smaller
+// reasons: one takes latches without statements, the other counts reads and writes apart and runs purge beside its clients.
 #pragma once
 
 #include <concepts>
