@@ -12,7 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engineroom.runs import Run
-from engineroom.summary import SUMMARIES, paired_ratio, summarise, summary_and_repeats, values, with_spread
+from engineroom.summary import (
+    SUMMARIES,
+    paired_ratio,
+    several,
+    summarise,
+    summary_and_repeats,
+    values,
+    with_spread,
+)
 
 MEASURED = st.lists(
     st.tuples(
@@ -129,6 +137,18 @@ def test_rows_with_their_spread_say_which_of_it_is_the_value() -> None:
 def test_cells_can_keep_the_order_in_which_they_appear() -> None:
     assert summarise(COSTS, "series", y="ns", how="median", sort=False)["series"].tolist() == ["old", "new"]
     assert summarise(COSTS, "series", y="ns", how="median")["series"].tolist() == ["new", "old"]
+
+
+def test_several_columns_are_summarised_alike_and_a_cell_without_a_value_stays_empty() -> None:
+    table = pd.DataFrame(
+        {"series": ["b", "a", "a", "a"], "ns": [7.0, 1.0, 2.0, 9.0], "waits": [None, 3.0, None, 5.0]}
+    )
+    found = several(table, "series", ys=["ns", "waits"], how="median")
+    assert found.index.tolist() == ["a", "b"]
+    assert found.loc["a"].tolist() == [2.0, 4.0]
+    assert found["ns"]["b"] == 7.0
+    assert np.isnan(found["waits"]["b"])
+    pd.testing.assert_frame_equal(found, table.groupby("series")[["ns", "waits"]].median())
 
 
 def test_an_unknown_summary_is_refused() -> None:

@@ -20,6 +20,7 @@ __all__ = [
     "Interval",
     "how_of",
     "paired_ratio",
+    "several",
     "summarise",
     "summary_and_repeats",
     "values",
@@ -52,6 +53,12 @@ def values(table: pd.DataFrame, *by: str, y: str, how: str | None = None) -> pd.
     """The value of each cell, with `by` as index: `values(...)["hash_join", "9.7.4"]`."""
     cells: pd.Series[Any] = summarise(table, *by, y=y, how=how).set_index(list(by))[y]
     return cells
+
+
+def several(table: pd.DataFrame, *by: str, ys: Sequence[str], how: str | None = None) -> pd.DataFrame:
+    """The values of several columns, one row per cell; empty where a cell has none of a column."""
+    cells = table.groupby(list(by), observed=True).size().index
+    return pd.DataFrame({y: values(table, *by, y=y, how=how).reindex(cells) for y in ys}, index=cells)
 
 
 def with_spread(table: pd.DataFrame, *by: str, y: str, how: str) -> pd.DataFrame:

@@ -15,6 +15,7 @@ from engineroom.facts import Facts, came_out, fact
 from engineroom.figures.drawing import origin_of
 from engineroom.figures.table import Table
 from engineroom.runs import Run, newest, recorded
+from engineroom.summary import several, values
 
 __all__ = [
     "BinaryLog",
@@ -157,7 +158,7 @@ class NextQueue(Facts):
     def of(cls, run: Run) -> NextQueue:
         waits = run.tables["latches"]
         crowd = waits[(waits["concurrency"] == CROWD) & waits["latch"].str.endswith(_LATCHES)]
-        medians = crowd.groupby(["series", "latch"])["wait_us"].median() / 1000
+        medians = values(crowd, "series", "latch", y="wait_us", how="median") / 1000
         worst = {name: medians[name] for name in ("original", "patched", "new_redo")}
         settled = run.table[run.table["series"] == "patched"]["is_settled"]
         return cls(
@@ -197,7 +198,7 @@ class Switches(Facts):
         most = int(over.columns.max())
         waits = run.tables["latches"]
         crowd = waits[(waits["concurrency"] == most) & waits["latch"].str.endswith(_LATCHES)]
-        medians = crowd.groupby(["series", "latch"])["wait_us"].median()
+        medians = values(crowd, "series", "latch", y="wait_us", how="median")
         lowest = over.drop(index="none").min(axis=1)
         fallen = [str(name) for name in lowest.index[lowest < _FALLEN]]
         quoted = run.table[run.table["series"].isin(["none", "redo", "trx", _ALL])].query(
@@ -341,8 +342,8 @@ class BinaryLog(Facts):
         few, most = int(over.columns.min()), int(over.columns.max())
         crowd = run.table[run.table["concurrency"] == most]
         waits = run.tables["latches"].query("concurrency == @most")
-        waited = waits.groupby(["series", "latch"])["wait_us"].median() / 1000
-        counted = crowd.groupby("series")[["fsyncs", "commits_per_group"]].median()
+        waited = values(waits, "series", "latch", y="wait_us", how="median") / 1000
+        counted = several(crowd, "series", ys=["fsyncs", "commits_per_group"], how="median")
         return cls(
             clients=most,
             serialised_ratio=float(over[most]["5.5"]),
@@ -393,7 +394,7 @@ class BufferPool(Facts):
         few, best, most = int(over.columns.min()), int(str(tps.loc["all"].idxmax())), int(over.columns.max())
         crowd = run.table[run.table["concurrency"] == most]
         waits = run.tables["latches"].query("concurrency == @most")
-        waited = waits.groupby(["series", "latch"])["wait_us"].median() / 1000
+        waited = values(waits, "series", "latch", y="wait_us", how="median") / 1000
         latch = str(waited["all"].idxmax())
         misses = run.values("series", "concurrency", y="pool_misses")
         return cls(
@@ -479,7 +480,8 @@ class Purge(Facts):
     @classmethod
     def of(cls, run: Run) -> Purge:
         few, most = sorted(map(int, run.table["concurrency"].unique()))
-        crowd = run.table[run.table["concurrency"] == most].groupby("series").median(numeric_only=True)
+        shown = ["tps", "purge_cpus", "history_length", "half_width_percent"]
+        crowd = several(run.table[run.table["concurrency"] == most], "series", ys=shown, how="median")
         removed = 100 * run.values("series", "concurrency", y="purge_removed")
         old, new = "5.7", "9.7"
         named = [name for version in (old, new) for name in (version, version + purge.WITHOUT)]

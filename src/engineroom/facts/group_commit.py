@@ -15,6 +15,7 @@ from engineroom.figures.table import Table
 from engineroom.ledger import sensitivity
 from engineroom.runs import Run, newest
 from engineroom.simulating.variations import SEED
+from engineroom.summary import several
 
 __all__ = ["GroupCommitFacts", "facts"]
 
@@ -250,7 +251,7 @@ def servers_table(table: pd.DataFrame, clients: int) -> pd.DataFrame:
         "cpu_us_per_commit": "CPU, us",
     }
     crowd = table[table["clients"] == clients]
-    middle = crowd.groupby(["series", "setting"], sort=True)[list(columns)].median()
+    middle = several(crowd, "series", "setting", ys=list(columns), how="median")
     for column in ("flush_groups_per_commit", "sync_groups_per_commit"):
         middle[column] = 1 / middle[column]
     shown = {

@@ -325,7 +325,7 @@ class WholeEngine(Facts):
         known = ratio[(width <= KNOWN_PERCENT).cumprod().astype(bool)]
         latches = run.tables["latches"]
         latches = latches[latches["latch"].str.endswith(("_mutex", "_rw_lock"))]
-        wait_ms = latches.groupby(["series", "concurrency", "latch"])["wait_us"].median() / 1000
+        wait_ms = values(latches, "series", "concurrency", "latch", y="wait_us", how="median") / 1000
         widest, most = int(ratio.idxmax()), int(ratio.index.max())
         at_most = {series: wait_ms[series, most] for series in ("before", "after", "new_latches")}
         return cls(

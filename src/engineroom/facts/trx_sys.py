@@ -11,6 +11,7 @@ from engineroom.facts import Facts, Range, fact, span
 from engineroom.figures.drawing import origin_of
 from engineroom.figures.table import Table
 from engineroom.runs import Run, newest
+from engineroom.summary import values
 
 __all__ = ["TrxSysFacts", "facts"]
 
@@ -96,7 +97,7 @@ class Compared(Facts):
     def of(cls, run: Run) -> Compared:
         most = int(run.table["concurrency"].max())
         waits = run.tables["latches"].query("concurrency == @most")
-        medians = waits.groupby(["series", "latch"])["wait_us"].median()
+        medians = values(waits, "series", "latch", y="wait_us", how="median")
         before = medians.xs("before")
         latency = run.values("series", "concurrency", y="latency_ms")["before", most]
 

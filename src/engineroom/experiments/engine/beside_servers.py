@@ -27,6 +27,7 @@ from engineroom.measuring.turns import in_turns
 from engineroom.runs import Run
 from engineroom.simulating.engine import Design, load_of, observed
 from engineroom.simulating.experiment import Given
+from engineroom.summary import several
 from engineroom.workloads import sysbench
 from engineroom.workloads.steady_fsync import preloaded
 from engineroom.workloads.sysbench import Sysbench
@@ -179,7 +180,7 @@ def factors(table: pd.DataFrame) -> pd.DataFrame:
         "deadlocks_per_1000": "deadlocks",
         "lock_wait_ms": "lock_wait",
     }
-    medians = table.groupby(["server", "distribution", "clients", "series"])[list(what)].median()
+    medians = several(table, "server", "distribution", "clients", "series", ys=list(what), how="median")
     engine, server = (pd.DataFrame(medians.xs(series, level="series")) for series in ("engine", "server"))
     found = (engine / server).where((engine > 0) & (server > 0)).rename(columns=what)
     farthest = found["throughput"].map(math.log).abs().sort_values(ascending=False, kind="stable")

@@ -15,6 +15,7 @@ from dataclasses import replace
 
 from engineroom.runs import Run
 from engineroom.simulating.engine import COLUMNS, Design, designs_under_tpcc
+from engineroom.summary import values
 
 __all__ = ["CLAIMS", "CROWD", "DESIGNS", "binlog_sim"]
 
@@ -56,7 +57,7 @@ def _leading(run: Run, series: str) -> str:
     waits = run.tables["latches"]
     crowd = waits[(waits["concurrency"] == CROWD) & (waits["series"] == series)]
     stages = crowd[crowd["latch"].str.match("LOCK_|COND_done|prepare_commit_mutex")]
-    return str(stages.groupby("latch")["wait_us"].median().idxmax())
+    return str(values(stages, "latch", y="wait_us", how="median").idxmax())
 
 
 # What was expected -> whether a run has it so.

@@ -31,6 +31,7 @@ from engineroom.measuring.turns import in_turns
 from engineroom.runs import Run
 from engineroom.simulating.engine import Design, load_of, observed
 from engineroom.simulating.experiment import Given
+from engineroom.summary import several, values
 from engineroom.workloads import sysbench
 from engineroom.workloads.steady_fsync import preloaded
 from engineroom.workloads.sysbench import Sysbench
@@ -144,8 +145,8 @@ def binlog_live(
 def ratios(run: Run, disk: str = STEADY) -> pd.DataFrame:
     """The engine over its server, medians of the repeats: a row per server, distribution and clients with tps, redo_fsyncs and binlog_fsyncs."""
     mine = run.table[run.table["distribution"].str.endswith(disk)]
-    by = ["server", "distribution", "clients", "series"]
-    medians = mine.groupby(by)[["tps", "redo_fsyncs", "binlog_fsyncs"]].median()
+    by = ("server", "distribution", "clients", "series")
+    medians = several(mine, *by, ys=["tps", "redo_fsyncs", "binlog_fsyncs"], how="median")
     return pd.DataFrame(medians.xs("engine", level="series") / medians.xs("server", level="series"))
 
 
@@ -288,7 +289,7 @@ def _simulated(
 def _growth(run: Run, series: str) -> pd.Series[float]:
     """Throughput with the most clients over that of one, by server and distribution."""
     mine = run.table[(run.table["series"] == series) & run.table["distribution"].str.endswith(STEADY)]
-    tps = mine.groupby(["server", "distribution", "clients"])["tps"].median().unstack("clients")
+    tps = values(mine, "server", "distribution", "clients", y="tps", how="median").unstack("clients")
     return tps[tps.columns.max()] / tps[1]
 
 

@@ -16,6 +16,7 @@ from typing import Any
 from engineroom.runs import Run
 from engineroom.simulating.engine import COLUMNS, SYSBENCH_AWAY_NS, Design, load_of, of_design
 from engineroom.simulating.experiment import Experiment
+from engineroom.summary import values
 
 __all__ = ["CLAIMS", "CROWD", "pool_sim"]
 
@@ -87,7 +88,7 @@ def _left(run: Run, series: str, clients: int) -> float:
 def _leading(run: Run, series: str) -> str:
     waits = run.tables["latches"]
     crowd = waits[(waits["concurrency"] == CROWD) & (waits["series"] == series)]
-    return str(crowd.groupby("latch")["wait_us"].median().idxmax())
+    return str(values(crowd, "latch", y="wait_us", how="median").idxmax())
 
 
 # What was expected -> whether a run has it so.

@@ -27,6 +27,7 @@ from engineroom.machine.presets import Preset, preset
 from engineroom.measuring.sitting import LiveSitting
 from engineroom.measuring.turns import in_turns
 from engineroom.runs import Run
+from engineroom.summary import several
 from engineroom.whatif.demands import Demands
 from engineroom.whatif.measuring import measured
 from engineroom.whatif.prediction import ROWS, predicted
@@ -207,9 +208,12 @@ def compared(run: Run) -> pd.DataFrame:
     """A row per server, load and clients: ratio, the prediction over the server's median throughput, whether that lies in its range, and row_waiters of both."""
     by = ["server", "load", "clients"]
     server, made = (
-        run.table[run.table["series"] == series]
-        .groupby(by)[["tps", "lowest_tps", "highest_tps", "row_waiters"]]
-        .median()
+        several(
+            run.table[run.table["series"] == series],
+            *by,
+            ys=["tps", "lowest_tps", "highest_tps", "row_waiters"],
+            how="median",
+        )
         for series in ("server", "predicted")
     )
     return pd.DataFrame(

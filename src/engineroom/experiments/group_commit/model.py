@@ -19,6 +19,7 @@ from engineroom.machine.presets import parameters
 from engineroom.runs import Run, newest
 from engineroom.simulating.sweep import sweep
 from engineroom.sitting import Sitting
+from engineroom.summary import several
 
 __all__ = ["MACHINE", "MEASURES", "against_live", "demands", "groups_sim"]
 
@@ -154,9 +155,7 @@ def against_live(live: Run, sim: Run) -> pd.DataFrame:
     """A row per measure and place with at least four clients: both values, and by how much ours is off, the worst first."""
     by = ["series", "setting", "clients"]
     ours, theirs = (
-        run.table[run.table["clients"] >= 4]
-        .groupby(by)[list(MEASURES)]
-        .median()
+        several(run.table[run.table["clients"] >= 4], *by, ys=list(MEASURES), how="median")
         .stack()
         .rename_axis([*by, "measure"])
         for run in (sim, live)

@@ -31,6 +31,7 @@ from engineroom.runs import Run
 from engineroom.simulating.executors import processes
 from engineroom.simulating.sweep import cross, sweep
 from engineroom.sitting import Sitting
+from engineroom.summary import several
 
 __all__ = [
     "FITTED",
@@ -381,12 +382,12 @@ def errors(table: pd.DataFrame) -> pd.DataFrame:
     """One row a point that has a goal: medians of both, and how far the simulated one is off, the farthest first."""
     table = undisturbed(table)
     measured = [what for what in MEASURED if what in table]
-    middle = (
-        table[table["clients"].isin(CLIENTS)]
-        .groupby(["load", "design", "clients", "is_held_out", "series"])[measured]
-        .median()
-        .unstack("series")
-    )
+    middle = several(
+        table[table["clients"].isin(CLIENTS)],
+        *("load", "design", "clients", "is_held_out", "series"),
+        ys=measured,
+        how="median",
+    ).unstack("series")
     found = pd.DataFrame(
         {f"{what}_{series}": middle[what, series] for what, series in product(measured, SERIES)},
         index=middle.index,
