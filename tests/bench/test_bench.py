@@ -141,6 +141,30 @@ def test_with_many_rows_the_page_shows_every_miss_and_the_narrowest_of_each_goal
     assert len(shown.folded.rows) == 14
 
 
+def test_the_page_says_in_how_many_sittings_each_goal_was_held(empty_book):  # noqa: ARG001
+    seen = bench.provenance.machine() | {
+        "load_before": 0.1,
+        "load_after": 0.2,
+        "steal_percent": 0,
+        "versions": {},
+    }
+
+    def keep(steady: float, wavering: float, changed: int) -> None:
+        rows = [
+            row("steady", ours=1, unit="ns", ratio=steady, side=">=", goal=2),
+            row("wavering", ours=1, unit="ns", ratio=wavering, side=">=", goal=2),
+            row("changed", ours=1, unit="ns", ratio=3, side=">=", goal=changed),
+        ]
+        _recording.keep("made_up", rows, seen)
+
+    keep(3, 1, 4)
+    assert "It is the only sitting so far." in bench.shown("made_up").first.caption
+    keep(3, 3, 2)
+    shown = bench.shown("made_up").first
+    assert shown.rows["held in sittings"].tolist() == ["2 of 2", "1 of 2", "1 of 1"]
+    assert "1 of these goals was held in some sittings and missed in others." in shown.caption
+
+
 def test_a_word_without_a_recorded_sitting_names_the_command(empty_book):  # noqa: ARG001
     with pytest.raises(EngineRoomError, match=r"engineroom\.bench --record made_up"):
         bench.shown("made_up")
@@ -178,7 +202,14 @@ def test_the_readme_tells_the_median_and_the_range_of_all_sittings(monkeypatch):
     """One sitting alone could be the best of several."""
     provenance = {"date": "2026-01-02", "cores": 2, "versions": {}}
     rows = pd.DataFrame(
-        {"series": "closed queue", "ours": 1.0, "peer": "simpy 4.1", "ratio": 0.0, "holds": [True]}
+        {
+            "series": "closed queue",
+            "ours": 1.0,
+            "peer": "simpy 4.1",
+            "ratio": 0.0,
+            "goal": ">= 50",
+            "holds": [True],
+        }
     )
     sittings = [
         Run("own-bench-machine", "kernel", rows.assign(ratio=ratio, holds=ratio >= 50), provenance)
@@ -189,4 +220,6 @@ def test_the_readme_tells_the_median_and_the_range_of_all_sittings(monkeypatch):
     said = " ".join(_recording.headline().split())
     assert "runs a queue 55 (40 to 60) times as fast as SimPy" in said
     assert "of 1 goals 1 held, 0 missed" in said
+    assert "1 of these goals was held in some sittings and missed in others" in said
     assert "`machine` 1 of 1, 0 of 1, 1 of 1" in said
+    assert 'Held in some and missed in others: `machine` "closed queue" 2 of 3.' in said

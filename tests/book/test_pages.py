@@ -177,6 +177,7 @@ def test_search_works_without_a_server(html):
     assert "chunk" in index
 
 
+# Of a chapter and of the machine's page. The ledger and the instructor's guide are for looking things up.
 MOST_WORDS = 3000
 # What a reader opens, runs or skips: not the page's own words.
 NOT_READ = (

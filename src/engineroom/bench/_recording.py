@@ -90,24 +90,30 @@ class Shown:
 
 def shown(word: str) -> Shown:
     """The newest sitting for the page of its chapter: what was promised, what came of it, misses first."""
-    run = newest(word)
+    run, sittings = newest(word), _sittings(word)
     table = run.table
+    over = _over(sittings)
     said, origin = _counted(_promised(table)), _origin(run)
+    said += (
+        f" {_depending_said(len(_depending(table, over)))}"
+        if len(sittings) > 1
+        else " It is the only sitting so far."
+    )
     said += "".join(
         f" The goal of {name!r} is withdrawn: {why}."
         for name, why in WITHDRAWN.items()
         if name in set(table["series"])
     )
     if len(table) <= MANY_ROWS:
-        return Shown(Table(_for_readers(table), said, origin, kind="compact"), None)
+        return Shown(Table(_for_readers(table, over), said, origin, kind="compact"), None)
     held = table[table["holds"].fillna(False)]
     margin = held.apply(lambda row: abs(_limit(row) / row["ratio"] - 1), axis=1)
     narrowest = margin.groupby(held["goal"], sort=False).idxmin().tolist()
     some = [*table.index[table["holds"].isna() | ~table["holds"].fillna(True)], *narrowest]
     said += " Shown are what was not held and, of each goal, the row that came nearest to it."
     return Shown(
-        Table(_for_readers(table.loc[some]), said, origin, kind="compact"),
-        Table(_for_readers(table), "All rows of the sitting.", kind="compact"),
+        Table(_for_readers(table.loc[some], over), said, origin, kind="compact"),
+        Table(_for_readers(table, over), "All rows of the sitting.", kind="compact"),
     )
 
 
@@ -139,7 +145,33 @@ def planning() -> Table:
     return Table(table, " ".join([said, *missing]), _origin(run), kind="compact")
 
 
-def _for_readers(table: pd.DataFrame) -> pd.DataFrame:
+def _over(sittings: Sequence[runs.Run]) -> dict[tuple[str, str], tuple[int, int]]:
+    """For each row with its goal, in how many sittings it was held and in how many judged; a goal that was changed begins again."""
+    judged = _rows(sittings).dropna(subset="holds")
+    each = judged.assign(holds=judged["holds"].astype(int)).groupby(["series", "goal"])["holds"]
+    return {
+        (name, goal): (int(held), int(n))
+        for (name, goal), held, n in each.agg(["sum", "count"]).itertuples(name=None)
+    }
+
+
+def _depending(
+    table: pd.DataFrame, over: Mapping[tuple[str, str], tuple[int, int]]
+) -> dict[str, tuple[int, int]]:
+    """The goals of a sitting that were held in some sittings and missed in others, with how many held of how many judged."""
+    promised = _promised(table)
+    counted = {
+        name: over.get((name, goal), (0, 0))
+        for name, goal in zip(promised["series"], promised["goal"], strict=True)
+    }
+    return {name: (held, judged) for name, (held, judged) in counted.items() if 0 < held < judged}
+
+
+def _depending_said(goals: int) -> str:
+    return f"{goals or 'None'} of these goals {'were' if goals > 1 else 'was'} held in some sittings and missed in others."
+
+
+def _for_readers(table: pd.DataFrame, over: Mapping[tuple[str, str], tuple[int, int]]) -> pd.DataFrame:
     import pandas as pd
 
     named = [
@@ -162,6 +194,10 @@ def _for_readers(table: pd.DataFrame) -> pd.DataFrame:
                 if value
                 else "missed"
                 for name, value in zip(table["series"], table["holds"], strict=True)
+            ],
+            "held in sittings": [
+                f"{over[key][0]} of {over[key][1]}" if key in over and key[0] not in WITHDRAWN else ""
+                for key in zip(table["series"], table["goal"], strict=True)
             ],
         }
     )
@@ -227,17 +263,18 @@ def headline() -> str:
         said.append(
             f"the join enumerator takes {_middle(alone, '{:.1f}'.format)} ns of CPU time for a pair of table sets"
         )
+    depending = {word: _depending(of_word[-1].table, _over(of_word)) for word, of_word in sittings.items()}
     runs_kept = [run for of_word in sittings.values() for run in of_word]
     dates = sorted({run.provenance["date"][:10] for run in runs_kept})
     cores = _listed(sorted({str(run.provenance["cores"]) for run in runs_kept}))
     first = (
         f"In {len(runs_kept)} recorded sittings of `make bench` ({dates[0]} to {dates[-1]}, {cores} cores), as the median with the range: "
         f"{'; '.join(said)}. In the newest sitting of each chapter, {_counted(newest_rows)[0].lower()}{_counted(newest_rows)[1:]} "
-        "The chapters' pages show which."
+        f"{_depending_said(sum(map(len, depending.values())))} The chapters' pages show which."
     )
     each = (
         f"Goals held of those judged: {_by_sitting(sittings)}. The kernels were improved between two sittings, and what holds depends on "
-        "the sitting, too."
+        f"the sitting, too. Held in some and missed in others: {_depending_listed(depending) or 'none'}."
     )
     first, each = (
         textwrap.fill(text, width=140, break_on_hyphens=False, break_long_words=False)
@@ -269,6 +306,14 @@ def _by_sitting(sittings: Mapping[str, Sequence[runs.Run]]) -> str:
             for table in (_promised(run.table) for run in of_word)
         )
         for word, of_word in sittings.items()
+    )
+
+
+def _depending_listed(depending: Mapping[str, Mapping[str, tuple[int, int]]]) -> str:
+    return "; ".join(
+        f"`{word}` " + ", ".join(f'"{name}" {held} of {judged}' for name, (held, judged) in goals.items())
+        for word, goals in depending.items()
+        if goals
     )
 
 
