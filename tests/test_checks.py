@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 import sys
 from pathlib import Path
 
@@ -99,3 +101,15 @@ def test_every_native_test_runs_under_sanitizers_and_those_of_threads_without_th
     for name in ("native tests, fast", "native tests, threads"):
         assert any("OnTheHost" in word for word in words[name])
     assert not any("SANITIZE" in word for word in words["native tests, fast"])
+
+
+def test_what_sanitizers_make_a_part_of_is_whole_in_the_build_without_them():
+    cut = {}
+    for path in sorted((paths.root() / "native" / "tests").glob("test_*.cpp")):
+        heads = list(re.finditer(r"^TEST(?:_P|_F)?\((\w+), (\w+)\)", text := path.read_text(), re.MULTILINE))
+        for head, following in itertools.zip_longest(heads, heads[1:]):
+            body = text[head.end() : following.start() if following else len(text)]
+            if "part_of(" in body or "kIsSanitized" in body:
+                cut[f"{path.name}: {head[1]}.{head[2]}"] = re.search(checks._OF_MANY_RUNS, head[0])
+    assert len(cut) > 15
+    assert [name for name, whole in cut.items() if not whole] == []

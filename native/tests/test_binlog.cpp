@@ -10,6 +10,7 @@
 #include "binlog/reader.hpp"
 #include "binlog/rows_text.hpp"
 #include "binlog/sizes.hpp"
+#include "part_of.hpp"
 
 namespace engineroom::binlog {
 namespace {
@@ -311,7 +312,7 @@ void damage(Bytes& bytes, std::mt19937_64& random, std::size_t from) {
 }
 
 TEST(Binlog, ADamagedFileGivesRowsOrAnErrorWithItsPositionAndNothingElse) {
-  constexpr std::size_t kFiles = 100'000;
+  constexpr std::size_t kFiles = part_of(100'000);
   const std::vector<Sample> all = samples(false);
   std::mt19937_64 random(18);
   std::size_t n_damaged = 0;

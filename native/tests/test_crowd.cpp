@@ -9,6 +9,7 @@
 #include "described_members.hpp"
 #include "machine/host_machine.hpp"
 #include "machine/sim_machine.hpp"
+#include "part_of.hpp"
 #include "validation/crowd.hpp"
 
 namespace engineroom::validation {
@@ -131,7 +132,8 @@ TEST(Crowd, ALockIsOneThreadsAtATimeInVirtualTime) {
         config.waiting.yields = yields;
         for (const std::uint32_t stay : {0U, 500U}) {
           machine.line_stay_permille = stay;
-          EXPECT_GT(sum(turns(machine, config, 4'000'000)), 100U) << names::of(lock) << ", " << threads;
+          EXPECT_GT(sum(turns(machine, config, part_of(4'000'000))), part_of(100))
+              << names::of(lock) << ", " << threads;
         }
       }
     }

@@ -12,6 +12,7 @@
 #include "described_members.hpp"
 #include "machine/host_machine.hpp"
 #include "machine/sim_machine.hpp"
+#include "part_of.hpp"
 #include "read_views/histories.hpp"
 #include "read_views/isolation.hpp"
 #include "read_views/load.hpp"
@@ -71,14 +72,14 @@ class EachViewDesign : public testing::TestWithParam<Design> {};
 
 TEST_P(EachViewDesign, ReadsWhatTheSnapshotSaysAndKeepsWhatIsNeeded) {
   const HistoryReport report =
-      run_histories(GetParam().latches, GetParam().views, Mistake::none, {.seed = 1, .runs = 120});
+      run_histories(GetParam().latches, GetParam().views, Mistake::none, {.seed = 1, .runs = part_of(120)});
   EXPECT_TRUE(report.is_clean()) << report.first_failure;
-  EXPECT_GT(report.reads, 80'000U);
+  EXPECT_GT(report.reads, part_of(80'000));
   // Versions were built, views used again, undo logs purged, or this would show nothing.
   EXPECT_GT(report.reads_of_older, report.reads / 20);
   EXPECT_EQ(report.purged, report.commits);
-  EXPECT_GT(report.rollbacks, 100U);
-  EXPECT_EQ(report.views_reused > 1000, GetParam().views == Views::kept);
+  EXPECT_GT(report.rollbacks, part_of(100));
+  EXPECT_EQ(report.views_reused > part_of(1000), GetParam().views == Views::kept);
 }
 INSTANTIATE_TEST_SUITE_P(ReadViews, EachViewDesign, testing::ValuesIn(kDesigns), name_of_test);
 
@@ -91,6 +92,7 @@ struct Planted {
 class EachViewMistake : public testing::TestWithParam<Planted> {};
 
 TEST_P(EachViewMistake, IsFound) {
+  if (kIsSanitized) GTEST_SKIP() << "counted over more runs than sanitizers have time for";
   for (const Latches latches : {Latches::one_5_7, Latches::sharded}) {
     const HistoryReport report = run_histories(latches, Views::kept, GetParam().mistake,
                                                {.seed = 1, .runs = GetParam().runs, .transactions = 40});
@@ -114,7 +116,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Histories, ANumberTakenLastDoesNoHarmAsLongAsTheMutexIsHeld) {
   // Whoever has a number that large is among the ids that were copied, and cannot leave before the mutex is free.
   const HistoryReport report =
-      run_histories(Latches::sharded, Views::kept, Mistake::number_last, {.seed = 1, .runs = 100});
+      run_histories(Latches::sharded, Views::kept, Mistake::number_last, {.seed = 1, .runs = part_of(100)});
   EXPECT_TRUE(report.is_clean()) << report.first_failure;
 }
 

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "part_of.hpp"
 #include "redo_log/block.hpp"
 #include "redo_log/groups.hpp"
 #include "redo_log/mtr.hpp"
@@ -252,7 +253,7 @@ TEST(Recovery, ACutAnywhereLeavesExactlyTheGroupsOfTheWholeBlocksBeforeIt) {
 }
 
 TEST(Recovery, AnyDamageLeavesAPrefix) {
-  for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+  for (std::uint64_t seed = 0; seed < part_of(2000); ++seed) {
     std::mt19937_64 random(seed);
     const std::vector<Bytes> groups = some_groups(random, 20, 700);
     const std::vector<Lsn> ends = ends_of(groups);
@@ -286,7 +287,7 @@ TEST(Recovery, AnyDamageLeavesAPrefix) {
 }
 
 TEST(Recovery, StartsAtTheCheckpointAlsoWhenTheFileWentRound) {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < part_of(200); ++seed) {
     std::mt19937_64 random(seed);
     const std::uint64_t capacity = 64 * kBlockBytes;
     const std::vector<Bytes> groups = some_groups(random, 400, 1000);  // some fill a block alone
@@ -320,7 +321,7 @@ TEST(Recovery, StartsAtTheCheckpointAlsoWhenTheFileWentRound) {
 }
 
 TEST(Recovery, AppliedTwiceOrOverPagesAlreadyWrittenGivesTheSamePages) {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < part_of(200); ++seed) {
     std::mt19937_64 random(seed);
     const std::vector<Bytes> groups = some_groups(random, 40, 600);
     const std::vector<Lsn> ends = ends_of(groups);

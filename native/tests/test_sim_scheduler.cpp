@@ -470,7 +470,7 @@ TEST(Shares, VirtualRunTimeMakesAnotherRunAndTheSameEachTime) {
     M::Word word;
     for (std::uint64_t i = 0; i < 9; ++i) {
       m.spawn("thread", [&, i]() -> Task<> {
-        for (int n = 0; n < 30; ++n) {
+        for (std::uint64_t n = 0; n < 30; ++n) {
           m.work((300 + 700 * i) * kUs);
           co_await m.add(word, 1);
           if ((n + i) % 3 == 0) co_await m.sleep(500 * kUs);

@@ -85,15 +85,21 @@ _PYTEST = (
     *("--progress", "-o", "console_output_style=classic"),
 )
 _WITH_THREADS = "Fast|OnTheHost|OnRealThreads|CommitCost"  # suites whose kernels run on several threads
+# Tests of many runs, of which sanitizers make a part (native/tests/part_of.hpp).
+_OF_MANY_RUNS = (
+    "EachLog|SmallBuffers|LinkBuffer|OfTwoWhoAwaitGaps|AMiniTransactionIsRefused|Recovery|Designs|GroupCommitCrashes|"
+    "GroupCommitMistakes|EachView|Histories|EachVersion|LockPolicies|LockShards|EachLockMistake|ADamagedFile|"
+    "ALockIsOneThreads"
+)
 
 CHECKS = (
     Check("lint", [["ruff", "check", "."], ["ruff", "format", "--check", "."]]),
     Check("types", [["mypy"]]),
     Check("C++ format", [[_CLANG_FORMAT, "--dry-run", "-Werror", *_sources()]], needs=[_CLANG_FORMAT]),
-    # All of them run under sanitizers. Faster, they would see nothing else, but threads meet in other ways.
+    # All of them run under sanitizers. Faster, most would see nothing else, but threads meet in other ways.
     Check(
         "native tests, fast",
-        _native("native", only=f"{_WITH_THREADS}|FramePool"),
+        _native("native", only=f"{_WITH_THREADS}|FramePool|{_OF_MANY_RUNS}"),
         needs=["cmake", "ctest"],
         runs_beside=True,
     ),
