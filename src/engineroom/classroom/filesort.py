@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import functools
 import random
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass, field
 
 from engineroom._native import filesort as kernel
+from engineroom.classroom import fresh
 
-__all__ = ["Sort", "runs_and_merges", "sorts"]
+__all__ = ["LimitedSort", "Sort", "runs_and_merges", "sorts"]
 
 LOB_BYTES = 100
+# What a server takes for sort_buffer_size, and after how many statements it is no longer asked.
+LEAST_BUFFER_BYTES, MOST_BUFFER_BYTES = 32_768, 2**32 - 1
+MOST_STATEMENTS = 1000
 
 
 @dataclass(frozen=True)
@@ -21,6 +25,39 @@ class Sort:
     attach: str
     record_bytes: int
     sort_buffer_bytes: int
+
+
+@dataclass
+class LimitedSort:
+    """A server that sorts a table with a LIMIT. Its trace says whether a priority queue was used, and it counts what it ran."""
+
+    rows: int
+    record_bytes: InitVar[int]
+    statements: int = field(default=0, init=False)
+
+    def __post_init__(self, record_bytes: int) -> None:
+        self._record_bytes = record_bytes  # what an answer may not read
+
+    def is_queue(self, limit: int, sort_buffer_bytes: int) -> bool:
+        """Runs a statement, and says whether its best rows were kept in a queue."""
+        limit, sort_buffer_bytes = fresh.whole(limit), fresh.whole(sort_buffer_bytes)
+        if not 1 <= limit <= self.rows:
+            raise ValueError(f"limit={limit}: choose one from 1 to {self.rows}")
+        if not LEAST_BUFFER_BYTES <= sort_buffer_bytes <= MOST_BUFFER_BYTES:
+            raise ValueError(
+                f"sort_buffer_bytes={sort_buffer_bytes}: choose one from {LEAST_BUFFER_BYTES} to {MOST_BUFFER_BYTES}"
+            )
+        self.statements += 1
+        if self.statements > MOST_STATEMENTS:
+            raise RuntimeError(f"after {MOST_STATEMENTS} statements the server is closed")
+        return bool(
+            kernel.uses_priority_queue(
+                rows=self.rows,
+                limit=limit,
+                record_bytes=self._record_bytes,
+                sort_buffer_bytes=sort_buffer_bytes,
+            )
+        )
 
 
 def sorts(seed: int = 0) -> dict[str, Sort]:
