@@ -12,6 +12,7 @@ from engineroom.facts.redo_log import (
     Commits,
     Crashes,
     FewClients,
+    Isolated,
     Live,
     Load,
     Published,
@@ -72,6 +73,17 @@ def test_the_recordings_before_and_after_the_machine_was_changed_are_told_with_t
     )
     assert (seen.first_at, seen.second_at) == ("16:02 UTC on 2026-11-21", "16:24 UTC on 2026-11-22")
     assert seen.verdicts == "partly (9 of 11), reproduced (10 of 11)"
+
+
+def test_one_simulated_client_is_brought_to_the_pace_of_the_live_one(made):
+    run = made("fig-7-06", "live", "concurrency series repeat transactions", (1, "flushes", 0, 750))
+    seen = Isolated.of(
+        dataclasses.replace(run, provenance={"load": "sysbench, 6 s a run"}), run_ns=20_000_000
+    )
+    assert seen.pace_us == 400
+    # The usual load has a statement every 400 us, so the pace changes nothing and the processors do.
+    assert seen.both == seen.two_processors
+    assert 1 < seen.both != seen.at_pace
 
 
 def test_what_the_simulated_log_threads_gain_is_a_rate_below_and_from_a_hundred_clients(made):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -30,6 +31,8 @@ CRASH_RUNS = 60
 # From so many clients on a crowd commits, which the log threads were made for.
 HUNDREDS = 100
 WARMUP_NS, WINDOW_NS = 210_000_000, 300_000_000
+# Of SysBench's read-write transaction, with BEGIN and COMMIT.
+SYSBENCH_STATEMENTS = 20
 
 
 def _design(series: str) -> str:
@@ -97,6 +100,48 @@ def varied_said(run: Run) -> str:
     if not (flips := verdicts.judge(run).fragile):
         return f"{said}, none gives another verdict."
     return f"{said}, {len(flips)} {'gives' if len(flips) == 1 else 'give'} another verdict; the ledger names them."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Isolated(Facts):
+    """One simulated client of the log of 8.0 (fig-7-06) nearer to the live run: on two processors, at its pace, and both."""
+
+    pace_us: float = fact("{:.0f}")
+    two_processors: float = fact("{:.1f}")
+    at_pace: float = fact("{:.1f}")
+    both: float = fact("{:.1f}")
+
+    @classmethod
+    def of(cls, live_run: Run, *, run_ns: int = WINDOW_NS) -> Isolated:
+        seconds = re.search(r"(\d+) s a run", live_run.provenance["load"])
+        assert seconds is not None
+        committed = live_run.values("concurrency", "series", y="transactions")[1, "flushes"]
+        pace_us = 1e6 * float(seconds[1]) / float(committed) / SYSBENCH_STATEMENTS
+        large = redo_log.parameters(redo_log.MACHINE)
+        small = redo_log.parameters("laptop") | {
+            name: large[name] for name in ("disk_fsync_quantiles_ps", "disk_ps_per_kib")
+        }
+        usual = dict(redo_log.SYSBENCH)
+        share = 1000 * pace_us / (usual["statement_ns"] + usual["away_ns"])
+        paced = usual | {name: round(share * usual[name]) for name in ("statement_ns", "away_ns")}
+
+        def fsyncs_per_txn(parameters: Mapping[str, Any], load: Mapping[str, int]) -> float:
+            seen = _native.redo_log.simulate(
+                design="8.0",
+                parameters=dict(parameters),
+                load={**load, "clients": 1},
+                warmup_ns=WARMUP_NS,
+                run_ns=run_ns,
+                seed=1,
+            )
+            return float(seen["fsyncs"] / seen["transactions"])
+
+        return cls(
+            pace_us=pace_us,
+            two_processors=fsyncs_per_txn(small, usual),
+            at_pace=fsyncs_per_txn(large, paced),
+            both=fsyncs_per_txn(small, paced),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -630,6 +675,7 @@ class RedoLogFacts(Facts):
     """All that the page tells, by recording."""
 
     simulated: Simulated
+    isolated: Isolated
     changed: Changed
     live: Live
     switched: Switched
@@ -661,6 +707,7 @@ def facts() -> RedoLogFacts:
     )
     return RedoLogFacts(
         simulated=Simulated.of(newest("fig-7-06", "sim")),
+        isolated=Isolated.of(newest("fig-7-06", "live")),
         changed=Changed.of(history.recordings("fig-7-06", "sim")),
         live=Live.of(newest("fig-7-06", "live"), first=recorded("fig-7-06", "live")[0]),
         switched=Switched.of(newest(writer_threads.FIGURE, "live")),
