@@ -613,6 +613,48 @@ def test_a_switch_and_a_preset_compute_what_the_link_to_them_does(browser, tmp_p
     context.close()
 
 
+def test_presets_links_and_start_values_keep_a_drawn_graph_too(browser, tmp_path):
+    context = browser.new_context(offline=True)
+    page = context.new_page()
+    page.goto(explorable_alone(tmp_path, "query_graph"))
+    start = result_texts(page)
+    page.get_by_role("button", name="A star of ten").click()
+    pairs = page.locator(".er-results div", has_text="Pairs").locator("dd")
+    pairs.filter(has_text="2,304").wait_for(timeout=5000)
+    assert page.locator(".er-node").count() == 10
+    turned = result_texts(page)
+    page.get_by_role("link", name="Link to these values").click()
+    page.wait_for_load_state()
+    assert result_texts(page) == turned
+    page.locator(".er-node").nth(9).wait_for(timeout=5000)
+    address = page.url
+    page.get_by_role("button", name="Start values").click()
+    pairs.filter(has_text=start["Pairs"]).wait_for(timeout=5000)
+    page.wait_for_function("document.querySelectorAll('.er-node').length === 5")
+    for odd in ("tables=99", "tables=%5B5%5D", "tables=%7B"):
+        page.goto(address.replace("tables=10", odd))
+        assert page.locator(".er-node").count() == 5, odd
+        assert not page.locator(".er-failed").count()
+    context.close()
+
+
+def test_a_link_keeps_the_statements_of_two_sessions(browser, tmp_path):
+    context = browser.new_context(offline=True)
+    page = context.new_page()
+    page.goto(explorable_alone(tmp_path, "lock_sys"))
+    page.get_by_role("button", name="The end of a range").click()
+    page.wait_for_timeout(300)
+    turned, history = result_texts(page), page.locator(".er-history").inner_text()
+    page.get_by_role("link", name="Link to these values").click()
+    page.wait_for_load_state()
+    assert (result_texts(page), page.locator(".er-history").inner_text()) == (turned, history)
+    odd = page.url.replace("script=%5B", "script=%5B1%2C")
+    assert odd != page.url
+    page.goto(odd)
+    assert page.locator(".er-history").inner_text() != history
+    context.close()
+
+
 def test_a_link_keeps_the_knobs_and_what_it_cannot_mean_is_ignored(browser, tmp_path):
     context = browser.new_context(offline=True)
     page = context.new_page()

@@ -31,8 +31,21 @@ def test_a_preset_names_values_that_the_knobs_have_and_differs_from_the_start(wo
     starts = {knob["name"]: knob["start"] for knob in seen["knobs"]}
     assert len({preset["label"] for preset in seen["presets"]}) == len(seen["presets"])
     for preset in seen["presets"]:
-        assert all(value in values[name] for name, value in preset["values"].items()), preset
-        assert all(value != starts[name] for name, value in preset["values"].items()), preset
+        turned = {name: value for name, value in preset["values"].items() if name in values}
+        assert all(value in values[name] for name, value in turned.items()), preset
+        assert all(value != starts[name] for name, value in turned.items()), preset
+        assert preset["values"].keys() <= starts.keys(), preset
+        assert any(value != starts[name] for name, value in preset["values"].items()), preset
+
+
+@needs_node
+@pytest.mark.parametrize(
+    "word", ["binlog", "hash_join", "join_order", "query_graph"]
+)  # which compute at once
+def test_every_preset_computes_something_else_than_the_start(word):
+    presets = headless.evaluate(word)["presets"]
+    start, *turned = headless.evaluate(word, [{}, *(preset["values"] for preset in presets)])["results"]
+    assert all(each["shown"] != start["shown"] for each in turned)
 
 
 @needs_node

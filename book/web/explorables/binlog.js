@@ -60,6 +60,13 @@ export default {
     },
   ],
 
+  presets: [
+    { label: "Minimal images, uncompressed", values: { image: "minimal", level: 0 } },
+    { label: "Both, for a Delivery", values: { kind: "delivery", image: "minimal" } },
+    { label: "Digests at level 22", values: { kind: "digests", level: 22 } },
+    { label: "A counter beside text", values: { kind: "counter", image: "minimal", level: 0 } },
+  ],
+
   compute(kernel, inputs) {
     const { n } = KINDS[inputs.kind];
     const kind = names(kernel, kernel.examples()).indexOf(inputs.kind);

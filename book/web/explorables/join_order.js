@@ -39,6 +39,12 @@ export default {
     },
   ],
 
+  presets: [
+    { label: "A star of eight", values: { shape: 2, tables: 8 } },
+    { label: "A clique of eight", values: { shape: 3, tables: 8 } },
+    { label: "A bushy plan", values: { tables: 8, large: 4 } },
+  ],
+
   compute(kernel, inputs) {
     const address = kernel.run(inputs.shape, inputs.tables, inputs.chords, inputs.step, inputs.large);
     const values = new Uint32Array(kernel.memory.buffer, address, VALUES);

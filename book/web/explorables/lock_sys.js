@@ -126,11 +126,15 @@ function cover({ mode, data }) {
   return { gap, record: !behind && !kinds.includes("GAP"), short: `${letter} ${name}` };
 }
 
+/** Statements that a link may hold; one that is not understood says so when it is run. */
+const isScript = (script) => Array.isArray(script) && script.length <= MOST_STATEMENTS
+  && script.every((each) => Array.isArray(each) && each.length === 2 && SESSIONS[each[0]] && typeof each[1] === "string" && each[1].length < 200);
+
 export default {
   title: "Two sessions and their locks",
 
   inputs: [
-    { name: "script", start: scripted(EXAMPLES["A gap"]) },
+    { name: "script", start: scripted(EXAMPLES["A gap"]), accepts: isScript },
     { name: "design", label: "Version", values: ["5.7", "8.0.15", "9.7"], start: "9.7", format: (name) => `MySQL ${name}` },
     {
       name: "reads_committed", label: "Isolation", values: [0, 1], start: 0,

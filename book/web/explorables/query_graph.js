@@ -36,14 +36,16 @@ const position = (i, n) => {
   return [50 + 38 * Math.cos(angle), 50 + 38 * Math.sin(angle)];
 };
 const START = packed([...shaped("Cycle", 5), place(0, 2)]);
+const isWord = (bits) => Number.isInteger(bits) && bits >= 0 && bits < 2 ** 32;
+const drawnAs = (tables, edges) => ({ tables, ...packed(edges) });
 
 export default {
   title: "Draw a query graph",
 
   inputs: [
-    { name: "tables", start: 5 },
-    { name: "low", start: START.low },
-    { name: "high", start: START.high },
+    { name: "tables", start: 5, accepts: (n) => Number.isInteger(n) && n >= 2 && n <= MOST },
+    { name: "low", start: START.low, accepts: isWord },
+    { name: "high", start: START.high, accepts: isWord },
     {
       name: "step", label: "Pair", values: Array.from({ length: 165 }, (_, i) => i), start: 11,
       format: (step) => `number ${count(step + 1)}`,
@@ -52,6 +54,13 @@ export default {
       name: "large", label: "Large table", values: [NONE, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9], start: 3,
       format: (table) => (table === NONE ? "none, all have 100 rows" : `${letter(table)} has 100,000 rows`),
     },
+  ],
+
+  presets: [
+    { label: "A chain of ten", values: drawnAs(10, shaped("Chain", 10)) },
+    { label: "A star of ten", values: drawnAs(10, shaped("Star", 10)) },
+    { label: "A snowflake of ten", values: drawnAs(10, [[0, 1], [0, 2], [0, 3], [1, 4], [1, 5], [2, 6], [2, 7], [3, 8], [3, 9]].map((pair) => place(...pair))) },
+    { label: "A clique of ten", values: drawnAs(10, shaped("Clique", 10)) },
   ],
 
   /** The drawing: a button a table, over lines. Every gesture is also a button, and the joins are a list of boxes, too. */
@@ -131,6 +140,7 @@ export default {
     /** As many buttons and boxes as the graph needs; those that stay keep the focus. */
     function build() {
       const n = held.tables;
+      if (picked >= n) picked = null;
       while (nodes.length > n) nodes.pop().remove();
       while (nodes.length < n) {
         const i = nodes.length;
@@ -187,12 +197,13 @@ export default {
       element("span", { class: "er-swatch", "data-role": "right" }), " right set of the pair");
     return {
       node: element("div", { class: "er-draw" }, tools, board, key, hint, list),
-      show(next) { result = next; paint(); },
+      show(next) { result = next; build(); }, // a preset or a link may have drawn another graph
     };
   },
 
   compute(kernel, inputs) {
-    const address = kernel.run(inputs.tables, inputs.low, inputs.high, inputs.step, inputs.large);
+    const { low, high } = packed(unpacked(inputs)); // without joins of tables that are not there, which a link may hold
+    const address = kernel.run(inputs.tables, low, high, inputs.step, inputs.large);
     const values = new Uint32Array(kernel.memory.buffer, address, VALUES);
     const result = { inputs, ...Object.fromEntries(TOTALS.map((name, i) => [name, values[i]])) };
     result.part_sets = Array.from(values.slice(PARTS_AT, PARTS_AT + result.parts));

@@ -57,6 +57,23 @@ export function asked(search, key, sliders) {
   return Object.fromEntries(places.filter(([, place]) => place >= 0));
 }
 
+/** The same of what the module's own control sets, as JSON, where the input `accepts` it. */
+export function askedOfControl(search, key, inputs) {
+  const named = new URLSearchParams(search);
+  const found = {};
+  for (const { name, accepts } of inputs) {
+    const text = accepts && named.get(`${key}.${name}`);
+    if (!text) continue;
+    try {
+      const value = JSON.parse(text);
+      if (accepts(value)) found[name] = value;
+    } catch {
+      // Not ours: the start value stays.
+    }
+  }
+  return found;
+}
+
 /** The places of these values, by the names of their sliders; what a preset does not name stays at its start. */
 export function placesOf(values, sliders) {
   return Object.fromEntries(sliders.filter(({ name }) => name in values).map((input) => [input.name, input.values.indexOf(values[input.name])]));
@@ -186,7 +203,7 @@ function questioner(definition, startOwn, id, show) {
 }
 
 /**
- * Puts the knobs, the picture and the results into `host` and computes once. With a `key`, as on a page, a link keeps the sliders.
+ * Puts the knobs, the picture and the results into `host` and computes once. With a `key`, as on a page, a link keeps their values.
  * Returns a function that takes the explorable off the page again.
  */
 export function mount(host, definition, start, key = "") {
@@ -197,7 +214,9 @@ export function mount(host, definition, start, key = "") {
   const starts = Object.fromEntries(sliders.map((input) => [input.name, input.values.indexOf(input.start)]));
   const chosen = { ...starts, ...(key ? asked(location.search, key, sliders) : {}) };
   // What the module's own control sets.
-  const held = Object.fromEntries(definition.inputs.filter((input) => !input.values).map((input) => [input.name, input.start]));
+  const controlled = definition.inputs.filter((input) => !input.values);
+  const untouched = Object.fromEntries(controlled.map((input) => [input.name, input.start]));
+  const held = { ...untouched, ...(key ? askedOfControl(location.search, key, controlled) : {}) };
   const picture = element("div", { class: "er-picture" });
   const results = element("dl", { class: "er-results" });
   const progress = definition.computes ? element("progress", { max: 1, value: 0, "aria-label": definition.computes }) : "";
@@ -211,9 +230,9 @@ export function mount(host, definition, start, key = "") {
   const link = element("a", { class: "er-tool" }, "Link to these values");
   const player = element("button", { type: "button", class: "er-tool", onclick: () => play() }, "Play the steps");
   const presets = (definition.presets ?? []).map(({ label, values }) =>
-    element("button", { type: "button", class: "er-tool", onclick: () => turn({ ...starts, ...placesOf(values, sliders) }) }, label));
+    element("button", { type: "button", class: "er-tool", onclick: () => startWith(values) }, label));
   const keep = element("div", { class: "er-tools er-keep" }, ...(played ? [player] : []), ...presets,
-    element("button", { type: "button", class: "er-tool", onclick: () => reset() }, "Start values"), ...(key ? [link] : []));
+    element("button", { type: "button", class: "er-tool", onclick: () => startWith({}) }, "Start values"), ...(key ? [link] : []));
   const control = definition.control?.({ element, id, held, changed: () => schedule() });
   host.classList.add("er-live");
   host.replaceChildren(...(control ? [control.node] : []), knobs, ...(sliders.length ? [keep] : []),
@@ -227,8 +246,10 @@ export function mount(host, definition, start, key = "") {
     knobs.scrollIntoView({ block: "nearest" });
   }
 
-  function reset() {
-    turn(starts);
+  /** Turns everything to its start, but for these values. */
+  function startWith(values) {
+    for (const name of Object.keys(held)) held[name] = values[name] ?? untouched[name];
+    turn({ ...starts, ...placesOf(values, sliders) });
   }
 
   function turn(places) {
@@ -327,7 +348,10 @@ export function mount(host, definition, start, key = "") {
   let isInSight = !definition.computes; // what computes for long begins when the reader comes to it
   function update() {
     const values = Object.fromEntries(sliders.map((input) => [input.name, input.values[chosen[input.name]]]));
-    if (key) link.href = `?${new URLSearchParams(sliders.map((input) => [`${key}.${input.name}`, values[input.name]]))}#${key}`;
+    if (key) {
+      const kept = controlled.filter((input) => input.accepts).map(({ name }) => [`${key}.${name}`, JSON.stringify(held[name])]);
+      link.href = `?${new URLSearchParams([...kept, ...sliders.map(({ name }) => [`${key}.${name}`, values[name]])])}#${key}`;
+    }
     stop();
     const computing = steps(definition, kernel, { ...held, ...values });
     if (isInSight) stop = inSlices(computing, ({ share, result: soFar }) => show(soFar, share), (found) => show(found, 1));
