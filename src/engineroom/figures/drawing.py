@@ -66,11 +66,10 @@ class Drawing:
                 ("narrow", self.narrow, ' style="display:none"'),
             )
         )
+        rows = f'<a download="{self.figure}.csv" href="data:text/csv;base64,{data}">Rows as CSV</a>'
         return (
             f'<figure class="er-figure" data-figure="{self.figure}">{pictures}'
-            f"<figcaption>{html.escape(self.words.caption)} "
-            f'<a download="{self.figure}.csv" href="data:text/csv;base64,{data}">Rows as CSV</a> '
-            f"{folded(self.origin)}</figcaption></figure>"
+            f"<figcaption>{html.escape(self.words.caption)} {folded(self.origin, rows)}</figcaption></figure>"
         )
 
     def __repr__(self) -> str:

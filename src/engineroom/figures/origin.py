@@ -20,13 +20,11 @@ _SIGN = (
 )
 
 
-def folded(origin: str) -> str:
-    """HTML for a caption: what tells against the recording, then a sign that opens the rest."""
-    said = "".join(f"{html.escape(doubt)} " for doubt in _DOUBTS.findall(origin))
+def folded(origin: str, link: str = "") -> str:
+    """HTML for a caption: what tells against the recording, a link to the rows, and a sign that opens the rest."""
+    said = " ".join([*(html.escape(doubt) for doubt in _DOUBTS.findall(origin)), *([link] if link else [])])
     rest = html.escape(_DOUBTS.sub("", origin).strip())
     if not rest:
-        return said.strip()
-    return (
-        f'{said}<details class="er-origin"><summary aria-label="Where this comes from" title="Where this comes from">{_SIGN}</summary>'
-        f"<div>{rest}</div></details>"
-    )
+        return said
+    sign = f'<summary aria-label="Where this comes from" title="Where this comes from">{_SIGN}</summary>'
+    return f'{said} <details class="er-origin">{sign}<div>{rest}</div></details>'.lstrip()

@@ -30,9 +30,12 @@ def picture(table: Rows, ax: Axes) -> None:
     ax.set_ylim(bottom=ax.get_ylim()[0] / 1.6)
     spilled = table[(table["series"] == "spill") & (table["temporary_files"] > 0)]
     files = spilled.groupby("join_buffer_bytes")[["temporary_files", "rows_read"]].first()
-    shown = files[files.index.isin(ax.get_xticks())].itertuples()
-    for i, (size, n, read) in enumerate(shown):
-        note(ax, f"{n} files" if i == 0 else str(n), (size, read), (0, -14))
+    shown = files[files.index.isin(ax.get_xticks())]
+    for size, n, read in shown.itertuples():
+        # The unit stands where there is room to the right.
+        note(ax, str(n), (size, read), (0, -14))
+        if size == shown.index.max():
+            note(ax, "files", (size, read), (6, -14), ha="left")
 
 
 def words(table: Rows) -> Words:
