@@ -28,9 +28,9 @@ DURING = {"during": {"load_before": 2.0}}
 
 
 def test_demands_are_summed_over_the_executions_of_a_transaction(made):
-    columns = "series server load transaction statement per_transaction cpu_us lock_sys_acquisitions trx_sys_acquisitions mtrs redo_bytes"
+    columns = "series server load transaction statement per_transaction cpu_us lock_sys_acquisitions trx_sys_acquisitions mtrs redo_bytes executions"
     rows = [
-        (server, server, load, transaction, statement, n, 50.0, locks * n, 1.0, 2.0, 100.0)
+        (server, server, load, transaction, statement, n, 50.0, locks * n, 1.0, 2.0, 100.0, 7 * n * len(load))
         for server, locks in (("5.7.22", 1.0), ("9.7.4", 2.0))
         for load, transaction, statement, n in (
             ("sysbench_read_write", "read_write", "select_point", 10.0),
@@ -40,6 +40,7 @@ def test_demands_are_summed_over_the_executions_of_a_transaction(made):
     ]
     told = Demands.of(made("own-demands", "live", columns, *rows, provenance=DURING))
     assert (told.statements, told.others_load) == (3, 2.0)
+    assert (told.read_write_executions, told.seldomest_executions) == (7 * 19, 7 * 6)
     # Ten executions of 10 acquisitions each, and a commit of 1; twice as many on the newer server.
     assert (told.old_lock_latches_per_transaction, told.new_lock_latches_per_transaction) == (101.0, 202.0)
     assert (told.old_trx_latches_per_transaction, told.new_trx_latches_per_transaction) == (11.0, 11.0)
@@ -371,6 +372,10 @@ def test_a_binary_log_beside_servers_is_told_once_it_is_recorded(binlog_run):
     assert "takes 1 ms, throughput is off by 5 % in the median and 10 % at most, on 5.7.22 with 64" in told
     assert "0 % at most for the redo log and 10 % for the binary log" in told
     assert told.endswith("Of 7 expectations that we had written down, 7 came out.")
+    assert BinaryLogBeside.of(binlog_run).waits.rows.to_dict("records")[:3:2] == [
+        {"waits for": "COND_done", "server": "5.7.22", "its clients": "900 us", "the engine's": "500.0 us"},
+        {"waits for": "trx_sys_mutex", "server": "5.7.22", "its clients": "7 us", "the engine's": "0.1 us"},
+    ]
     # On the server the clients wait longest for what the engine hardly waits for.
     waits = binlog_run.tables["latches"]
     other = waits.assign(wait_us=waits["wait_us"].mask(waits["latch"] == "trx_sys_mutex", 9000))
@@ -444,3 +449,4 @@ def test_an_engine_beside_its_server_is_told_without_the_single_client(made):
     assert (seen.waits_least_ratio, seen.waits_most_ratio, seen.fewest_waits_at) == (0.5, 2, "pareto")
     assert (seen.deadlocks_ratio, seen.deadlocks_points) == (pytest.approx(4), 1)
     assert seen.most_deadlocks_per_1000 == 3
+    assert (seen.wait_time_ratio, seen.most_clients) == (pytest.approx(1), 8)

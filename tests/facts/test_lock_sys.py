@@ -11,6 +11,7 @@ from engineroom.facts.lock_sys import (
     Counted,
     DeadlockLog,
     Latches,
+    NextQueue,
     Predicted,
     Price,
     two_digits,
@@ -126,3 +127,26 @@ def test_the_cost_of_telling_is_of_the_newest_server_and_lines_are_of_all(made):
         "bytes_per_deadlock": "2,220 to 3,060 bytes",
         "teller_added_us": "250 us",
     }
+
+
+def test_the_next_queue_is_the_longest_wait_for_a_latch_behind_the_mutex(made):
+    latches = pd.DataFrame(
+        [
+            (300, series, 0, latch, us)
+            for series, waits in (("before", (12_000, 40, 600)), ("after", (0, 160, 200)))
+            for latch, us in zip(("lock_mutex", "trx_sys_mutex", "log_flush_events"), waits, strict=True)
+        ]
+        + [(50, "before", 0, "lock_mutex", 9e9)],
+        columns=["concurrency", "series", "repeat", "latch", "wait_us"],
+    )
+    rows = [
+        (n, series, 0, int(n < 250 or series == "after"))
+        for n in (50, 250, 300)
+        for series in ("before", "after")
+    ]
+    told = NextQueue.of(
+        made("fig-7-07", "sim", "concurrency series repeat is_settled", *rows, tables={"latches": latches})
+    )
+    assert (told.clients, told.mutex_wait_ms) == (300, 12.0)
+    assert (told.shards_latch, told.shards_wait_ms, told.flush_wait_ms) == ("trx_sys_mutex", 0.16, 0.2)
+    assert (told.mutex_runs, told.unsettled_mutex_runs) == (1, 1)

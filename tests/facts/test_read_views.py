@@ -59,12 +59,17 @@ def test_anomalies_are_those_of_the_kernel_with_the_differences_counted(made):
 
 def test_idle_sessions_are_told_of_none_and_of_the_most(made):
     rows = [
-        (series, n, repeat, us)
+        (series, n, repeat, us, us / 10 + repeat)
         for series, n, us in (("5.7", 0, 10.0), ("5.7", 50, 40.0), ("9.7", 0, 1.0), ("9.7", 50, 30.0))
         for repeat in (0, 1)
     ]
     told = Idle.of(
-        made("own-read-views-idle", "live", "series idle_sessions repeat purge_us_per_batch", *rows)
+        made(
+            "own-read-views-idle",
+            "live",
+            "series idle_sessions repeat purge_us_per_batch mutex_us_per_transaction",
+            *rows,
+        )
     )
     assert (told.most_sessions, told.old_none_us, told.old_most_us, told.new_most_us) == (
         50,
@@ -72,6 +77,7 @@ def test_idle_sessions_are_told_of_none_and_of_the_most(made):
         40.0,
         30.0,
     )
+    assert (told.old_none_wait_us, told.old_most_wait_us) == ((1.0, 2.0), (4.0, 5.0))
 
 
 def test_busy_sessions_are_those_that_ask_for_most_and_write_one_in_twenty(made):

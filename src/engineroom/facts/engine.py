@@ -35,6 +35,7 @@ SHOWN = "update_non_index"
 CROWD = 300
 _LATCHES = ("_mutex", "_rw_lock")
 _ALL = "redo and locks and trx"
+_LONGEST_WAITS = 4
 _FALLEN = 0.5  # of the throughput with old parts
 # innodb_sync_spin_loops, and the mean number of pauses between two looks: innodb_spin_wait_delay 6, halved, times 50.
 _ROUNDS, _MEAN_PAUSES = 30, 150
@@ -66,6 +67,9 @@ class Demands(Facts):
     new_trx_latches_per_transaction: float = fact("{:.0f}")
     old_cpu_us: float = fact("{:,.0f} us")
     new_cpu_us: float = fact("{:,.0f} us")
+    # Transactions behind the CPU times: of SysBench's, and of the seldomest of TPC-C's.
+    read_write_executions: int = fact("{:,}")
+    seldomest_executions: int = fact("{:,}")
     others_load: float = fact("{:.1f}")
     table: Table
 
@@ -93,6 +97,8 @@ class Demands(Facts):
         ]
         read_write = next(iter(_TRANSACTIONS))
         old, new = sums[*read_write, OLD], sums[*read_write, NEW]
+        commits = rows[rows["statement"] == "commit"]
+        executions = commits.groupby(["load", "transaction"])["executions"].min()
         return cls(
             statements=len(rows[["load", "transaction", "statement"]].drop_duplicates()),
             old_lock_latches_per_transaction=old["lock_sys_acquisitions"],
@@ -101,6 +107,8 @@ class Demands(Facts):
             new_trx_latches_per_transaction=new["trx_sys_acquisitions"],
             old_cpu_us=old["cpu_us"],
             new_cpu_us=new["cpu_us"],
+            read_write_executions=int(executions[read_write]),
+            seldomest_executions=int(executions.min()),
             others_load=float(run.provenance["during"]["load_before"]),
             table=Table(
                 pd.DataFrame(shown),
@@ -433,6 +441,10 @@ class Beside(Facts):
     deadlocks_ratio: float = fact("{:.1f}")
     deadlocks_points: int = fact()
     most_deadlocks_per_1000: float = fact("{:.0f}")  # of a server, per 1,000 transactions
+    wait_time_ratio: float = fact(
+        "{:.1f}"
+    )  # of the time that one wait for a row takes; the median, either way
+    most_clients: int = fact()
 
     @classmethod
     def of(cls, run: Run) -> Beside:
@@ -454,6 +466,8 @@ class Beside(Facts):
             deadlocks_ratio=math.exp(far["deadlocks"].median()),
             deadlocks_points=len(far["deadlocks"]),
             most_deadlocks_per_1000=float(servers["deadlocks_per_1000"].max()),
+            wait_time_ratio=math.exp(far["lock_wait"].median()),
+            most_clients=int(run.table["clients"].max()),
         )
 
 
@@ -509,6 +523,7 @@ class BinaryLogBeside(Facts):
     """How far the engine with a binary log is from the servers that it models (own-engine-live-binlog, live)."""
 
     told: str = fact()
+    waits: Table
 
     @classmethod
     def of(cls, run: Run) -> BinaryLogBeside:
@@ -518,8 +533,30 @@ class BinaryLogBeside(Facts):
             told=f"Beside live servers with a binary log, on two processors and a disk whose fsync takes {run.provenance['fsync_us'] / 1000:g} ms, throughput is off by "
             f"{off['tps'].median():.0f} % in the median and {off['tps'].max():.0f} % at most, on {farthest['server']} with {farthest['clients']} clients; we aimed at 15 % "
             f"and 30 %. Fsyncs per transaction are off by {off['redo_fsyncs'].max():.0f} % at most for the redo log and {off['binlog_fsyncs'].max():.0f} % for the binary "
-            f"log; we aimed at 20 %. {came_out(run, binlog_beside.CLAIMS)}"
+            f"log; we aimed at 20 %. {came_out(run, binlog_beside.CLAIMS)}",
+            waits=_waits_beside(run),
         )
+
+
+def _waits_beside(run: Run) -> Table:
+    """The servers' longest waits with the most clients, and the engine's beside them, by version."""
+    most = int(run.tables["latches"]["clients"].max())
+    shown = [
+        {
+            "waits for": latch,
+            "server": version,
+            "its clients": f"{of['server']:,.0f} us",
+            "the engine's": f"{of['engine']:,.1f} us",
+        }
+        for (version, clients), ranks in binlog_beside.ranked(run).items()
+        if clients == most
+        for latch, of in ranks.head(_LONGEST_WAITS).iterrows()
+    ]
+    return Table(
+        pd.DataFrame(shown),
+        f"What {most} clients wait longest for, per transaction, on servers and in the engine.",
+        origin_of(run),
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

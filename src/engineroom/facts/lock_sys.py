@@ -256,6 +256,37 @@ class DeadlockLog(Facts):
 
 
 @dataclass(frozen=True, kw_only=True)
+class NextQueue(Facts):
+    """What the most clients of the whole simulated engine wait for, with one mutex and with shards (fig-7-07, sim)."""
+
+    clients: int = fact()
+    mutex_wait_ms: float = fact("{:.0f} ms")  # per transaction, as all waits here
+    shards_latch: str = fact()
+    shards_wait_ms: float = fact("{:.2f} ms")
+    flush_wait_ms: float = fact("{:.2f} ms")  # for the commit's own fsync, with shards
+    mutex_runs: int = fact()
+    unsettled_mutex_runs: int = fact()
+
+    @classmethod
+    def of(cls, run: Run) -> NextQueue:
+        most = int(run.table["concurrency"].max())
+        waits = run.tables["latches"]
+        crowd = values(waits[waits["concurrency"] == most], "series", "latch", y="wait_us", how="median")
+        after = crowd["after"]
+        latches = after[after.index.str.endswith(("_mutex", "_rw_lock"))]
+        mutex = run.table[(run.table["series"] == "before") & (run.table["concurrency"] == most)]
+        return cls(
+            clients=most,
+            mutex_wait_ms=crowd["before", LATCHES[0]] / 1000,
+            shards_latch=str(latches.idxmax()),
+            shards_wait_ms=float(latches.max()) / 1000,
+            flush_wait_ms=after["log_flush_events"] / 1000,
+            mutex_runs=len(mutex),
+            unsettled_mutex_runs=int((mutex["is_settled"] == 0).sum()),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class LockSysFacts(Facts):
     """All numbers of the page, a group for each recording."""
 
@@ -266,6 +297,7 @@ class LockSysFacts(Facts):
     latches: Latches
     conflicts: Conflicts
     deadlock_log: DeadlockLog
+    queue: NextQueue
 
 
 def facts() -> LockSysFacts:
@@ -278,4 +310,5 @@ def facts() -> LockSysFacts:
         latches=Latches.of(newest("own-lock-latches", "sim")),
         conflicts=Conflicts.of(recorded("own-lock-conflicts", "live")),
         deadlock_log=DeadlockLog.of(newest("fig-7-16", "live")),
+        queue=NextQueue.of(newest("fig-7-07", "sim")),
     )

@@ -108,17 +108,31 @@ class Idle(Facts):
     old_most_us: float = fact("{:.0f} us")
     new_none_us: float = fact("{:.0f} us")
     new_most_us: float = fact("{:.0f} us")
+    # For trx_sys_mutex per transaction, the least and the most of the runs.
+    old_none_wait_us: Range = fact(span("{:.1f}", "us"))
+    old_most_wait_us: Range = fact(span("{:.0f}", "us"))
+    new_none_wait_us: Range = fact(span("{:.1f}", "us"))
+    new_most_wait_us: Range = fact(span("{:.1f}", "us"))
 
     @classmethod
     def of(cls, run: Run) -> Idle:
         per_batch = run.values("series", "idle_sessions", y="purge_us_per_batch")
         most = int(run.table["idle_sessions"].max())
+
+        def waits(series: str, sessions: int) -> Range:
+            of = run.table[(run.table["series"] == series) & (run.table["idle_sessions"] == sessions)]
+            return Range(of["mutex_us_per_transaction"].min(), of["mutex_us_per_transaction"].max())
+
         return cls(
             most_sessions=most,
             old_none_us=per_batch["5.7", 0],
             old_most_us=per_batch["5.7", most],
             new_none_us=per_batch["9.7", 0],
             new_most_us=per_batch["9.7", most],
+            old_none_wait_us=waits("5.7", 0),
+            old_most_wait_us=waits("5.7", most),
+            new_none_wait_us=waits("9.7", 0),
+            new_most_wait_us=waits("9.7", most),
         )
 
 
