@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from engineroom import side_by_side
 from engineroom.figures.compared import compared, ratios, with_width
-from engineroom.figures.curves import Curves, ticks_that_fit
+from engineroom.figures.curves import Curves, lines, ticks_that_fit
 from engineroom.figures.dots import Dots
 from engineroom.figures.drawing import NARROW_IN, WIDE_IN
 from engineroom.figures.shares import Bar, Bars, Ranked
@@ -17,6 +17,7 @@ from engineroom.figures.steps import Steps, states
 from engineroom.figures.table import listed
 from engineroom.figures.wording import at, each, ends
 from engineroom.runs import Run
+from engineroom.side_by_side import OURS
 
 FLUSHES = pd.DataFrame(
     [
@@ -232,7 +233,28 @@ def test_a_caption_quotes_no_ratio_of_a_throughput_that_is_hardly_known() -> Non
         "at 100. Beyond 100 clients one of the two is known to 40 % at worst, so no ratio is quoted there."
         in said
     )
+    assert "Hollow" not in said
     without = of.with_table(runs.drop(columns="half_width_percent"))
     assert (
         "300.00 at 300" in compared(with_width(without), labels, "tpmC", over="after", under="before").caption
     )
+
+
+def test_points_that_had_not_settled_are_hollow_and_the_caption_says_so() -> None:
+    runs = pd.DataFrame(
+        [
+            (n, series, repeat, 10.0 * n, 1.0, int(repeat == 0 or n < 300))
+            for n in (50, 100, 300)
+            for series in ("before", "after")
+            for repeat in (0, 1)
+        ],
+        columns=["concurrency", "series", "repeat", "tpmC", "half_width_percent", "is_settled"],
+    )
+    table = with_width(Run("fig-7-01", "sim", runs, {}))
+    labels = {"before": "old", "after": "new"}
+    ax = axes()
+    lines(table[table["source"] == OURS], ax, x="concurrency", y="tpmC", labels=labels)
+    assert [points for _, fill, points, _ in marks(ax) if fill == "none"] == [[300], [300]]
+    assert [line.get_markevery() for line in ax.get_lines() if len(line.get_xdata()) == 3] == [[0, 1], [0, 1]]
+    said = compared(table, labels, "tpmC", over="after", under="before").caption
+    assert "Hollow points had not settled to 2 % when the window ended." in said

@@ -227,6 +227,19 @@ def test_the_page_shows_the_claims_of_figures_that_have_a_run(empty_book: Path) 
     assert page.claims_markdown() == text
 
 
+def test_a_claim_that_reads_a_point_which_had_not_settled_says_so(empty_book: Path) -> None:  # noqa: ARG001
+    run = made_up(hash_s=1.0)
+    marked = run.table.assign(is_settled=[1, 0, 0], half_width_percent=[1.0, 12.4, 88.0])
+    text = claims_of(run.with_table(marked))
+    assert "\n  - 3.131\n  - 3 (not settled, ±12 %)\n" in text  # the third row's series is not read
+    assert "not settled" not in claims_of(run.with_table(marked.assign(is_settled=1)))
+    assert "not settled" not in claims_of(run)
+
+
+def claims_of(run: Run) -> str:
+    return page._claims_table(run, judge(run))
+
+
 def test_a_run_on_a_busy_machine_is_kept_and_decides_nothing(empty_book: Path) -> None:  # noqa: ARG001
     quiet, busy = {"load_before": 0.3, "steal_percent": 0.0}, {"load_before": 4.9, "steal_percent": 0.4}
     runs.save(replace(made_up(hash_s=9.0), provenance={"during": busy}), chapter="hash_join")

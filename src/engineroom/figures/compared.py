@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from engineroom.figures.curves import SETTLED, unsettled
 from engineroom.figures.wording import Words, at, each_line
 from engineroom.runs import Run
 from engineroom.side_by_side import OURS, ours, rows, theirs
@@ -18,8 +19,8 @@ KNOWN_PERCENT, WIDTH = 10.0, "half_width_percent"
 
 
 def with_width(run: Run) -> pd.DataFrame:
-    """The rows of a run with how well each value is known, where the run says so."""
-    return rows(run, keep=[WIDTH] if WIDTH in run.table else [])
+    """The rows of a run with how well each throughput is known and whether it settled, where the run says so."""
+    return rows(run, keep=[name for name in (WIDTH, SETTLED) if name in run.table])
 
 
 def ratios(table: pd.DataFrame, over: str, under: str) -> tuple[pd.Series[Any], pd.Series[Any]]:
@@ -44,11 +45,16 @@ def compared(
     first, last = known.index[0], known.index[-1]
     there = last if last in told.index else told.index[-1]
     said = each_line(ours(table), {series: labels[series] for series in (under, over)}, form)
+    hollow = (
+        " Hollow points had not settled to 2 % when the window ended."
+        if unsettled(table[table["source"] == OURS]).any()
+        else ""
+    )
     return Words(
-        alt=f"Log-log line chart of {what} against clients. {said}. {labels[over]} over {labels[under]}: {at(ratio)}; "
+        alt=f"Log-log line chart of {what} against clients. {said}. {labels[over]} over {labels[under]}: {at(known)}; "
         f"published: {at(told)}.",
         caption=f"{where}, {what} with {labels[over]} over {labels[under]}: {ratio[first]:.2f} at {first:g} clients and "
-        f"{ratio[last]:.2f} at {last:g}; the source measured {told[there]:.2f} at {there:g}.{beyond}",
+        f"{ratio[last]:.2f} at {last:g}; the source measured {told[there]:.2f} at {there:g}.{beyond}{hollow}",
     )
 
 

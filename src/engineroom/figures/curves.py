@@ -1,5 +1,7 @@
 """Curves against x: every repeat a faint dot, its value on the line, the published points beside ours hollow and dotted.
 
+One of our points is hollow, too, where one of its simulated runs had not settled when its window ended.
+
 Each line has its label at its end instead of a legend.
 """
 
@@ -29,7 +31,11 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-__all__ = ["Curves", "End", "label_ends", "lines", "ticks_that_fit"]
+__all__ = ["SETTLED", "Curves", "End", "label_ends", "lines", "ticks_that_fit", "unsettled"]
+
+SETTLED = (
+    "is_settled"  # of a simulated run: 0 where its window's cap came before its throughput was known to 2 %
+)
 
 _LETTER_PX, _APART_PX = 7.5, 15
 
@@ -122,12 +128,23 @@ def lines(table: pd.DataFrame, ax: Axes, *, x: str, y: str, labels: Mapping[str,
             continue
         ax.plot(mine[x], mine[y], style.marker, color=style.colour, alpha=0.3, markersize=4)
         line = values(mine, x, y=y)
-        ax.plot(
-            line.index, line, style.dash, marker=style.marker, color=style.colour, markersize=5, linewidth=1.6
-        )
+        is_hollow = line.index.isin(mine[x][unsettled(mine)])
+        of: dict[str, Any] = {"marker": style.marker, "color": style.colour, "markersize": 5}
+        filled = [int(at) for at in (~is_hollow).nonzero()[0]]
+        ax.plot(line.index, line, style.dash, linewidth=1.6, markevery=filled, **of)
+        if is_hollow.any():
+            hollow = line[is_hollow]
+            ax.plot(hollow.index, hollow, linestyle="None", fillstyle="none", **of)
         ends.append(End(float(line.index[-1]), float(line.iloc[-1]), label, style.colour))
     ax.grid(axis="y", alpha=0.25)
     return ends
+
+
+def unsettled(table: pd.DataFrame) -> pd.Series[bool]:
+    """Which rows are of a run that had not settled; none where the rows do not say."""
+    if SETTLED not in table:
+        return table["source"].ne(table["source"])
+    return table[SETTLED].astype(float) == 0
 
 
 def _published(table: pd.DataFrame, ax: Axes, *, x: str, y: str, labels: Mapping[str, str]) -> list[End]:

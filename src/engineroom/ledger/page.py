@@ -6,8 +6,8 @@ from collections import defaultdict
 
 from engineroom import chapters, paths
 from engineroom.figures.table import listed
-from engineroom.ledger import history
-from engineroom.ledger.claims import Figure, figures
+from engineroom.ledger import expressions, history
+from engineroom.ledger.claims import Figure, figures, to_key
 from engineroom.ledger.rows import Row, judgements, rows
 from engineroom.ledger.verdicts import TOKENS, Claim, Judgement
 from engineroom.runs import Run, recorded
@@ -146,7 +146,7 @@ def _claims_table(run: Run, judged: Judgement) -> str:
         (
             _cell(claim.text) + ("" if claim.part == "shape" else f" ({claim.part})"),
             "" if claim.published is None else f"{claim.published:g}",
-            _ours(claim),
+            _ours(claim) + _unsettled(run, claim),
             _outcome(claim),
         )
         for claim in judged.claims
@@ -198,6 +198,25 @@ def _ours(claim: Claim) -> str:
     if isinstance(claim.ours, bool):
         return "true" if claim.ours else "false"
     return "" if claim.ours is None else f"{claim.ours:.3g}"
+
+
+def _unsettled(run: Run, claim: Claim) -> str:
+    """Said behind our value: that a simulated run which the claim reads had not settled, and how well the worst is known."""
+    if "is_settled" not in run.table or claim.ours is None:
+        return ""
+    figure = figures()[run.figure]
+    table = run.table[run.table["is_settled"] == 0]
+    asked = expressions.reads(next(each.expr for each in figure.claims if each.id == claim.id))
+    if asked is not None:
+        is_read = [
+            series in asked and ((at := asked[series]) is None or to_key(figure, x) in at)
+            for series, x in zip(table["series"].map(str), table[figure.x or ""], strict=True)
+        ]
+        table = table[is_read]
+    if table.empty:
+        return ""
+    width = f", ±{table['half_width_percent'].max():.0f} %" if "half_width_percent" in table else ""
+    return f" (not settled{width})"
 
 
 def _outcome(claim: Claim) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from engineroom.figures.parts import Curves, Rows, Words, all_rows, compared
+from engineroom.figures.parts import Curves, Rows, Words, compared, with_width
 
 # The rows have the mean response times, too, which are not drawn.
 LABELS = {"fifo_tps": "FIFO", "cats_tps": "CATS"}
 DRAWN = f"series in {tuple(LABELS)}"
-rows = all_rows
+rows = with_width
 picture = Curves(labels=LABELS, x_label="clients", y_label="transactions per second", where=DRAWN)
 
 

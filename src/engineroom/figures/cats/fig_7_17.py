@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from engineroom.figures.cats import LABELS
-from engineroom.figures.parts import Curves, Rows, Words, all_rows, compared
+from engineroom.figures.parts import Curves, Rows, Words, compared, with_width
 
-rows = all_rows
+rows = with_width
 picture = Curves(labels=LABELS, x_label="clients", y_label="transactions per second")
 
 

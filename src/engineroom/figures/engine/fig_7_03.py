@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from engineroom.figures.parts import Curves, Rows, Words, all_rows, compared
+from engineroom.figures.parts import Curves, Rows, Words, compared, with_width
 
 LABELS = {"original": "5.7", "patched": "5.7, patched", "new_redo": "with the redo log of 8.0"}
 SHORT = {"patched": "patched", "new_redo": "redo of 8.0"}
-rows = all_rows
+rows = with_width
 picture = Curves(labels=LABELS, narrow=SHORT, x_label="clients", y_label="transactions per minute")
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from engineroom.figures.parts import Curves, Rows, Words, all_rows, compared
+from engineroom.figures.parts import Curves, Rows, Words, compared, with_width
 
 LABELS = {"before": "one mutex", "after": "two mutexes"}
-rows = all_rows
+rows = with_width
 picture = Curves(labels=LABELS, x_label="clients", y_label="transactions per minute")
 
 
