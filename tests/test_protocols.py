@@ -27,6 +27,7 @@ def made(table=TABLE, figure="num-ch7-1", method="sim", summary="median", **abou
 def test_day_computer_and_revision_are_no_part_of_it():
     other = made(cores=64, cpu="another", date="2027-01-01", revision="abc", during={"load_before": 9.0})
     assert protocols.hash_of(other) == protocols.hash_of(made())
+    assert protocols.hash_of(made(varied_in={"wall_s": 1.0, "processors": 2})) == protocols.hash_of(made())
     # Of all that is told of a machine only the seed was chosen; `load` is the experiment's in these runs.
     here = {key: value for key, value in provenance.machine().items() if key not in ("load", "seed")}
     assert protocols.hash_of(made(**here)) == protocols.hash_of(made())

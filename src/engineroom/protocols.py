@@ -26,7 +26,7 @@ Content = dict[str, Any]
 # What a run met, or what came out, as against what was chosen for it.
 _CIRCUMSTANCES = frozenset((
     "cores", "cpu", "caches", "memory_bytes", "kernel", "storage", "steal_s", "python", "date", "revision", "command", "during",
-    "machine_name", "primitives_ns", "real_threads_of_recording", "simulated_by_revision",
+    "machine_name", "primitives_ns", "real_threads_of_recording", "simulated_by_revision", "varied_in",
 ))  # fmt: skip
 _MACHINE = frozenset(("machine", "servers", "scheduling", "compiler", "flags", "fsync_us"))
 # Columns by which a run says how long it measured.

@@ -25,7 +25,7 @@ import psutil
 
 from engineroom import paths
 
-__all__ = ["machine", "scrub", "steal_s", "watch"]
+__all__ = ["cores", "machine", "scrub", "steal_s", "watch"]
 
 # fmt: off
 _PRIVATE_KEYS = frozenset((
@@ -41,13 +41,18 @@ _PRIVATE_KEYS = frozenset((
 _PATH = re.compile(r"""(?<![\w./\\~])(?:~|[A-Za-z]:)?(?!/(?:proc|sys|dev)/)(?:[/\\][^\s/\\'",;:=()]+){2,}""")
 
 
+def cores() -> int | None:
+    """The processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+
+
 def machine(*, seed: int | None = None, storage: Path | None = None) -> dict[str, Any]:
     """The machine and the moment: JSON-able, the same keys on every platform, `None` for what it does not tell.
 
     `storage` is a path on the file system that the run uses (a datadir); the book's own folder by default.
     """
     return {
-        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "cores": cores(),
         "cpu": _cpu(),
         "caches": _caches(Path("/sys/devices/system/cpu/cpu0/cache")),
         "memory_bytes": psutil.virtual_memory().total,

@@ -92,6 +92,9 @@ def test_varied_machines_hang_on_the_run():
     machine = preset(MACHINE)
     run = varied(made(seeds=(1,)), made, executor=HERE)
     table = run.tables["varied"]
+    took = run.provenance["varied_in"]
+    assert 0 <= took["wall_s"] < 3600
+    assert took["processors"] >= 1
     found = table.drop_duplicates(["parameter", "factor"]).set_index(["parameter", "factor"])["ns"].str[2]
     every = {(name, factor) for name in machine.uncertain() for factor in FACTORS}
     of_machine = {key for key in found.index if not key[0].startswith("load.")}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from dataclasses import replace
@@ -10,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from engineroom import provenance
 from engineroom.errors import EngineRoomError
 from engineroom.machine.presets import Preset, preset, times
 from engineroom.runs import Run
@@ -37,6 +39,7 @@ def varied(
 ) -> Run:
     """The run with a further table `varied`: what `how` gives on each varied machine and load, by one seed. The ledger judges each.
 
+    How long that took, and on how many processors, is kept with its provenance as `varied_in`.
     Of its points only those `where` is true (a function that other processes can find), by default all of them.
     """
     machine, load = _machine_of(run), run.provenance["load"]
@@ -52,10 +55,13 @@ def varied(
         for factor in FACTORS
         if (other := varied_load(load, name, factor)) != load
     ]
+    start_s = time.monotonic()
     tables = sweep(partial(_table, how, where), points, executor=executor, desc=f"{run.figure}, varied")
+    took = {"wall_s": round(time.monotonic() - start_s, 1), "processors": provenance.cores()}
     columns = {"parameter": "the varied number of the machine, or of the load", "factor": "times its value"}
     return replace(
         run,
+        provenance={**run.provenance, "varied_in": took},
         tables={**run.tables, "varied": pd.concat(tables, ignore_index=True)},
         columns={**run.columns, **columns},
     )
