@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import statistics
 import subprocess
 import tomllib
 from pathlib import Path
@@ -261,3 +262,27 @@ def test_make_installs_the_package_before_it_runs_it(target: str, tmp_path: Path
     )
     assert runs is not None
     assert installed < runs.start()
+
+
+# Subjects of older commits are longer and stay as they are.
+SHORT_SINCE = "be0d9f05bc32c2eb321bf512d8d95f1620f576ca"
+MOST_LETTERS_OF_A_SUBJECT = 72
+
+
+def test_the_subject_of_a_new_commit_is_short():
+    listing = subprocess.run(
+        ["git", "log", "--no-merges", "--format=%s", f"{SHORT_SINCE}..HEAD"],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if listing.returncode:
+        pytest.skip("this clone's history begins later")
+    long = [subject for subject in listing.stdout.splitlines() if len(subject) > MOST_LETTERS_OF_A_SUBJECT]
+    assert long == []
+
+
+def test_a_module_of_a_published_figure_has_about_as_many_lines_as_contributors_are_told():
+    """CONTRIBUTING says twenty, and that the goal was fifteen."""
+    modules = (ROOT / "src/engineroom/figures").glob("*/*.py")
+    named = [path for path in modules if path.stem.startswith(("fig_", "num_", "tab_"))]
+    lines = statistics.median(len(path.read_text().splitlines()) for path in named)
+    assert 18 <= lines <= 22, "say the new median in CONTRIBUTING"
