@@ -88,6 +88,7 @@ ROOMS = (
             "plan",
             "rehearsal",
             "servers",
+            "shown",
             "trial",
             "varied",
             "wheel",

@@ -1,4 +1,4 @@
-"""`python -m engineroom.classroom.plan`: the tables of the instructor's guide, made from the exercises and what was recorded of them."""
+"""`python -m engineroom.classroom.plan`: the tables of the instructor's guide and the data on the pages, made from the exercises and what was recorded of them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engineroom import chapters, paths
-from engineroom.classroom import handouts, mutant_table, rehearsal
+from engineroom.classroom import handouts, mutant_table, rehearsal, shown
 
 __all__ = ["PARTS", "Label", "filled", "labels", "page", "part", "written"]
 
@@ -100,3 +100,6 @@ def filled(text: str) -> str:
 
 if __name__ == "__main__":
     page().write_text(filled(page().read_text()))
+    for master in handouts.masters():
+        fragment = shown.fragment(master)
+        fragment.write_text(shown.filled(master, fragment.read_text()))
