@@ -82,8 +82,9 @@ def test_one_simulated_client_is_brought_to_the_pace_of_the_live_one(made):
     )
     assert seen.pace_us == 400
     # The usual load has a statement every 400 us, so the pace changes nothing and the processors do.
-    assert seen.both == seen.two_processors
-    assert 1 < seen.both != seen.at_pace
+    per_txn = seen.fsyncs_per_txn
+    assert per_txn["both"] == per_txn["two_processors"]
+    assert 1 < per_txn["both"] != per_txn["at_pace"]
 
 
 def test_what_the_simulated_log_threads_gain_is_a_rate_below_and_from_a_hundred_clients(made):

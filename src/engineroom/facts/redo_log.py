@@ -107,9 +107,7 @@ class Isolated(Facts):
     """One simulated client of the log of 8.0 (fig-7-06) nearer to the live run: on two processors, at its pace, and both."""
 
     pace_us: float = fact("{:.0f}")
-    two_processors: float = fact("{:.1f}")
-    at_pace: float = fact("{:.1f}")
-    both: float = fact("{:.1f}")
+    fsyncs_per_txn: Mapping[str, float] = fact("{:.1f}", keys=("two_processors", "at_pace", "both"))
 
     @classmethod
     def of(cls, live_run: Run, *, run_ns: int = WINDOW_NS) -> Isolated:
@@ -125,7 +123,7 @@ class Isolated(Facts):
         share = 1000 * pace_us / (usual["statement_ns"] + usual["away_ns"])
         paced = usual | {name: round(share * usual[name]) for name in ("statement_ns", "away_ns")}
 
-        def fsyncs_per_txn(parameters: Mapping[str, Any], load: Mapping[str, int]) -> float:
+        def simulated(parameters: Mapping[str, Any], load: Mapping[str, int]) -> float:
             seen = _native.redo_log.simulate(
                 design="8.0",
                 parameters=dict(parameters),
@@ -138,9 +136,11 @@ class Isolated(Facts):
 
         return cls(
             pace_us=pace_us,
-            two_processors=fsyncs_per_txn(small, usual),
-            at_pace=fsyncs_per_txn(large, paced),
-            both=fsyncs_per_txn(small, paced),
+            fsyncs_per_txn={
+                "two_processors": simulated(small, usual),
+                "at_pace": simulated(large, paced),
+                "both": simulated(small, paced),
+            },
         )
 
 
