@@ -8,13 +8,14 @@ import hashlib
 import io
 import json
 import re
+import tomllib
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 from engineroom import paths, provenance
 from engineroom.classroom import handouts
-from engineroom.classroom.mutants import Verdict
+from engineroom.classroom.mutants import FEWEST, Verdict
 
 __all__ = ["Row", "changed", "digest", "keep", "read", "written"]
 
@@ -117,8 +118,20 @@ def written(titles: dict[str, str]) -> str:
     return (
         f"{head}{chr(10).join(lines)}\n| all | {_sums(rows)} | {_share(rows)} |\n\n"
         f"Recorded {recorded}; `data/mutants/exercises.csv` has the revision of each question. A prediction whose solution the kernel computes has no\n"
-        "mistakes to plant and is left out.\n"
+        f"mistakes to plant and is left out.{_few(rows)}\n"
     )
+
+
+def _few(rows: list[Row]) -> str:
+    """Which questions have fewer mistakes than the others, with the reasons that are kept."""
+    entries = tomllib.loads((paths.root() / "data" / "mutants" / "exercises.toml").read_text())["few"]
+    judged = {(each.chapter, each.question): each.mutants for each in rows}
+    said = [
+        f"- {each['chapter']} {each['question']}, {judged[each['chapter'], each['question']]}: {each['reason']}."
+        for each in entries
+        if (each["chapter"], each["question"]) in judged
+    ]
+    return f" In these, fewer than {FEWEST} can be made:\n\n" + "\n".join(said) if said else ""
 
 
 def _sums(rows: list[Row]) -> str:
