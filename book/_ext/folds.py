@@ -1,7 +1,7 @@
 """Folded outputs that say what is in them.
 
 A cell whose output is hidden leaves a line to open, which by itself says "Show code cell outputs" wherever it stands, and "Toggle hidden
-content" to a screen reader. Here it gets the first sentence of the output's caption, and loses the other name.
+content" to a screen reader. Here it gets the beginning of the output's caption, and loses the other name.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ FOLDED = "HideCodeCellNode"
 DEFAULT = "Show code cell outputs"
 NAMELESS = "Show the output"
 LABEL = '<summary aria-label="Toggle hidden content">'
-# A number's point has no space behind it.
-SENTENCE = re.compile(r".+?\.(?=\s|$)", re.DOTALL)
+# To the end of the first sentence, or of its first part. A number's point has no space behind it.
+BEGINNING = re.compile(r".+?(?=[.;:](?:\s|$))", re.DOTALL)
 
 
-def first_sentence(html: str) -> str:
-    """The first sentence of the first caption in `html`, without what lies behind its sign; nothing where there is no caption."""
+def beginning(html: str) -> str:
+    """What the first caption begins with in `html`, without what lies behind its sign; nothing where there is no caption."""
     caption = BeautifulSoup(html, "html.parser").find("figcaption")
     if caption is None:
         return ""
     for part in caption.select("details, a[download]"):
         part.decompose()
     said = " ".join(caption.get_text(" ").split())
-    found = SENTENCE.match(said)
-    return (found[0] if found else said).removesuffix(".")
+    found = BEGINNING.match(said)
+    return found[0] if found else said
 
 
 def name_folds(_app: Sphinx, doctree: nodes.document, _docname: str) -> None:
     for node in doctree.findall(nodes.Element):
         if type(node).__name__ == FOLDED and node["prompt_show"] == DEFAULT:
             said = "".join(raw.astext() for raw in node.findall(nodes.raw) if raw.get("format") == "html")
-            node["prompt_show"] = node["prompt_hide"] = first_sentence(said) or NAMELESS
+            node["prompt_show"] = node["prompt_hide"] = beginning(said) or NAMELESS
 
 
 def unlabel(app: Sphinx, error: Exception | None) -> None:
