@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import nbformat
 import pytest
 
-from engineroom import book
+from engineroom import book, chapters
 from engineroom.errors import EngineRoomError
 
 PAGE = """---
@@ -42,3 +44,25 @@ def test_a_cell_that_writes_to_stderr_is_an_error_whose_last_lines_say_which_and
     assert "a warning of some package" in last
     with pytest.raises(EngineRoomError, match="stderr"):
         book.build()  # what Sphinx has read with a warning is not taken as good
+
+
+def test_a_lab_that_is_downloaded_says_once_what_to_install(tmp_path: Path):
+    lab = tmp_path / "cats.ipynb"
+    cell = {"cell_type": "code", "execution_count": None, "id": "a", "metadata": {}, "outputs": [], "source": ["import engineroom"]}  # fmt: skip
+    notebook = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell]}
+    lab.write_text(json.dumps(notebook))
+    for _ in range(2):  # an incremental build may see it again
+        book._labs_say_what_to_install(tmp_path)
+    first, second = json.loads(lab.read_text())["cells"]
+    nbformat.validate(nbformat.reads(lab.read_text(), as_version=4))
+    assert "%pip install" in first["source"]
+    assert second == cell
+    plain = "\n".join(line for line in first["source"].splitlines() if "%pip" not in line)
+    exec(plain, {})  # noqa: S102
+
+
+def test_each_lab_of_the_built_book_says_so(html: Path):
+    labs = sorted((html / "_sources" / "notebooks").glob("*.ipynb"))
+    assert [lab.stem for lab in labs] == sorted(page.word for page in chapters.written())
+    for lab in labs:
+        assert "engineroom-*.whl" in json.loads(lab.read_text())["cells"][0]["source"], lab.name

@@ -62,8 +62,17 @@ def build() -> Path:
             f"the book did not build (exit code {sphinx.returncode}):\n{_complaints(said)}",
             remedy="mend what the lines above name and run make book again",
         )
+    _labs_say_what_to_install(root / "_build" / "html" / "_sources" / "notebooks")
     print(f"The book is built in {time.monotonic() - start:.0f} s. Open {page}")
     return page
+
+
+def _labs_say_what_to_install(folder: Path) -> None:
+    """The labs as a page's readers download them."""
+    from engineroom.classroom import handouts
+
+    for lab in folder.glob("*.ipynb"):
+        handouts.say_what_to_install(lab)
 
 
 def _complaints(said: list[str]) -> str:

@@ -39,6 +39,7 @@ __all__ = [
     "masters",
     "questions",
     "right_answers",
+    "say_what_to_install",
     "wrong_answers",
 ]
 
@@ -51,7 +52,7 @@ MARKS = re.compile(
     r"^\"\"\" # BEGIN PROMPT\n.*?^\"\"\" # END PROMPT$|^ *# (?:BEGIN|END) SOLUTION.*?$|  # SOLUTION$",
     re.MULTILINE | re.DOTALL,
 )
-# The first cell of a student's notebook. The wheel is a file: no registry has this package.
+# The first cell of a student's notebook, and of a lab that is downloaded from a page. The wheel is a file: no registry has this package.
 INSTALL = """\
 # This notebook needs the book's package and otter-grader. Where they are missing, put engineroom-....whl, which your
 # instructor gives you, beside the notebook and run this cell: it installs both.
@@ -63,6 +64,17 @@ except ImportError:
     wheels = [str(file) for file in Path().glob("engineroom-*.whl")]
     assert wheels, "put engineroom-....whl beside this notebook, then run this cell again"
     %pip install -q otter-grader=={otter} {{wheels[-1]}}
+"""
+INSTALL_FOR_LAB = """\
+# This lab needs the book's package. Where it is missing, put engineroom-....whl beside the notebook and run this cell: it
+# installs the package. `make class` in the book's repository writes that file to _build/class; your instructor may have sent it.
+try:
+    import engineroom
+except ImportError:
+    from pathlib import Path
+    wheels = [str(file) for file in Path().glob("engineroom-*.whl")]
+    assert wheels, "put engineroom-....whl beside this notebook, then run this cell again"
+    %pip install -q {wheels[-1]}
 """
 KEEPS = "fresh.keeps"
 # Cells that call otter's client, which wants a running kernel.
@@ -141,7 +153,7 @@ def make(master: Path, target: Path, *, seed: int = 0, run_tests: bool = True) -
         jupytext.write(notebook, source)
         otter.assign.main(str(source), str(folder), no_pdfs=True, no_run_tests=not run_tests)
     student = folder / "student" / f"{master.stem}.ipynb"
-    _say_what_to_install(student)
+    say_what_to_install(student, INSTALL.format(otter=metadata.version("otter-grader")))
     archive = folder / "autograder" / f"{master.stem}-autograder.zip"
     next(archive.parent.glob(f"{master.stem}-autograder_*.zip")).replace(archive)
     return Handout(
@@ -152,9 +164,11 @@ def make(master: Path, target: Path, *, seed: int = 0, run_tests: bool = True) -
     )
 
 
-def _say_what_to_install(student: Path) -> None:
-    """Puts INSTALL before all cells: who opens the notebook without the book has nothing that it imports."""
-    notebook = json.loads(student.read_text(encoding="utf-8"))
+def say_what_to_install(notebook: Path, source: str = INSTALL_FOR_LAB) -> None:
+    """Puts such a cell before all others, once: who opens the notebook without the book has nothing that it imports."""
+    read = json.loads(notebook.read_text(encoding="utf-8"))
+    if read["cells"] and read["cells"][0].get("id") == "install":
+        return
     cell: dict[str, Any] = {
         "cell_type": "code",
         "execution_count": None,
@@ -162,8 +176,8 @@ def _say_what_to_install(student: Path) -> None:
         "metadata": {},
         "outputs": [],
     }
-    notebook["cells"].insert(0, cell | {"source": INSTALL.format(otter=metadata.version("otter-grader"))})
-    student.write_text(json.dumps(notebook, indent=1) + "\n", encoding="utf-8")
+    read["cells"].insert(0, cell | {"source": source})
+    notebook.write_text(json.dumps(read, indent=1) + "\n", encoding="utf-8")
 
 
 def questions(master: Path, *, seed: int = 0) -> list[Question]:
