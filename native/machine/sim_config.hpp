@@ -217,6 +217,10 @@ constexpr auto described(options::Of<SimConfig>) {
 }
 
 inline void check_together(const SimConfig& config) {
+  if (config.latency_ps > 0 && config.tick_ps > 0) {
+    refuse("latency_ps and tick_ps are two schedulers: one of them must be 0, got " +
+           std::to_string(config.latency_ps) + " and " + std::to_string(config.tick_ps));
+  }
   if (std::uint64_t{config.sockets} * config.cores_per_socket * config.threads_per_core <= CpuSet::kMost)
     return;
   refuse("the machine must have at most " + std::to_string(CpuSet::kMost) + " CPUs, got " +
