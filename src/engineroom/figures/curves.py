@@ -134,7 +134,8 @@ def lines(table: pd.DataFrame, ax: Axes, *, x: str, y: str, labels: Mapping[str,
         ax.plot(line.index, line, style.dash, linewidth=1.6, markevery=filled, **of)
         if is_hollow.any():
             hollow = line[is_hollow]
-            ax.plot(hollow.index, hollow, linestyle="None", fillstyle="none", **of)
+            # Larger than the repeats' dots, which lie inside and would fill it.
+            ax.plot(hollow.index, hollow, linestyle="None", fillstyle="none", **of | {"markersize": 7})
         ends.append(End(float(line.index[-1]), float(line.iloc[-1]), label, style.colour))
     ax.grid(axis="y", alpha=0.25)
     return ends
