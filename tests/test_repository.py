@@ -174,9 +174,10 @@ def test_a_lab_starts_a_server_only_where_one_can_be_had_now(lab: Path):
     cells = re.findall(r"^```\{code-cell\}.*?^```$", text, re.MULTILINE | re.DOTALL)
     for cell in cells:
         if "servers.start(" in cell or re.search(r"(?<![\w.])compare\(", cell):
-            assert "why_recorded(" in cell, cell
-        if "why_recorded(" in cell:
-            assert re.search(r"^from engineroom\.measuring\.choice import .*why_recorded", text, re.MULTILINE)
+            # The second asks the first, and shows a recording where there is none.
+            assert re.search(r"\b(?:why_recorded|live_or_kept)\(", cell), cell
+        for name in re.findall(r"\b(why_recorded|live_or_kept)\(", cell):
+            assert re.search(rf"^from engineroom\.measuring\.choice import .*{name}", text, re.MULTILINE)
 
 
 # Spelt so that this file does not find itself.
