@@ -11,7 +11,7 @@ from pathlib import Path
 from engineroom import chapters, paths
 from engineroom.classroom import handouts, mutant_table, rehearsal, shown
 
-__all__ = ["PARTS", "Label", "filled", "labels", "page", "part", "written"]
+__all__ = ["PARTS", "Label", "believed", "filled", "labels", "page", "part", "written"]
 
 LABEL = re.compile(r"^## Question (\d+)\. (.+)\n\n\*(\w+), (★{1,3}), (\d+) minutes: (.+)\.\*$", re.MULTILINE)
 POINTS = re.compile(r"^name: q\d+\npoints: (\d+)$", re.MULTILINE)
@@ -43,13 +43,9 @@ def _row(master: Path, title: str) -> str:
     points = list(map(int, POINTS.findall(master.read_text())))
     minutes = [each.minutes for each in mine]
     first = max(mine, key=lambda each: each.stars)
-    wrong = handouts.wrong_answers(master)
-    said = "; ".join(
-        each.misconception for each in wrong if each.question in (mine[0].question, mine[-1].question)
-    )
     return (
         f"| [{title}]({master.stem}.md) | {len(mine)} | {_sum(minutes)} | {_sum(points)} | {kinds} "
-        f"| {first.title} | {'; '.join(said.split('; ')[:2])} |"
+        f"| {first.title} |"
     )
 
 
@@ -63,10 +59,27 @@ def _titles() -> dict[str, str]:
 
 
 def written() -> str:
-    """The table: per chapter its questions, minutes, points, kinds, the hardest question, and what students believe."""
-    head = "| chapter | questions | minutes | points | kinds | hardest | what students believe |\n|---|---|---|---|---|---|---|\n"
+    """The table: per chapter its questions, minutes, points, kinds and the hardest question."""
+    head = "| chapter | questions | minutes | points | kinds | hardest |\n|---|---|---|---|---|---|\n"
     rows = [_row(handouts.masters()[0].with_stem(word), title) for word, title in _titles().items()]
     return head + "\n".join(rows) + "\n"
+
+
+def believed() -> str:
+    """A fold per chapter: what its planted wrong answers take for true, question by question."""
+    folds = []
+    for word, title in _titles().items():
+        master = handouts.masters()[0].with_stem(word)
+        lines = []
+        for each in labels(master):
+            mine = [
+                wrong.misconception
+                for wrong in handouts.wrong_answers(master)
+                if wrong.question == each.question
+            ]
+            lines.append(f"- *{each.question[1:]}. {each.title}* {'; '.join(dict.fromkeys(mine))}.")
+        folds.append(f"```{{admonition}} {title}\n:class: dropdown\n\n" + "\n".join(lines) + "\n```\n")
+    return "\n".join(folds)
 
 
 def page() -> Path:
@@ -77,6 +90,7 @@ def page() -> Path:
 # What stands between the marks of each name in the guide.
 PARTS: dict[str, Callable[[], str]] = {
     "plan": written,
+    "beliefs": believed,
     "mutants": lambda: mutant_table.written(_titles()),
     "time": rehearsal.took,
     "rehearsal": rehearsal.written,
