@@ -12,6 +12,7 @@
 #include "arrays.hpp"
 #include "lock_sys/any_load.hpp"
 #include "lock_sys/lock_config.hpp"
+#include "lock_sys/on_threads.hpp"
 #include "lock_sys/playground.hpp"
 #include "lock_sys/random_runs.hpp"
 #include "lock_sys/schedulers.hpp"
@@ -309,6 +310,37 @@ void bind_lock_sys(py::module_& module) {
         py::arg("load") = py::dict(), py::arg("locks") = py::dict(), py::arg("run_ns"),
         py::arg("warmup_ns") = 0, py::arg("longest_ns") = 0, py::arg("seed") = 1,
         py::arg("progress") = py::none());
+  m.def(
+      "on_threads",
+      [](Design design, std::int64_t threads, std::int64_t rows, std::int64_t run_ns) {
+        constexpr std::int64_t kMost = 64;
+        const std::uint64_t sessions = at_least(threads, 1, "threads");
+        if (threads > kMost) {
+          throw py::value_error("threads is " + std::to_string(threads) + "; at most " +
+                                std::to_string(kMost) + " run");
+        }
+        const std::uint64_t each = at_least(rows, 1, "rows");
+        const std::uint64_t window = at_least(run_ns, 1, "run_ns");
+        ThreadsSeen seen;
+        {
+          const py::gil_scoped_release unlocked;
+          seen = on_threads(config_of(design), static_cast<std::uint32_t>(sessions),
+                            static_cast<std::uint32_t>(each), window);
+        }
+        py::dict result;
+        result["row_locks"] = seen.row_locks;
+        result["transactions"] = seen.transactions;
+        result["elapsed_ns"] = seen.elapsed_ns;
+        result["cpu_ns"] = seen.cpu_ns;
+        result["latches"] = seen.latched.global + seen.latched.pages + seen.latched.tables;
+        return result;
+      },
+      "Sessions on real threads, each in a loop over transactions that lock `rows` rows of its own table and "
+      "let "
+      "them go. Returns a dict: row_locks, transactions, latches of the lock system that were taken, "
+      "elapsed_ns, "
+      "and cpu_ns of all threads. Raises ValueError for a number out of range.",
+      py::kw_only(), py::arg("design"), py::arg("threads") = 1, py::arg("rows") = 10, py::arg("run_ns"));
   m.def("designs", &listed_names<Design>, "The names of the versions.");
   m.def("policies", &listed_names<Policy>, "The names of the policies.");
   m.def("mistakes", &listed_names<Mistake>, "The names of the mistakes that can be planted.");

@@ -12,6 +12,7 @@ from engineroom.facts.lock_sys import (
     DeadlockLog,
     Latches,
     NextQueue,
+    OnThreads,
     Predicted,
     Price,
     two_digits,
@@ -150,3 +151,19 @@ def test_the_next_queue_is_the_longest_wait_for_a_latch_behind_the_mutex(made):
     assert (told.clients, told.mutex_wait_ms) == (300, 12.0)
     assert (told.shards_latch, told.shards_wait_ms, told.flush_wait_ms) == ("trx_sys_mutex", 0.16, 0.2)
     assert (told.mutex_runs, told.unsettled_mutex_runs) == (1, 1)
+
+
+def test_a_second_thread_is_told_by_locks_per_second_over_those_of_one(made):
+    def lock(per_s, cpu_ns):
+        return {"per_s": per_s, "cpu_ns": cpu_ns}
+
+    locks = {
+        "one mutex, 1 thread(s)": lock(100, 200),
+        "one mutex, 2 thread(s)": lock(80, 500),
+        "shards, 1 thread(s)": lock(50, 400),
+        "shards, 2 thread(s)": lock(90, 440),
+    }
+    run = made("own-bench-lock-sys", "kernel", "series repeat", ("x", 0), provenance={"of a row lock": locks})
+    told = OnThreads.of(run)
+    assert (told.mutex_cpu_ns, told.shards_cpu_ns) == (200, 400)
+    assert (told.mutex_ratio, told.shards_ratio) == (0.8, 1.8)

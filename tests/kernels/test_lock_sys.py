@@ -241,3 +241,32 @@ def test_a_session_that_waits_has_the_weight_and_the_blocker_that_its_version_pu
     assert [new.blocker(session) for session in range(4)] == [None, 0, 1, 0]
     assert [old.weight(session) for session in range(4)] == [0] * 4
     assert {old.blocker(session) for session in range(4)} == {None}
+
+
+@pytest.mark.parametrize(("design", "latches"), [("5.7", 3), ("8.0.15", 3), ("9.7", 7)])
+def test_on_a_real_thread_a_transaction_of_one_row_takes_its_latches(design, latches):
+    seen = kernel.on_threads(design=design, rows=1, run_ns=20_000_000)
+    assert seen["transactions"] == seen["row_locks"] > 0
+    assert seen["latches"] == latches * seen["transactions"]
+    assert seen["elapsed_ns"] >= 20_000_000
+    assert seen["cpu_ns"] > 0
+
+
+@pytest.mark.parametrize("design", ["5.7", "9.7"])
+def test_real_threads_on_tables_of_their_own_all_come_to_locks(design):
+    seen = kernel.on_threads(design=design, threads=4, rows=3, run_ns=20_000_000)
+    assert seen["row_locks"] == 3 * seen["transactions"] > 0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"threads": 0}, "threads"),
+        ({"threads": 65}, "at most 64"),
+        ({"rows": 0}, "rows"),
+        ({"run_ns": 0}, "run_ns"),
+    ],
+)
+def test_real_threads_out_of_range_are_refused(wrong, said):
+    with pytest.raises(ValueError, match=said):
+        kernel.on_threads(**{"design": "9.7", "run_ns": 1_000_000, **wrong})

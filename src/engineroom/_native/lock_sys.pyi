@@ -15,6 +15,7 @@ __all__: list[str] = [
     "load_options",
     "lock_options",
     "mistakes",
+    "on_threads",
     "policies",
     "random_runs",
     "schedule_weights",
@@ -161,6 +162,17 @@ def lock_options() -> list[engineroom._native.Option]:
 def mistakes() -> list[str]:
     """
     The names of the mistakes that can be planted.
+    """
+
+def on_threads(
+    *,
+    design: str,
+    threads: typing.SupportsInt | typing.SupportsIndex = 1,
+    rows: typing.SupportsInt | typing.SupportsIndex = 10,
+    run_ns: typing.SupportsInt | typing.SupportsIndex,
+) -> dict[typing.Any, typing.Any]:
+    """
+    Sessions on real threads, each in a loop over transactions that lock `rows` rows of its own table and let them go. Returns a dict: row_locks, transactions, latches of the lock system that were taken, elapsed_ns, and cpu_ns of all threads. Raises ValueError for a number out of range.
     """
 
 def policies() -> list[str]:

@@ -287,6 +287,30 @@ class NextQueue(Facts):
 
 
 @dataclass(frozen=True, kw_only=True)
+class OnThreads(Facts):
+    """A lock on a row and its release on real threads that want no row of each other's (the chapter's bench)."""
+
+    mutex_cpu_ns: float = fact("{:.0f} ns")  # with one thread
+    shards_cpu_ns: float = fact("{:.0f} ns")
+    mutex_ratio: float = fact("{:.2f}")  # locks per second of two threads over one
+    shards_ratio: float = fact("{:.2f}")
+
+    @classmethod
+    def of(cls, run: Run) -> OnThreads:
+        locks = run.provenance["of a row lock"]
+
+        def ratio(design: str) -> float:
+            return float(locks[f"{design}, 2 thread(s)"]["per_s"] / locks[f"{design}, 1 thread(s)"]["per_s"])
+
+        return cls(
+            mutex_cpu_ns=locks["one mutex, 1 thread(s)"]["cpu_ns"],
+            shards_cpu_ns=locks["shards, 1 thread(s)"]["cpu_ns"],
+            mutex_ratio=ratio("one mutex"),
+            shards_ratio=ratio("shards"),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class LockSysFacts(Facts):
     """All numbers of the page, a group for each recording."""
 
@@ -298,6 +322,7 @@ class LockSysFacts(Facts):
     conflicts: Conflicts
     deadlock_log: DeadlockLog
     queue: NextQueue
+    threads: OnThreads
 
 
 def facts() -> LockSysFacts:
@@ -311,4 +336,5 @@ def facts() -> LockSysFacts:
         conflicts=Conflicts.of(recorded("own-lock-conflicts", "live")),
         deadlock_log=DeadlockLog.of(newest("fig-7-16", "live")),
         queue=NextQueue.of(newest("fig-7-07", "sim")),
+        threads=OnThreads.of(newest("own-bench-lock-sys", "kernel")),
     )

@@ -1,0 +1,24 @@
+// What row locks cost on real threads, and whether threads that want none of each other's rows disturb one another.
+#pragma once
+
+#include <cstdint>
+
+#include "lock_sys/lock_config.hpp"
+#include "lock_sys/lock_sys.hpp"
+
+namespace engineroom::lock_sys {
+
+struct ThreadsSeen {
+  std::uint64_t row_locks = 0;  // taken and let go
+  std::uint64_t transactions = 0;
+  std::uint64_t elapsed_ns = 0;
+  std::uint64_t cpu_ns = 0;  // of all threads of this process meanwhile
+  Latched latched;
+};
+
+/// `threads` sessions for `run_ns`, each in a loop over transactions that lock `rows` rows of a table of its own and compute nothing in
+/// between.
+ThreadsSeen on_threads(const LockConfig& config, std::uint32_t threads, std::uint32_t rows,
+                       std::uint64_t run_ns);
+
+}  // namespace engineroom::lock_sys
