@@ -17,6 +17,7 @@ import pytest
 
 from engineroom.errors import EngineRoomError
 from engineroom.experiments import redo_log
+from engineroom.experiments.cats.simulated import contended_sim
 from engineroom.simulating import executors
 from engineroom.simulating.executors import HERE, chosen, cluster, local_cluster, processes
 from engineroom.simulating.sweep import cross, sweep
@@ -24,6 +25,10 @@ from engineroom.simulating.sweep import cross, sweep
 POINTS = [
     {"concurrency": (n,), "seeds": (seed,), "first_ms": 5, "longest_ms": 5}
     for n, seed in ((3, 1), (1, 1), (1, 2))
+]
+# Of the whole engine: figure 7-19 with few clients.
+ENGINE_POINTS = [
+    {"concurrency": (n,), "seeds": (1,), "first_ms": 50, "longest_ms": 50, "warmup_ms": 5} for n in (2, 8)
 ]
 
 
@@ -51,6 +56,7 @@ def said_to_a_stranger(port: int) -> str:
 @pytest.mark.slow
 def test_a_cluster_and_a_pool_give_the_tables_that_are_made_here():
     here = sweep(redo_log.flushes_sim, POINTS, executor=HERE)
+    engine_here = sweep(contended_sim, ENGINE_POINTS, executor=HERE)
     before, listening_before = set(psutil.Process().children(recursive=True)), listening()
     with processes(2) as pool:
         in_pool = sweep(redo_log.flushes_sim, POINTS, executor=pool)
@@ -59,6 +65,11 @@ def test_a_cluster_and_a_pool_give_the_tables_that_are_made_here():
         assert {address for address, _ in opened} == {"127.0.0.1"}
         assert all(said_to_a_stranger(port) == "HTTP/1.1 404 Not Found" for _, port in opened)
         on_cluster = sweep(redo_log.flushes_sim, POINTS, executor=executor)
+        engine_on_cluster = sweep(contended_sim, ENGINE_POINTS, executor=executor)
+    for a, b in zip(engine_here, engine_on_cluster, strict=True):
+        assert (a.table["tps"] > 0).all()
+        pd.testing.assert_frame_equal(a.table, b.table, check_exact=True)
+        pd.testing.assert_frame_equal(a.tables["latches"], b.tables["latches"], check_exact=True)
     for a, b, c in zip(here, in_pool, on_cluster, strict=True):
         pd.testing.assert_frame_equal(a.table, b.table, check_exact=True)
         pd.testing.assert_frame_equal(a.table, c.table, check_exact=True)
