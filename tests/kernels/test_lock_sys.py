@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from engineroom._native import lock_sys as kernel
+from engineroom.experiments.lock_sys.scripts import COLUMNS, INDEXES, scripts
+from engineroom.experiments.lock_sys.scripts import ROWS as SCRIPT_ROWS
 
 ROWS = [[10, 100], [20, 200], [30, 300]]
 
@@ -270,3 +272,77 @@ def test_real_threads_on_tables_of_their_own_all_come_to_locks(design):
 def test_real_threads_out_of_range_are_refused(wrong, said):
     with pytest.raises(ValueError, match=said):
         kernel.on_threads(**{"design": "9.7", "run_ns": 1_000_000, **wrong})
+
+
+def test_an_update_that_finds_a_duplicate_is_taken_back_and_keeps_its_locks():
+    table = playground(secondary=[(1, True)])
+    assert table.update(0, 1, 100, low=20, high=20) == "duplicate"
+    assert table.records(1) == [((100, 10), False), ((200, 20), False), ((300, 30), False)]
+    assert (0, 0, "X,REC_NOT_GAP", "20", False) in table.locks()
+    assert table.delete(0, low=20, high=20) == "ok"
+    assert table.records(1)[1] == ((200, 20), True)
+
+
+def test_an_update_of_many_rows_that_fails_at_one_changes_none():
+    table = playground(secondary=[(1, True)])
+    assert table.insert(0, [40, 350]) == "ok"
+    # 100 and 200 would become 150 and 250; 300 is taken by its turn.
+    assert table.update(0, 1, 50) == "duplicate"
+    assert [key for key, is_deleted in table.records(1) if not is_deleted] == [
+        (100, 10), (200, 20), (300, 30), (350, 40)
+    ]  # fmt: skip
+
+
+def test_read_committed_keeps_the_lock_of_an_entry_that_the_session_changed_itself():
+    table = playground(secondary=[(1, False)], reads_committed=[True, True])
+    assert table.update(0, 1, 50, low=10, high=10) == "ok"
+    assert table.read(0, index=1, low=100, high=100) == "ok"
+    assert (0, 1, "X,REC_NOT_GAP", "100, 10", False) in table.locks()
+
+
+def test_an_own_entry_that_is_marked_stays_locked_without_an_object():
+    table = playground(secondary=[(1, False)])
+    assert table.insert(0, [40, 400]) == "ok"
+    assert table.delete(0, low=40, high=40) == "ok"
+    assert {index for _, index, *_ in table.locks()} == {-1, 0}
+
+
+def test_a_look_at_what_was_committed_makes_the_writers_lock_an_object():
+    table = playground(reads_committed=[False, True])
+    assert table.insert(0, [15, 150]) == "ok"
+    assert not any(session == 0 and index == 0 for session, index, *_ in table.locks())
+    assert table.update(1, 1, 1, low=12, high=18) == "ok"
+    assert (0, 0, "X,REC_NOT_GAP", "15", False) in table.locks()
+
+
+@pytest.mark.parametrize(("design", "result"), [("5.7", "waits"), ("9.7", "ok")])
+def test_a_duplicate_primary_key_locks_the_gap_before_it_in_5_7_alone(design, result):
+    table = playground(design)
+    assert table.insert(1, [20, 0]) == "duplicate"
+    assert table.insert(0, [15, 0]) == result
+
+
+@pytest.mark.parametrize("design", kernel.designs())
+def test_what_is_rolled_back_leaves_the_rows_and_no_lock(design):
+    tried = 0
+    for script in scripts(1500, seed=3):
+        if any(each.verb == "commit" for each in script.statements):
+            continue
+        sessions = len(script.reads_committed)
+        table = kernel.Playground(
+            design=design, reads_committed=list(script.reads_committed), columns=len(COLUMNS),
+            secondary=[(COLUMNS.index(column), is_unique) for _, column, is_unique in INDEXES[1:]],
+            rows=[list(row) for row in SCRIPT_ROWS],
+        )  # fmt: skip
+        before = [table.records(index) for index in range(len(INDEXES))]
+        for statement in script.statements:
+            if table.result(statement.session) != "waits":
+                statement.run(table)
+        for _ in range(sessions):  # one may wait for another's
+            for session in range(sessions):
+                if table.result(session) != "waits":
+                    table.rollback(session)
+        assert table.locks() == [], script.text()
+        assert [table.records(index) for index in range(len(INDEXES))] == before, script.text()
+        tried += 1
+    assert tried > 500

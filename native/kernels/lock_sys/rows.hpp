@@ -38,6 +38,8 @@ struct RowDesign {
   bool knows_end_of_range = true;
   /// What a statement inserted and takes back leaves its lock to the gap (8.0).
   bool undone_insert_keeps_lock = true;
+  /// Where an inserted primary key is there already, the gap in front of it is locked, too, at REPEATABLE READ (before 8.0).
+  bool duplicate_locks_gap = false;
 };
 
 /// On one index: both ends may be open.
@@ -133,10 +135,15 @@ class Rows {
                        std::optional<std::pair<std::size_t, Value>> set) {
     const Done got_table = co_await table_lock(m, s, mode == Mode::s ? Mode::is : Mode::ix);
     if (got_table != Done::ok) co_return got_table;
+    const std::size_t undo_before = s.undo.size();
+    const std::uint64_t undo_no_before = s.trx.undo_no;
     const Done done = co_await scan(m, s, index, range, mode, does, set);
-    if (done == Done::deadlock) {
-      co_await rollback(m, s);
+    if (done == Done::duplicate || done == Done::timed_out) {
+      // The statement is taken back, rows before the one that failed too; its locks stay.
+      co_await undo_to(m, s, undo_before, true);
+      s.trx.undo_no = undo_no_before;
     }
+    if (done == Done::deadlock) co_await rollback(m, s);
     co_return done;
   }
 
@@ -144,14 +151,19 @@ class Rows {
     const Done got_table = co_await table_lock(m, s, Mode::ix);
     if (got_table != Done::ok) co_return got_table;
     const std::size_t undo_before = s.undo.size();
+    const std::uint64_t undo_no_before = s.trx.undo_no;
     Done done = Done::ok;
     s.trx.inserts = true;
     for (std::size_t index = 0; index < pages_.size() && done == Done::ok; ++index) {
       done = co_await insert_entry(m, s, index, row);
+      // The row counts as changed as soon as it is there, before its other entries are.
+      if (index == 0 && done == Done::ok) ++s.trx.undo_no;
     }
     s.trx.inserts = false;
-    if (done == Done::ok) ++s.trx.undo_no;
-    if (done == Done::duplicate || done == Done::timed_out) co_await undo_to(m, s, undo_before, true);
+    if (done == Done::duplicate || done == Done::timed_out) {
+      co_await undo_to(m, s, undo_before, true);
+      s.trx.undo_no = undo_no_before;
+    }
     if (done == Done::deadlock) co_await rollback(m, s);
     co_return done;
   }
@@ -256,17 +268,20 @@ class Rows {
     co_await writer.mutex.unlock(m);
     co_return is_active;
   }
+  static bool is_own(const Session& s, const Record& record) {
+    return record.writer == &s.trx && record.writer_id == s.trx.id;
+  }
   /// One record, or the gap in front of it, with the page latched. The lock that its last writer has without an object becomes
   /// one first, also where that is who asks.
   Task<Outcome> ask(M& m, Session& s, std::size_t index, HeapNo heap_no, Mode mode, Kind kind,
                     bool may_stay_implicit) {
     const Record* there = record(index, heap_no);
-    if (there != nullptr) {
+    // Who marks or revives an entry of a secondary index has changed its row, so nobody else has it, and its own lock stays as it is.
+    if (there != nullptr && !(may_stay_implicit && index != 0)) {
       T* const writer = there->writer;
       const std::uint64_t id = there->writer_id;
       const bool is_taken = co_await is_anothers(m, s, *there);
-      const bool is_own = writer == &s.trx && id == s.trx.id;
-      if (is_taken || is_own) {
+      if (is_taken || is_own(s, *there)) {
         co_await locks_.make_explicit(m, s.trx, *writer, id,
                                       request(index, heap_no, Mode::x, Kind::rec_not_gap));
       }
@@ -285,7 +300,9 @@ class Rows {
                             bool exclusive, bool may_stay_implicit = false) {
     Page& page = pages_[index];
     Locked locked;
-    const bool held = holds(s, index, heap_no, mode, kind);
+    const Record* there = record(index, heap_no);
+    const bool held =
+        holds(s, index, heap_no, mode, kind) || (there != nullptr && is_own(s, *there));  // without an object
     const Outcome outcome = co_await ask(m, s, index, heap_no, mode, kind, may_stay_implicit);
     locked.is_new = !held;
     if (outcome == Outcome::granted) co_return locked;
@@ -352,6 +369,11 @@ class Rows {
         const bool is_changed = co_await is_anothers(m, s, here);
         const bool was_there = is_changed ? here.before.has_value() : !here.is_deleted;
         if (is_taken && (is_beyond || !was_there)) {
+          if (is_changed) {
+            // It asked for the lock and took that back, so that the other's lock has its object.
+            co_await locks_.make_explicit(m, s.trx, *here.writer, here.writer_id,
+                                          request(index, here.heap_no, Mode::x, Kind::rec_not_gap));
+          }
           co_await page.latch.s_unlock(m);
           if (is_beyond) co_return Done::ok;
           from = here.key;
@@ -468,8 +490,7 @@ class Rows {
   /// The record is the session's to change.
   void change(Session& s, std::size_t index, Record& record) {
     s.undo.push_back({index, record.key, false, record});
-    const bool is_ours = record.writer == &s.trx && record.writer_id == s.trx.id;
-    if (!is_ours) record.before = record.row;
+    if (!is_own(s, record)) record.before = record.row;
     record.writer = &s.trx;
     record.writer_id = s.trx.id;
   }
@@ -536,7 +557,8 @@ class Rows {
     const auto is_same = [&](const Record& record) { return record.key[0] == key[0]; };
     std::size_t at = lower(page, {key[0]});
     if (at == page.records.size() || !is_same(page.records[at])) co_return Locked{};
-    const Kind kind = index == 0 ? Kind::rec_not_gap : Kind::next_key;
+    const bool locks_gap = index != 0 || (design_.duplicate_locks_gap && s.has_gaps());
+    const Kind kind = locks_gap ? Kind::next_key : Kind::rec_not_gap;
     for (;; ++at) {
       const HeapNo heap_no = heap_no_at(page, at);
       const Locked locked = co_await lock_or_wait(m, s, index, heap_no, Mode::s, kind, true);

@@ -27,8 +27,13 @@ COLUMNS = {
 }
 
 
-def conflicts(*, n: int = 300, seed: int = 1, versions: Sequence[str] = tuple(DESIGNS)) -> Run:
-    """Compare `n` scripts on each version. The rows have one script each, series is the version's."""
+def conflicts(*, n: int = 300, seed: int = 4, versions: Sequence[str] = tuple(DESIGNS)) -> Run:
+    """Compare `n` scripts on each version. The rows have one script each, series is the version's.
+
+    The kernel was developed on the scripts of seed 1, which the first two recordings have. A look with seed 11 then showed 5 scripts
+    of 300 that differ on 5.7 and 9 on 9.7; all had causes in the kernel or in how locks are listed, which are mended. The scripts of
+    seed 4 had been run by nobody.
+    """
     rows: list[dict[str, Any]] = []
     with LiveSitting(seed=seed) as sitting:
         for version in versions:

@@ -92,13 +92,15 @@ def _as_5_7_shows(locks: list[LockSeen], waits: frozenset[tuple[int, int]]) -> l
             continue
         ahead = {blocking for waits_for, blocking in waits if waits_for == waiting.session}
         shown.append(waiting)
-        shown += [
-            each
+        # Of a session's locks on one record the server shows one: both would have the same lock_id.
+        of_session = {
+            each.session: each
             for each in locks
             if each.session in ahead
             and (each.index, each.data) == (waiting.index, waiting.data)
             and _excludes(each.mode, waiting.mode, waiting.data)
-        ]
+        }
+        shown += of_session.values()
     unique = {name for name, _, is_unique in INDEXES if is_unique}
     return [
         LockSeen(
