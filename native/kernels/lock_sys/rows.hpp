@@ -276,7 +276,8 @@ class Rows {
   Task<Outcome> ask(M& m, Session& s, std::size_t index, HeapNo heap_no, Mode mode, Kind kind,
                     bool may_stay_implicit) {
     const Record* there = record(index, heap_no);
-    // Who marks or revives an entry of a secondary index has changed its row, so nobody else has it, and its own lock stays as it is.
+    // A transaction that marks or revives an entry of a secondary index has changed its row: nobody else has the entry, and the own lock
+    // stays without an object.
     if (there != nullptr && !(may_stay_implicit && index != 0)) {
       T* const writer = there->writer;
       const std::uint64_t id = there->writer_id;
