@@ -322,6 +322,15 @@ def test_a_duplicate_primary_key_locks_the_gap_before_it_in_5_7_alone(design, re
     assert table.insert(0, [15, 0]) == result
 
 
+@pytest.mark.parametrize(("design", "mode"), [("8.0.15", "S"), ("9.7", "S,GAP")])
+def test_behind_a_duplicate_that_was_deleted_9_7_locks_the_gap_alone(design, mode):
+    """As performance_schema.data_locks showed it on 8.0.15 and 9.7.4."""
+    table = playground(design, secondary=[(1, True)])
+    assert table.delete(0, low=10, high=10) == "ok"
+    assert table.insert(0, [15, 100]) == "ok"
+    assert (0, 1, mode, "200, 20", False) in table.locks()
+
+
 @pytest.mark.parametrize("design", kernel.designs())
 def test_what_is_rolled_back_leaves_the_rows_and_no_lock(design):
     tried = 0

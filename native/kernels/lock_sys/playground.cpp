@@ -28,7 +28,8 @@ RowDesign rows_of(Design design) {
   const bool is_new = design == Design::mysql_9_7;
   return {.knows_end_of_range = is_new,
           .undone_insert_keeps_lock = is_new,
-          .duplicate_locks_gap = design == Design::mysql_5_7};
+          .duplicate_locks_gap = design == Design::mysql_5_7,
+          .spares_next_entry = is_new};
 }
 
 }  // namespace

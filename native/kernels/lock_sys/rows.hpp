@@ -40,6 +40,8 @@ struct RowDesign {
   bool undone_insert_keeps_lock = true;
   /// Where an inserted primary key is there already, the gap in front of it is locked, too, at REPEATABLE READ (before 8.0).
   bool duplicate_locks_gap = false;
+  /// Behind the last equal entry of a unique index only the gap is locked, not the next entry (seen on 9.7.4, not on 8.0.15).
+  bool spares_next_entry = true;
 };
 
 /// On one index: both ends may be open.
@@ -562,9 +564,12 @@ class Rows {
     const Kind kind = locks_gap ? Kind::next_key : Kind::rec_not_gap;
     for (;; ++at) {
       const HeapNo heap_no = heap_no_at(page, at);
-      const Locked locked = co_await lock_or_wait(m, s, index, heap_no, Mode::s, kind, true);
+      const bool is_behind = at >= page.records.size() || !is_same(page.records[at]);
+      const bool is_gap = is_behind && design_.spares_next_entry && heap_no != kSupremum;
+      const Locked locked =
+          co_await lock_or_wait(m, s, index, heap_no, Mode::s, is_gap ? Kind::gap : kind, true);
       if (locked.done != Done::ok || locked.has_waited) co_return locked;
-      if (at >= page.records.size() || !is_same(page.records[at])) break;
+      if (is_behind) break;
       if (!page.records[at].is_deleted) {
         co_await page.latch.x_unlock(m);
         co_return Locked{.done = Done::duplicate};
