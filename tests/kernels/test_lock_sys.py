@@ -17,7 +17,7 @@ ROWS = [[10, 100], [20, 200], [30, 300]]
 
 def playground(design: str = "9.7", sessions: int = 2, **more: Any) -> kernel.Playground:
     return kernel.Playground(
-        design=design, columns=2, **{"reads_committed": [False] * sessions, "rows": ROWS, **more}
+        design=design, **{"columns": 2, "reads_committed": [False] * sessions, "rows": ROWS, **more}
     )
 
 
@@ -320,6 +320,37 @@ def test_a_duplicate_primary_key_locks_the_gap_before_it_in_5_7_alone(design, re
     table = playground(design)
     assert table.insert(1, [20, 0]) == "duplicate"
     assert table.insert(0, [15, 0]) == result
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"rows": [[10, 1], [10, 2]]}, "two rows have 10 in column 0"),
+        ({"rows": [[10, 1], [20, 1]], "secondary": [(1, True)]}, "two rows have 1 in column 1"),
+        ({"secondary": [(7, True)]}, "no column 7 to index"),
+        ({"columns": 0, "rows": []}, "a column at least"),
+        ({"rows": [[10, 2**31]]}, "an INT holds"),
+    ],
+)
+def test_a_table_that_cannot_be_is_refused(wrong, said):
+    with pytest.raises(ValueError, match=said):
+        playground(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        (lambda table: table.update(0, 0, 5), "column 0 is the primary key"),
+        (lambda table: table.update(0, 1, 2**40), "an INT holds"),
+        (lambda table: table.result(7), "no session 7"),
+        (lambda table: table.weight(7), "no session 7"),
+        (lambda table: table.blocker(7), "no session 7"),
+        (lambda table: table.read(7), "no session 7"),
+    ],
+)
+def test_what_cannot_be_asked_of_a_table_is_refused(statement, said):
+    with pytest.raises(ValueError, match=said):
+        statement(playground())
 
 
 @pytest.mark.parametrize(("design", "mode"), [("8.0.15", "S"), ("9.7", "S,GAP")])

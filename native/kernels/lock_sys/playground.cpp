@@ -1,6 +1,7 @@
 #include "lock_sys/playground.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "common/require.hpp"
@@ -32,6 +33,49 @@ RowDesign rows_of(Design design) {
           .spares_next_entry = is_new};
 }
 
+constexpr Value kMost = 2'147'483'647;  // of an INT
+
+// What the explorables never ask for is refused where errors can be told: their kernels stay small.
+#if defined(__cpp_exceptions)
+constexpr bool kTells = true;
+#else
+constexpr bool kTells = false;
+#endif
+
+void check_value(Value value) {
+  if constexpr (!kTells) return;
+  if (value >= -kMost - 1 && value <= kMost) return;
+  refuse("an INT holds -2147483648 to 2147483647, not " + std::to_string(value));
+}
+void check_row(const Row& row, std::size_t columns) {
+  if (row.size() != columns) {
+    refuse("a row of " + std::to_string(row.size()) + " values in a table of " + std::to_string(columns) +
+           " columns");
+  }
+  for (const Value value : row) check_value(value);
+}
+
+const PlaygroundConfig& checked(const PlaygroundConfig& config) {
+  if constexpr (!kTells) return config;
+  if (config.columns == 0) refuse("a table has a column at least, its primary key");
+  std::vector<std::size_t> unique{0};
+  for (const IndexDefinition& index : config.secondary) {
+    if (index.column >= config.columns)
+      refuse("there is no column " + std::to_string(index.column) + " to index");
+    if (index.is_unique) unique.push_back(index.column);
+  }
+  for (const Row& row : config.rows) check_row(row, config.columns);
+  for (const std::size_t column : unique) {
+    std::set<Value> seen;
+    for (const Row& row : config.rows) {
+      if (seen.insert(row[column]).second) continue;
+      refuse("two rows have " + std::to_string(row[column]) + " in column " + std::to_string(column) +
+             ", which is to be unique");
+    }
+  }
+  return config;
+}
+
 }  // namespace
 
 // One mutex for every design: who gets which lock does not depend on how many latches guard the queues, as long as statements
@@ -51,25 +95,30 @@ class Playground::Inside {
     for (std::uint32_t i = 0; i < config.reads_committed.size(); ++i) {
       sessions_.emplace_back(m_, i).trx.reads_committed = config.reads_committed[i];
     }
-    for (const Row& row : config.rows) {
-      check(row);
-      table_.load(row);
-    }
+    for (const Row& row : config.rows) table_.load(row);
     locks_.spawn_threads(m_);
   }
 
   std::string execute(std::uint32_t session, const Statement& statement) {
-    if (session >= sessions_.size()) refuse("there is no session " + std::to_string(session));
+    check_session(session);
     if (results_[session] == kWaits) refuse("session " + std::to_string(session) + " waits still");
     if (statement.index >= table_.indexes()) refuse("there is no index " + std::to_string(statement.index));
-    if (statement.verb == Statement::Verb::insert) check(statement.row);
-    if (statement.column >= columns_) refuse("there is no column " + std::to_string(statement.column));
+    if (statement.verb == Statement::Verb::insert) check_row(statement.row, columns_);
+    if (statement.verb == Statement::Verb::update) {
+      if (statement.column >= columns_) refuse("there is no column " + std::to_string(statement.column));
+      if (kTells && statement.column == 0 && statement.more != 0)
+        refuse("column 0 is the primary key: delete the row and insert another");
+      check_value(statement.more);
+    }
     results_[session] = kWaits;
     m_.spawn("session", [this, session, statement] { return run(session, statement); });
     m_.run_on(kUntilQuietNs);
     return results_[session];
   }
-  std::string result(std::uint32_t session) const { return results_.at(session); }
+  std::string result(std::uint32_t session) const {
+    check_session(session);
+    return results_[session];
+  }
 
   std::vector<LockRow> locks() const {
     std::vector<LockRow> rows;
@@ -99,13 +148,15 @@ class Playground::Inside {
     return rows;
   }
   std::optional<std::uint32_t> blocker(std::uint32_t session) const {
-    const Trx& trx = sessions_.at(session).trx;
+    check_session(session);
+    const Trx& trx = sessions_[session].trx;
     const Trx* const blocking = trx.blocking_trx.load();
     if (trx.wait_lock.load() == nullptr || blocking == nullptr) return std::nullopt;
     return blocking->number;
   }
   std::uint64_t weight(std::uint32_t session) const {
-    const Trx& trx = sessions_.at(session).trx;
+    check_session(session);
+    const Trx& trx = sessions_[session].trx;
     return trx.wait_lock.load() == nullptr ? 0 : trx.schedule_weight.load();
   }
   std::vector<RecordRow> records(std::size_t index) const {
@@ -124,10 +175,8 @@ class Playground::Inside {
     config.latching = Latching::one_mutex;
     return config;
   }
-  void check(const Row& row) const {
-    if (row.size() == columns_) return;
-    refuse("a row of " + std::to_string(row.size()) + " values in a table of " + std::to_string(columns_) +
-           " columns");
+  void check_session(std::uint32_t session) const {
+    if (session >= sessions_.size()) refuse("there is no session " + std::to_string(session));
   }
   LockRow row_of(const Lock& lock, HeapNo heap_no) const {
     std::string data = "supremum pseudo-record";
@@ -182,7 +231,7 @@ class Playground::Inside {
   std::vector<std::string> results_;
 };
 
-Playground::Playground(const PlaygroundConfig& config) : inside_(std::make_unique<Inside>(config)) {}
+Playground::Playground(const PlaygroundConfig& config) : inside_(std::make_unique<Inside>(checked(config))) {}
 Playground::~Playground() = default;
 
 std::string Playground::execute(std::uint32_t session, const Statement& statement) {

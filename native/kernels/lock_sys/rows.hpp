@@ -138,12 +138,10 @@ class Rows {
     const Done got_table = co_await table_lock(m, s, mode == Mode::s ? Mode::is : Mode::ix);
     if (got_table != Done::ok) co_return got_table;
     const std::size_t undo_before = s.undo.size();
-    const std::uint64_t undo_no_before = s.trx.undo_no;
     const Done done = co_await scan(m, s, index, range, mode, does, set);
     if (done == Done::duplicate || done == Done::timed_out) {
       // The statement is taken back, rows before the one that failed too; its locks stay.
       co_await undo_to(m, s, undo_before, true);
-      s.trx.undo_no = undo_no_before;
     }
     if (done == Done::deadlock) co_await rollback(m, s);
     co_return done;
@@ -153,7 +151,6 @@ class Rows {
     const Done got_table = co_await table_lock(m, s, Mode::ix);
     if (got_table != Done::ok) co_return got_table;
     const std::size_t undo_before = s.undo.size();
-    const std::uint64_t undo_no_before = s.trx.undo_no;
     Done done = Done::ok;
     s.trx.inserts = true;
     for (std::size_t index = 0; index < pages_.size() && done == Done::ok; ++index) {
@@ -162,10 +159,7 @@ class Rows {
       if (index == 0 && done == Done::ok) ++s.trx.undo_no;
     }
     s.trx.inserts = false;
-    if (done == Done::duplicate || done == Done::timed_out) {
-      co_await undo_to(m, s, undo_before, true);
-      s.trx.undo_no = undo_no_before;
-    }
+    if (done == Done::duplicate || done == Done::timed_out) co_await undo_to(m, s, undo_before, true);
     if (done == Done::deadlock) co_await rollback(m, s);
     co_return done;
   }
@@ -584,6 +578,7 @@ class Rows {
     while (s.undo.size() > until) {
       const typename Session::Undo last = s.undo.back();
       s.undo.pop_back();
+      if (last.index == 0) --s.trx.undo_no;
       Page& page = pages_[last.index];
       co_await page.latch.x_lock(m);
       Record* record = find(last.index, last.key);
