@@ -212,7 +212,7 @@ def _limit(row: pd.Series[Any]) -> float:
 
 
 def _number(value: float) -> str:
-    return f"{value / 1e6:.3g} M" if value >= 1e6 else f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
+    return f"{value / 1e6:.3g} M" if value >= 1e5 else f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
 
 
 def _counted(table: pd.DataFrame) -> str:
