@@ -39,6 +39,7 @@ __all__ = [
     "save",
     "state",
     "withdraw",
+    "write_whole",
 ]
 
 T = TypeVar("T")
@@ -169,10 +170,10 @@ def save(run: Run, *, chapter: str) -> Path:
         stem = f"{run.figure}.{run.method}.{max(taken, default=0) + 1}"
         if protocol is not None:
             _keep(protocol, chapter)
-        _replace(folder / f"{stem}.json", meta)
+        write_whole(folder / f"{stem}.json", meta)
         for name, text in reversed(texts.items()):
-            _replace(folder / f"{stem}{'.' if name else ''}{name}.csv", text)
-        _replace(folder / "datapackage.json", _json_text(package(chapter)))
+            write_whole(folder / f"{stem}{'.' if name else ''}{name}.csv", text)
+        write_whole(folder / "datapackage.json", _json_text(package(chapter)))
     return folder / f"{stem}.csv"
 
 
@@ -230,7 +231,7 @@ def withdraw(figure: str, method: str, n: int, *, reason: str) -> Path:
             f"there is no recorded run {n} of {figure[:100]!r} by {method}",
             remedy="look into data/recorded for figures and numbers",
         )
-    _replace(found[0], _json_text({**_recording(found[0]), "withdrawn": reason}))
+    write_whole(found[0], _json_text({**_recording(found[0]), "withdrawn": reason}))
     return found[0]
 
 
@@ -247,7 +248,7 @@ def fill_protocols() -> list[Path]:
             _keep(protocol, path.parent.name)
         named = {**held, "protocol": protocol and protocols.hash_of(protocol)}
         last = ("provenance", "tables")
-        _replace(
+        write_whole(
             path,
             _json_text(
                 {
@@ -269,7 +270,7 @@ def _protocol(run: Run, scrubbed: Mapping[str, Any]) -> protocols.Content | None
 def _keep(protocol: protocols.Content, chapter: str) -> None:
     path = protocols.path(protocol, chapter)
     path.parent.mkdir(parents=True, exist_ok=True)
-    _replace(path, _json_text(protocol))
+    write_whole(path, _json_text(protocol))
 
 
 def package(chapter: str) -> dict[str, Any]:
@@ -463,7 +464,7 @@ def _json_text(value: Any) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _replace(path: Path, text: str) -> None:
+def write_whole(path: Path, text: str) -> None:
     """Write `path` so that a reader sees the old text or the new, never a part."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     temporary.write_text(text, encoding="utf-8", newline="\n")

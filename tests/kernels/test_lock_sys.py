@@ -315,8 +315,9 @@ def test_a_look_at_what_was_committed_makes_the_writers_lock_an_object():
     assert (0, 0, "X,REC_NOT_GAP", "15", False) in table.locks()
 
 
-@pytest.mark.parametrize(("design", "result"), [("5.7", "waits"), ("9.7", "ok")])
-def test_a_duplicate_primary_key_locks_the_gap_before_it_in_5_7_alone(design, result):
+@pytest.mark.parametrize(("design", "result"), [("5.7", "waits"), ("8.0.15", "waits"), ("9.7", "ok")])
+def test_a_duplicate_primary_key_locks_the_gap_before_it_up_to_8_0_15(design, result):
+    """8.0.15 showed S for the duplicate in performance_schema.data_locks, 9.7.4 S,REC_NOT_GAP."""
     table = playground(design)
     assert table.insert(1, [20, 0]) == "duplicate"
     assert table.insert(0, [15, 0]) == result

@@ -29,7 +29,7 @@ RowDesign rows_of(Design design) {
   const bool is_new = design == Design::mysql_9_7;
   return {.knows_end_of_range = is_new,
           .undone_insert_keeps_lock = is_new,
-          .duplicate_locks_gap = design == Design::mysql_5_7,
+          .duplicate_locks_gap = !is_new,
           .spares_next_entry = is_new};
 }
 

@@ -38,7 +38,8 @@ struct RowDesign {
   bool knows_end_of_range = true;
   /// What a statement inserted and takes back leaves its lock to the gap (8.0).
   bool undone_insert_keeps_lock = true;
-  /// Where an inserted primary key is there already, the gap in front of it is locked, too, at REPEATABLE READ (before 8.0).
+  /// Where an inserted primary key is there already, the gap in front of it is locked, too, at REPEATABLE READ (seen on 5.7.22 and
+  /// 8.0.15, not on 9.7.4).
   bool duplicate_locks_gap = false;
   /// Behind the last equal entry of a unique index only the gap is locked, not the next entry (seen on 9.7.4, not on 8.0.15).
   bool spares_next_entry = true;

@@ -12,7 +12,6 @@ import importlib
 import importlib.metadata
 import importlib.util
 import json
-import os
 import pkgutil
 import sys
 from collections.abc import Sequence
@@ -22,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import psutil
 
-from engineroom import chapters, paths, progress, provenance, quiet
+from engineroom import chapters, paths, progress, provenance, quiet, runs
 from engineroom.errors import EngineRoomError
 
 if TYPE_CHECKING:
@@ -150,10 +149,7 @@ def run(word: str, load_before: float) -> tuple[list[Row], dict[str, Any]]:
 
 
 def _write(path: Path, value: Any) -> None:
-    """Whole or not at all, also when two sittings end at the same time."""
-    part = path.with_name(f"{path.name}.{os.getpid()}")
-    part.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    part.replace(path)
+    runs.write_whole(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 
 def header(word: str, seen: dict[str, Any]) -> str:

@@ -108,7 +108,7 @@ class Idle(Facts):
     old_most_us: float = fact("{:.0f} us")
     new_none_us: float = fact("{:.0f} us")
     new_most_us: float = fact("{:.0f} us")
-    # For trx_sys_mutex per transaction, the least and the most of the runs.
+    # In which threads wait for trx_sys_mutex or take it, per transaction, the least and the most of the runs.
     old_none_wait_us: Range = fact(span("{:.1f}", "us"))
     old_most_wait_us: Range = fact(span("{:.0f}", "us"))
     new_none_wait_us: Range = fact(span("{:.1f}", "us"))

@@ -97,6 +97,4 @@ def _keep(cell: str, text: str, versions: Sequence[str]) -> None:
         "machine": {name: machine[name] for name in ("cpu", "cores", "kernel", "storage", "load")},
     }
     _cells().parent.mkdir(exist_ok=True)
-    _cells().write_text(
-        json.dumps(dict(sorted(kept.items())), indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
-    )
+    runs.write_whole(_cells(), json.dumps(dict(sorted(kept.items())), indent=1, ensure_ascii=False) + "\n")
