@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import re
 import subprocess
 import sys
@@ -148,6 +149,13 @@ def test_each_lab_offers_its_notebook_and_binder(html):
         assert any(link.startswith("https://mybinder.org/") for link in links), page.name
         assert notebooks, page.name
         assert all((page.parent / link).is_file() for link in notebooks), page.name
+
+
+def test_each_lab_that_is_downloaded_says_what_to_install(html):
+    labs = sorted((html / "_sources" / "notebooks").glob("*.ipynb"))
+    assert [lab.stem for lab in labs] == sorted(page.word for page in chapters.written())
+    for lab in labs:
+        assert "engineroom-*.whl" in json.loads(lab.read_text())["cells"][0]["source"], lab.name
 
 
 def test_every_drawn_figure_offers_its_rows(html):
