@@ -73,6 +73,24 @@ TEST(Crowd, OneThreadAddsAtTheCostOfAnAtomicOperation) {
               1);
 }
 
+TEST(Crowd, AReaderPaysALoadAndTwoOperationsAndMorePartsAreNeverSlower) {
+  const auto readers = [](std::uint32_t threads, std::uint32_t parts) {
+    CrowdConfig config = crowd_of(Operation::s_latch, threads);
+    config.words = parts;
+    return sum(turns(machine_of(1, 16), config, 1'100'000));
+  };
+  // Alone, with one line: 1 + 2 x 5 ns.
+  EXPECT_NEAR(static_cast<double>(readers(1, 1)), 100'000, 1);
+  std::uint64_t before = 0;
+  for (const std::uint32_t parts : {1U, 4U, 64U}) {
+    const std::uint64_t now = readers(16, parts);
+    EXPECT_GT(now, before) << parts;
+    before = now;
+  }
+  // A queue for one line: a turn has two changes of it, of which one at least was fetched.
+  EXPECT_LT(readers(16, 1), 1'100'000U / 45);
+}
+
 TEST(Crowd, AFullLineTakesOneTransferAndOneOperationATurn) {
   const auto a_socket = turns(machine_of(1, 8), crowd_of(Operation::add, 8), 450'000);
   EXPECT_NEAR(static_cast<double>(sum(a_socket)), 10'000, 2);

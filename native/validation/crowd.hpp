@@ -1,7 +1,7 @@
 // Threads that change one word, or take one lock, again and again: the loop of studies of synchronization.
 //
 // Models      one atomic operation on one line; two threads that take turns on it; a lock of locks.hpp with computing and
-//             lines of data under it, and computing between
+//             lines of data under it, and computing between; readers of a latch in parts, each of which draws one
 // Leaves out  how a study's program counts and stops
 // Cost        a few events per turn and waiting thread
 #pragma once
@@ -19,6 +19,7 @@
 #include "common/names.hpp"
 #include "machine/concept.hpp"
 #include "machine/random.hpp"
+#include "sync/sharded_rw_latch.hpp"
 #include "validation/locks.hpp"
 
 namespace engineroom::validation {
@@ -33,7 +34,8 @@ enum class Operation : std::uint8_t {
   test_and_test_and_set,
   ticket,
   mcs,
-  futex
+  futex,
+  s_latch
 };
 
 constexpr auto named(names::Of<Operation>) {
@@ -46,7 +48,8 @@ constexpr auto named(names::Of<Operation>) {
                                                {"test_and_test_and_set", Operation::test_and_test_and_set},
                                                {"ticket", Operation::ticket},
                                                {"mcs", Operation::mcs},
-                                               {"futex", Operation::futex}});
+                                               {"futex", Operation::futex},
+                                               {"s_latch", Operation::s_latch}});
 }
 
 struct CrowdConfig {
@@ -76,7 +79,8 @@ constexpr auto described(options::Of<CrowdConfig>) {
           option<&C::is_exponential>("exponential",
                                      "whether these times are drawn, and that between two attempts"),
           option<&C::words>("words", {.least = 1, .most = 4096},
-                            "so many words, for atomic operations: thread i changes word i modulo this"),
+                            "so many words, for atomic operations: thread i changes word i modulo this; "
+                            "parts, for s_latch"),
           option<&C::data_lines>("data_lines", {.most = 4096}, "lines that are written under the lock"),
           option<&C::on_one_line>("on_one_line", "whether both words of a ticket lock lie on one line"),
           option<&C::waiting, &Waiting::pauses>("pauses", "PAUSE instructions between two looks"),
@@ -195,6 +199,21 @@ Task<> take_turns(M& m, Crowd<M>& crowd, std::uint32_t thread) {
   }
 }
 
+/// Readers do not exclude each other: what they wait for is the line of the part that they have drawn.
+template <Machine M>
+Task<> read_under(M& m, Crowd<M>& crowd, sync::ShardedRwLatch<M>& latch, std::uint32_t thread) {
+  const CrowdConfig& config = crowd.config;
+  m.work(m.random() % 1000);
+  while (!m.stopping()) {
+    if (config.outside_ns > 0) m.work(crowd.draw(m, config.outside_ns));
+    const std::size_t part = latch.draw_part(m);
+    co_await latch.s_lock(m, part);
+    if (config.hold_ns > 0) m.work(crowd.draw(m, config.hold_ns));
+    co_await latch.s_unlock(m, part);
+    ++crowd.turns[thread].n;
+  }
+}
+
 template <Machine M, typename Lock>
 Task<> work_under(M& m, Crowd<M>& crowd, Lock& lock, std::uint32_t thread) {
   const CrowdConfig& config = crowd.config;
@@ -261,6 +280,10 @@ void run_crowd(M& m, Crowd<M>& crowd, const std::function<void()>& run) {
     case Operation::futex: {
       FutexLock<M> lock(m, config.threads, config.waiting);
       return with_lock(lock);
+    }
+    case Operation::s_latch: {
+      sync::ShardedRwLatch<M> latch(m, "s_latch", {}, config.words);
+      return spawn_all([&](std::uint32_t i) { return read_under(m, crowd, latch, i); });
     }
   }
 }

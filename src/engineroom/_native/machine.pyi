@@ -125,12 +125,12 @@ def crowd(
     Returns a dict: turns (one entry per thread), window_ns, intrusions (threads that came in while another was under the lock) and
     what a run is asked anyway. Raises ValueError for a bad argument.
 
-    operation: what a turn is: an atomic operation, or a lock taken and given back; 'add', 'swap', 'compare_and_swap', 'turns', 'blind_turns', 'test_and_set', 'test_and_test_and_set', 'ticket', 'mcs' or 'futex', default 'add'
+    operation: what a turn is: an atomic operation, or a lock taken and given back; 'add', 'swap', 'compare_and_swap', 'turns', 'blind_turns', 'test_and_set', 'test_and_test_and_set', 'ticket', 'mcs', 'futex' or 's_latch', default 'add'
     threads: threads that take turns without end; 1 to 4096, default 1
     hold_ns: computing under the lock; default 0
     outside_ns: computing between two turns; default 0
     exponential: whether these times are drawn, and that between two attempts; default False
-    words: so many words, for atomic operations: thread i changes word i modulo this; 1 to 4096, default 1
+    words: so many words, for atomic operations: thread i changes word i modulo this; parts, for s_latch; 1 to 4096, default 1
     data_lines: lines that are written under the lock; 0 to 4096, default 0
     on_one_line: whether both words of a ticket lock lie on one line; default False
     pauses: PAUSE instructions between two looks; default 1
@@ -161,12 +161,12 @@ def crowd_on_host(
     """
     The same on real threads, from the first moment; where they run is the system's choice.
 
-    operation: what a turn is: an atomic operation, or a lock taken and given back; 'add', 'swap', 'compare_and_swap', 'turns', 'blind_turns', 'test_and_set', 'test_and_test_and_set', 'ticket', 'mcs' or 'futex', default 'add'
+    operation: what a turn is: an atomic operation, or a lock taken and given back; 'add', 'swap', 'compare_and_swap', 'turns', 'blind_turns', 'test_and_set', 'test_and_test_and_set', 'ticket', 'mcs', 'futex' or 's_latch', default 'add'
     threads: threads that take turns without end; 1 to 4096, default 1
     hold_ns: computing under the lock; default 0
     outside_ns: computing between two turns; default 0
     exponential: whether these times are drawn, and that between two attempts; default False
-    words: so many words, for atomic operations: thread i changes word i modulo this; 1 to 4096, default 1
+    words: so many words, for atomic operations: thread i changes word i modulo this; parts, for s_latch; 1 to 4096, default 1
     data_lines: lines that are written under the lock; 0 to 4096, default 0
     on_one_line: whether both words of a ticket lock lie on one line; default False
     pauses: PAUSE instructions between two looks; default 1

@@ -45,6 +45,7 @@ FAMILIES = (
     "one line",
     "line that stays",
     "split line",
+    "s-latch in parts",
     "test-and-set lock",
     "convoy at a mutex",
 )
@@ -315,7 +316,7 @@ def _cases() -> list[Case]:
                 (round(fsync / per_fsync), fsync, 20_000),
             )
         )
-    return cases + _locks() + _lines()
+    return cases + _locks() + _readers() + _lines()
 
 
 def _lines() -> list[Case]:
@@ -361,6 +362,36 @@ def _lines() -> list[Case]:
         cases.append(
             Case(f"split line, {k} ways, 64 threads: throughput", theory, _crowd, (one_socket, arguments))
         )
+    return cases
+
+
+def _readers() -> list[Case]:
+    """Readers of a latch that is split, seldom two at once: each draws a part, which others have used last but for one turn in n.
+
+    Two requests find the line elsewhere then, the load that looks and the compare-and-swap that enters. The addition that leaves finds it at
+    home. The number of parts is not in it: more parts shorten queues and save no transfer.
+    """
+    transfer_ns, load_ns, rmw_ns, outside_ns, turns = 50, 1, 7, 4_000, 60_000
+    machine = {
+        "cores_per_socket": 64,
+        "same_socket_ps": transfer_ns * 1000,
+        "load_ps": load_ns * 1000,
+        "rmw_ps": rmw_ns * 1000,
+    }
+    cases = []
+    for n, parts in ((2, 1), (8, 8), (8, 64), (64, 512)):
+        arguments = {
+            "operation": "s_latch",
+            "threads": n,
+            "words": parts,
+            "outside_ns": outside_ns,
+            "exponential": True,
+            "run_ns": turns * outside_ns // n,
+            "warmup_ns": 1 * MS,
+        }
+        turn_ns = outside_ns + load_ns + 2 * rmw_ns + 2 * transfer_ns * (1 - 1 / n)
+        name = f"s-latch in parts, {parts} of them, {n} threads: throughput"
+        cases.append(Case(name, n / turn_ns, _crowd, (machine, arguments)))
     return cases
 
 
