@@ -5,15 +5,17 @@ from __future__ import annotations
 import contextlib
 import itertools
 import random
-from collections import Counter
+from collections import Counter, defaultdict
 from decimal import Decimal
 
 import pytest
 
 from engineroom import servers
+from engineroom._native import engine
 from engineroom.errors import EngineRoomError
 from engineroom.workloads import tpcc, tpcc_terminal
 from engineroom.workloads.requests import ENDS, Request, in_text
+from engineroom.workloads.tpcc_statements import STATEMENTS
 
 SIZE = tpcc.Size(1, 0.01)
 # One row for each question, by its name; what is asked in two transactions with other columns has the more of them.
@@ -68,8 +70,8 @@ def test_an_order_reads_then_updates_then_inserts_a_line_for_each_item():
     n = names.count("select_item")
     assert 5 <= n <= 15
     assert names[:5] == [
-        "select_customer",
         "select_district",
+        "select_customer",
         "update_district",
         "insert_orders",
         "insert_new_order",
@@ -88,11 +90,14 @@ def test_stock_is_locked_in_one_order_by_every_terminal():
         assert asked == sorted(asked)
 
 
-def test_one_order_in_a_hundred_is_rolled_back_and_writes_no_line():
-    orders = [_requests("new_order", seed=seed) for seed in range(2000)]
-    back = [each for each in orders if each[-1].name == "rollback"]
+def test_one_order_in_a_hundred_is_rolled_back_behind_the_lines_of_its_other_items():
+    orders = [_names(_requests("new_order", seed=seed)) for seed in range(2000)]
+    back = [names for names in orders if names[-1] == "rollback"]
     assert len(back) / len(orders) == pytest.approx(0.01, abs=0.007)
-    assert not any("insert_order_line" in _names(each) for each in back)
+    for names in back:
+        lines = names.count("insert_order_line")
+        assert names.count("select_stock") == names.count("update_stock") == lines
+        assert names.count("select_item") == lines + 1
 
 
 def test_a_customer_with_bad_credit_gets_the_payment_into_its_data():
@@ -105,6 +110,42 @@ def test_a_delivery_takes_the_oldest_order_of_each_district():
     requests = _requests("delivery")
     districts = [each.values[1] for each in requests if each.name == "delete_new_order"]
     assert districts == list(range(1, 11))
+
+
+def test_what_another_terminal_has_delivered_is_left_to_it():
+    program = tpcc_terminal.Terminal(SIZE, random.Random(1)).transaction("delivery")
+    next(program)
+    assert program.send([(21,)]).name == "delete_new_order"
+    assert program.send([]).name == "select_order"
+    following = program.send([])
+    assert (following.name, following.values[1]) == ("select_oldest_new_order", 2)
+
+
+def test_statements_stand_once_and_in_the_order_of_the_engines_programs():
+    declared = [f"{kind}.{name}" for kind, names in STATEMENTS.items() for name in names]
+    assert declared == engine.statements("tpcc")
+
+
+def _followed(kind: str, names: list[str]) -> set[tuple[str, str]]:
+    """Which statement comes behind which; the first one behind the kind's name."""
+    return set(itertools.pairwise([kind, *names]))
+
+
+def test_the_terminal_sends_statements_in_the_order_of_the_engines_programs():
+    theirs, ours = defaultdict(set), defaultdict(set)
+    for seed in range(3000):
+        script = engine.script({"kind": "tpcc"}, seed=seed)
+        kind = script["transaction"]
+        names = [
+            step["statement"].removeprefix(f"{kind}.")
+            for step in script["steps"]
+            if not step["is_next_of_statement"]
+        ]
+        theirs[kind] |= _followed(kind, [*names, "rollback" if script["rolls_back"] else "commit"])
+    for kind, seed in itertools.product(tpcc_terminal.MIX, range(200)):
+        for credit in ("GC", "BC"):
+            ours[kind] |= _followed(kind, _names(_requests(kind, seed=seed, credit=credit)))
+    assert ours == theirs
 
 
 def test_one_warehouse_has_no_other_and_ten_have():
