@@ -38,6 +38,7 @@ class Ran:
     seconds: float
     client_cpu_s: float
     transactions: int
+    ignored_errors: int  # of single statements, such as a deadlock's, after which a transaction begins anew
     latency_ms: Mapping[str, float]  # min, avg, p50, p99, max of a transaction
     moved: Mapping[str, int]
 
@@ -65,6 +66,7 @@ class Sysbench:
         table_rows: int = 10_000,
         seed: int = 1,
         options: Sequence[str] = (),
+        ignored_errors: str = "all",
     ) -> None:
         require()
         self.server, self.script, self.database = server, script, database
@@ -75,7 +77,7 @@ class Sysbench:
             "--histogram=on",
             *options,
         )
-        self._seed = seed
+        self._seed, self._ignored = seed, ignored_errors
         self._user, self._password = self._account()
 
     def prepare(self) -> None:
@@ -83,7 +85,7 @@ class Sysbench:
         self._command("prepare", seed=self._seed)
 
     def run(self, *, threads: int, seconds: int, seed: int | None = None) -> Ran:
-        """So many clients for so many seconds. Errors of single transactions, as of deadlocks, are ignored and counted.
+        """So many clients for so many seconds. `ignored_errors` of single transactions, as of deadlocks, are ignored and counted.
 
         A load whose rows get random values wants another `seed` each time: with the same, it writes what is there already, and a
         server commits nothing.
@@ -93,7 +95,7 @@ class Sysbench:
             "run",
             f"--threads={threads}",
             f"--time={seconds}",
-            "--mysql-ignore-errors=all",
+            f"--mysql-ignore-errors={self._ignored}",
             seed=self._seed if seed is None else seed,
         )
         cpu_s = _children_cpu_s() - cpu_s
@@ -103,6 +105,7 @@ class Sysbench:
             seconds=seconds,
             client_cpu_s=cpu_s,
             transactions=int(_said(said, r"transactions:\s+(\d+)")),
+            ignored_errors=int(_said(said, r"ignored errors:\s+(\d+)")),
             latency_ms={
                 **{
                     name: _said(said, rf"{label}:\s+([\d.]+)")
