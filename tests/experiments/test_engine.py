@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from engineroom.experiments import engine
-from engineroom.experiments.engine import binlog_beside, demands, whatif_beside
+from engineroom.experiments.engine import binlog_beside, demands, tpcc_beside, whatif_beside
 from engineroom.experiments.engine.beside_servers import HELD_OUT, LOADS, SERVERS, factors, with_client
 from engineroom.experiments.engine.clients import asked
 from engineroom.experiments.engine.demands import Demands
@@ -146,11 +146,9 @@ def test_figure_7_3_changes_latches_first_and_the_redo_log_then():
 
 
 def test_the_clients_cpu_time_comes_before_the_statements_that_it_sends():
-    from engineroom.simulating.engine import load_of
-
-    load = load_of("9.7.4", "sysbench_read_write")
-    with_it = with_client(load, 400.0)
-    assert with_it == {**load, "client_ns": 20_000}, "a transaction has twenty statements"
+    with_it = with_client(LOADS["pareto"], "9.7.4", 400.0)
+    alone = LOADS["pareto"].in_engine("9.7.4")
+    assert with_it == {**alone, "client_ns": 20_000}, "a transaction has twenty statements"
 
 
 @pytest.mark.parametrize("server", SERVERS)
@@ -158,7 +156,7 @@ def test_a_crowd_on_two_processors_waits_for_rows_about_as_often_as_the_live_one
     """Of the recording that was held out, under the load where an engine without turns waited 1/40 as often at most."""
     from engineroom.machine.presets import parameters
     from engineroom.runs import recorded
-    from engineroom.simulating.engine import load_of, observed
+    from engineroom.simulating.engine import observed
     from engineroom.simulating.experiment import Given
 
     name, clients = "special, 100,000 rows", 64
@@ -168,19 +166,12 @@ def test_a_crowd_on_two_processors_waits_for_rows_about_as_often_as_the_live_one
     ]
     waits = mine.groupby("clients")["lock_waits_per_1000"].median()[clients]
     cpu_us = mine.groupby("clients")["client_cpu_us"].median()[1]
-    load = load_of(
-        server,
-        "sysbench_read_write",
-        away_ns=0,
-        rows=LOADS[name].table_rows,
-        distribution=LOADS[name].distribution,
-    )
     machine = {
         **parameters("laptop"),
         "disk_fsync_quantiles_ps": [100_000_000],
         "disk_is_timer": True,
     }
-    given = Given(machine=machine, load=with_client(load, cpu_us), seed=1)
+    given = Given(machine=machine, load=with_client(LOADS[name], server, cpu_us), seed=1)
     window = {"first_ms": 1_000, "longest_ms": 5_000, "warmup_ms": 500}
     seen, _ = observed(SERVERS[server].design, given, clients=clients, **window)
     assert waits / 2.5 < 1000 * seen["lock_waits"] < 2.5 * waits
@@ -250,6 +241,16 @@ def test_factors_are_the_engine_over_the_server_and_the_farthest_comes_first() -
     assert seen["throughput"].tolist() == [0.5, 1.1]
     assert seen["lock_waits"].tolist() == [1, 1.5]
     assert seen["deadlocks"].isna().tolist() == [False, True], "a server without one has no factor"
+
+
+def test_a_client_of_tpcc_computes_before_each_statement_of_the_engines_programs() -> None:
+    # New-Order 46 with ten lines, Payment 8.7, Order-Status 4.6, Delivery 71, Stock-Level 3.
+    by_hand = 0.45 * 46 + 0.43 * 8.7 + 0.04 * (4.6 + 71 + 3)
+    load = tpcc_beside.WITH_BINLOG["TPC-C, 10 warehouses"]
+    assert load.statements() == pytest.approx(by_hand, rel=0.01)
+    given = with_client(load, "9.7.4", 550.0)
+    assert given["client_ns"] == round(550_000 / load.statements())
+    assert (given["kind"], given["warehouses"], given["away_ns"]) == ("tpcc", 10, 0)
 
 
 def test_a_combination_is_named_by_the_parts_that_are_new_and_differs_in_nothing_else() -> None:

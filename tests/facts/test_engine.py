@@ -9,6 +9,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from engineroom import figures
+from engineroom.experiments.engine import tpcc_beside
 from engineroom.facts.engine import (
     Beside,
     BinaryLog,
@@ -394,6 +395,29 @@ def test_a_binary_log_beside_servers_is_drawn_with_a_panel_per_load_and_disk(bin
         "uniform, real disk",
     ]
     assert "1.00 to 1.10 times as fast as the server" in module.words(table).caption
+
+
+def test_expectations_of_tpcc_beside_servers_are_judged_from_two_clients_on(made):
+    columns = "server distribution clients series tps lock_waits_per_1000 deadlocks_per_1000 lock_wait_ms"
+    rows = [
+        ("9.7.4", "TPC-C, 1 warehouse", clients, series, 100.0 * factor, 10.0 * factor, 0.0, factor)
+        for clients in (1, 2, 64)
+        for series, factor in (("server", 1.0), ("engine", 3.0 if clients == 1 else 1.1))
+    ]
+    run = made("own-engine-tpcc", "live", columns, *rows)
+    assert [holds(run) for holds in tpcc_beside.CLAIMS.values()] == [True] * 5
+    crowd = run.table["clients"] == 64
+    far = run.table.assign(tps=run.table["tps"].mask(crowd & (run.table["series"] == "engine"), 500))
+    assert [holds(replace(run, table=far)) for holds in tpcc_beside.CLAIMS.values()] == [
+        *(False, False),
+        *(True,) * 3,
+    ]
+    many = run.table.assign(deadlocks_per_1000=run.table["tps"].where(run.table["series"] == "engine", 0))
+    assert [holds(replace(run, table=many)) for holds in tpcc_beside.CLAIMS.values()] == [
+        *(True,) * 3,
+        False,
+        True,
+    ], "the engine's deadlocks that no server has are a miss"
 
 
 @pytest.fixture

@@ -118,7 +118,7 @@ def test_rows_stay_consistent_under_many_threads_of_sysbench(version, tmp_path):
         assert ran.transactions > 0
         unlike = server.query(
             "SELECT w_id FROM warehouse WHERE w_ytd <> (SELECT SUM(d_ytd) FROM district WHERE d_w_id = w_id)",
-            tpcc_sysbench.DATABASE,
+            load.database,
         )
         assert unlike == []
         orders = server.query(
@@ -126,11 +126,11 @@ def test_rows_stay_consistent_under_many_threads_of_sysbench(version, tmp_path):
             " (SELECT MAX(no_o_id) - MIN(no_o_id) + 1 - COUNT(*) FROM new_order WHERE no_w_id = d_w_id AND no_d_id = d_id),"
             " (SELECT SUM(o_ol_cnt) FROM orders WHERE o_w_id = d_w_id AND o_d_id = d_id),"
             " (SELECT COUNT(*) FROM order_line WHERE ol_w_id = d_w_id AND ol_d_id = d_id) FROM district",
-            tpcc_sysbench.DATABASE,
+            load.database,
         )
         assert all(last == most and gaps == 0 and n == m for last, most, gaps, n, m in orders)
         ((delivered, charged),) = server.query(
             "SELECT (SELECT COUNT(*) FROM orders WHERE o_carrier_id IS NOT NULL), (SELECT SUM(c_delivery_cnt) FROM customer)",
-            tpcc_sysbench.DATABASE,
+            load.database,
         )
         assert charged == delivered - SIZE.warehouses * 10 * SIZE.delivered

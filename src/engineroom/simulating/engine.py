@@ -35,6 +35,7 @@ __all__ = [
     "observed",
     "of_design",
     "run",
+    "statements_of",
 ]
 
 # Between two statements, the client and the network: what the redo log's loads have per round, over the statements of a round.
@@ -99,18 +100,23 @@ class Design:
 
 def demands(server: str, kind: str) -> dict[str, dict[str, int]]:
     """What each statement of a load asked of a server with one client, as the kernel takes it."""
-    from engineroom._native import engine
-
     table = recorded("own-demands", "live")[RECORDING - 1].table
     mine = table[(table["server"] == server) & (table["load"] == _MEASURED_AS[kind])]
     measured = {f"{row.transaction}.{row.statement}": row for row in mine.itertuples()}
-    wanted = engine.statements(kind)
+    wanted = statements_of(kind)
     if missing := [name for name in wanted if name not in measured]:
         raise EngineRoomError(
             f"the recorded demands of {kind} on {server} lack {', '.join(missing)}",
             remedy="engineroom record own-demands --method live",
         )
     return {name: _demand(measured[name]) for name in wanted}
+
+
+def statements_of(kind: str) -> list[str]:
+    """The names of a load's statements, each with its transaction before it."""
+    from engineroom._native import engine
+
+    return engine.statements(kind)
 
 
 def _demand(row: Any) -> dict[str, int]:

@@ -23,9 +23,8 @@ from engineroom.workloads.tpcc_statements import STATEMENTS
 if TYPE_CHECKING:
     from engineroom.servers import Server
 
-__all__ = ["DATABASE", "filled", "script"]
+__all__ = ["filled", "script"]
 
-DATABASE = "tpcc"
 # A deadlock, and a wait for a row that lasted too long.
 _IGNORED = "1213,1205"
 _CLEAN_PERCENT, _LONGEST_S = 1.0, 600
@@ -66,18 +65,19 @@ def filled(server: Server, size: Size, folder: Path) -> Sysbench:
 
     Loading leaves nothing in a binary log. EngineRoomError when a server does not come to rest.
     """
-    file = folder / f"tpcc_{size.warehouses}.lua"
+    database = f"tpcc_{size.warehouses}"
+    file = folder / f"{database}.lua"
     file.write_text(script(size), encoding="utf-8")
     tpcc.load(
         _Unlogged(server),
-        database=DATABASE,
+        database=database,
         warehouses=size.warehouses,
         scale=size.scale,
         replace=True,
         progress=False,
     )
     _come_to_rest(server)
-    return Sysbench(server, str(file), database=DATABASE, ignored_errors=_IGNORED)
+    return Sysbench(server, str(file), database=database, ignored_errors=_IGNORED)
 
 
 class _Unlogged:

@@ -14,6 +14,7 @@ from engineroom.experiments.engine.pool import pool_sim
 from engineroom.experiments.engine.purge import purge_sim
 from engineroom.experiments.engine.scheduler import scheduler_sim
 from engineroom.experiments.engine.simulated import patched_sim, switches_sim
+from engineroom.experiments.engine.tpcc_beside import tpcc_binlog_live, tpcc_live
 from engineroom.experiments.engine.whatif_beside import whatif_live
 from engineroom.runs import Run
 
@@ -31,6 +32,8 @@ __all__ = [
     "purge_sim",
     "scheduler_sim",
     "switches_sim",
+    "tpcc_binlog_live",
+    "tpcc_live",
     "warehouses_live",
     "whatif_live",
 ]
@@ -47,6 +50,8 @@ RECORD: Mapping[tuple[str, str], Callable[..., Run | list[Run]]] = {
     ("own-log-convoy", "sim"): convoy_sim,
     ("own-engine-binlog", "sim"): binlog_sim,
     ("own-engine-live-binlog", "live"): binlog_live,
+    ("own-engine-tpcc", "live"): tpcc_live,
+    ("own-engine-tpcc-binlog", "live"): tpcc_binlog_live,
     ("own-engine-pool", "sim"): pool_sim,
     ("own-engine-purge", "sim"): purge_sim,
     ("own-engine-scheduler", "sim"): scheduler_sim,

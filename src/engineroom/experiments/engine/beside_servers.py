@@ -14,10 +14,12 @@ from __future__ import annotations
 
 import math
 import statistics
+import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pandas as pd
 
@@ -25,12 +27,15 @@ from engineroom.machine.presets import parameters
 from engineroom.measuring.sitting import LiveSitting
 from engineroom.measuring.turns import in_turns
 from engineroom.runs import Run
-from engineroom.simulating.engine import Design, load_of, observed
+from engineroom.simulating.engine import Design, load_of, observed, statements_of
 from engineroom.simulating.experiment import Given
 from engineroom.summary import several
 from engineroom.workloads import sysbench
 from engineroom.workloads.steady_fsync import preloaded
-from engineroom.workloads.sysbench import Sysbench
+from engineroom.workloads.sysbench import Ran, Sysbench
+
+if TYPE_CHECKING:
+    from engineroom.servers import Server
 
 __all__ = [
     "CLIENTS",
@@ -38,7 +43,10 @@ __all__ = [
     "HELD_OUT",
     "LOADS",
     "SERVERS",
+    "Load",
+    "Rows",
     "against_live",
+    "described",
     "factors",
     "held_out_live",
     "with_client",
@@ -56,18 +64,74 @@ _OPTIONS: Mapping[str, str | int] = {
 }
 
 
+class Load(Protocol):
+    """A load that SysBench's threads run on a server, and simulated clients on its engine."""
+
+    @property
+    def described(self) -> str:
+        """What it is, for the provenance."""
+
+    def said(self) -> dict[str, Any]:
+        """Its parameters, for the provenance."""
+
+    def filled(self, server: Server, folder: Path) -> Sysbench:
+        """The load on that server, whose tables are filled; files that it needs go into `folder`."""
+
+    def deadlocks(self, ran: Ran) -> int:
+        """Of a run, the transactions that were rolled back as victims."""
+
+    def in_engine(self, version: str) -> dict[str, Any]:
+        """As the engine takes it, without a client's time."""
+
+    def statements(self) -> float:
+        """That a client sends per transaction, in the mean."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Rows:
-    """Which rows SysBench's read-write transactions draw."""
+    """SysBench's read-write transactions, by the rows that they draw."""
 
     table_rows: int = 10_000
     distribution: str = "uniform"
     pareto_percent: int = 20  # as SysBench has it by default
 
+    described = "sysbench oltp_read_write, 1 table"
+
+    def said(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def filled(self, server: Server, folder: Path) -> Sysbench:  # noqa: ARG002
+        load = Sysbench(
+            server,
+            database=f"beside_{self.distribution}_{self.table_rows}",
+            table_rows=self.table_rows,
+            options=self.options(),
+        )
+        load.prepare()
+        return load
+
     def options(self) -> list[str]:
         """As SysBench is told."""
         more = [f"--rand-pareto-h={self.pareto_percent / 100}"] if self.distribution == "pareto" else []
         return [f"--rand-type={self.distribution}", *more]
+
+    def deadlocks(self, ran: Ran) -> int:
+        # What the end of the run cut off is in it: at most one of each client.
+        return max(0, ran.rolled_back - ran.threads)
+
+    def in_engine(self, version: str) -> dict[str, Any]:
+        return load_of(
+            version,
+            "sysbench_read_write",
+            away_ns=0,
+            rows=self.table_rows,
+            distribution=self.distribution,
+            pareto_percent=self.pareto_percent,
+        )
+
+    def statements(self) -> float:
+        per_transaction = {"read_write.select_point": 10}
+        return sum(per_transaction.get(name, 1) for name in statements_of("sysbench_read_write"))
 
 
 LOADS: Mapping[str, Rows] = {
@@ -120,17 +184,15 @@ COLUMNS = {
 }
 
 
-def with_client(load: Mapping[str, Any], client_cpu_us: float) -> dict[str, Any]:
-    """The load with the client's CPU time before its statements, in equal parts: it has the processors that the server has."""
-    per_transaction = {"read_write.select_point": 10}
-    executions = sum(per_transaction.get(name, 1) for name in load["demands"])
-    return {**load, "client_ns": round(1000 * client_cpu_us / executions)}
+def with_client(load: Load, version: str, client_cpu_us: float) -> dict[str, Any]:
+    """As that version's engine takes it, with the client's CPU time before its statements, in equal parts: it has the processors that the server has."""
+    return {**load.in_engine(version), "client_ns": round(1000 * client_cpu_us / load.statements())}
 
 
 def against_live(
     figure: str = "own-engine-live",
     *,
-    loads: Mapping[str, Rows] = LOADS,
+    loads: Mapping[str, Load] = LOADS,
     clients: Sequence[int] = CLIENTS,
     seconds: int = 5,
     repeats: int = 2,
@@ -141,12 +203,13 @@ def against_live(
     sysbench.require()
     rows: list[dict[str, Any]] = []
     with LiveSitting(seed=1) as sitting, ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="er-beside-")))
         stack.enter_context(preloaded(FSYNC_US))
         for name in versions:
             beside = SERVERS[name]
             with sitting.server(beside.version, options={**_OPTIONS, **beside.options}) as server:
                 for load in loads.items():
-                    rows += _measured(server, load, clients, seconds=seconds, repeats=repeats)
+                    rows += _measured(server, load, folder, clients, seconds=seconds, repeats=repeats)
         for name in versions:
             for drawn, of in loads.items():
                 mine = [row for row in rows if (row["server"], row["distribution"]) == (name, drawn)]
@@ -156,8 +219,8 @@ def against_live(
         rows,
         columns=COLUMNS,
         fsync_us=FSYNC_US,
-        load=f"sysbench oltp_read_write, 1 table, READ COMMITTED, {seconds} s a run",
-        drawn={name: asdict(of) for name, of in loads.items()},
+        load=f"{described(loads)}, READ COMMITTED, {seconds} s a run",
+        drawn={name: of.said() for name, of in loads.items()},
         designs={name: SERVERS[name].design.__dict__ for name in versions},
     )
 
@@ -167,6 +230,11 @@ def held_out_live(**how: Any) -> Run:
     return against_live(
         "own-engine-held-out", **{"loads": HELD_OUT, "clients": HELD_OUT_CLIENTS, "repeats": 3, **how}
     )
+
+
+def described(loads: Mapping[str, Load]) -> str:
+    """What the loads are, each kind once."""
+    return "; ".join(dict.fromkeys(of.described for of in loads.values()))
 
 
 def factors(table: pd.DataFrame) -> pd.DataFrame:
@@ -188,16 +256,16 @@ def factors(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _measured(
-    server: Any, load: tuple[str, Rows], clients: Sequence[int], *, seconds: int, repeats: int
+    server: Server,
+    load: tuple[str, Load],
+    folder: Path,
+    clients: Sequence[int],
+    *,
+    seconds: int,
+    repeats: int,
 ) -> list[dict[str, Any]]:
     name, of = load
-    sysbench_load = Sysbench(
-        server,
-        database=f"beside_{of.distribution}_{of.table_rows}",
-        table_rows=of.table_rows,
-        options=of.options(),
-    )
-    sysbench_load.prepare()
+    sysbench_load = of.filled(server, folder)
     sysbench_load.run(threads=2, seconds=1)
     rows = []
     turns = in_turns(repeats, clients, desc=f"MySQL {server.version}, {name}")
@@ -212,8 +280,7 @@ def _measured(
                 "server": server.version,
                 "distribution": name,
                 "tps": ran.transactions / ran.seconds,
-                # What the end of the run cut off is in it: at most one of each client.
-                "deadlocks_per_1000": 1000 * max(0, ran.rolled_back - n) / done,
+                "deadlocks_per_1000": 1000 * of.deadlocks(ran) / done,
                 "lock_waits_per_1000": 1000 * ran.moved["Innodb_row_lock_waits"] / done,
                 "lock_wait_ms": ran.moved["Innodb_row_lock_time"] / done,
                 "client_cpu_us": 1e6 * ran.client_cpu_s / done,
@@ -225,7 +292,7 @@ def _measured(
 
 def _simulated(
     measured: Sequence[Mapping[str, Any]],
-    of: Rows,
+    of: Load,
     clients: Sequence[int],
     repeats: int,
     window: Mapping[str, int],
@@ -235,14 +302,7 @@ def _simulated(
     client_cpu_us = statistics.median(
         row["client_cpu_us"] for row in measured if row["clients"] == min(clients)
     )
-    load = load_of(
-        name,
-        "sysbench_read_write",
-        away_ns=0,
-        rows=of.table_rows,
-        distribution=of.distribution,
-        pareto_percent=of.pareto_percent,
-    )
+    load = with_client(of, name, client_cpu_us)
     machine = {
         **parameters(MACHINE),
         "disk_fsync_quantiles_ps": [FSYNC_US * 1_000_000],
@@ -251,7 +311,7 @@ def _simulated(
     rows = []
     for n in clients:
         for repeat in range(repeats):
-            given = Given(machine=machine, load=with_client(load, client_cpu_us), seed=repeat + 1)
+            given = Given(machine=machine, load=load, seed=repeat + 1)
             seen, _ = observed(SERVERS[name].design, given, clients=n, **window)
             rows.append(
                 {

@@ -16,20 +16,28 @@ from __future__ import annotations
 
 import re
 import statistics
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from engineroom.experiments.engine.beside_servers import LOADS, MACHINE, Beside, Rows, with_client
+from engineroom.experiments.engine.beside_servers import (
+    LOADS,
+    MACHINE,
+    Beside,
+    Load,
+    described,
+    with_client,
+)
 from engineroom.machine.presets import parameters
 from engineroom.measuring.sitting import LiveSitting
 from engineroom.measuring.turns import in_turns
 from engineroom.runs import Run
-from engineroom.simulating.engine import Design, load_of, observed
+from engineroom.simulating.engine import Design, observed
 from engineroom.simulating.experiment import Given
 from engineroom.summary import several, values
 from engineroom.workloads import sysbench
@@ -66,6 +74,7 @@ _OPTIONS: Mapping[str, str | int] = {
     "transaction_isolation": "READ-COMMITTED",
     "innodb_buffer_pool_size": "256M",
 }
+_NONE: Mapping[str, str | int] = {}
 # Of a file, what is neither read nor written is opened, closed, sought or synced; a log that stays open is synced. Times are in ps.
 _SYNCED = "SELECT COUNT_MISC, SUM_TIMER_MISC FROM performance_schema.file_summary_by_event_name WHERE EVENT_NAME = 'wait/io/file/sql/binlog'"
 _OF_LATCHES = "(NAME LIKE 'wait/synch/%/innodb/%' OR NAME LIKE 'wait/synch/%/sql/MYSQL_BIN_LOG::%')"
@@ -90,26 +99,35 @@ COLUMNS = {
 
 
 def binlog_live(
+    figure: str = "own-engine-live-binlog",
     *,
-    loads: Mapping[str, Rows] = BESIDE,
+    loads: Mapping[str, Load] = BESIDE,
     clients: Sequence[int] = CLIENTS,
     latch_clients: Sequence[int] = LATCH_CLIENTS,
     seconds: int = 4,
     repeats: int = 3,
     versions: Sequence[str] = tuple(SERVERS),
     window: Mapping[str, int] = WINDOW,
+    options: Mapping[str, str | int] = _NONE,
+    real_disk: bool = True,
 ) -> Run:
-    """Measure the servers in turns, then simulate the engines that stand for them. `clients` has 1; the real disk is measured under the first load."""
+    """Measure the servers in turns, then simulate the engines that stand for them. `clients` has 1; the real disk is measured under the first load.
+
+    `options` are set on all servers.
+    """
     sysbench.require()
     rows: list[dict[str, Any]] = []
     latches: list[dict[str, Any]] = []
     first = dict([next(iter(loads.items()))])
+    disks: list[tuple[str, Mapping[str, Load]]] = [(STEADY, loads)]
+    if real_disk:
+        disks.append((REAL, first))
     with LiveSitting(seed=1) as sitting:
-        for disk, of_disk in ((STEADY, loads), (REAL, first)):
+        for disk, of_disk in disks:
             with ExitStack() as stack:
                 if disk == STEADY:
                     stack.enter_context(preloaded(FSYNC_US))
-                ready = _prepared(stack, sitting, versions, of_disk, disk)
+                ready = _prepared(stack, sitting, versions, of_disk, disk=disk, options=options)
                 turns = in_turns(repeats, versions, of_disk, clients, desc=disk)
                 for turn, (repeat, name, load, n) in enumerate(turns):
                     ran = _measured(*ready[name, load], threads=n, seconds=seconds, seed=turn + 1)
@@ -121,7 +139,7 @@ def binlog_live(
                         waits = _waits(*ready[name, load], threads=n, seconds=seconds, seed=1000 + turn)
                         where = _where(n, "server", repeat, name, f"{load}, {disk}")
                         latches += [where | wait for wait in waits]
-        for disk, of_disk in ((STEADY, loads), (REAL, first)):
+        for disk, of_disk in disks:
             for name, load in product(versions, of_disk.items()):
                 simulated = _simulated(name, load, disk, beside=rows, window=window)
                 for n, repeat in product(clients, range(repeats)):
@@ -131,13 +149,13 @@ def binlog_live(
                     if disk == STEADY and load[0] in first and n in latch_clients:
                         latches += [where | wait for wait in waits]
     return sitting.run(
-        "own-engine-live-binlog",
+        figure,
         rows,
         columns=COLUMNS,
         tables={"latches": latches},
         fsync_us=FSYNC_US,
-        load=f"sysbench oltp_read_write, 1 table, READ COMMITTED, binary log, 1/1, {seconds} s a run",
-        drawn={name: asdict(of) for name, of in loads.items()},
+        load=f"{described(loads)}, READ COMMITTED, binary log, 1/1, {seconds} s a run",
+        drawn={name: of.said() for name, of in loads.items()},
         designs={name: SERVERS[name].design.__dict__ for name in versions},
     )
 
@@ -170,22 +188,23 @@ def ranked(run: Run) -> dict[tuple[str, int], pd.DataFrame]:
 
 
 def _prepared(
-    stack: ExitStack, sitting: LiveSitting, versions: Sequence[str], loads: Mapping[str, Rows], disk: str
+    stack: ExitStack,
+    sitting: LiveSitting,
+    versions: Sequence[str],
+    loads: Mapping[str, Load],
+    *,
+    disk: str,
+    options: Mapping[str, str | int],
 ) -> dict[tuple[str, str], tuple[Server, Sysbench]]:
     """Servers that all run, with their tables, by version and load."""
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="er-beside-")))
     ready = {}
     for name in versions:
         beside = SERVERS[name]
-        options = {**_OPTIONS, **beside.options}
-        server = stack.enter_context(sitting.server(beside.version, options=options, label=disk))
+        chosen = {**_OPTIONS, **beside.options, **options}
+        server = stack.enter_context(sitting.server(beside.version, options=chosen, label=disk))
         for load, of in loads.items():
-            tables = Sysbench(
-                server,
-                database=f"beside_{of.distribution}",
-                table_rows=of.table_rows,
-                options=of.options(),
-            )
-            tables.prepare()
+            tables = of.filled(server, folder)
             tables.run(threads=2, seconds=1)
             ready[name, load] = (server, tables)
     return ready
@@ -242,7 +261,7 @@ def _only_latches(wait_us: Mapping[str, float]) -> list[dict[str, Any]]:
 
 def _simulated(
     version: str,
-    drawn: tuple[str, Rows],
+    drawn: tuple[str, Load],
     disk: str,
     *,
     beside: Sequence[Mapping[str, Any]],
@@ -261,17 +280,10 @@ def _simulated(
         "disk_fsync_quantiles_ps": [round(fsync_us * 1e6)],
         "disk_is_timer": True,
     }
-    load = load_of(
-        version,
-        "sysbench_read_write",
-        away_ns=0,
-        rows=of.table_rows,
-        distribution=of.distribution,
-        pareto_percent=of.pareto_percent,
-    )
+    load = with_client(of, version, client_cpu_us)
 
     def simulated(n: int, *, seed: int) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-        given = Given(machine=machine, load=with_client(load, client_cpu_us), seed=seed)
+        given = Given(machine=machine, load=load, seed=seed)
         seen, waits = observed(SERVERS[version].design, given, clients=n, **window)
         row = {
             "tps": seen["tps"],
