@@ -200,16 +200,24 @@ def test_of_a_varied_machine_only_what_claims_read_is_simulated_and_the_verdicts
 def test_every_point_is_varied_where_its_rows_are_called_otherwise():
     made = dataclasses.replace(ONE_POINT, points={"threads": (1,), "series": ("mtr_5_7", "other")})
     run = made(executor=HERE)
-    claimed = recording._claimed(run, made, {"num-deg-3": None})
+    claimed = recording._claimed(run.table["series"], made, {"num-deg-3": None})
     assert [
         claimed(point) for point in ({"threads": 1, "series": "mtr_5_7"}, {"threads": 1, "series": "other"})
     ] == [
         True,
         False,
     ]
-    assert recording._claimed(run, made, {"own-redo-throughput": None}) is None
-    renamed = run.with_table(run.table.assign(series="renamed"))
-    assert recording._claimed(renamed, made, {"num-deg-3": None}) is None
+    assert recording._claimed(run.table["series"], made, {"own-redo-throughput": None}) is None
+    assert recording._claimed(["renamed"], made, {"num-deg-3": None}) is None
+
+
+def test_every_simulated_figure_is_simulated_on_the_machine_that_was_compared():
+    seen = {}
+    known = recipes()
+    recording._configuration(lambda **given: seen.update(given), known, executor=HERE)
+    simulated = {figure for _, figure, by in known if by == "sim" and figure in ledger.figures()}
+    assert {getattr(each.how, "whole", each.how).figure for each in seen["asked"]} == simulated
+    assert seen["compared"].figure == "own-machine-real"
 
 
 @pytest.mark.parametrize(

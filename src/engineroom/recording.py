@@ -44,7 +44,35 @@ def recipes() -> dict[tuple[str, str, str], Recipe]:
             f"engineroom.experiments.{chapter}"
         ).RECORD
         found.update({(chapter, *key): how for key, how in recorded.items()})
-    return found
+    again = ("machine", "own-machine-configuration", "sim")
+    return {**found, again: functools.partial(_configuration, found[again], found)}
+
+
+def _configuration(
+    how: Recipe, known: Mapping[tuple[str, str, str], Recipe], *, executor: Executor | None = None
+) -> Run | list[Run]:
+    """What the claims of all simulated figures of the ledger read, simulated anew on other machines."""
+    from engineroom import ledger
+    from engineroom.experiments.machine.configuration import Asked
+    from engineroom.simulating.experiment import Experiment, Together
+
+    compared = runs.latest("own-machine-real", "host")
+    assert compared is not None, "no comparison with real threads is recorded"
+    asked = []
+    for (_, figure, by), each in known.items():
+        if by != "sim" or figure not in ledger.figures():
+            continue
+        newest = runs.latest(figure, by)
+        if newest is None:
+            continue
+        if isinstance(each, Together):
+            where = _claimed(each.whole.points.get("series", ()), each.whole, each.figures)
+        elif isinstance(each, Experiment):
+            where = _claimed(newest.table["series"], each, {figure: None})
+        else:
+            continue
+        asked.append(Asked(each, where))
+    return how(asked=asked, compared=compared, executor=executor)
 
 
 def made_together() -> dict[tuple[str, str, str], tuple[str, ...]]:
@@ -144,21 +172,22 @@ def _simulated(how: Any, executor: Executor | None, *, vary: bool) -> Run | list
     # One over many machines varies each of them itself.
     if vary and "varied" not in made.tables:
         names = how.figures if isinstance(how, Together) else {made.figure: None}
-        made = varied(made, whole, where=_claimed(made, whole, names), executor=executor)
+        where = _claimed(made.table["series"], whole, names)
+        made = varied(made, whole, where=where, executor=executor)
     return how.split(made) if isinstance(how, Together) else made
 
 
 def _claimed(
-    made: Run, whole: Experiment, figures: Mapping[str, Mapping[str, str] | None]
+    measured: Iterable[str], whole: Experiment, figures: Mapping[str, Mapping[str, str] | None]
 ) -> Callable[[Mapping[str, Any]], bool] | None:
     """Which points of the whole the claims of its figures read; None where that may be all of them.
 
-    `figures` has what each of them calls the series of the whole, None where it is the same.
+    `measured` are the series of its rows, and `figures` has what each of them calls the series of the whole, None where it is the same.
     """
     from engineroom import ledger
 
     # What is measured at a point may be called otherwise than the point.
-    if not set(made.table["series"]) <= set(whole.points.get("series", ())):
+    if not set(measured) <= set(whole.points.get("series", ())):
         return None
     asked: list[Asked] = []
     for id, names in figures.items():

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from engineroom.experiments.machine.configuration import configuration_sim
 from engineroom.experiments.machine.crowds import crowds_sim
 from engineroom.experiments.machine.real import real_against_simulated
 from engineroom.runs import Run
 
-__all__ = ["RECORD", "crowds_sim", "real_against_simulated"]
+__all__ = ["RECORD", "configuration_sim", "crowds_sim", "real_against_simulated"]
 
 RECORD: Mapping[tuple[str, str], Callable[..., Run | list[Run]]] = {
     ("own-machine-real", "host"): real_against_simulated,
     ("own-machine-crowds", "sim"): crowds_sim,
+    ("own-machine-configuration", "sim"): configuration_sim,
 }
