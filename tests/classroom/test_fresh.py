@@ -16,7 +16,7 @@ from engineroom.classroom.trial import Trial
 pytestmark = pytest.mark.usefixtures("spilled_to_memory")
 MASTERS = handouts.masters()
 each_master = pytest.mark.parametrize("master", MASTERS, ids=lambda master: master.stem)
-KINDS = ("prediction", "design", "diagnosis", "derivation", "rule")
+KINDS = ("prediction", "design", "diagnosis", "measurement", "derivation", "rule")
 
 
 @pytest.fixture
@@ -48,6 +48,8 @@ def lacks(master) -> set[str]:
     found = {kind for kind in ("prediction", "design") if not kinds[kind]}
     if kinds["diagnosis"] < 2:
         found.add("two diagnoses")
+    if not plan.measured(master):
+        found.add("a measurement on a server")
     if kinds["rule"] > sum(kinds.values()) / 3:
         found.add("few rules")
     return found
@@ -65,6 +67,43 @@ def test_every_question_says_its_kind_its_difficulty_and_its_minutes(master):
 @each_master
 def test_the_kinds_of_a_chapter_are_mixed(master):
     assert lacks(master) == set()
+    assert {each.question for each in plan.labels(master) if each.kind == "measurement"} <= set(
+        plan.measured(master)
+    )
+
+
+def test_a_chapter_that_lacks_a_kind_is_told_so(tmp_path):
+    labels = "".join(
+        f"## Question {n}. Title\n\n*{kind}, ★, 10 minutes: concept.*\n\n"
+        for n, kind in enumerate(["Rule", "Rule", "Diagnosis", "Derivation"], 1)
+    )
+    (tmp_path / "made.md").write_text(labels + "```\nservers = recorded.printers()\n```\n")
+    assert lacks(tmp_path / "made.md") == {
+        "prediction",
+        "design",
+        "two diagnoses",
+        "a measurement on a server",  # those are simulated
+        "few rules",
+    }
+    (tmp_path / "made.md").write_text(labels + "```\nservers = recorded.flushes()\n```\n")
+    assert plan.measured(tmp_path / "made.md") == ["q4"]
+
+
+HOURS = {"an": 1, "one": 1, "two": 2, "three": 3, "half": 1 / 2, "quarter": 1 / 4, "three quarters": 3 / 4}
+PAGE_TIME = re.compile(r"(\w+)(?: and (?:a )?(half|quarter|three quarters))? hours? for the\s+exercises")
+MASTER_TIME = re.compile(
+    r"about (\w+)(?: and a (half|quarter))? hours?(?: and (?:a )?(half|quarter|three quarters))?"
+)
+
+
+@each_master
+def test_page_and_notebook_say_how_long_the_exercises_take(master):
+    minutes = sum(each.minutes for each in plan.labels(master))
+    page = (master.parents[2] / "book" / master.name).read_text()
+    for text, said in ((page, PAGE_TIME), (master.read_text(), MASTER_TIME)):
+        (parts,) = said.findall(text)
+        hours = sum(HOURS[part] for part in parts if part)
+        assert minutes == pytest.approx(60 * hours, abs=20), parts
 
 
 def test_same_takes_any_kind_of_number_and_list():

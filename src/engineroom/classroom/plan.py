@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engineroom import chapters, paths
-from engineroom.classroom import handouts, mutant_table, rehearsal, shown
+from engineroom.classroom import handouts, mutant_table, rehearsal, servers, shown
 
-__all__ = ["PARTS", "Label", "believed", "filled", "labels", "page", "part", "written"]
+__all__ = ["PARTS", "Label", "believed", "filled", "labels", "measured", "page", "part", "written"]
 
 LABEL = re.compile(r"^## Question (\d+)\. (.+)\n\n\*(\w+), (★{1,3}), (\d+) minutes: (.+)\.\*$", re.MULTILINE)
+QUESTION = re.compile(r"^## Question (\d+)\. ", re.MULTILINE)
+RECORDED = re.compile(r"\brecorded\.(\w+)\(")
 POINTS = re.compile(r"^name: q\d+\npoints: (\d+)$", re.MULTILINE)
 
 
@@ -37,6 +39,16 @@ def labels(master: Path) -> list[Label]:
     ]
 
 
+def measured(master: Path) -> list[str]:
+    """The questions, of any kind, about what live servers were recorded to do, in order."""
+    _, *parts = QUESTION.split(master.read_text())
+    return [
+        f"q{number}"
+        for number, text in zip(parts[::2], parts[1::2], strict=True)
+        if servers.LIVE & set(RECORDED.findall(text))
+    ]
+
+
 def _row(master: Path, title: str) -> str:
     mine = labels(master)
     kinds = ", ".join(f"{n} {kind}" for kind, n in sorted(Counter(each.kind for each in mine).items()))
@@ -45,7 +57,7 @@ def _row(master: Path, title: str) -> str:
     first = max(mine, key=lambda each: each.stars)
     return (
         f"| [{title}]({master.stem}.md) | {len(mine)} | {_sum(minutes)} | {_sum(points)} | {kinds} "
-        f"| {first.title} |"
+        f"| {', '.join(measured(master))} | {first.title} |"
     )
 
 
@@ -59,8 +71,11 @@ def _titles() -> dict[str, str]:
 
 
 def written() -> str:
-    """The table: per chapter its questions, minutes, points, kinds and the hardest question."""
-    head = "| chapter | questions | minutes | points | kinds | hardest |\n|---|---|---|---|---|---|\n"
+    """The table: per chapter its questions, minutes, points and kinds, those on recorded servers, and the hardest one."""
+    head = (
+        "| chapter | questions | minutes | points | kinds | on recorded servers | hardest |\n"
+        "|---|---|---|---|---|---|---|\n"
+    )
     rows = [_row(handouts.masters()[0].with_stem(word), title) for word, title in _titles().items()]
     return head + "\n".join(rows) + "\n"
 

@@ -10,11 +10,14 @@ import tomllib
 from typing import Any
 
 __all__ = [
+    "LIVE",
+    "buffers",
     "changes",
     "commits",
     "crowds",
     "durable_settings",
     "excerpt",
+    "flushes",
     "forms",
     "gains",
     "idle",
@@ -24,9 +27,33 @@ __all__ = [
     "policies",
     "printers",
     "recorded",
+    "reports",
+    "row_waits",
     "snapshots",
     "sorts",
+    "taken",
 ]
+
+# The functions below whose numbers live servers gave, and not a simulation.
+LIVE = frozenset(
+    {
+        "buffers",
+        "changes",
+        "commits",
+        "crowds",
+        "durable_settings",
+        "flushes",
+        "forms",
+        "idle",
+        "images",
+        "operations",
+        "planned",
+        "reports",
+        "row_waits",
+        "sorts",
+        "taken",
+    }
+)
 
 COMMIT_COUNTERS = ("redo_fsyncs", "binlog_fsyncs", "flush_groups", "sync_groups")
 
@@ -119,6 +146,69 @@ def changes(seed: int = 0) -> dict[str, tuple[str, int, str, str, float]]:
     chosen = dice.sample(waiting, 2) + dice.sample(crowded, 1) + dice.sample(alone, 2)
     dice.shuffle(chosen)
     return dict(zip("ABCDE", chosen, strict=True))
+
+
+def flushes() -> dict[str, dict[int, list[dict[str, int]]]]:
+    """By how much two counters of servers under SysBench read-write grew in each run, by server and number of clients."""
+    names = {
+        "old_redo": "5.7.22",
+        "flushes": "8.0.15",
+        "9.7_writer_threads_on": "9.7.4, writer threads on",
+        "9.7_writer_threads_off": "9.7.4, writer threads off",
+    }
+    made: dict[str, dict[int, list[dict[str, int]]]] = {}
+    for row in excerpt("redo_log"):
+        grown = {"Com_commit": row["transactions"], "Innodb_os_log_fsyncs": row["fsyncs"]}
+        made.setdefault(names[row["series"]], {}).setdefault(row["concurrency"], []).append(grown)
+    return made
+
+
+def row_waits() -> dict[str, dict[str, dict[int, list[dict[str, int]]]]]:
+    """By how much counters of waits for rows grew in each run, beside its transactions: by load, version and number of clients.
+
+    The recording has them per transaction; times the transactions they are whole numbers again.
+    """
+    made: dict[str, dict[str, dict[int, list[dict[str, int]]]]] = {}
+    for row in excerpt("lock_sys"):
+        done = row["transactions"]
+        grown = {
+            "transactions": done,
+            "Innodb_row_lock_waits": round(row["lock_waits_per_1000"] * done / 1000),
+            "Innodb_row_lock_time": round(row["lock_wait_ms"] * done),
+        }
+        versions = made.setdefault(row["distribution"], {})
+        versions.setdefault(row["server"], {}).setdefault(row["clients"], []).append(grown)
+    return made
+
+
+def buffers() -> dict[int, dict[str, Any]]:
+    """One hash join of 9.7.4 by `join_buffer_size`: rows and bytes, the same in all repeats, and the CPU time of each in ms."""
+    made: dict[int, dict[str, Any]] = {}
+    for row in excerpt("hash_join"):
+        counted = {name: row[name] for name in ("rows_read", "bytes_written", "bytes_read")}
+        each = made.setdefault(row["join_buffer_bytes"], counted | {"cpu_ms": []})
+        each["cpu_ms"].append(round(1000 * row["server_cpu_s"], 3))
+    return made
+
+
+def taken() -> dict[str, dict[str, dict[str, dict[str, int]]]]:
+    """How often a session took each latch of the transaction system for a statement: by version, isolation level and statement."""
+    made: dict[str, dict[str, dict[str, dict[str, int]]]] = {}
+    for row in excerpt("trx_sys_statements"):
+        levels = made.setdefault(row["series"], {})
+        levels.setdefault(row["level"], {})[row["statement"]] = {
+            name: row[name] for name in ("mutex", "serialisation", "shards")
+        }
+    return made
+
+
+def reports() -> dict[str, dict[str, list[float]]]:
+    """CPU time in microseconds of one deadlock by version, with its report in the error log (`on`) and without (`off`), in turns."""
+    made: dict[str, dict[str, list[float]]] = {}
+    for row in excerpt("cats_reports"):
+        each = made.setdefault(row["server"], {"off": [], "on": []})
+        each[row["innodb_print_all_deadlocks"]].append(row["cpu_us"])
+    return made
 
 
 def images() -> dict[str, dict[str, list[float]]]:
