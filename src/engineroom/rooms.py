@@ -89,6 +89,7 @@ ROOMS = (
             "rehearsal",
             "servers",
             "shown",
+            "solved",
             "trial",
             "varied",
             "wheel",

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engineroom import chapters, paths
-from engineroom.classroom import handouts, mutant_table, rehearsal, servers, shown
+from engineroom.classroom import handouts, mutant_table, rehearsal, servers, shown, solved
 
 __all__ = ["PARTS", "Label", "believed", "filled", "labels", "measured", "page", "part", "written"]
 
@@ -109,6 +109,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "mutants": lambda: mutant_table.written(_titles()),
     "time": rehearsal.took,
     "rehearsal": rehearsal.written,
+    "capstone": solved.written,
 }
 
 
