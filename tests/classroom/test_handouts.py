@@ -187,7 +187,7 @@ def test_make_class_writes_notebooks_and_archives_that_otter_grades(tmp_path):
         return sum(test.get("score", 0) for test in tests)
 
     full = score(folder / "autograder" / "hash_join.ipynb")
-    assert full == 22
+    assert full == 24
     assert score(folder / "student" / "hash_join.ipynb") < full / 2
 
 

@@ -99,7 +99,7 @@ def test_a_class_is_made_and_a_notebook_copied_whole_earns_a_quarter_at_most(tmp
         question: int(most) for question, most in points.items()
     }
     assert all(results["bob", question] <= 0.25 * int(most) for question, most in points.items()), results
-    assert "7 functions with constants of each student's own; 0.0 % of all pairs" in made.output
+    assert "8 functions with constants of each student's own; 0.0 % of all pairs" in made.output
     assert "eve has no variant" in graded.output
 
 
