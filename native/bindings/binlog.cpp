@@ -26,7 +26,11 @@ bl::Span span_of(const py::bytes& bytes) {
 
 py::bytes bytes_of(bl::Span span) { return {reinterpret_cast<const char*>(span.data()), span.size()}; }
 
-bl::Json json_of(const py::handle& given) {
+/// The server takes 100 and json_binary says so; a document that holds itself must not end the stack before.
+constexpr std::size_t kDeepestGiven = 200;
+
+bl::Json json_of(const py::handle& given, std::size_t depth = 0) {
+  if (depth > kDeepestGiven) throw py::value_error("a JSON document is at most 100 deep; this one is deeper");
   if (given.is_none()) return {};
   if (py::isinstance<py::bool_>(given)) return {given.cast<bool>()};
   if (py::isinstance<py::int_>(given)) {
@@ -40,25 +44,36 @@ bl::Json json_of(const py::handle& given) {
   if (py::isinstance<py::str>(given)) return {given.cast<std::string>()};
   if (py::isinstance<py::list>(given)) {
     bl::Json::Array all;
-    for (const py::handle one : given) all.push_back(json_of(one));
+    for (const py::handle one : given) all.push_back(json_of(one, depth + 1));
     return {std::move(all)};
   }
   if (py::isinstance<py::dict>(given)) {
     bl::Json::Object all;
     for (const auto& [key, value] : given.cast<py::dict>())
-      all.push_back({key.cast<std::string>(), json_of(value)});
+      all.push_back({key.cast<std::string>(), json_of(value, depth + 1)});
     return {std::move(all)};
   }
   throw py::value_error("a JSON document is made of dict, list, str, int, float, bool and None, got " +
                         std::string(py::str(py::type::of(given))));
 }
 
+/// What `make` makes of a Python object, which it takes apart as if it fitted. Raises ValueError where it does not.
+template <typename What, typename Make>
+auto or_refused(const py::handle& given, What what, Make make) {
+  try {
+    return make();
+  } catch (const py::cast_error&) {
+  } catch (const py::error_already_set& error) {
+    if (!error.matches(PyExc_AttributeError) && !error.matches(PyExc_UnicodeEncodeError)) throw;
+  }
+  throw py::value_error(what() + " cannot hold " + std::string(py::repr(given)));
+}
+
 std::uint32_t attribute(const py::handle& of, const char* name) {
   return of.attr(name).cast<std::uint32_t>();
 }
 
-/// A Python value for a column; bytes that it needs live in `kept`.
-bl::Value value_of(const bl::Column& column, const py::handle& given, std::deque<std::string>& kept) {
+bl::Value whole_value_of(const bl::Column& column, const py::handle& given, std::deque<std::string>& kept) {
   const auto text = [&](std::string bytes) {
     return bl::Value(std::string_view(kept.emplace_back(std::move(bytes))));
   };
@@ -111,6 +126,13 @@ bl::Value value_of(const bl::Column& column, const py::handle& given, std::deque
   }
   throw py::value_error("a value of a row is None, int, float, str, bytes, Decimal, or of datetime, got " +
                         std::string(py::str(py::type::of(given))));
+}
+
+/// A Python value for a column; bytes that it needs live in `kept`.
+bl::Value value_of(const bl::Column& column, const py::handle& given, std::deque<std::string>& kept) {
+  return or_refused(
+      given, [&] { return "a column of type " + bl::describe(column); },
+      [&] { return whole_value_of(column, given, kept); });
 }
 
 bl::Columns columns_in(const std::vector<std::size_t>& some, std::size_t n, const char* what) {
@@ -676,7 +698,12 @@ void bind_binlog(py::module_& module) {
       py::arg("kind"), py::kw_only(), py::arg("image") = bl::RowImage::full, py::arg("nth") = 0,
       py::arg("checksums") = false);
   m.def(
-      "json_binary", [](const py::object& document) { return py::bytes(bl::json_binary(json_of(document))); },
+      "json_binary",
+      [](const py::object& document) {
+        return or_refused(
+            document, [] { return std::string("a JSON document"); },
+            [&] { return py::bytes(bl::json_binary(json_of(document))); });
+      },
       "A document as a JSON column stores it.", py::arg("document"));
   m.def(
       "json_text", [](const py::bytes& document) { return bl::json_text(span_of(document), 0); },

@@ -1,8 +1,11 @@
 // engineroom._native.low_concurrency: value lists, record offsets and the conversion of fields.
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <variant>
 #include <vector>
 
 #include "arguments.hpp"
@@ -52,11 +55,18 @@ Encoded encode_record(const Inserted& as, const std::vector<FieldType>& fields, 
   for (const py::handle value : values) {
     if (value.is_none()) {
       given.push_back({.is_null = true});
-    } else if (const auto bytes = value.cast<std::int64_t>(); bytes < 0) {
-      given.push_back({.bytes = static_cast<std::uint32_t>(-bytes), .is_external = true});
-    } else {
-      given.push_back({.bytes = static_cast<std::uint32_t>(bytes)});
+      continue;
     }
+    constexpr std::int64_t kLongest = std::numeric_limits<std::uint32_t>::max();
+    std::string text;
+    const options::Value length = value_from(value, text);
+    const auto* bytes = std::get_if<std::int64_t>(&length);
+    if (bytes == nullptr || *bytes < -kLongest || *bytes > kLongest) {
+      throw py::value_error("a value must be its length in bytes, below 4 GiB, or None, got " +
+                            std::string(py::repr(value)));
+    }
+    given.push_back(
+        {.bytes = static_cast<std::uint32_t>(*bytes < 0 ? -*bytes : *bytes), .is_external = *bytes < 0});
   }
   const Record record = encode(schema, given, as);
   return {py::bytes(reinterpret_cast<const char*>(record.bytes.data()), record.bytes.size()), record.origin,

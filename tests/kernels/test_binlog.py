@@ -136,6 +136,13 @@ def test_a_document_survives_its_binary_form(seed: int) -> None:
     assert json.loads(binlog.json_text(binlog.json_binary(document))) == document
 
 
+def test_a_document_that_holds_itself_is_refused() -> None:
+    endless: list[Any] = []
+    endless.append({"again": endless})
+    with pytest.raises(ValueError, match="at most 100 deep"):
+        binlog.json_binary(endless)
+
+
 def test_the_checksum_is_zlibs() -> None:
     for n in (0, 1, 7, 8, 9, 1000):
         some = (bytes(range(256)) * 4)[:n]
@@ -165,6 +172,12 @@ def test_damage_is_told_with_the_position_of_its_event() -> None:
         ("year", 5),
         ("int", [1]),
         ("timestamp", datetime.date(1960, 1, 1)),
+        ("bigint", 2**64),
+        ("date", "2026-01-01"),
+        ("time", 5),
+        ("varchar(9)", "\udcff"),
+        ("json", [2**64]),
+        ("json", {1: 2}),
     ],
 )
 def test_a_value_that_does_not_fit_is_refused(declared: str, value: Any) -> None:

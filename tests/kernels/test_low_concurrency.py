@@ -165,6 +165,8 @@ def test_variants_of_the_conversion_give_the_same_rows() -> None:
             "a field has no option 'width'; its options are fixed_bytes",
         ),
         (lambda: kernel.encode_record([{"fixed_bytes": 3}], [None]), "field 0 is NULL and not nullable"),
+        (lambda: kernel.encode_record([{"fixed_bytes": 3}], ["abc"]), "below 4 GiB, or None, got 'abc'"),
+        (lambda: kernel.encode_record([{"fixed_bytes": 3}], [2**32 + 3]), "below 4 GiB, .* got 4294967299"),
         (lambda: kernel.record_offsets("v80", b"12345", 9, [{"fixed_bytes": 1}]), "origin is 9"),
         (lambda: kernel.measure_store("cold", passes=1), "path must be 'none', .* got 'cold'"),
     ],
