@@ -18,6 +18,21 @@
 #include "sim_binding.hpp"
 #include "submodules.hpp"
 
+namespace engineroom::engine {
+
+/// What of it is no list and no demand.
+constexpr auto described(options::Of<MixTransaction>) {
+  using T = MixTransaction;
+  return options::list<T>(
+      "a transaction of the mix",
+      {
+          options::option<&T::weight>("weight", "how often it is drawn, against the others"),
+          options::option<&T::sends_commit>("sends_commit", "whether the client sends a COMMIT"),
+      });
+}
+
+}  // namespace engineroom::engine
+
 namespace engineroom::bindings {
 
 namespace {
@@ -133,6 +148,18 @@ load: of load_options() clients, transactions and away_ns.)";
 /// A kind of transaction as Python gives it.
 using Given = std::map<std::string, py::object>;
 
+template <typename T>
+T given_as(const py::object& value, const char* name, const char* what) {
+  const std::string said = std::string(name) + " must be " + what + ", got " + std::string(py::repr(value));
+  try {
+    return value.cast<T>();
+  } catch (const py::cast_error&) {
+    throw py::value_error(said);
+  } catch (const py::error_already_set&) {  // of what Python itself could not make a dict
+    throw py::value_error(said);
+  }
+}
+
 Mix mix_of(const std::vector<Given>& mix) {
   std::vector<MixTransaction> transactions;
   for (const Given& each : mix) {
@@ -140,12 +167,16 @@ Mix mix_of(const std::vector<Given>& mix) {
       if (!each.contains(name)) {
         throw py::value_error(std::string("a transaction of the mix lacks ") + name);
       }
-      return each.at(name).cast<std::vector<py::dict>>();
+      return given_as<std::vector<py::dict>>(each.at(name), name, "a list of dicts");
     };
-    MixTransaction& made = transactions.emplace_back();
-    if (each.contains("weight")) made.weight = at_least(each.at("weight").cast<std::int64_t>(), 0, "weight");
-    if (each.contains("sends_commit")) made.sends_commit = each.at("sends_commit").cast<bool>();
-    if (each.contains("commit")) made.commit = options_from<Demand>(each.at("commit").cast<py::dict>());
+    py::dict others;
+    for (const auto& [name, value] : each) {
+      if (name != "commit" && name != "draws" && name != "statements") others[py::str(name)] = value;
+    }
+    MixTransaction& made = transactions.emplace_back(options_from<MixTransaction>(others));
+    if (each.contains("commit")) {
+      made.commit = options_from<Demand>(given_as<py::dict>(each.at("commit"), "commit", "a dict"));
+    }
     for (const py::dict& one : dicts("draws")) made.draws.push_back(options_from<MixDraw>(one));
     for (const py::dict& one : dicts("statements")) {
       made.statements.push_back(options_from<MixStatement>(one));

@@ -22,6 +22,23 @@
 #include "sim_binding.hpp"
 #include "submodules.hpp"
 
+namespace engineroom::lock_sys {
+
+constexpr auto described(options::Of<Waiter>) {
+  using W = Waiter;
+  return options::list<W>(
+      "a waiter", {
+                      options::option<&W::trx>("trx", "the number of its transaction"),
+                      options::option<&W::started>("started", "the order of the starts of transactions"),
+                      options::option<&W::weight>("weight", "as the background thread publishes it"),
+                      options::option<&W::age>("age", "as 8.0.3 keeps it"),
+                      options::option<&W::mode>("mode", "of the lock that it waits for"),
+                      options::option<&W::is_urgent>("is_urgent", "whether it is tried before all others"),
+                  });
+}
+
+}  // namespace engineroom::lock_sys
+
 namespace engineroom::bindings {
 
 namespace {
@@ -103,26 +120,7 @@ py::list deadlocks(const Edges& edges, const std::map<std::uint32_t, std::uint64
 std::vector<std::uint32_t> grant_order(Policy policy, const std::vector<GivenWaiter>& waiters,
                                        std::uint64_t seed) {
   std::vector<Waiter> all;
-  for (const GivenWaiter& given : waiters) {
-    Waiter& waiter = all.emplace_back();
-    for (const auto& [key, value] : given) {
-      const std::string name = py::str(key);
-      if (name == "trx")
-        waiter.trx = value.cast<std::uint32_t>();
-      else if (name == "started")
-        waiter.started = value.cast<std::uint64_t>();
-      else if (name == "weight")
-        waiter.weight = value.cast<std::uint64_t>();
-      else if (name == "age")
-        waiter.age = value.cast<std::uint64_t>();
-      else if (name == "mode")
-        waiter.mode = names::parse<Mode>(value.cast<std::string>());
-      else if (name == "is_urgent")
-        waiter.is_urgent = value.cast<bool>();
-      else
-        throw py::value_error("a waiter has trx, started, weight, age, mode and is_urgent, not " + name);
-    }
-  }
+  for (const GivenWaiter& given : waiters) all.push_back(options_from<Waiter>(given));
   return scheduler_of(policy, seed).order(all);
 }
 

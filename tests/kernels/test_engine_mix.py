@@ -108,6 +108,10 @@ def test_the_same_seed_gives_the_same_run() -> None:
         ([transaction({**UPDATE, "access": "writes"})], "access"),
         ([{"statements": [READ]}], "lacks draws"),
         ([transaction(READ, weight=-1)], "weight"),
+        ([transaction(READ, weight="often")], "weight must be an integer, got 'often'"),
+        ([{**transaction(READ), "wieght": 2}], "no option 'wieght'"),
+        ([{**transaction(READ), "commit": 5}], "commit must be a dict, got 5"),
+        ([{**transaction(READ), "draws": 5}], "draws must be a list of dicts, got 5"),
     ],
 )
 def test_a_mix_that_says_nothing_is_refused(mix: list[dict[str, Any]], problem: str) -> None:

@@ -156,3 +156,18 @@ def test_bad_arguments_are_refused_by_name() -> None:
         counts("5.6", 1, flush_log_at_trx_commit=3)
     with pytest.raises(ValueError, match="run_ns"):
         kernel.simulate(design="5.6", parameters={}, load={}, run_ns=0)
+    with pytest.raises(ValueError, match="changed_rows must be 1 to 100000, got 10000000"):
+        counts("5.6", 1, changed_rows=10_000_000)
+
+
+def test_a_transaction_of_many_caches_is_written_once_and_in_pieces_of_one() -> None:
+    seen = kernel.simulate(
+        design="5.7.6",
+        parameters=MACHINE,
+        load={"clients": 1, "transactions": 1},
+        commit={"changed_rows": 20_000},
+        run_ns=100_000 * MS,
+    )
+    assert seen["transactions"] == 1
+    assert seen["binlog_bytes"] > 20_000 * 2 * 180  # before and after, a row each
+    assert seen["binlog_writes"] == pytest.approx(seen["binlog_bytes"] / 8192, abs=3)

@@ -147,7 +147,10 @@ def test_what_is_not_there_is_refused():
         lambda: table.update(0, 7, 1),
         lambda: kernel.Playground(design="4.1", reads_committed=[True], columns=1, rows=[]),
         lambda: kernel.grant_order("cats, 8.0.20", [{"size": 1}]),
+        lambda: kernel.grant_order("cats, 8.0.20", [{"trx": -1}]),
+        lambda: kernel.grant_order("cats, 8.0.20", [{"trx": "a"}]),
         lambda: kernel.random_runs(changed={"cells": 0}),
+        lambda: kernel.random_runs(changed={"cells": 2**40}),
         lambda: kernel.random_runs(design="5.7", mistake="shard_by_record"),
     ):
         with pytest.raises(ValueError, match=r"there is no|a row of|must be|a waiter has|cells|is planted"):

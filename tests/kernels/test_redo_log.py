@@ -132,6 +132,12 @@ def test_bad_arguments_are_refused_with_what_was_received() -> None:
         log.commit_cost("5.7", threads=0)
     with pytest.raises(ValueError, match="cannot make the mistake write_past_gap"):
         log.crash_runs(design="5.6", mistake="write_past_gap")
+    for size, to in (("buffer_bytes", 2**30), ("write_ahead_bytes", 2**20), ("recent_closed_slots", 2**24)):
+        with pytest.raises(ValueError, match=f"{size} must be .*{to}.* got {2**40}"):
+            log.simulate(design="8.0", parameters={}, load={}, log={size: 2**40}, run_ns=1)
+    for size in ("mtr_bytes", "large_mtr_bytes"):
+        with pytest.raises(ValueError, match=f"{size} must be .*67108864, got {2**40}"):
+            log.simulate(design="8.0", parameters={}, load={size: 2**40}, run_ns=1)
 
 
 def test_every_name_of_the_kernel_is_listed_once():

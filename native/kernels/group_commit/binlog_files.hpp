@@ -53,16 +53,20 @@ class BinlogFiles {
     ticket.binlog_file = files_.size() - 1;
     ticket.binlog_begin = position_ + before;
     ticket.binlog_end = position_ + cache_.size();
-    bool has_written = false;
-    while (cache_.size() >= config_.io_cache_bytes) {
-      co_await write(m, config_.io_cache_bytes);
-      has_written = true;
+    std::size_t written = 0;
+    while (cache_.size() - written >= config_.io_cache_bytes) {
+      co_await write(m, written, config_.io_cache_bytes);
+      written += config_.io_cache_bytes;
     }
-    co_return has_written;
+    cache_.drop(written);
+    co_return written > 0;
   }
   /// What the cache still has.
   Task<> flush(M& m) {
-    if (cache_.size() > 0) co_await write(m, cache_.size());
+    const std::size_t left = cache_.size();
+    if (left == 0) co_return;
+    co_await write(m, 0, left);
+    cache_.drop(left);
   }
 
   bool is_full() const { return position_ >= config_.max_binlog_bytes; }
@@ -106,10 +110,9 @@ class BinlogFiles {
  private:
   static Counts counts(const File& file) { return {file.fsyncs(), file.writes(), file.written_bytes()}; }
 
-  Task<> write(M& m, std::size_t bytes) {
-    co_await m.pwrite(*files_.back(), position_, std::as_bytes(cache_.span().first(bytes)));
+  Task<> write(M& m, std::size_t begin, std::size_t bytes) {
+    co_await m.pwrite(*files_.back(), position_, std::as_bytes(cache_.span().subspan(begin, bytes)));
     position_ += bytes;
-    cache_.drop(bytes);
   }
 
   CommitConfig config_;

@@ -54,9 +54,11 @@ constexpr auto described(options::Of<CommitConfig>) {
           options::option<&C::flush_log_at_timeout_ns>(
               "flush_log_at_timeout_ns", {.least = 1},
               "innodb_flush_log_at_timeout: how often the redo log is flushed that no commit flushes"),
-          options::option<&C::prepare_bytes>("prepare_bytes", {.least = 18}, "redo of a prepare"),
-          options::option<&C::commit_bytes>("commit_bytes", {.least = 18}, "redo of the engine's commit"),
-          options::option<&C::changed_rows>("changed_rows", {.least = 1},
+          options::option<&C::prepare_bytes>("prepare_bytes", {.least = 18, .most = 64 << 20},
+                                             "redo of a prepare"),
+          options::option<&C::commit_bytes>("commit_bytes", {.least = 18, .most = 64 << 20},
+                                            "redo of the engine's commit"),
+          options::option<&C::changed_rows>("changed_rows", {.least = 1, .most = 100'000},
                                             "rows of the transaction's update in the binlog"),
           options::option<&C::io_cache_bytes>(
               "io_cache_bytes", {.least = 1},

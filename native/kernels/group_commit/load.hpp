@@ -9,6 +9,7 @@
 
 #include "group_commit/engine.hpp"
 #include "redo_log/design.hpp"
+#include "redo_log/engine.hpp"
 #include "redo_log/log_5_6.hpp"
 #include "redo_log/log_5_7.hpp"
 #include "redo_log/log_8_0.hpp"
@@ -33,11 +34,14 @@ constexpr auto described(options::Of<LoadConfig>) {
       {
           options::option<&C::clients>("clients", {.least = 1, .most = sessions::kMostSessions},
                                        "sessions, each in a closed loop"),
-          options::option<&C::statements>("statements", {.least = 1}, "of a transaction"),
+          options::option<&C::statements>("statements", {.least = 1, .most = redo_log::kMostStatements},
+                                          "of a transaction"),
           options::option<&C::away_ns>("away_ns", "between two statements: the client and the network"),
           options::option<&C::statement_ns>("statement_ns", "computing, for each statement"),
-          options::option<&C::mtrs_per_statement>("mtrs_per_statement", {.least = 1}, "mini-transactions"),
-          options::option<&C::mtr_bytes>("mtr_bytes", {.least = 18}, "redo of a mini-transaction"),
+          options::option<&C::mtrs_per_statement>(
+              "mtrs_per_statement", {.least = 1, .most = redo_log::kMostMtrs}, "mini-transactions"),
+          options::option<&C::mtr_bytes>("mtr_bytes", {.least = 18, .most = redo_log::kMostMtrBytes},
+                                         "redo of a mini-transaction"),
           options::option<&C::dirty_percent>("dirty_percent",
                                              "of the mini-transactions make a clean page dirty"),
           options::option<&C::transactions>("transactions", "of each client; 0: until the run is stopped"),

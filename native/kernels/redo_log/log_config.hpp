@@ -56,13 +56,14 @@ constexpr auto described(options::Of<LogConfig>) {
   return options::list<C>(
       "a redo log",
       {
-          options::option<&C::buffer_bytes>("buffer_bytes",
-                                            {.least = 16 * kBlockBytes, .multiple_of = kBlockBytes},
-                                            "innodb_log_buffer_size"),
+          options::option<&C::buffer_bytes>(
+              "buffer_bytes", {.least = 16 * kBlockBytes, .most = 1 << 30, .multiple_of = kBlockBytes},
+              "innodb_log_buffer_size"),
           options::option<&C::capacity_bytes>("capacity_bytes",
                                               {.least = kBlockBytes, .multiple_of = kBlockBytes},
                                               "of the file; a run must not go round it"),
-          options::option<&C::write_ahead_bytes>("write_ahead_bytes", {.multiple_of = kBlockBytes},
+          options::option<&C::write_ahead_bytes>("write_ahead_bytes",
+                                                 {.most = 1 << 20, .multiple_of = kBlockBytes},
                                                  "innodb_log_write_ahead_size; 5.6 has none"),
           options::option<&C::seals_blocks>(
               "seals_blocks", "whether blocks are sealed for recovery; figures that count need not"),
@@ -78,13 +79,13 @@ constexpr auto described(options::Of<LogConfig>) {
           options::option<&C::latch_spin, &Spin::wait_delay>("spin_wait_delay", "innodb_spin_wait_delay"),
           options::option<&C::has_cpu_gate>("cpu_gate", "off: log threads and users always spin"),
           options::option<&C::recent_written_slots>("recent_written_slots",
-                                                    {.least = 1024, .is_power_of_two = true},
+                                                    {.least = 1024, .most = 1 << 24, .is_power_of_two = true},
                                                     "of the link buffer that finds gaps; a piece of 512 "
                                                     "bytes, headers between, is to fit in"),
           options::option<&C::recent_closed_slots>(
-              "recent_closed_slots", {.least = 1, .is_power_of_two = true},
+              "recent_closed_slots", {.least = 1, .most = 1 << 24, .is_power_of_two = true},
               "of the link buffer that bounds the disorder of the flush list"),
-          options::option<&C::events>("events", {.least = 1, .is_power_of_two = true},
+          options::option<&C::events>("events", {.least = 1, .most = 1 << 20, .is_power_of_two = true},
                                       "that sessions wait on, by the block of their LSN"),
           options::option<&C::write_max_bytes>("write_max_bytes", {.least = 1}, "innodb_log_write_max_size"),
           options::option<&C::user_spin_rounds>(
