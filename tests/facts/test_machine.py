@@ -9,6 +9,7 @@ import pytest
 from engineroom.experiments.machine import real as experiment
 from engineroom.facts import machine
 from engineroom.facts.machine import (
+    Configuration,
     Costs,
     Earlier,
     Errors,
@@ -24,7 +25,7 @@ from engineroom.facts.machine import (
 )
 from engineroom.ledger import sensitivity
 from engineroom.machine import presets, studies, validation
-from engineroom.runs import Run
+from engineroom.runs import Run, latest
 from engineroom.simulating.variations import SEED
 
 COLUMNS = "load design clients is_held_out commits_per_s fsyncs_per_commit processors_used latency_p99_us line_ns is_disturbed series repeat"
@@ -208,8 +209,22 @@ def test_recordings_of_figures_are_alike_only_with_all_that_was_measured():
 
     ticks, other = recorded(tick_ps=1), recorded(sockets=4)
     alike = recorded(tick_ps=1, wake_quantiles_ps=[1], interrupt_quantiles_ps=[1], sockets=1)
-    assert OfFigures.of([ticks, other]).texts() == {"simulated": "2", "alike": "none"}
-    assert OfFigures.of([ticks, other, alike]).texts() == {"simulated": "3", "alike": "1"}
+    assert OfFigures.of([ticks, other]).texts() == {
+        "simulated": "2",
+        "alike": "none",
+        "longest_varied": "none",
+    }
+    took = [
+        dataclasses.replace(
+            other, provenance={**other.provenance, "varied_in": {"wall_s": wall_s, "processors": 2}}
+        )
+        for wall_s in (1737.4, 60.0)
+    ]
+    assert OfFigures.of([*took, alike]).texts() == {
+        "simulated": "3",
+        "alike": "1",
+        "longest_varied": "fig-7-01, 29 minutes on 2 processors",
+    }
 
 
 def test_a_number_of_recordings_has_its_verb():
@@ -458,6 +473,23 @@ def test_numbers_that_move_a_figure_are_told_with_where_they_come_from():
     assert seen.table.rows.iloc[0].tolist()[1:3] == ["3 us", "fig-7-06 -38 % (times 0.5)"]
     assert seen.run.figure == "own-machine-sensitivity"
     assert machine.figures_flipped(found.assign(flips=False)) == "none"
+
+
+def test_figures_with_the_other_scheduling_are_judged_beside_their_own_recording():
+    usual = [latest("fig-7-06", "sim"), latest("num-deg-3", "sim")]
+    of_seed = {each.figure: each.table[each.table["repeat"] == 0] for each in usual}
+    other = of_seed["fig-7-06"].copy()
+    other.loc[other["concurrency"] == 3, "flushes_per_transaction"] *= 100
+    run = Run("own-machine-configuration", "sim", usual[0].table, {}, tables={**of_seed, "fig-7-06": other})
+    same = Configuration.of(dataclasses.replace(run, tables=of_seed), usual[:1])
+    assert (same.figures, same.flips, same.flipped, same.outcomes) == (1, 0, "none", 0)
+    assert same.moved_percent == 0
+    seen = Configuration.of(run, usual)
+    assert seen.figures == 2
+    assert seen.outcomes > 0
+    assert seen.farthest == "fig-7-06, 3-over-200 (+9900 %)"
+    assert [row[0] for row in seen.table.rows.to_numpy().tolist()] == ["fig-7-06", "num-deg-3"]
+    assert seen.table.rows.iloc[1, 3].startswith("0 of ")
 
 
 def test_moves_of_the_studies_stand_beside_those_of_the_figures(crowds, monkeypatch):

@@ -5,16 +5,16 @@ What was changed with the errors in view is told by recordings of its time; thes
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
 import pandas as pd
 
 from engineroom import _native
-from engineroom.experiments.machine import crowds
+from engineroom.experiments.machine import configuration, crowds
 from engineroom.experiments.machine import real as machine
 from engineroom.facts import Facts, Range, Text, fact, span
 from engineroom.figures.machine import own_machine_flame, own_machine_sensitivity
@@ -448,6 +448,7 @@ class Sensitivity(Facts):
     """Which numbers of the machine move what the simulated figures are asked."""
 
     varied: int = fact()
+    figures: int = fact()
     said: str = fact()
     run: Run
     table: Table
@@ -459,10 +460,71 @@ class Sensitivity(Facts):
         moving = of_machine[of_machine["moved_percent"].abs() > MOVES_PERCENT]
         return cls(
             varied=int(of_machine["parameter"].nunique()),
+            figures=len(set(of_machine["figure"]) - {OF_STUDIES}),
             said=varied_said(of_machine, int(moving["parameter"].nunique())),
             run=own_machine_sensitivity.as_run(found),
             table=moving_table(moving, machine),
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Configuration(Facts):
+    """The simulated figures with the scheduling that was held against real threads, beside their own recordings by the same seed."""
+
+    figures: int = fact()
+    flips: int = fact()
+    flipped: str = fact()
+    claims: int = fact()
+    outcomes: int = fact()
+    moved_percent: float = fact("{:.0f}")
+    farthest: str = fact()
+    table: Table
+
+    @classmethod
+    def of(cls, run: Run, usual: Iterable[Run]) -> Configuration:
+        compared = [
+            replace(each, tables={"varied": run.tables[each.figure].assign(parameter=run.figure, factor=1.0)})
+            for each in usual
+            if each.figure in run.tables
+        ]
+        found = sensitivity.sensitivity(compared)
+        found = found[found["parameter"] == run.figure].reset_index(drop=True)
+        moved = found.dropna(subset=["moved_percent"]).sort_values("moved_percent", key=abs)
+        most = moved.iloc[-1]
+        by_figure = found.drop_duplicates("figure")
+        flips = by_figure[by_figure["verdict"] != by_figure["usual_verdict"]]
+        return cls(
+            figures=len(by_figure),
+            flips=len(flips),
+            flipped=", ".join(
+                f"{each['figure']} ({each['usual_verdict']}, now {each['verdict']})"
+                for each in flips.to_dict("records")
+            )
+            or "none",
+            claims=len(found),
+            outcomes=int((found["outcome"] != found["usual_outcome"]).sum()),
+            moved_percent=moved["moved_percent"].abs().median(),
+            farthest=f"{most['figure']}, {most['claim']} ({most['moved_percent']:+.0f} %)",
+            table=configuration_table(found),
+        )
+
+
+def configuration_table(found: pd.DataFrame) -> Table:
+    """A row per figure: its verdict by one seed under either scheduling, claims with another outcome, and the ratio that moves farthest."""
+    rows = []
+    for figure, mine in found.groupby("figure"):
+        moved = mine["moved_percent"].dropna().sort_values(key=abs)
+        far = f"{moved.iloc[-1]:+.0f} %" if len(moved) else ""
+        other = (mine["outcome"] != mine["usual_outcome"]).sum()
+        first = mine.iloc[0]
+        rows.append([figure, first["usual_verdict"], first["verdict"], f"{other} of {len(mine)}", far])
+    return Table(
+        pd.DataFrame(
+            rows,
+            columns=["figure", "verdict", "as held against threads", "claims that change", "farthest ratio"],
+        ),
+        "Verdicts by one seed: on the figure's machine, and with the scheduling that was held against real threads.",
+    )
 
 
 def varied_said(found: pd.DataFrame, moving: int) -> str:
@@ -588,11 +650,22 @@ class OfFigures(Facts):
 
     simulated: int = fact()
     alike: int = fact(lambda n: str(n or "none"))
+    longest_varied: str = fact()
 
     @classmethod
     def of(cls, deciding: Sequence[Run]) -> OfFigures:
         alike = [run for run in deciding if set(MEASURED) <= set(run.provenance["machine"])]
-        return cls(simulated=len(deciding), alike=len(alike))
+        kept = [
+            (run.provenance["varied_in"], run.figure) for run in deciding if "varied_in" in run.provenance
+        ]
+        longest = max(kept, key=lambda each: each[0]["wall_s"], default=None)
+        return cls(
+            simulated=len(deciding),
+            alike=len(alike),
+            longest_varied="none"
+            if longest is None
+            else f"{longest[1]}, {longest[0]['wall_s'] / 60:.0f} minutes on {longest[0]['processors']} processors",
+        )
 
 
 def at_least_a_tenth(us: float) -> str:
@@ -771,6 +844,7 @@ class MachineFacts(Facts):
     studies: Studies
     stays: Stays
     sensitivity: Sensitivity
+    configuration: Configuration
 
 
 def facts() -> MachineFacts:
@@ -780,6 +854,7 @@ def facts() -> MachineFacts:
     run, every = newest(FIGURE, "host"), recorded(FIGURE, "host")
     of_studies = newest(OF_STUDIES, "sim")
     numbered = {each.n: each for each in every}
+    of_the_sources = [made for each in figures() if (made := latest(each, "sim"))]
     usual_slices = [each for each in every if "100 ms" in each.provenance["scheduling"]]
     return MachineFacts(
         formulas=Formulas.of(checked),
@@ -788,7 +863,7 @@ def facts() -> MachineFacts:
         gate=Gate.of(run),
         gate_of_tenth=Gate.of(numbered[OF_THE_GATE]),
         recordings=Recordings.of(every),
-        of_figures=OfFigures.of([made for each in figures() if (made := latest(each, "sim"))]),
+        of_figures=OfFigures.of(of_the_sources),
         costs=Costs.of(run.provenance["machine"]),
         earlier=Earlier.of(
             usual_slices=usual_slices[-1],
@@ -801,4 +876,5 @@ def facts() -> MachineFacts:
         studies=Studies.of(of_studies, [studies.study(name) for name in studies.names()]),
         stays=Stays.of(of_studies),
         sensitivity=Sensitivity.of(all_moves(of_studies), presets.preset("four_sockets_176")),
+        configuration=Configuration.of(newest(configuration.FIGURE, "sim"), of_the_sources),
     )
