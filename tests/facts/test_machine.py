@@ -476,20 +476,33 @@ def test_numbers_that_move_a_figure_are_told_with_where_they_come_from():
 
 
 def test_figures_with_the_other_scheduling_are_judged_beside_their_own_recording():
-    usual = [latest("fig-7-06", "sim"), latest("num-deg-3", "sim")]
+    usual = [latest(figure, "sim") for figure in ("fig-7-01", "fig-7-06", "num-deg-3")]
     of_seed = {each.figure: each.table[each.table["repeat"] == 0] for each in usual}
     other = of_seed["fig-7-06"].copy()
     other.loc[other["concurrency"] == 3, "flushes_per_transaction"] *= 100
     run = Run("own-machine-configuration", "sim", usual[0].table, {}, tables={**of_seed, "fig-7-06": other})
-    same = Configuration.of(dataclasses.replace(run, tables=of_seed), usual[:1])
-    assert (same.figures, same.flips, same.flipped, same.outcomes) == (1, 0, "none", 0)
+    same = Configuration.of(dataclasses.replace(run, tables=of_seed), usual)
+    assert (same.figures, same.flips, same.flipped, same.outcomes) == (3, 0, "none", 0)
     assert same.moved_percent == 0
+    assert same.convoy == same.convoy_usual
     seen = Configuration.of(run, usual)
-    assert seen.figures == 2
     assert seen.outcomes > 0
-    assert seen.farthest == "fig-7-06, 3-over-200 (+9900 %)"
-    assert [row[0] for row in seen.table.rows.to_numpy().tolist()] == ["fig-7-06", "num-deg-3"]
-    assert seen.table.rows.iloc[1, 3].startswith("0 of ")
+    assert seen.farthest == "fig-7-06, 3-over-200 (times 100)"
+    assert [row[0] for row in seen.table.rows.to_numpy().tolist()] == ["fig-7-01", "fig-7-06", "num-deg-3"]
+    assert seen.table.rows.iloc[2, 3].startswith("0 of ")
+
+
+def test_a_convoy_begins_where_the_old_log_commits_less_than_a_tenth():
+    rows = [
+        (50, "before", 90.0),
+        (50, "after", 100.0),
+        (100, "before", 9.0),
+        (100, "after", 100.0),
+        (200, "before", 1.0),
+        (200, "after", 100.0),
+    ]
+    table = pd.DataFrame(rows, columns=["concurrency", "series", "tps"]).assign(repeat=0)
+    assert machine.convoy_from(table) == 100
 
 
 def test_moves_of_the_studies_stand_beside_those_of_the_figures(crowds, monkeypatch):

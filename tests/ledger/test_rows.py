@@ -22,6 +22,7 @@ from engineroom.runs import Run
 KEYS = {
     "fragile",
     "varied",
+    "rescheduled",
     "protocols",
     "reason",
     "repeats",

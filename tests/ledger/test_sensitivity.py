@@ -63,6 +63,21 @@ def test_a_verdict_that_flips_is_marked_where_it_does(run):
     assert most.loc[("load_ps", 0.5), "outcomes_changed"] == 1
 
 
+def test_the_other_scheduling_is_compared_with_the_same_seed_of_figures_that_were_simulated_with_it(run):
+    def with_it(before):
+        return dataclasses.replace(
+            run, figure=sensitivity.RESCHEDULED, tables={FIGURE: load_times(before, 2.0)}
+        )
+
+    found = sensitivity.rescheduled([run], with_it(40.0))
+    assert found["parameter"].unique().tolist() == [sensitivity.RESCHEDULED]
+    assert found["moved_percent"].max() == pytest.approx(100.0)
+    assert sensitivity.rescheduled([run], with_it(20.0))["moved_percent"].max() == 0
+    assert sensitivity.rescheduled([run], dataclasses.replace(run, tables={})).empty
+    flips = sensitivity.rescheduled([run], with_it(1.0))
+    assert (flips["verdict"] != flips["usual_verdict"]).all()
+
+
 def test_the_farthest_move_keeps_its_sign_and_a_shape_alone_moves_nothing():
     common = {"figure": "a", "parameter": "p", "factor": 0.5, "outcome": "", "usual_outcome": ""}
     common |= {"verdict": "", "usual_verdict": ""}

@@ -22,6 +22,7 @@ class LedgerFacts(Facts):
     undecided_rows: str = fact()
     busy_rows: str = fact()
     fragile_rows: str = fact()
+    rescheduled_rows: str = fact()
     quiet_load: float = fact("{:g}")
     quiet_steal_percent: float = fact("{:g}")
     draws: int = fact("{:,}")
@@ -37,6 +38,9 @@ class LedgerFacts(Facts):
             undecided_rows=_listed(undecided),
             busy_rows=_listed([_busy(row) for row in rows if _is_busy(_newest(row))]),
             fragile_rows=_listed(fragile),
+            rescheduled_rows=_listed(
+                [f"{_name(row)} ({row.rescheduled.replace('_', ' ')})" for row in rows if row.rescheduled]
+            ),
             quiet_load=quiet.LOAD,
             quiet_steal_percent=quiet.STEAL_PERCENT,
             draws=resampling.DRAWS,

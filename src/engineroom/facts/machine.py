@@ -5,16 +5,16 @@ What was changed with the errors in view is told by recordings of its time; thes
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import pandas as pd
 
 from engineroom import _native
-from engineroom.experiments.machine import configuration, crowds
+from engineroom.experiments.machine import crowds
 from engineroom.experiments.machine import real as machine
 from engineroom.facts import Facts, Range, Text, fact, span
 from engineroom.figures.machine import own_machine_flame, own_machine_sensitivity
@@ -36,6 +36,8 @@ SHOWN_FIRST = 10
 # What the machine beside real threads has from measurements: if a figure's machine lacks one, it is another configuration.
 MEASURED = ("tick_ps", "wake_quantiles_ps", "interrupt_quantiles_ps")
 PS_PER_US = 1e6
+MOVES_FAR_PERCENT = 400.0
+OF_THE_CONVOY = "fig-7-01"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -478,17 +480,13 @@ class Configuration(Facts):
     outcomes: int = fact()
     moved_percent: float = fact("{:.0f}")
     farthest: str = fact()
+    convoy_usual: int = fact()
+    convoy: int = fact()
     table: Table
 
     @classmethod
-    def of(cls, run: Run, usual: Iterable[Run]) -> Configuration:
-        compared = [
-            replace(each, tables={"varied": run.tables[each.figure].assign(parameter=run.figure, factor=1.0)})
-            for each in usual
-            if each.figure in run.tables
-        ]
-        found = sensitivity.sensitivity(compared)
-        found = found[found["parameter"] == run.figure].reset_index(drop=True)
+    def of(cls, run: Run, usual: Sequence[Run]) -> Configuration:
+        found = sensitivity.rescheduled(usual, run)
         moved = found.dropna(subset=["moved_percent"]).sort_values("moved_percent", key=abs)
         most = moved.iloc[-1]
         by_figure = found.drop_duplicates("figure")
@@ -504,9 +502,22 @@ class Configuration(Facts):
             claims=len(found),
             outcomes=int((found["outcome"] != found["usual_outcome"]).sum()),
             moved_percent=moved["moved_percent"].abs().median(),
-            farthest=f"{most['figure']}, {most['claim']} ({most['moved_percent']:+.0f} %)",
+            farthest=f"{most['figure']}, {most['claim']} ({moved_said(most['moved_percent'])})",
+            convoy_usual=convoy_from(next(each.table for each in usual if each.figure == OF_THE_CONVOY)),
+            convoy=convoy_from(run.tables[OF_THE_CONVOY]),
             table=configuration_table(found),
         )
+
+
+def convoy_from(table: pd.DataFrame) -> int:
+    """The least number of clients with which the old redo log commits less than a tenth of what the new one does, by the first seed."""
+    tps = table[table["repeat"] == 0].pivot(index="concurrency", columns="series", values="tps")
+    return int(tps.index[tps["before"] < tps["after"] / 10][0])
+
+
+def moved_said(percent: float) -> str:
+    """How far a ratio moves: in percent, or by its factor where that is large."""
+    return f"{percent:+.0f} %" if percent < MOVES_FAR_PERCENT else f"times {1 + percent / 100:.0f}"
 
 
 def configuration_table(found: pd.DataFrame) -> Table:
@@ -514,7 +525,7 @@ def configuration_table(found: pd.DataFrame) -> Table:
     rows = []
     for figure, mine in found.groupby("figure"):
         moved = mine["moved_percent"].dropna().sort_values(key=abs)
-        far = f"{moved.iloc[-1]:+.0f} %" if len(moved) else ""
+        far = moved_said(moved.iloc[-1]) if len(moved) else ""
         other = (mine["outcome"] != mine["usual_outcome"]).sum()
         first = mine.iloc[0]
         rows.append([figure, first["usual_verdict"], first["verdict"], f"{other} of {len(mine)}", far])
@@ -876,5 +887,5 @@ def facts() -> MachineFacts:
         studies=Studies.of(of_studies, [studies.study(name) for name in studies.names()]),
         stays=Stays.of(of_studies),
         sensitivity=Sensitivity.of(all_moves(of_studies), presets.preset("four_sockets_176")),
-        configuration=Configuration.of(newest(configuration.FIGURE, "sim"), of_the_sources),
+        configuration=Configuration.of(newest(sensitivity.RESCHEDULED, "sim"), of_the_sources),
     )

@@ -181,7 +181,7 @@ def _verdict(row: Row) -> str:
     run += f", newest of {len(kept)}" if len(kept) > 1 else ""
     run += f", {withdrawn} withdrawn" if withdrawn else ""
     held = f"{row.claims_held} of {row.claims_total} claims held"
-    said = f"**{_words(row.verdict)}** by {row.method}, {held} ({run}); stability {_stability(row)}{_fragile(row)}"
+    said = f"**{_words(row.verdict)}** by {row.method}, {held} ({run}); stability {_stability(row)}{_fragile(row)}{_rescheduled(row)}"
     return f"{said}; protocols {_protocols(row)}" + (f". {_cell(row.reason)}" if row.reason else "")
 
 
@@ -192,6 +192,12 @@ def _fragile(row: Row) -> str:
     return (
         f"; other on {_cell('; '.join(row.fragile))}" if row.fragile else "; the same on every varied machine"
     )
+
+
+def _rescheduled(row: Row) -> str:
+    if row.rescheduled is None:
+        return ""
+    return f"; {_words(row.rescheduled)} by one seed [with the scheduling held against real threads](machine.md#machine-real)"
 
 
 def _ours(claim: Claim) -> str:

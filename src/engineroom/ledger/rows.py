@@ -9,6 +9,7 @@ from engineroom import paths, runs
 from engineroom.ledger import history
 from engineroom.ledger.claims import Figure, figures
 from engineroom.ledger.resampling import FRAGILE_BELOW
+from engineroom.ledger.sensitivity import rescheduled
 from engineroom.ledger.verdicts import Judgement, judge, stability, variations
 
 __all__ = ["Row", "judgements", "rows"]
@@ -20,7 +21,8 @@ class Row:
 
     `stability` is from 0 to 1, None where there is no verdict of a run; `protocols` has an entry for each that the figure has had, with its
     recordings and the verdict of each; `fragile` the varied numbers of a simulated machine that change the verdict; `varied` on how many
-    machines and loads a simulated run was tried beside its own, 0 where it was never varied and None for other methods.
+    machines and loads a simulated run was tried beside its own, 0 where it was never varied and None for other methods; `rescheduled` the
+    verdict that one seed gives with the scheduling held against real threads, if the same seed gives another without; else None.
     """
 
     figure: str
@@ -37,6 +39,7 @@ class Row:
     repeats: int = 0
     reason: str | None = None
     varied: int | None = None
+    rescheduled: str | None = None
 
     @property
     def is_fragile(self) -> bool:
@@ -76,6 +79,12 @@ def _rows_of(each: Figure) -> list[Row]:
     return _kept[each.id][1]
 
 
+def _rescheduled(run: runs.Run) -> str | None:
+    found = rescheduled([run])
+    flips = found[found["verdict"] != found["usual_verdict"]]
+    return None if flips.empty else str(flips["verdict"].iloc[0])
+
+
 def _judged(each: Figure) -> list[Row]:
     decided = [
         Row(
@@ -93,6 +102,7 @@ def _judged(each: Figure) -> list[Row]:
             judged.repeats,
             judged.reason,
             variations(run) if run.method == "sim" else None,
+            _rescheduled(run),
         )
         for run, judged in judgements(each.id)
     ]

@@ -12,7 +12,10 @@ from engineroom.ledger.verdicts import Claim, judge
 from engineroom.runs import Run, latest
 from engineroom.simulating.variations import SEED
 
-__all__ = ["farthest", "sensitivity", "varied_runs"]
+__all__ = ["RESCHEDULED", "farthest", "rescheduled", "sensitivity", "varied_runs"]
+
+# Simulated figures once more, with the scheduling that was held against real threads.
+RESCHEDULED = "own-machine-configuration"
 
 COLUMNS = [
     "figure",
@@ -31,6 +34,22 @@ def varied_runs() -> list[Run]:
     """The newest simulated run of each figure of the sources, where its machine was varied."""
     newest = (latest(figure, "sim") for figure in figures())
     return [run for run in newest if run is not None and "varied" in run.tables and not run.not_attributable]
+
+
+def rescheduled(runs: Iterable[Run], other: Run | None = None) -> pd.DataFrame:
+    """As `sensitivity`, for the scheduling held against real threads: of the runs that were simulated with it, in `other` or its newest recording.
+
+    The parameter is `RESCHEDULED`, and the factor is 1.
+    """
+    other = other or latest(RESCHEDULED, "sim")
+    tables = {} if other is None else other.tables
+    compared = [
+        replace(run, tables={"varied": tables[run.figure].assign(parameter=RESCHEDULED, factor=1.0)})
+        for run in runs
+        if run.method == "sim" and run.figure in tables
+    ]
+    found = sensitivity(compared)
+    return found[found["parameter"] == RESCHEDULED].reset_index(drop=True)
 
 
 def sensitivity(runs: Iterable[Run]) -> pd.DataFrame:
