@@ -197,7 +197,7 @@ def _fragile(row: Row) -> str:
 def _rescheduled(row: Row) -> str:
     if row.rescheduled is None:
         return ""
-    return f"; {_words(row.rescheduled)} by one seed [with the scheduling held against real threads](machine.md#machine-real)"
+    return f"; {_words(row.rescheduled)} by one seed [with the scheduling held against real threads](machine-real)"
 
 
 def _ours(claim: Claim) -> str:
