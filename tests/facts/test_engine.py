@@ -22,6 +22,7 @@ from engineroom.facts.engine import (
     Purge,
     Scheduler,
     Switches,
+    TpccBeside,
     WhatIf,
 )
 
@@ -405,6 +406,10 @@ def test_expectations_of_tpcc_beside_servers_are_judged_from_two_clients_on(made
         for series, factor in (("server", 1.0), ("engine", 3.0 if clients == 1 else 1.1))
     ]
     run = made("own-engine-tpcc", "live", columns, *rows)
+    told = TpccBeside.of(run).told
+    assert told.startswith("Throughput is off by 10 % in the median and 10 % at most")
+    assert "There is no deadlock on either side." in told
+    assert told.endswith("Of 5 expectations that we had written down, 5 came out.")
     assert [holds(run) for holds in tpcc_beside.CLAIMS.values()] == [True] * 5
     crowd = run.table["clients"] == 64
     far = run.table.assign(tps=run.table["tps"].mask(crowd & (run.table["series"] == "engine"), 500))
@@ -418,6 +423,29 @@ def test_expectations_of_tpcc_beside_servers_are_judged_from_two_clients_on(made
         False,
         True,
     ], "the engine's deadlocks that no server has are a miss"
+    told = TpccBeside.of(replace(run, table=many)).told
+    assert told.startswith("Of 1,000 transactions up to 0 deadlock on the servers and 110 in the engine")
+    both = run.table.assign(deadlocks_per_1000=run.table["tps"].where(run.table["series"] == "engine", 10.0))
+    told = TpccBeside.of(replace(run, table=both)).told
+    assert told.startswith("Deadlocks are off by a factor of 11.0 over 2 points")
+
+
+@pytest.mark.parametrize("figure", ["own-engine-tpcc", "own-engine-tpcc-binlog"])
+def test_tpcc_beside_servers_is_drawn_with_a_line_per_server(figure, made):
+    rows = [
+        (server, "TPC-C, 10 warehouses", clients, series, 0, 100.0 * clients**factor)
+        for server in ("5.7.22", "9.7.4")
+        for clients in (1, 2, 64)
+        for series, factor in (("server", 0.5), ("engine", 0.6))
+    ]
+    run = made(figure, "live", "server distribution clients series repeat tps", *rows)
+    module = figures.module_of(figure)
+    table = module.rows(run)
+    drawing = Figure()
+    module.picture(table, drawing.add_subplot())
+    (panel,) = [panel for panel in drawing.axes if panel.lines]
+    assert panel.get_title(loc="left") == "TPC-C, 10 warehouses"
+    assert "From two clients on it lies between 1.07 and 1.52" in module.words(table).caption
 
 
 @pytest.fixture

@@ -121,7 +121,9 @@ def test_every_measured_series_is_drawn_with_its_label_or_said_to_be_left_out(fi
         assert not undrawn
 
 
-@pytest.mark.parametrize("figure", ["own-engine-live", "own-engine-held-out"])
+@pytest.mark.parametrize(
+    "figure", ["own-engine-live", "own-engine-held-out", "own-engine-tpcc", "own-engine-tpcc-binlog"]
+)
 def test_the_engine_beside_servers_has_a_panel_per_load_with_all_its_points_and_servers(figure: str) -> None:
     module = figures.module_of(figure)
     for run in runs.recorded(figure, "live"):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from engineroom.experiments.engine import binlog, binlog_beside, pool, purge, whatif_beside
+from engineroom.experiments.engine import binlog, binlog_beside, pool, purge, tpcc_beside, whatif_beside
 from engineroom.experiments.engine.beside_servers import factors
 from engineroom.facts import Facts, came_out, fact
 from engineroom.figures.drawing import origin_of
@@ -26,6 +26,7 @@ __all__ = [
     "LatchOrder",
     "NextQueue",
     "Purge",
+    "TpccBeside",
     "WhatIf",
     "facts",
 ]
@@ -36,6 +37,7 @@ CROWD = 300
 _LATCHES = ("_mutex", "_rw_lock")
 _ALL = "redo and locks and trx"
 _LONGEST_WAITS = 4
+_GOAL = 1.5  # by which waits and deadlocks may be off
 _FALLEN = 0.5  # of the throughput with old parts
 # innodb_sync_spin_loops, and the mean number of pauses between two looks: innodb_spin_wait_delay 6, halved, times 50.
 _ROUNDS, _MEAN_PAUSES = 30, 150
@@ -520,7 +522,7 @@ class Purge(Facts):
 
 @dataclass(frozen=True, kw_only=True)
 class BinaryLogBeside(Facts):
-    """How far the engine with a binary log is from the servers that it models (own-engine-live-binlog, live)."""
+    """How far the engine with a binary log is from the servers that it models (own-engine-live-binlog or own-engine-tpcc-binlog, live)."""
 
     told: str = fact()
     waits: Table
@@ -560,6 +562,52 @@ def _waits_beside(run: Run) -> Table:
 
 
 @dataclass(frozen=True, kw_only=True)
+class TpccBeside(Facts):
+    """How far the engine is from the servers that it models under TPC-C with one warehouse (own-engine-tpcc, live); what misses its goal comes first."""
+
+    told: str = fact()
+    most_clients: int = fact()
+
+    @classmethod
+    def of(cls, run: Run) -> TpccBeside:
+        more = factors(run.table).drop(index=1, level="clients")
+        off = {name: column.dropna().map(math.log).abs() for name, column in more.items()}
+        far = {name: math.exp(column.median()) for name, column in off.items()}  # either way
+        wrong = (more["throughput"] - 1).abs()
+        farthest = wrong.reset_index().iloc[int(wrong.to_numpy().argmax())]
+        waits = more["lock_waits"]
+        deadlocks = run.table[run.table["clients"] > 1].groupby("series")["deadlocks_per_1000"].max()
+        throughput = (
+            f"Throughput is off by {100 * wrong.median():.0f} % in the median and {100 * wrong.max():.0f} % at most, on {farthest['server']} with "
+            f"{farthest['clients']} clients."
+        )
+        waited = f"Waits for a row are {waits.min():.2f} to {waits.max():.2f} times the server's, off by a factor of {far['lock_waits']:.1f} in the median."
+        time = f"The time waited for rows is off by a factor of {far['lock_wait']:.1f}."
+        if not deadlocks.any():
+            is_near, deadlocked = True, "There is no deadlock on either side."
+        elif len(off["deadlocks"]):
+            is_near = far["deadlocks"] <= _GOAL
+            deadlocked = f"Deadlocks are off by a factor of {far['deadlocks']:.1f} over {len(off['deadlocks'])} points that have any on both sides."
+        else:
+            is_near = False
+            deadlocked = (
+                f"Of 1,000 transactions up to {deadlocks['server']:.3g} deadlock on the servers and {deadlocks['engine']:.3g} in the engine, nowhere on "
+                "both sides."
+            )
+        parts = [
+            (wrong.median() <= 0.15 and wrong.max() <= 0.3, throughput),
+            (far["lock_waits"] <= _GOAL, waited),
+            (is_near, deadlocked),
+            (far["lock_wait"] <= _GOAL, time),
+        ]
+        in_order = [text for _, text in sorted(parts, key=lambda part: part[0])]
+        return cls(
+            told=" ".join([*in_order, came_out(run, tpcc_beside.CLAIMS)]),
+            most_clients=int(run.table["clients"].max()),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class WhatIf(Facts):
     """How far `engineroom whatif` is from live servers on three loads of our own (own-whatif, live)."""
 
@@ -595,6 +643,8 @@ class EngineFacts(Facts):
     beside: Beside
     held_out: Beside
     held_out_again: Beside
+    tpcc: TpccBeside
+    tpcc_binlog: BinaryLogBeside
 
 
 def facts() -> EngineFacts:
@@ -614,6 +664,8 @@ def facts() -> EngineFacts:
         beside=Beside.of(newest("own-engine-live", "live")),
         held_out=Beside.of(recorded("own-engine-held-out", "live")[0]),
         held_out_again=Beside.of(recorded("own-engine-held-out", "live")[1]),
+        tpcc=TpccBeside.of(newest("own-engine-tpcc", "live")),
+        tpcc_binlog=BinaryLogBeside.of(newest("own-engine-tpcc-binlog", "live")),
     )
 
 
