@@ -23,6 +23,7 @@ from engineroom.facts.engine import (
     Scheduler,
     Switches,
     TpccBeside,
+    TpccMedians,
     WhatIf,
 )
 
@@ -428,6 +429,31 @@ def test_expectations_of_tpcc_beside_servers_are_judged_from_two_clients_on(made
     both = run.table.assign(deadlocks_per_1000=run.table["tps"].where(run.table["series"] == "engine", 10.0))
     told = TpccBeside.of(replace(run, table=both)).told
     assert told.startswith("Deadlocks are off by a factor of 11.0 over 2 points")
+
+
+def test_cpu_time_by_medians_is_told_beside_the_least(made):
+    columns = "series server load transaction statement per_transaction cpu_us cpu_us_least"
+    rows = [("9.7.4", "9.7.4", load, "t", "s", n, 30.0, 20.0 / n) for load, n in (("a", 1), ("b", 2))]
+    demands = made("own-demands", "live", columns, *rows).table
+    beside = [
+        ("9.7.4", "a", clients, series, 0, tps, 0.0, 0.0, 0.0)
+        for clients, series, tps in (
+            (1, "server", 1.0),
+            (1, "engine", 9.0),
+            (2, "server", 100.0),
+            (2, "engine", 120.0),
+        )
+    ]
+    measured = (
+        "server distribution clients series repeat tps deadlocks_per_1000 lock_waits_per_1000 lock_wait_ms"
+    )
+    seen = TpccMedians.of(made("own-engine-tpcc-medians", "sim", measured, *beside), demands)
+    assert seen.texts() == {
+        "off_percent": "20 %",
+        "most_off_percent": "20 %",
+        "least_ratio": "1.5",
+        "most_ratio": "3.0",
+    }
 
 
 @pytest.mark.parametrize("figure", ["own-engine-tpcc", "own-engine-tpcc-binlog"])

@@ -15,6 +15,7 @@ from engineroom.facts import Facts, came_out, fact
 from engineroom.figures.drawing import origin_of
 from engineroom.figures.table import Table
 from engineroom.runs import Run, newest, recorded
+from engineroom.simulating import engine as simulating
 from engineroom.summary import several, values
 
 __all__ = [
@@ -608,6 +609,37 @@ class TpccBeside(Facts):
 
 
 @dataclass(frozen=True, kw_only=True)
+class TpccMedians(Facts):
+    """TPC-C with one warehouse, if statements compute for the median of the measured batches and not for the least (own-engine-tpcc-medians, sim)."""
+
+    off_percent: float = fact("{:.0f} %")
+    most_off_percent: float = fact("{:.0f} %")
+    least_ratio: float = fact("{:.1f}")
+    most_ratio: float = fact("{:.1f}")
+
+    @classmethod
+    def of(cls, run: Run, demands: pd.DataFrame) -> TpccMedians:
+        wrong = (factors(run.table).drop(index=1, level="clients")["throughput"] - 1).abs()
+        ratios = cpu_ratios(demands)
+        return cls(
+            off_percent=100 * wrong.median(),
+            most_off_percent=100 * wrong.max(),
+            least_ratio=ratios.min(),
+            most_ratio=ratios.max(),
+        )
+
+
+def cpu_ratios(demands: pd.DataFrame) -> pd.Series[float]:
+    """By server and load: CPU time of all statements, each once per execution in its transaction, by the median of the batches over that by the least."""
+    each = demands.assign(
+        middle=demands["per_transaction"] * demands["cpu_us"],
+        least=demands["per_transaction"] * demands["cpu_us_least"],
+    )
+    sums = each.groupby(["server", "load"])[["middle", "least"]].sum()
+    return sums["middle"] / sums["least"]
+
+
+@dataclass(frozen=True, kw_only=True)
 class WhatIf(Facts):
     """How far `engineroom whatif` is from live servers on three loads of our own (own-whatif, live)."""
 
@@ -644,6 +676,7 @@ class EngineFacts(Facts):
     held_out: Beside
     held_out_again: Beside
     tpcc: TpccBeside
+    tpcc_medians: TpccMedians
     tpcc_binlog: BinaryLogBeside
 
 
@@ -665,6 +698,10 @@ def facts() -> EngineFacts:
         held_out=Beside.of(recorded("own-engine-held-out", "live")[0]),
         held_out_again=Beside.of(recorded("own-engine-held-out", "live")[1]),
         tpcc=TpccBeside.of(newest("own-engine-tpcc", "live")),
+        tpcc_medians=TpccMedians.of(
+            newest("own-engine-tpcc-medians", "sim"),
+            recorded("own-demands", "live")[simulating.RECORDING - 1].table,
+        ),
         tpcc_binlog=BinaryLogBeside.of(newest("own-engine-tpcc-binlog", "live")),
     )
 

@@ -71,6 +71,9 @@ COLUMNS = {
 }
 
 
+# What a statement computes: the least of the batches' means, to which others' work on the machine only adds.
+CPU = "cpu_us_least"
+
 # The waiters of a record, in queue order, to their places in the order in which they are tried.
 GrantOrder = Callable[[Sequence[Mapping[str, Any]]], Sequence[int]]
 
@@ -98,8 +101,8 @@ class Design:
         }
 
 
-def demands(server: str, kind: str) -> dict[str, dict[str, int]]:
-    """What each statement of a load asked of a server with one client, as the kernel takes it."""
+def demands(server: str, kind: str, *, cpu: str = CPU) -> dict[str, dict[str, int]]:
+    """What each statement of a load asked of a server with one client, as the kernel takes it; `cpu` is the column with its CPU time."""
     table = recorded("own-demands", "live")[RECORDING - 1].table
     mine = table[(table["server"] == server) & (table["load"] == _MEASURED_AS[kind])]
     measured = {f"{row.transaction}.{row.statement}": row for row in mine.itertuples()}
@@ -109,7 +112,7 @@ def demands(server: str, kind: str) -> dict[str, dict[str, int]]:
             f"the recorded demands of {kind} on {server} lack {', '.join(missing)}",
             remedy="engineroom record own-demands --method live",
         )
-    return {name: _demand(measured[name]) for name in wanted}
+    return {name: _demand(measured[name], cpu) for name in wanted}
 
 
 def statements_of(kind: str) -> list[str]:
@@ -119,18 +122,18 @@ def statements_of(kind: str) -> list[str]:
     return engine.statements(kind)
 
 
-def _demand(row: Any) -> dict[str, int]:
+def _demand(row: Any, cpu: str) -> dict[str, int]:
     writes = row.mtrs >= _FEWEST_MTRS
     return {
-        "computing_ns": round(1000 * row.cpu_us_least),
+        "computing_ns": round(1000 * getattr(row, cpu)),
         "mtrs_permille": round(1000 * row.mtrs) if writes else 0,
         "mtr_bytes": max(1, round(row.redo_bytes / row.mtrs)) if writes else _USUAL_BYTES,
     }
 
 
-def load_of(server: str, kind: str, **options: Any) -> dict[str, Any]:
-    """A load as an `Experiment` has it."""
-    return {"kind": kind, **options, "demands_of": server, "demands": demands(server, kind)}
+def load_of(server: str, kind: str, *, cpu: str = CPU, **options: Any) -> dict[str, Any]:
+    """A load as an `Experiment` has it; `cpu` as of `demands`."""
+    return {"kind": kind, **options, "demands_of": server, "demands": demands(server, kind, cpu=cpu)}
 
 
 def _simulate(

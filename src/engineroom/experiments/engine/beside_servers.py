@@ -213,7 +213,7 @@ def against_live(
         for name in versions:
             for drawn, of in loads.items():
                 mine = [row for row in rows if (row["server"], row["distribution"]) == (name, drawn)]
-                rows += _simulated(mine, of, clients, repeats, window)
+                rows += simulated_beside(mine, of, clients, repeats, window)
     return sitting.run(
         figure,
         rows,
@@ -290,7 +290,7 @@ def _measured(
     return rows
 
 
-def _simulated(
+def simulated_beside(
     measured: Sequence[Mapping[str, Any]],
     of: Load,
     clients: Sequence[int],
