@@ -127,7 +127,7 @@ def tpcc_medians_sim(*, clients: Sequence[int] = CLIENTS, executor: Executor | N
             executor=executor,
             desc="medians",
         )
-    rows = [*servers.to_dict("records"), *(row for each in found for row in each)]
+    rows: list[Any] = [*servers.to_dict("records"), *(row for each in found for row in each)]
     return sitting.run(
         "own-engine-tpcc-medians",
         rows,
