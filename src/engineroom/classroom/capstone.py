@@ -40,9 +40,11 @@ def causes(seed: int = 0) -> dict[str, int]:
     A counter that is a cause is waited for. They are never those of statements alone: whoever blames these would be right without a look.
     """
     dice = random.Random(f"capstone-{seed}")
-    every = [names for names in itertools.combinations(CAUSES, 3) if set(names) != OF_STATEMENTS]
+    every = list(itertools.combinations(CAUSES, 3))
     dice.shuffle(every)
     for names in every:
+        if set(names) == OF_STATEMENTS:
+            continue
         planted = {name: dice.randint(*CAUSES[name][1]) for name in names}
         shown = counters(planted)
         is_waited_for = shown["row_lock_ms_per_order"] > shown["ms_per_order"] / 8
