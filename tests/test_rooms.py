@@ -141,6 +141,7 @@ OF_THE_WHOLE = {
     "tests/test_english.py": "comments, docstrings and pages",
     "tests/test_native_source.py": "what no file of native/ may have",
     "tests/test_binder.py": ".binder/",
+    "tests/test_binder_image.py": ".binder/measure.sh",
     "tests/test_post_build.py": ".binder/postBuild",
     "tests/test_compiled_once.py": "tests/compiled_once.py",
     "tests/figures/test_kinds.py": "the kinds of plot, each drawn of made rows",
