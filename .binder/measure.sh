@@ -48,8 +48,8 @@ EOF
   "${podman[@]}" build --quiet "${reach[@]}" --file "$made/Containerfile" --tag "$name" "$made" >&2
   built_s=$SECONDS
 }
-built_s=null
-[ "${1-}" = again ] || build
+built_s=null revision=null
+[ "${1-}" = again ] || { build; revision="\"$(git rev-parse --short=12 HEAD)\""; }
 
 port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 milliseconds() { date +%s%3N; }
@@ -69,5 +69,5 @@ for _ in 1 2 3 4 5; do
 done
 echo "$servers" >&2
 bytes=$("${podman[@]}" image inspect --format '{{.Size}}' "$name")
-printf '{"bytes": %s, "build_s": %s, "start_ms": [%s], "load": "%s", "revision": "%s", "recorded": "%s"}\n' \
-  "$bytes" "$built_s" "$(IFS=,; echo "${start_ms[*]}")" "$(cut -d' ' -f1 /proc/loadavg)" "$(git rev-parse --short=12 HEAD)" "$(date -u +%F)"
+printf '{"bytes": %s, "build_s": %s, "start_ms": [%s], "load": "%s", "revision": %s, "recorded": "%s"}\n' \
+  "$bytes" "$built_s" "$(IFS=,; echo "${start_ms[*]}")" "$(cut -d' ' -f1 /proc/loadavg)" "$revision" "$(date -u +%F)"
