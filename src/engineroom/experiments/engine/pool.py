@@ -21,7 +21,7 @@ from engineroom.summary import values
 __all__ = ["CLAIMS", "CROWD", "pool_sim"]
 
 CROWD = 500
-TABLE = {"kind": "sysbench_read_write", "rows": 1_000_000, "distribution": "uniform"}
+TABLE: Mapping[str, Any] = {"kind": "sysbench_read_write", "rows": 1_000_000, "distribution": "uniform"}
 INSTANCES, SCAN_DEPTH = 8, 64
 # What an instance may hold more than another, percent of the table's pages, so that all of them have room.
 ROOM = 10
@@ -50,7 +50,7 @@ def _designs() -> dict[str, Design]:
 
 
 def _load() -> dict[str, Any]:
-    table = {name: value for name, value in TABLE.items() if name != "kind"}
+    table: dict[str, Any] = {name: value for name, value in TABLE.items() if name != "kind"}
     return {
         **load_of("9.7.4", "sysbench_read_write", away_ns=SYSBENCH_AWAY_NS, **table),
         "designs": {name: design.said() for name, design in _designs().items()},
