@@ -21,7 +21,7 @@ from engineroom.summary import values
 __all__ = ["CLAIMS", "CROWD", "pool_sim"]
 
 CROWD = 500
-TABLE: Mapping[str, Any] = {"kind": "sysbench_read_write", "rows": 1_000_000, "distribution": "uniform"}
+TABLE: dict[str, Any] = {"kind": "sysbench_read_write", "rows": 1_000_000, "distribution": "uniform"}
 INSTANCES, SCAN_DEPTH = 8, 64
 # What an instance may hold more than another, percent of the table's pages, so that all of them have room.
 ROOM = 10
