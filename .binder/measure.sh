@@ -3,7 +3,7 @@
 # container takes until JupyterLab answers. Prints JSON, for data/binder/image.json. Needs podman, runc and mmdebstrap, and a quarter of an hour.
 # `measure.sh again` starts containers of the image that is there.
 #
-# What conda changes: python, compilers and `mysqld` are conda-forge's then, with libraries of their own, and the image is larger by them.
+# What conda changes: python, compilers and `mysqld` are conda-forge's then, with libraries of their own. How large that is was not measured.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -58,7 +58,7 @@ class Terminals:
 
     warehouses: int = 1
     scale: float = 1.0  # of the live tables
-    cpu: str = CPU
+    cpu: str = CPU  # the column of the demands that the engine computes for
 
     described = "TPC-C's terminals in sysbench, statements in text"
 
@@ -112,7 +112,7 @@ def median_factor(column: pd.Series[float]) -> float | None:
 def tpcc_medians_sim(*, clients: Sequence[int] = CLIENTS, executor: Executor | None = None) -> Run:
     """One warehouse again: the recorded servers beside an engine whose statements compute for the median of the batches, not for the least.
 
-    Asked after the miss was seen, so it explains and predicts nothing.
+    Asked after the miss was seen: it may explain that, and predicts nothing.
     """
     measured = newest("own-engine-tpcc", "live")
     servers = measured.table[(measured.table["series"] == "server") & measured.table["clients"].isin(clients)]
