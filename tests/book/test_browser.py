@@ -88,11 +88,13 @@ def shut_network(route: Route) -> None:
     route.continue_() if route.request.url.startswith(("file:", "data:", "blob:")) else route.abort()
 
 
-def opened(browser: Browser, address: str, width: str, *, scripts: bool = True) -> Iterator[Opened]:
+def opened(
+    browser: Browser, address: str, width: str, scheme: str = "light", *, scripts: bool = True
+) -> Iterator[Opened]:
     across, down = WIDTHS[width]
     context = browser.new_context(
         viewport={"width": across, "height": down},
-        color_scheme="light",
+        color_scheme=scheme,
         reduced_motion="reduce",
         java_script_enabled=scripts,
         offline=True,
@@ -115,8 +117,8 @@ def _note(result: Opened, kind: str, text: str) -> None:
 
 @pytest.fixture
 def reader(browser, html, request) -> Iterator[Opened]:
-    name, width = request.param
-    yield from opened(browser, (html / f"{name}.html").as_uri(), width)
+    name, width, *scheme = request.param
+    yield from opened(browser, (html / f"{name}.html").as_uri(), width, *scheme)
 
 
 @contextmanager
