@@ -291,6 +291,46 @@ TEST(LockGrants, OfTheOldestFirstAndOfAPolicyOfOnesOwn) {
   EXPECT_EQ(trxs[1].blocking_trx.load(), &trxs[2]) << "who was left out waits for who was not";
 }
 
+/// Whom one script of random requests and releases grants, one after the other. Records are locked in ascending order, so nobody waits for ever.
+Numbers granted_by(Policy policy, std::uint64_t seed, bool weighs) {
+  constexpr std::size_t kTrxs = 12;
+  Queue queue(Design::mysql_9_7, policy, kTrxs);
+  std::vector<HeapNo> next(kTrxs, kRow);
+  machine::Random random(seed);
+  Numbers all;
+  for (int step = 0; step < 200; ++step) {
+    const auto trx = static_cast<std::size_t>(random.below(kTrxs));
+    const Mode mode = random.below(3) == 0 ? Mode::s : Mode::x;
+    const auto skipped = static_cast<HeapNo>(random.below(2));
+    const std::uint64_t weight = random.below(6);
+    const bool releases = random.below(3) == 0;
+    if (weighs) queue.weigh(trx, weight);
+    if (queue.trxs[trx].wait_lock.load() != nullptr) continue;
+    if (releases || next[trx] + skipped > kRow + 2) {
+      const Numbers granted = queue.release(trx);
+      all.insert(all.end(), granted.begin(), granted.end());
+      next[trx] = kRow;
+    } else {
+      queue.ask(trx, mode, Kind::rec_not_gap, next[trx] + skipped);
+      next[trx] += skipped + 1;
+    }
+  }
+  return all;
+}
+
+TEST(LockGrants, AreThoseOfEqualWeightsIfWeightsAreNeverMade) {
+  std::size_t grants = 0;
+  std::size_t others = 0;
+  for (std::uint64_t seed = 1; seed <= 1'000; ++seed) {
+    const Numbers equal = granted_by(Policy::equal_weights, seed, false);
+    ASSERT_EQ(granted_by(Policy::cats_8_0_20, seed, false), equal) << "seed " << seed;
+    grants += equal.size();
+    if (granted_by(Policy::cats_8_0_20, seed, true) != equal) ++others;
+  }
+  EXPECT_GT(grants, 10'000U);
+  EXPECT_GT(others, 500U) << "else the weights would decide nothing here";
+}
+
 TEST(LockOrders, SortLightOnesOnlyByMistake) {
   const std::vector<Waiter> waiters{
       {.trx = 0, .weight = 0}, {.trx = 1, .weight = 1}, {.trx = 2, .weight = 2}};
@@ -373,6 +413,90 @@ TEST(WaitGraph, WeightsAreTheSumsOverWhoWaitsInRandomForests) {
       ASSERT_TRUE(is_final[i]);
     }
     EXPECT_TRUE(cycles(outgoing).empty());
+  }
+}
+
+struct Overtaken {
+  std::uint64_t times = 0;  // by one that came later, up to the grant or the end
+  std::uint64_t most_waiting = 0;
+  bool is_granted = false;
+};
+
+/// One transaction for which nobody waits, in a queue where `ahead` others wait at any time, each with somebody who waits for it: whenever one
+/// is granted the next comes. Weights are made anew before each release, as the background thread does when nothing delays it.
+template <bool kBoosts>
+Overtaken overtaken_by_a_stream(std::size_t ahead, std::size_t most_rounds) {
+  const std::size_t pairs = ahead + most_rounds;
+  Queue queue(Design::mysql_9_7, Policy::cats_8_0_20, 2 + 2 * pairs);
+  std::vector<std::uint64_t> began(queue.trxs.size(), 0);  // the number of its wait; 0: it does not wait
+  std::uint64_t waits = 0;
+  std::size_t next = 2;
+  const auto come = [&](std::size_t i, HeapNo heap_no) {
+    EXPECT_EQ(queue.ask(i, Mode::x, Kind::rec_not_gap, heap_no), Answer::waits);
+    began[i] = ++waits;
+  };
+  const auto come_with_a_follower = [&] {
+    const std::size_t leader = next++;
+    const std::size_t follower = next++;
+    const auto own = static_cast<HeapNo>(kRow + leader);
+    queue.ask(leader, Mode::x, Kind::rec_not_gap, own);
+    come(leader, kRow);
+    come(follower, own);
+  };
+  std::size_t holder = 0;
+  constexpr std::size_t kLight = 1;
+  queue.ask(holder, Mode::x);
+  come(kLight, kRow);
+  for (std::size_t i = 0; i < ahead; ++i) come_with_a_follower();
+  Overtaken seen;
+  for (; seen.times < most_rounds; ++seen.times) {
+    std::vector<Snapped> waiters;
+    for (std::size_t i = 0; i < began.size(); ++i) {
+      if (began[i] != 0) waiters.push_back({&queue.trxs[i], queue.trxs[i].blocking_trx.load(), i, began[i]});
+    }
+    seen.most_waiting = std::max<std::uint64_t>(seen.most_waiting, waiters.size());
+    const std::vector<std::int32_t> outgoing = outgoing_edges(waiters);
+    std::vector<std::uint64_t> weights =
+        kBoosts ? initial_weights(waiters, waits) : std::vector<std::uint64_t>(waiters.size(), 1);
+    std::vector<bool> is_final;
+    add_up(outgoing, weights, is_final);
+    for (std::size_t i = 0; i < waiters.size(); ++i) queue.weigh(waiters[i].trx->number, weights[i]);
+    const std::size_t before = holder;
+    for (const std::uint32_t granted : queue.release(before)) {
+      began[granted] = 0;
+      if (queue.trxs[granted].locks.size() == 1 && granted != kLight) {
+        EXPECT_TRUE(queue.release(granted).empty()) << "a follower commits at once";
+      } else {
+        holder = granted;
+      }
+    }
+    if (holder == before) {
+      ADD_FAILURE() << "nobody was granted";
+      return seen;
+    }
+    if (holder == kLight) {
+      seen.is_granted = true;
+      return seen;
+    }
+    come_with_a_follower();
+  }
+  return seen;
+}
+
+TEST(WaitGraph, BoostsWhoIsOvertakenTooOften) {
+  for (const std::size_t ahead : {1U, 2U, 5U, 20U, 60U}) {
+    const Overtaken seen = overtaken_by_a_stream<true>(ahead, 1'000);
+    EXPECT_TRUE(seen.is_granted) << ahead;
+    EXPECT_LE(seen.times, 2 * seen.most_waiting + ahead) << "of " << ahead << ", some were boosted before it";
+    EXPECT_GT(seen.times, 0U) << "it is light";
+  }
+}
+
+TEST(WaitGraph, WithoutABoostALightOneStarves) {
+  for (const std::size_t ahead : {1U, 5U, 20U}) {
+    const Overtaken seen = overtaken_by_a_stream<false>(ahead, 1'000);
+    EXPECT_FALSE(seen.is_granted) << ahead;
+    EXPECT_EQ(seen.times, 1'000U);
   }
 }
 

@@ -1,15 +1,19 @@
 // The lock system on the simulated machine and on real threads: what it latches, how waits end, who gives way.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <string>
 #include <vector>
 
 #include "lock_sys/lock_sys.hpp"
 #include "machine/host_machine.hpp"
 #include "machine/random.hpp"
 #include "machine/sim_machine.hpp"
+#include "part_of.hpp"
 
 namespace engineroom::lock_sys {
 namespace {
@@ -119,6 +123,101 @@ TEST(LockDeadlocks, ThroughTheSecondBlockerAreFoundWhenTheFirstLetsGo) {
   EXPECT_EQ(locks.counts().deadlocks, 1U);
   EXPECT_EQ(outcomes[0], Outcome::deadlock) << "of equals the one that began to wait last";
   EXPECT_EQ(outcomes[2], Outcome::granted);
+}
+
+/// The locks after each step of a script, each step long after the one before: what latches take decides nothing.
+std::vector<std::string> states_of_a_script(std::uint64_t seed, std::size_t shards, Policy policy) {
+  constexpr std::uint32_t kSessions = 6;
+  constexpr std::uint64_t kSteps = 40;
+  constexpr std::uint64_t kApartNs = 10'000'000;
+  LockConfig config = config_of(Design::mysql_9_7);
+  config.page_shards = config.table_shards = shards;
+  config.policy = policy;
+  machine::SimConfig machine;
+  machine.cores_per_socket = kSessions + 4;
+  SimMachine m(machine);
+  LockSys<SimMachine, Shards> locks(m, config);
+  locks.queues().add_table(kTable);
+  std::deque<TrxOn<SimMachine>> trxs;
+  for (std::uint32_t i = 0; i < kSessions; ++i) trxs.emplace_back(m, i);
+
+  struct Step {
+    std::uint64_t at_ns;
+    bool commits;
+    Request request;
+  };
+  std::vector<std::vector<Step>> scripts(kSessions);
+  machine::Random random(seed);
+  constexpr std::array kKinds{Kind::next_key, Kind::gap, Kind::rec_not_gap};
+  for (std::uint64_t i = 1; i <= kSteps; ++i) {
+    scripts[random.below(kSessions)].push_back(
+        {.at_ns = i * kApartNs,
+         .commits = random.below(4) == 0,
+         .request = {.page = kPageA + random.below(4),
+                     .heap_no = static_cast<HeapNo>(kFirstRecord + random.below(2)),
+                     .mode = random.below(2) == 0 ? Mode::s : Mode::x,
+                     .kind = kKinds[random.below(kKinds.size())]}});
+  }
+  locks.spawn_threads(m);
+  for (std::uint32_t i = 0; i < kSessions; ++i) {
+    m.spawn("session", [&, i]() -> Task<> {
+      TrxOn<SimMachine>& trx = trxs[i];
+      bool is_active = false;
+      for (const Step& step : scripts[i]) {
+        if (m.now() > step.at_ns) continue;  // it waited: late, it would run beside another's
+        co_await m.sleep(step.at_ns - m.now());
+        if (!is_active) co_await locks.begin(m, trx);
+        is_active = true;
+        Outcome outcome = Outcome::granted;
+        if (!step.commits) {
+          outcome =
+              co_await locks.lock_table(m, trx, kTable, step.request.mode == Mode::s ? Mode::is : Mode::ix);
+          if (outcome == Outcome::granted) outcome = co_await locks.lock_record(m, trx, step.request);
+          if (outcome == Outcome::waits) outcome = co_await locks.wait(m, trx);
+        }
+        if (!step.commits && outcome == Outcome::granted) continue;
+        co_await locks.release_all(m, trx);
+        is_active = false;
+      }
+      if (is_active) co_await locks.release_all(m, trx);
+    });
+  }
+  std::vector<std::string> states;
+  m.spawn("who looks", [&]() -> Task<> {
+    for (std::uint64_t i = 1; i <= kSteps; ++i) {
+      const std::uint64_t at_ns = i * kApartNs + kApartNs / 2;
+      if (m.now() < at_ns) co_await m.sleep(at_ns - m.now());
+      // A queue's own order is in it: cells, of which there are as many, are not shards.
+      std::string& state = states.emplace_back();
+      locks.queues().each_lock([&](const Lock& lock) {
+        state += std::to_string(lock.trx->number) + " " + std::string(names::of(lock.mode)) + " ";
+        if (!lock.bitmap.empty())
+          state += std::string(names::of(lock.kind)) + " " + std::to_string(lock.place);
+        for (const std::uint64_t word : lock.bitmap) state += " " + std::to_string(word);
+        state += lock.trx->wait_lock.load() == &lock ? " waits\n" : "\n";
+      });
+    }
+    m.stop();
+  });
+  m.run();
+  EXPECT_EQ(states.size(), kSteps);
+  return states;
+}
+
+TEST(LockShards, OneOr512LeaveTheSameLocksAfterEachStepOfAScript) {
+  std::size_t waits = 0;
+  std::size_t others = 0;
+  for (std::uint64_t seed = 1; seed <= part_of(100); ++seed) {
+    const auto one = states_of_a_script(seed, 1, Policy::cats_8_0_20);
+    ASSERT_EQ(one, states_of_a_script(seed, 512, Policy::cats_8_0_20)) << "seed " << seed;
+    waits += std::ranges::any_of(
+                 one, [](const std::string& state) { return state.find("waits") != std::string::npos; })
+                 ? 1
+                 : 0;
+    if (one != states_of_a_script(seed, 512, Policy::random)) ++others;
+  }
+  EXPECT_GT(waits, 0U);
+  EXPECT_GT(others, 0U) << "else nobody who is chosen would be seen in these states";
 }
 
 TEST(LockRelease, GivesWayToWhoWantsToStopAll) {
