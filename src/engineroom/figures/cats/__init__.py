@@ -10,6 +10,7 @@ LABELS = {"fifo": "FIFO", "cats": "CATS"}
 POLICIES = {
     "fifo": "FIFO",
     "fcfs_5_7": "FIFO of 5.7",
+    "cats_8_0_3": "CATS of 8.0.3",
     "cats": "CATS",
     "vats": "VATS",
     "ldsf": "LDSF",

@@ -1,4 +1,4 @@
-"""Our own figure: throughput of seven policies on five loads, FIFO being 1, with the interval of the seeds: which differences are noise?"""
+"""Our own figure: throughput of eight policies on five loads, FIFO being 1, with the interval of the seeds: which differences are noise?"""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from engineroom.experiments.cats.policies import Standing
 from engineroom.figures.cats import LOADS, POLICIES, named
 from engineroom.figures.panels import panels
 from engineroom.figures.parts import Rows, Run, Words, rows_by, valued
-from engineroom.figures.style import GREY, INK, STYLES, drawing_of, is_narrow
+from engineroom.figures.style import GREY, INK, STYLES, Style, drawing_of, is_narrow
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Y = "throughput_over_fifo"
-_NARROW_HEIGHT_IN = 8.2  # five panels, one below another
+_STYLES = (*STYLES, Style(INK, "*", "-"))
+_NARROW_HEIGHT_IN = 9  # five panels, one below another
 _tps = rows_by("workload", y="tps", keep=())
 
 
@@ -36,7 +37,7 @@ def picture(table: Rows, ax: Axes) -> None:
             continue
         of = Standing.of(table, load, Y)
         panel.axvline(1, linewidth=0.8, color=GREY)
-        for at, (policy, style) in enumerate(zip(POLICIES, STYLES, strict=True)):
+        for at, (policy, style) in enumerate(zip(POLICIES, _STYLES, strict=True)):
             seeds = table.query("workload == @load and series == @policy")[Y]
             how: dict[str, Any] = {"marker": style.marker, "color": style.colour, "linestyle": ""}
             panel.hlines(at, of.low[policy], of.high[policy], color=style.colour, linewidth=2)
