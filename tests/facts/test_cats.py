@@ -156,17 +156,18 @@ def test_policies_differ_where_the_intervals_of_their_seeds_do_not_overlap(made)
     run = made(
         "own-cats-policies",
         "sim",
-        "workload series repeat tps is_settled",
+        "workload series repeat tps is_settled deadlocks transactions",
         *[
-            (load, policy, repeat, rate + repeat, repeat == 0)
+            (load, policy, repeat, rate + repeat, repeat == 0, 1 if policy == "cats_8_0_3" else 4, 100)
             for load, of in rates.items()
             for policy, rate in of.items()
             for repeat in range(3)
         ],
     )
     seen = Policies.of(run)
-    assert (seen.policies, seen.loads, seen.pairs, seen.seeds) == (7, 5, 21, 3)
-    assert (seen.runs, seen.settled_runs) == (105, 35)
-    assert seen.differ == {"pareto": 12, "special": 6, "uniform": 0, "tpcc_1": 0, "tpcc_32": 6}
+    assert (seen.policies, seen.loads, seen.pairs, seen.seeds) == (8, 5, 28, 3)
+    assert (seen.runs, seen.settled_runs) == (120, 40)
+    assert seen.differ == {"pareto": 15, "special": 7, "uniform": 0, "tpcc_1": 0, "tpcc_32": 7}
     assert (seen.cats_differs, seen.cats_faster, seen.same_runs) == (2, 1, 4)
     assert seen.tpcc_5_7_ratio == pytest.approx(21 / 101)
+    assert (seen.old_cats_ratio, seen.old_cats_deadlock_ratio) == pytest.approx((101 / 51, 1 / 4))

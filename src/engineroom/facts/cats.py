@@ -175,6 +175,8 @@ class Policies(Facts):
     cats_faster: int = fact()  # on so many of them
     same_runs: int = fact()  # loads on which CATS, LDSF and bLDSF make the same runs
     tpcc_5_7_ratio: float = fact("{:.2f}")  # the FIFO of 5.7 over equal weights, 32 warehouses
+    old_cats_ratio: float = fact("{:.2f}")  # the CATS of 8.0.3 over that of 8.0.20, special distribution
+    old_cats_deadlock_ratio: float = fact("{:.2f}")  # the same of deadlocks per transaction
 
     @classmethod
     def of(cls, run: Run) -> Policies:
@@ -182,6 +184,8 @@ class Policies(Facts):
         standings = {load: Standing.of(table, load) for load in LOADS}
         apart = [of for of in standings.values() if of.differ("cats", "fifo")]
         tps = table.pivot(index=["workload", "repeat"], columns="series", values="tps")
+        special = table[table["workload"] == "special"].groupby("series")[["deadlocks", "transactions"]].sum()
+        deadlocks = special["deadlocks"] / special["transactions"]
         same = tps["ldsf"].eq(tps["cats"]) & tps["bldsf"].eq(tps["cats"])
         return cls(
             policies=len(POLICIES),
@@ -195,6 +199,8 @@ class Policies(Facts):
             cats_faster=sum(of.mean["cats"] > of.mean["fifo"] for of in apart),
             same_runs=int(same.groupby("workload").all().sum()),
             tpcc_5_7_ratio=standings["tpcc_32"].mean["fcfs_5_7"] / standings["tpcc_32"].mean["fifo"],
+            old_cats_ratio=standings["special"].mean["cats_8_0_3"] / standings["special"].mean["cats"],
+            old_cats_deadlock_ratio=deadlocks["cats_8_0_3"] / deadlocks["cats"],
         )
 
 
