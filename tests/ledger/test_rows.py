@@ -16,6 +16,7 @@ from engineroom.ledger import exchange, history, page
 from engineroom.ledger.claims import figures
 from engineroom.ledger.cli import ledger
 from engineroom.ledger.rows import rows
+from engineroom.ledger.sensitivity import RESCHEDULED
 from engineroom.ledger.verdicts import TOKENS, Judgement, judge
 from engineroom.runs import Run
 
@@ -306,6 +307,18 @@ def test_a_chapter_shows_its_verdicts_with_their_stability_and_protocols(empty_b
         "  - 2: contradicted, then reproduced",
     ]
     assert "no run" not in "".join(lines)
+
+
+def test_a_chapter_says_where_the_scheduling_held_against_threads_turns_a_verdict(empty_book: Path) -> None:  # noqa: ARG001
+    run = made_up("sim")
+    runs.save(run, chapter="hash_join")
+    said = "; [scheduled as real threads were here](machine-real) ✗ contradicted"
+    assert said not in page.verdicts_markdown("hash_join")
+    for hash_s, count in ((1.0, 0), (9.0, 1)):
+        table = made_up("sim", hash_s=hash_s).table
+        other = replace(run, figure=RESCHEDULED, tables={run.figure: table})
+        runs.save(other, chapter="machine")
+        assert page.verdicts_markdown("hash_join").count(said) == count
 
 
 def test_a_chapter_says_what_was_changed_where_a_verdict_was_another(empty_book: Path) -> None:  # noqa: ARG001

@@ -58,12 +58,12 @@ def claims_markdown(*named: str) -> str:
 
 
 def verdicts_markdown(chapter: str) -> str:
-    """The verdicts of a chapter on its page: which, how stable, and under which protocols; claims and recordings are the ledger's."""
+    """The verdicts of a chapter on its page: which, also with the scheduling held against real threads, how stable, and under which protocols; claims and recordings are the ledger's."""
     found = [row for row in rows(chapter=chapter) if row.method is not None]
     lines = (
         (
             f"{_link(figures()[row.figure])} by {row.method}",
-            f"{_words(row.verdict)}, {row.claims_held} of {row.claims_total} claims",
+            f"{_words(row.verdict)}, {row.claims_held} of {row.claims_total} claims{_as_scheduled_here(row)}",
             _stability(row),
             _protocols(row),
         )
@@ -192,6 +192,12 @@ def _fragile(row: Row) -> str:
     return (
         f"; other on {_cell('; '.join(row.fragile))}" if row.fragile else "; the same on every varied machine"
     )
+
+
+def _as_scheduled_here(row: Row) -> str:
+    if row.rescheduled in (None, row.verdict):
+        return ""
+    return f"; [scheduled as real threads were here](machine-real) {_words(row.rescheduled)}"
 
 
 def _rescheduled(row: Row) -> str:
