@@ -17,7 +17,7 @@ def test_each_figure_is_simulated_by_what_records_it() -> None:
         assert of_number in {figure, *made_together().get((chapter, figure, "sim"), ())}
 
 
-def test_a_figure_is_held_against_its_goal_by_processor_time_over_two(
+def test_a_figure_is_judged_by_processor_time_over_two_and_the_explorable_if_nobody_else_is_there(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     took = {
@@ -26,11 +26,15 @@ def test_a_figure_is_held_against_its_goal_by_processor_time_over_two(
         "7-19": _figures.Took(1.0, 350.0),
     }
     monkeypatch.setattr(engine_bench, "simulated_again", lambda _sitting, _figures: took)
+    monkeypatch.setattr(engine_bench, "settings_ms", lambda _word, settings: [*[5.0] * (settings - 1), 301.0])
     with progress.bar(disable=True) as bar:
-        rows = engine_bench.bench(Sitting("engine", bar, load_before=9.0))
+        explorable, *rows = engine_bench.bench(Sitting("engine", bar, load_before=9.0))
+        quiet, *_ = engine_bench.bench(Sitting("engine", bar, load_before=0.0))
     assert [(each.ours, each.goal, each.holds) for each in rows] == [
         (59.0, "<= 60", True),
         (61.0, "<= 60", False),
         (175.0, "<= 180", True),
     ]
     assert {each.unit for each in rows} == {"CPU s of each"}
+    assert (explorable.ours, explorable.goal, explorable.holds) == (301, "<= 300", None)
+    assert quiet.holds is False

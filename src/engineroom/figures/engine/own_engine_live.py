@@ -73,7 +73,7 @@ def words(table: Rows) -> Words:
     alone, more = of.xs(1, level="clients"), of.drop(index=1, level="clients")
     return Words(
         alt=_said.alt(table, more="A panel per load."),
-        caption=f"With one client the engine is {alone.min():.2f} to {alone.max():.2f} times as fast as the server; it leaves out the way of a "
+        caption=f"With one client the engine is {alone.min():.2f} to {alone.max():.2f} times as fast as the server; the engine leaves out the way of a "
         f"message between the two processes. From two clients on it lies between {more.min():.2f} and {more.max():.2f}, half of the points within "
         f"{100 * (more - 1).abs().median():.0f} %.",
     )
