@@ -207,6 +207,26 @@ def test_the_loads_that_are_held_out_run_on_a_server_and_in_its_engine():
     assert (run.table["transactions"] > 0).all()
 
 
+@pytest.mark.live
+def test_the_loads_that_are_held_out_with_a_binary_log_were_never_used_before():
+    window = {"first_ms": 50, "longest_ms": 50, "warmup_ms": 10}
+    held_out = {"special, 3,000 rows": binlog_beside.HELD_OUT["special, 3,000 rows"]}
+    run = engine.held_out_binlog_live(
+        loads=held_out,
+        clients=(1, 4),
+        latch_clients=(4,),
+        seconds=1,
+        repeats=1,
+        versions=("8.0.15",),
+        window=window,
+    )
+    assert run.figure == "own-engine-held-out-binlog"
+    assert set(run.table["distribution"]) == {f"{name}, steady disk" for name in held_out}
+    assert not set(binlog_beside.HELD_OUT.values()) & {*LOADS.values(), *HELD_OUT.values()}
+    assert set(run.tables["latches"]["series"]) == {"server", "engine"}
+    assert len(binlog_beside.ratios(run)) == 2
+
+
 def test_every_server_that_is_held_against_an_engine_has_demands() -> None:
     from engineroom.simulating.engine import load_of
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from engineroom.experiments.engine.beside_servers import against_live, held_out_live
 from engineroom.experiments.engine.binlog import binlog_sim
-from engineroom.experiments.engine.binlog_beside import binlog_live
+from engineroom.experiments.engine.binlog_beside import binlog_live, held_out_binlog_live
 from engineroom.experiments.engine.convoy import convoy_sim
 from engineroom.experiments.engine.demands import demands_live, warehouses_live
 from engineroom.experiments.engine.latch_order import latch_order_live
@@ -25,6 +25,7 @@ __all__ = [
     "binlog_sim",
     "convoy_sim",
     "demands_live",
+    "held_out_binlog_live",
     "held_out_live",
     "latch_order_live",
     "patched_sim",
@@ -51,6 +52,7 @@ RECORD: Mapping[tuple[str, str], Callable[..., Run | list[Run]]] = {
     ("own-log-convoy", "sim"): convoy_sim,
     ("own-engine-binlog", "sim"): binlog_sim,
     ("own-engine-live-binlog", "live"): binlog_live,
+    ("own-engine-held-out-binlog", "live"): held_out_binlog_live,
     ("own-engine-tpcc", "live"): tpcc_live,
     ("own-engine-tpcc-binlog", "live"): tpcc_binlog_live,
     ("own-engine-tpcc-medians", "sim"): tpcc_medians_sim,

@@ -10,6 +10,9 @@ Waits are compared for the latches and conditions that both sides name, in runs 
 `CLAIMS` were written down before the first run of this experiment. Seen before was the engine alone, with one seed under the first load:
 1,020 to 1,180 transactions per second with 64 clients, most of their waits for COND_done and then for LOCK_log; and, to see that it runs, one run
 of a second per point beside two servers on a computer that others had, where the clients of both sides waited most for COND_done.
+
+`HELD_OUT` are two loads that were never run with a binary log on either side before the one recording that is shown as it comes: many rows, all
+alike, and few that are drawn unevenly. Their claims are the same ones.
 """
 
 from __future__ import annotations
@@ -30,6 +33,7 @@ from engineroom.experiments.engine.beside_servers import (
     MACHINE,
     Beside,
     Load,
+    Rows,
     described,
     with_client,
 )
@@ -47,7 +51,7 @@ from engineroom.workloads.sysbench import Sysbench
 if TYPE_CHECKING:
     from engineroom.servers import Server
 
-__all__ = ["CLAIMS", "SERVERS", "binlog_live", "ranked", "ratios"]
+__all__ = ["CLAIMS", "HELD_OUT", "SERVERS", "binlog_live", "held_out_binlog_live", "ranked", "ratios"]
 
 CLIENTS = (1, 4, 16, 64)
 LATCH_CLIENTS = (16, 64)
@@ -55,6 +59,10 @@ FSYNC_US = 1000
 STEADY, REAL = "steady disk", "real disk"
 WINDOW: Mapping[str, int] = {"first_ms": 1_000, "longest_ms": 4_000, "warmup_ms": 500}
 BESIDE = {name: LOADS[name] for name in ("uniform", "pareto")}
+HELD_OUT: Mapping[str, Load] = {
+    "uniform, 200,000 rows": Rows(table_rows=200_000),
+    "special, 3,000 rows": Rows(table_rows=3_000, distribution="special"),
+}
 _BINLOG = {"binlog": "5.7.6"}
 SERVERS: Mapping[str, Beside] = {
     "5.7.22": Beside("5.7", Design(lock_design="5.7", latches="5.7", redo="5.7", engine=_BINLOG)),
@@ -158,6 +166,11 @@ def binlog_live(
         drawn={name: of.said() for name, of in loads.items()},
         designs={name: SERVERS[name].design.__dict__ for name in versions},
     )
+
+
+def held_out_binlog_live(**how: Any) -> Run:
+    """The same under the loads that nothing was developed on, on the steady disk alone."""
+    return binlog_live("own-engine-held-out-binlog", **{"loads": HELD_OUT, "real_disk": False, **how})
 
 
 def ratios(run: Run, disk: str = STEADY) -> pd.DataFrame:
