@@ -63,13 +63,23 @@ def verdicts_markdown(chapter: str) -> str:
     lines = (
         (
             f"{_link(figures()[row.figure])} by {row.method}",
-            f"{_words(row.verdict)}, {row.claims_held} of {row.claims_total} claims{_as_scheduled_here(row)}",
+            f"{_words(row.verdict)}, {row.claims_held} of {row.claims_total} claims",
             _stability(row),
             _protocols(row),
         )
         for row in found
     )
-    return listed(("figure", "verdict", "stability", "protocols"), lines, kind="history") + "\n"
+    table = listed(("figure", "verdict", "stability", "protocols"), lines, kind="history verdicts") + "\n"
+    turned = [
+        f"{row.figure} {_words(row.rescheduled)}"
+        for row in found
+        if row.rescheduled not in (None, row.verdict)
+    ]
+    return table + (
+        f"\nBy one seed [with the scheduling held against real threads](machine-real): {'; '.join(turned)}.\n"
+        if turned
+        else ""
+    )
 
 
 def changes_markdown(chapter: str) -> str:
@@ -192,12 +202,6 @@ def _fragile(row: Row) -> str:
     return (
         f"; other on {_cell('; '.join(row.fragile))}" if row.fragile else "; the same on every varied machine"
     )
-
-
-def _as_scheduled_here(row: Row) -> str:
-    if row.rescheduled in (None, row.verdict):
-        return ""
-    return f"; [scheduled as real threads were here](machine-real) {_words(row.rescheduled)}"
 
 
 def _rescheduled(row: Row) -> str:
