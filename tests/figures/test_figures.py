@@ -122,7 +122,14 @@ def test_every_measured_series_is_drawn_with_its_label_or_said_to_be_left_out(fi
 
 
 @pytest.mark.parametrize(
-    "figure", ["own-engine-live", "own-engine-held-out", "own-engine-tpcc", "own-engine-tpcc-binlog"]
+    "figure",
+    [
+        "own-engine-live",
+        "own-engine-held-out",
+        "own-engine-held-out-binlog",
+        "own-engine-tpcc",
+        "own-engine-tpcc-binlog",
+    ],
 )
 def test_the_engine_beside_servers_has_a_panel_per_load_with_all_its_points_and_servers(figure: str) -> None:
     module = figures.module_of(figure)

@@ -523,7 +523,7 @@ class Purge(Facts):
 
 @dataclass(frozen=True, kw_only=True)
 class BinaryLogBeside(Facts):
-    """How far the engine with a binary log is from the servers that it models (own-engine-live-binlog or own-engine-tpcc-binlog, live)."""
+    """How far the engine with a binary log is from the servers that it models (own-engine-live-binlog and others, live)."""
 
     told: str = fact()
     waits: Table
@@ -678,6 +678,7 @@ class EngineFacts(Facts):
     tpcc: TpccBeside
     tpcc_medians: TpccMedians
     tpcc_binlog: BinaryLogBeside
+    binlog_held_out: BinaryLogBeside
 
 
 def facts() -> EngineFacts:
@@ -703,6 +704,7 @@ def facts() -> EngineFacts:
             recorded("own-demands", "live")[simulating.RECORDING - 1].table,
         ),
         tpcc_binlog=BinaryLogBeside.of(newest("own-engine-tpcc-binlog", "live")),
+        binlog_held_out=BinaryLogBeside.of(newest("own-engine-held-out-binlog", "live")),
     )
 
 
