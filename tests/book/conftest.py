@@ -10,18 +10,7 @@ import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 from engineroom import paths
-from engineroom.widgets.in_browser import chromium
-
-# What keeps Chromium from talking to anybody but the page.
-QUIET = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
+from engineroom.widgets.in_browser import QUIET, chromium
 
 # What axe cannot decide and leaves to a person, by its rule and the reason that it gives, and why that is settled. Whatever else it
 # leaves open is a fault: some rules report nothing but that, such as one id for two descriptions.

@@ -10,7 +10,18 @@ from typing import Any
 from engineroom.errors import EngineRoomError
 from engineroom.widgets import bundle
 
-__all__ = ["chromium", "settings_ms"]
+__all__ = ["QUIET", "chromium", "settings_ms"]
+
+# What keeps Chromium from talking to anybody but the page; and root has no sandbox of user namespaces to be in.
+QUIET = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
 
 _START = """([script, wasm]) => {
   window.explorable = new Function(`${script}; return { definition, startKernel, computed };`)();
@@ -47,10 +58,9 @@ def settings_ms(word: str, settings: int, *, seed: int = 1) -> list[float]:
     random_of = random.Random(seed)
     wasm = base64.b64encode(bundle.wasm_file(word).read_bytes()).decode()
     with sync_playwright() as playwright:
-        # Root has no sandbox of user namespaces to be in.
-        browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=chromium(), args=QUIET)
         try:
-            page = browser.new_page()
+            page = browser.new_page(offline=True)
             knobs: dict[str, list[Any] | None] = dict(page.evaluate(_START, [bundle.joined(word), wasm]))
             if endless := sorted(name for name, values in knobs.items() if not values):
                 raise EngineRoomError(
