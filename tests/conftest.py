@@ -13,9 +13,11 @@ from typing import BinaryIO
 
 import hypothesis
 import pytest
+from playwright.sync_api import Browser
 
 from engineroom import paths
 from engineroom.servers.providers import container
+from engineroom.widgets.in_browser import quiet_browser
 
 # Other processes may have the processor: how long an example takes, or is drawn, says nothing.
 hypothesis.settings.register_profile(
@@ -68,6 +70,13 @@ def only_containers() -> Iterator[None]:
     """No other file's containers are about: tests look for what theirs have left."""
     with _held("containers", fcntl.LOCK_EX):
         yield
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """A headless Chromium; a process drives one at a time, so whatever a worker opens, it opens in this one."""
+    with quiet_browser() as started:
+        yield started
 
 
 @pytest.fixture(scope="module")

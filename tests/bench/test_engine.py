@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import pytest
 
 from engineroom import progress
@@ -26,7 +28,10 @@ def test_a_figure_is_judged_by_processor_time_over_two_and_the_explorable_if_nob
         "7-19": _figures.Took(1.0, 350.0),
     }
     monkeypatch.setattr(engine_bench, "simulated_again", lambda _sitting, _figures: took)
-    monkeypatch.setattr(engine_bench, "settings_ms", lambda _word, settings: [*[5.0] * (settings - 1), 301.0])
+    monkeypatch.setattr(engine_bench, "quiet_browser", nullcontext)
+    monkeypatch.setattr(
+        engine_bench, "settings_ms", lambda _browser, _word, settings: [*[5.0] * (settings - 1), 301.0]
+    )
     with progress.bar(disable=True) as bar:
         explorable, *rows = engine_bench.bench(Sitting("engine", bar, load_before=9.0))
         quiet, *_ = engine_bench.bench(Sitting("engine", bar, load_before=0.0))

@@ -1,16 +1,14 @@
-"""The built book, and a headless Chromium to open it with."""
+"""The built book, and what is known of its accessibility."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
 
 from engineroom import paths
-from engineroom.widgets.in_browser import QUIET, chromium
 
 # What axe cannot decide and leaves to a person, by its rule and the reason that it gives, and why that is settled. Whatever else it
 # leaves open is a fault: some rules report nothing but that, such as one id for two descriptions.
@@ -53,11 +51,3 @@ def html() -> Path:
     if not (folder / "book" / "index.html").is_file():
         pytest.fail("the book is not built: run `make book` first", pytrace=False)
     return folder
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=chromium(), args=QUIET)
-        yield started
-        started.close()

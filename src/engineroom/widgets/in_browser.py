@@ -5,15 +5,20 @@ from __future__ import annotations
 import base64
 import random
 import shutil
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from engineroom.errors import EngineRoomError
 from engineroom.widgets import bundle
 
-__all__ = ["QUIET", "chromium", "settings_ms"]
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+__all__ = ["chromium", "quiet_browser", "settings_ms"]
 
 # What keeps Chromium from talking to anybody but the page; and root has no sandbox of user namespaces to be in.
-QUIET = (
+_QUIET = (
     "--no-sandbox",
     "--disable-gpu",
     "--disable-quic",
@@ -47,30 +52,37 @@ def chromium() -> str:
     return found
 
 
-def settings_ms(word: str, settings: int, *, seed: int = 1) -> list[float]:
-    """For each of so many settings, every knob's value drawn by `seed`, the milliseconds from the values to the drawn picture.
-
-    All of them in one page, one after the other, as a reader's. EngineRoomError when there is no Chromium or an explorable has a knob without
-    a list of values.
-    """
+@contextmanager
+def quiet_browser() -> Iterator[Browser]:
+    """A headless Chromium that talks to nobody but its pages; EngineRoomError when there is none. A process has one at a time."""
     from playwright.sync_api import sync_playwright
 
-    random_of = random.Random(seed)
-    wasm = base64.b64encode(bundle.wasm_file(word).read_bytes()).decode()
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium(), args=QUIET)
+        browser = playwright.chromium.launch(executable_path=chromium(), args=_QUIET)
         try:
-            page = browser.new_page(offline=True)
-            knobs: dict[str, list[Any] | None] = dict(page.evaluate(_START, [bundle.joined(word), wasm]))
-            if endless := sorted(name for name, values in knobs.items() if not values):
-                raise EngineRoomError(
-                    f"{', '.join(endless)} of the explorable {word!r} cannot be drawn: no list of values",
-                    remedy="time an explorable whose knobs all have `values`, such as engine",
-                )
-            drawn = (
-                {name: random_of.choice(values or []) for name, values in knobs.items()}
-                for _ in range(settings)
-            )
-            return [float(page.evaluate(_TAKE, inputs)) for inputs in drawn]
+            yield browser
         finally:
             browser.close()
+
+
+def settings_ms(browser: Browser, word: str, settings: int, *, seed: int = 1) -> list[float]:
+    """For each of so many settings, every knob's value drawn by `seed`, the milliseconds from the values to the drawn picture.
+
+    All of them in one page, one after the other, as a reader's. EngineRoomError when the explorable has a knob without a list of values.
+    """
+    random_of = random.Random(seed)
+    wasm = base64.b64encode(bundle.wasm_file(word).read_bytes()).decode()
+    page = browser.new_page(offline=True)
+    try:
+        knobs: dict[str, list[Any] | None] = dict(page.evaluate(_START, [bundle.joined(word), wasm]))
+        if endless := sorted(name for name, values in knobs.items() if not values):
+            raise EngineRoomError(
+                f"{', '.join(endless)} of the explorable {word!r} cannot be drawn: no list of values",
+                remedy="time an explorable whose knobs all have `values`, such as engine",
+            )
+        drawn = (
+            {name: random_of.choice(values or []) for name, values in knobs.items()} for _ in range(settings)
+        )
+        return [float(page.evaluate(_TAKE, inputs)) for inputs in drawn]
+    finally:
+        page.close()
