@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
 
+import pandas as pd
 import pytest
 
 from engineroom import runs
 from engineroom._native import redo_log as kernel
 from engineroom.experiments import redo_log
-from engineroom.experiments.redo_log import simulated
+from engineroom.experiments.redo_log import simulated, whole_engine
 from engineroom.simulating.executors import HERE
 
 # Each figure's points that take the least time, one a series; those of the last three take many seconds.
@@ -92,3 +94,34 @@ def test_a_series_is_a_design_that_the_kernel_knows():
 def test_the_machine_of_a_recording_is_the_one_of_the_book():
     for figure in AGAIN:
         assert runs.latest(figure, "sim").provenance["machine"] == redo_log.parameters(redo_log.MACHINE)
+
+
+def test_the_claims_on_the_engines_profile_can_be_true_and_false():
+    """Made-up profiles: one that has all three, and for each claim one that lacks it."""
+    claims = whole_engine.PROFILE_CLAIMS
+
+    def held(old: Mapping[str, float], new: Mapping[str, float], callers: Mapping[str, float]) -> list[bool]:
+        table = pd.DataFrame(
+            [
+                {"series": series, "repeat": 0, "component": name, "share_percent": share}
+                for series, shares in (("old_redo", old), ("new_redo", new))
+                for name, share in shares.items()
+            ]
+        )
+        by = [
+            {"series": "old_redo", "repeat": 0, "caller": name, "share_percent": share}
+            for name, share in callers.items()
+        ]
+        run = runs.Run("own-redo-engine-profile", "sim", table, {}, tables={"callers": pd.DataFrame(by)})
+        return [holds(run) for holds in claims.values()]
+
+    old = {"statement": 60.0, "log_reservation": 30.0, "row_lock": 6.0, "rollback": 4.0}
+    new = {"statement": 95.0, "log_reservation": 5.0}
+    callers = {"mtr_commit": 90.0, "log_write_up_to": 10.0}
+    assert held(old, new, callers) == [True, True, True]
+    assert held({**old, "row_lock": 31.0}, new, callers) == [False, True, True]
+    assert held({"statement": 70.0, "log_reservation": 30.0}, new, callers) == [False, True, True]
+    assert held(old, {"log_reservation": 31.0}, callers) == [True, False, True]
+    assert held(old, {"statement": 100.0}, callers) == [True, True, True]
+    assert held(old, new, {"mtr_commit": 49.0, "log_write_up_to": 51.0}) == [True, True, False]
+    assert held(old, new, {"mtr_commit": 100.0}) == [True, True, False]

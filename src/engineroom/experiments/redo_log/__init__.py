@@ -25,7 +25,11 @@ from engineroom.experiments.redo_log.simulated import (
     throughput_sim,
     where_time_goes_sim,
 )
-from engineroom.experiments.redo_log.whole_engine import few_clients_engine_sim, throughput_engine_sim
+from engineroom.experiments.redo_log.whole_engine import (
+    few_clients_engine_sim,
+    profile_engine_sim,
+    throughput_engine_sim,
+)
 from engineroom.experiments.redo_log.writer_threads import writer_threads_live
 from engineroom.machine.presets import parameters
 from engineroom.runs import Run
@@ -54,6 +58,7 @@ __all__ = [
     "flushes_sim",
     "load_time_sim",
     "parameters",
+    "profile_engine_sim",
     "throughput_engine_sim",
     "throughput_sim",
     "where_time_goes_host",
@@ -71,6 +76,7 @@ RECORD: Mapping[tuple[str, str], Callable[..., Run | list[Run]]] = {
     ("num-ch7-1", "sim"): few_clients_engine_sim,
     ("num-deg-3", "kernel"): commit_cost_kernel,
     ("num-deg-3", "sim"): commit_cost_sim,
+    ("own-redo-engine-profile", "sim"): profile_engine_sim,
     ("own-redo-few-clients", "sim"): few_clients_sim,
     ("own-redo-throughput", "sim"): throughput_sim,
     ("own-redo-writer-threads", "live"): writer_threads_live,
