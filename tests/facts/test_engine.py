@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from engineroom import figures
 from engineroom.experiments.engine import tpcc_beside
+from engineroom.facts import engine as engine_facts
 from engineroom.facts.engine import (
     Beside,
     BinaryLog,
@@ -24,8 +25,10 @@ from engineroom.facts.engine import (
     Switches,
     TpccBeside,
     TpccMedians,
+    Varied,
     WhatIf,
 )
+from engineroom.simulating.variations import SEED
 
 DURING = {"during": {"load_before": 2.0}}
 
@@ -528,3 +531,27 @@ def test_an_engine_beside_its_server_is_told_without_the_single_client(made):
     assert (seen.deadlocks_ratio, seen.deadlocks_points) == (pytest.approx(4), 1)
     assert seen.most_deadlocks_per_1000 == 3
     assert (seen.wait_time_ratio, seen.most_clients) == (pytest.approx(1), 8)
+
+
+def test_varied_figures_are_told_with_the_runs_that_flip_them_and_the_others_by_name(made, monkeypatch):
+    asked = []
+
+    def moves(runs):
+        asked.extend(run.figure for run in runs)
+        rows = [("fig-7-01", "wake_ps", 0.5, True), ("fig-7-01", "wake_ps", 1.5, False)]
+        rows += [("fig-7-01", SEED, 1.0, True), ("fig-7-09", "wake_ps", 0.5, False)]
+        return pd.DataFrame(rows, columns=["figure", "parameter", "factor", "flips"])
+
+    monkeypatch.setattr(engine_facts.sensitivity, "sensitivity", moves)
+    monkeypatch.setattr(engine_facts.sensitivity, "farthest", lambda found: found)
+    with_machines = {"tables": {"varied": pd.DataFrame({"factor": [0.5]})}}
+    one, other = (
+        made(figure, "sim", "series", ("a",), **with_machines) for figure in ("fig-7-01", "fig-7-09")
+    )
+    bare, second = made("fig-7-03", "sim", "series", ("a",)), made("fig-7-07", "sim", "series", ("a",))
+    every = "Each number of machine and load was taken at half and at one and a half of its value for "
+    both = "7-1 (of 2 such runs 1 flips the verdict) and 7-9 (of 1 such runs none flips the verdict)."
+    assert Varied.of([one, bare, second, other]).told == f"{every}{both} 7-3 and 7-7 were not varied."
+    assert asked == ["fig-7-01", "fig-7-09"]
+    assert Varied.of([one, other]).told == f"{every}{both}"
+    assert Varied.of([bare]).told == "7-3 was not varied."

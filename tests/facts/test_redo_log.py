@@ -11,6 +11,7 @@ from engineroom.facts.redo_log import (
     Changed,
     Commits,
     Crashes,
+    EngineProfile,
     FewClients,
     Isolated,
     Live,
@@ -567,3 +568,36 @@ def test_crashes_are_added_up_over_the_designs():
 
 def test_the_newest_recordings_have_all_facts_and_no_commit_is_lost():
     assert redo_log.facts().texts()["crashed.lost"] == "0"
+
+
+def test_the_engines_profile_is_told_by_its_shares_and_by_runs_that_did_not_settle(made):
+    shares = {
+        "old_redo": {"log_reservation": 70.0, "statement": 20.0, "row_lock": 6.0, "client": 4.0},
+        "new_redo": {"log_reservation": 2.0, "statement": 98.0},
+    }
+    rows = [(250, series, 0, name, share) for series, of in shares.items() for name, share in of.items()]
+    at = {"concurrency": 250, "repeat": 0}
+    callers = pd.DataFrame(
+        [
+            {**at, "series": "old_redo", "caller": "mtr_commit", "share_percent": 45.0},
+            {**at, "series": "old_redo", "caller": "log_write_up_to", "share_percent": 55.0},
+            {**at, "series": "new_redo", "caller": "mtr_commit", "share_percent": 100.0},
+        ]
+    )
+    windows = pd.DataFrame(
+        [
+            {**at, "series": "old_redo", "is_settled": 0, "half_width_percent": 23.4},
+            {**at, "series": "new_redo", "is_settled": 1, "half_width_percent": 1.9},
+        ]
+    )
+    columns = "concurrency series repeat component share_percent"
+    tables = {"callers": callers, "windows": windows}
+    run = made("own-redo-engine-profile", "sim", columns, *rows, tables=tables)
+    assert EngineProfile.of(run).texts() == {
+        "reservation_5_7_percent": "70 %",
+        "reservation_8_0_percent": "2 %",
+        "statement_8_0_percent": "98 %",
+        "mtr_commit_percent": "45.0 %",
+        "told": "Of 3 expectations that we had written down, 2 came out. Of 2 runs 1 had not settled when their window ended; "
+        "the widest knows its throughput to 23 %.",
+    }

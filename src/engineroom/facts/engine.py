@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -14,8 +14,10 @@ from engineroom.experiments.engine.beside_servers import factors
 from engineroom.facts import Facts, came_out, fact
 from engineroom.figures.drawing import origin_of
 from engineroom.figures.table import Table
+from engineroom.ledger import sensitivity
 from engineroom.runs import Run, newest, recorded
 from engineroom.simulating import engine as simulating
+from engineroom.simulating.variations import SEED
 from engineroom.summary import several, values
 
 __all__ = [
@@ -28,6 +30,7 @@ __all__ = [
     "NextQueue",
     "Purge",
     "TpccBeside",
+    "Varied",
     "WhatIf",
     "facts",
 ]
@@ -657,6 +660,50 @@ class WhatIf(Facts):
         )
 
 
+# Figures that whole engines make, on the pages of their parts.
+OF_ENGINES = ("fig-7-01", "fig-7-03", "fig-7-07", "fig-7-08", "fig-7-09")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Varied(Facts):
+    """Which of the figures that whole engines make were simulated with half and one and a half of each number, and what that changed."""
+
+    told: str = fact()
+
+    @classmethod
+    def of(cls, runs: Sequence[Run]) -> Varied:
+        varied = {run.figure: run for run in runs if "varied" in run.tables}
+        parts = []
+        if varied:
+            moves = sensitivity.farthest(sensitivity.sensitivity(list(varied.values())))
+            moves = moves[moves["parameter"] != SEED]
+            parts.append(
+                "Each number of machine and load was taken at half and at one and a half of its value for "
+                + _listed([_flips(figure, moves[moves["figure"] == figure]) for figure in varied])
+                + "."
+            )
+        if names := [_number(run.figure) for run in runs if run.figure not in varied]:
+            parts.append(f"{_listed(names)} {'was' if len(names) == 1 else 'were'} not varied.")
+        return cls(told=" ".join(parts))
+
+
+def _flips(figure: str, moves: pd.DataFrame) -> str:
+    """ "7-1 (of 60 such runs 3 flip the verdict)"."""
+    flips = int(moves["flips"].sum())
+    said = "none flips" if not flips else f"{flips} {'flips' if flips == 1 else 'flip'}"
+    return f"{_number(figure)} (of {len(moves)} such runs {said} the verdict)"
+
+
+def _number(figure: str) -> str:
+    """ "7-1" of "fig-7-01"."""
+    chapter, number = figure.removeprefix("fig-").split("-")
+    return f"{chapter}-{int(number)}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
 @dataclass(frozen=True, kw_only=True)
 class EngineFacts(Facts):
     """All numbers of the page, a group for each recording."""
@@ -679,6 +726,7 @@ class EngineFacts(Facts):
     tpcc_medians: TpccMedians
     tpcc_binlog: BinaryLogBeside
     binlog_held_out: BinaryLogBeside
+    varied: Varied
 
 
 def facts() -> EngineFacts:
@@ -705,6 +753,7 @@ def facts() -> EngineFacts:
         ),
         tpcc_binlog=BinaryLogBeside.of(newest("own-engine-tpcc-binlog", "live")),
         binlog_held_out=BinaryLogBeside.of(newest("own-engine-held-out-binlog", "live")),
+        varied=Varied.of([newest(figure, "sim") for figure in OF_ENGINES]),
     )
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 from engineroom import _native, published
 from engineroom.experiments import redo_log
 from engineroom.experiments.redo_log import host as on_host
-from engineroom.experiments.redo_log import live, writer_threads
+from engineroom.experiments.redo_log import live, whole_engine, writer_threads
 from engineroom.experiments.redo_log.designs import SERIES
 from engineroom.facts import Facts, Range, came_out, fact, span
 from engineroom.figures.compared import KNOWN_PERCENT, WIDTH
@@ -480,6 +480,37 @@ class Shares(Facts):
 
 
 @dataclass(frozen=True, kw_only=True)
+class EngineProfile(Facts):
+    """What 250 clients of a whole engine do with their CPU time (own-redo-engine-profile, sim)."""
+
+    reservation_5_7_percent: float = fact("{:.0f} %")
+    reservation_8_0_percent: float = fact("{:.0f} %")
+    statement_8_0_percent: float = fact("{:.0f} %")
+    mtr_commit_percent: float = fact("{:.1f} %")  # of the time in the reservation of 5.7
+    told: str = fact()
+
+    @classmethod
+    def of(cls, run: Run) -> EngineProfile:
+        percent = run.values("series", "component", y="share_percent")
+        callers = run.values("caller", y="share_percent", table="callers", where="series == 'old_redo'")
+        windows = run.tables["windows"]
+        open_ones = windows[windows["is_settled"] == 0]
+        widest = open_ones["half_width_percent"].max()
+        unsettled = (
+            f" Of {len(windows)} runs {len(open_ones)} had not settled when their window ended; the widest knows its throughput to {widest:.0f} %."
+            if len(open_ones)
+            else ""
+        )
+        return cls(
+            reservation_5_7_percent=percent["old_redo", "log_reservation"],
+            reservation_8_0_percent=percent["new_redo", "log_reservation"],
+            statement_8_0_percent=percent["new_redo", "statement"],
+            mtr_commit_percent=callers["mtr_commit"],
+            told=f"{came_out(run, whole_engine.PROFILE_CLAIMS)}{unsettled}",
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class RealThreads(Facts):
     """The same clients on real threads (fig-7-04, host), and on a simulated machine of two processors."""
 
@@ -685,6 +716,7 @@ class RedoLogFacts(Facts):
     few_alone: FewClients
     load: Load
     shares: Shares
+    profile: EngineProfile
     real: RealThreads
     commit: Commits
     crashed: Crashes
@@ -717,6 +749,7 @@ def facts() -> RedoLogFacts:
         engine=WholeEngine.of(newest("fig-7-01", "sim")),
         load=Load.of(newest("fig-7-02", "sim")),
         shares=Shares.of(profile, callers=newest("fig-7-05", "sim")),
+        profile=EngineProfile.of(newest("own-redo-engine-profile", "sim")),
         real=RealThreads.of(newest("fig-7-04", "host"), simulated=profile, two=two),
         commit=Commits.of(newest("num-deg-3", "kernel"), simulated=newest("num-deg-3", "sim")),
         crashed=Crashes.of(reports),
