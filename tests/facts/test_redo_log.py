@@ -598,6 +598,6 @@ def test_the_engines_profile_is_told_by_its_shares_and_by_runs_that_did_not_sett
         "reservation_8_0_percent": "2 %",
         "statement_8_0_percent": "98 %",
         "mtr_commit_percent": "45.0 %",
-        "told": "Of 3 expectations that we had written down, 2 came out. Of 2 runs 1 had not settled when their window ended; "
+        "told": "Of 3 claims that the ledger makes of the two figures, 2 hold here. Of 2 runs 1 had not settled when their window ended; "
         "the widest knows its throughput to 23 %.",
     }

@@ -493,7 +493,7 @@ class EngineProfile(Facts):
     def of(cls, run: Run) -> EngineProfile:
         percent = run.values("series", "component", y="share_percent")
         callers = run.values("caller", y="share_percent", table="callers", where="series == 'old_redo'")
-        windows = run.tables["windows"]
+        windows, claims = run.tables["windows"], whole_engine.PROFILE_CLAIMS
         open_ones = windows[windows["is_settled"] == 0]
         widest = open_ones["half_width_percent"].max()
         unsettled = (
@@ -506,7 +506,8 @@ class EngineProfile(Facts):
             reservation_8_0_percent=percent["new_redo", "log_reservation"],
             statement_8_0_percent=percent["new_redo", "statement"],
             mtr_commit_percent=callers["mtr_commit"],
-            told=f"{came_out(run, whole_engine.PROFILE_CLAIMS)}{unsettled}",
+            told=f"Of {len(claims)} claims that the ledger makes of the two figures, {sum(holds(run) for holds in claims.values())} hold here."
+            f"{unsettled}",
         )
 
 
