@@ -688,10 +688,12 @@ class Varied(Facts):
 
 
 def _flips(figure: str, moves: pd.DataFrame) -> str:
-    """ "7-1 (of 60 such runs 3 flip the verdict)"."""
+    """ "7-1 (of 60 such runs 3 flip the verdict; a ratio moves by a factor of up to 1.3)"."""
     flips = int(moves["flips"].sum())
     said = "none flips" if not flips else f"{flips} {'flips' if flips == 1 else 'flip'}"
-    return f"{_number(figure)} (of {len(moves)} such runs {said} the verdict)"
+    times = 1 + moves["moved_percent"] / 100
+    farthest = pd.concat([times, 1 / times]).max()
+    return f"{_number(figure)} (of {len(moves)} such runs {said} the verdict; a ratio moves by a factor of up to {farthest:.1f})"
 
 
 def _number(figure: str) -> str:

@@ -65,7 +65,11 @@ def picture(table: Rows, ax: Axes) -> None:
     ax.minorticks_off()
     least, most = ax.get_xlim()
     between = () if most / least > 8 else (0.7, 1.4)
-    ticks = [t for t in sorted((0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, *between)) if least <= t <= most]
+    ticks = [
+        t
+        for t in sorted((0.01, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 100.0, *between))
+        if least <= t <= most
+    ]
     ax.set_xticks(ticks, [plain(tick) for tick in ticks])
     ax.set_xlabel("times" if is_narrow(ax) else "the ratio that moves most, times its usual value")
     handles = [
