@@ -81,7 +81,7 @@ def meets(case: SloCase, delay_us: int) -> tuple[bool, float]:
 
 
 class Arrivals:
-    """A queue, a redo log and a binlog that note what a leader does with them; somebody joins whenever it waits."""
+    """A queue, a redo log and a binlog that note what a leader does with them; somebody joins whenever it asks how far the redo log reaches or waits."""
 
     def __init__(self, waiting: list[str]) -> None:
         self.queue = list(waiting)
@@ -98,13 +98,18 @@ class Arrivals:
         return taken
 
     def end_of_redo(self) -> int:
-        """The LSN behind the last prepare."""
-        return self._prepared
+        """The LSN behind the last prepare. Before the caller has gone on, somebody else prepares and joins the queue."""
+        end = self._prepared
+        self._join()
+        return end
 
     def flush_redo(self, lsn: int) -> None:
         """Makes the redo durable up to there. It takes a while, and somebody else prepares and joins the queue."""
         self.did.append("flush")
         self.durable = max(self.durable, lsn)
+        self._join()
+
+    def _join(self) -> None:
         self._late += 1
         self._prepared += 1
         self.queue.append(f"late {self._late}")
