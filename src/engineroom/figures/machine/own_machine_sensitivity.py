@@ -64,12 +64,13 @@ def picture(table: Rows, ax: Axes) -> None:
     ax.set_xscale("log")
     ax.minorticks_off()
     least, most = ax.get_xlim()
-    between = () if most / least > 8 else (0.7, 1.4)
-    ticks = [
-        t
-        for t in sorted((0.01, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 100.0, *between))
-        if least <= t <= most
-    ]
+    # A tick or two for each power of ten; on a phone there is room for one only where they are many.
+    if is_narrow(ax) and most / least > 50:
+        known: tuple[float, ...] = (0.01, 0.1, 1.0, 10.0, 100.0)
+    else:
+        between = () if most / least > 8 else (0.7, 1.4)
+        known = (0.01, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 100.0, *between)
+    ticks = [tick for tick in sorted(known) if least <= tick <= most]
     ax.set_xticks(ticks, [plain(tick) for tick in ticks])
     ax.set_xlabel("times" if is_narrow(ax) else "the ratio that moves most, times its usual value")
     handles = [
@@ -97,9 +98,8 @@ def words(table: Rows) -> Words:
         first = mine[mine["parameter"] == mine["parameter"].iloc[0]]["times"].reset_index(drop=True)
         times = first[(first - 1).abs().idxmax()]
         most.append(f"{_short(str(figure))}: {in_words(mine['parameter'].iloc[0])} (times {times:.2f})")
-    still = " and ".join(
-        _short(figure) for figure in table["figure"].unique() if figure not in set(_moving(table)["figure"])
-    )
+    moved = set(_moving(table)["figure"])
+    still = ", ".join(_short(figure) for figure in table["figure"].unique() if figure not in moved)
     said = f" No number moves what {still} are asked by more than {MOVES_PERCENT:g} %." if still else ""
     return Words(
         alt=f"Horizontal lines around one, a line for each of up to {SHOWN} numbers of the machine that move a figure. Moving most: "
