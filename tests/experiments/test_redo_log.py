@@ -14,7 +14,7 @@ from engineroom.experiments import redo_log
 from engineroom.experiments.redo_log import simulated, whole_engine
 from engineroom.simulating.executors import HERE
 
-# Each figure's points that take the least time, one a series; those of the last three take many seconds.
+# Each figure's points that take the least time, one a series; those of the last four take many seconds.
 AGAIN = {
     "fig-7-01": (redo_log.throughput_engine_sim, {"concurrency": (50,)}),
     "fig-7-06": (redo_log.flushes_sim, {"concurrency": (1,)}),
@@ -25,9 +25,10 @@ AGAIN = {
     "fig-7-02": (redo_log.load_time_sim, {}),
     "fig-7-04": (redo_log.where_time_goes_sim, {}),
     "fig-7-05": (redo_log.where_time_goes_sim, {}),
+    "own-redo-engine-profile": (redo_log.profile_engine_sim, {}),
 }
 KEYS = ("series", "repeat", "concurrency", "threads", "build", "component", "caller", "name", "latch")
-LONG = ("fig-7-02", "fig-7-04", "fig-7-05")
+LONG = ("fig-7-02", "fig-7-04", "fig-7-05", "own-redo-engine-profile")
 
 
 @pytest.fixture(scope="module", autouse=True)
