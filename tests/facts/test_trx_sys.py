@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from engineroom.facts.trx_sys import Compared, Crowd, Snapshot, Statements
+from engineroom.facts.trx_sys import Compared, Crowd, SlowLines, Snapshot, Statements
 
 
 def test_statements_are_told_by_latch_and_where_the_kernel_differs(made):
@@ -90,3 +90,39 @@ def test_a_snapshot_copies_eight_bytes_for_each_active_id(made):
     told = Snapshot.of(compared(made))
     assert (told.ids, told.bytes, told.hardware_threads) == (300, 2400, 12)
     assert told.copy_ns == pytest.approx(240)
+
+
+def test_a_machine_with_slow_lines_is_told_by_where_its_throughput_falls(made):
+    def told(before, after):
+        rows = [
+            {"series": series, "repeat": 0, "concurrency": n, "tps": tps, "parameter": name, "factor": factor}
+            for name, factor in (("other_socket_ps", 1.5), ("other_socket_ps", 0.5), ("wake_ps", 1.5))
+            for series, line in (("before", before), ("after", after))
+            for n, tps in zip(
+                (200, 250, 300), line if name != "wake_ps" and factor > 1 else (1.0,) * 3, strict=True
+            )
+        ]
+        run = made(
+            "fig-7-09",
+            "sim",
+            "series",
+            ("before",),
+            provenance={"machine": {"other_socket_ps": 100_000}},
+            tables={"varied": pd.DataFrame(rows)},
+        )
+        return SlowLines.of(run).told
+
+    machine = "a machine whose lines take 150 ns from socket to socket instead of 100"
+    tried = "That is one of 3 machines and loads that we tried, by one seed."
+    assert told((40.0, 18.0, 18.0), (40.0, 45.0, 20.0)) == (
+        f"On {machine}, it does: without shards it loses half of its throughput beyond 200 clients, and with them, beyond 250. "
+        f"There the gain is largest at 250 clients, 2.5 times. {tried}"
+    )
+    assert told((40.0, 18.0, 18.0), (40.0, 45.0, 54.0)) == (
+        f"On {machine}, it does: without shards it loses half of its throughput beyond 200 clients, and with them, at none. "
+        f"There the gain is largest at 300 clients, 3.0 times. {tried}"
+    )
+    assert told((40.0, 41.0, 42.0), (40.0, 41.0, 42.0)) == f"Nor does it on {machine}."
+    assert (
+        SlowLines.of(made("fig-7-09", "sim", "series", ("before",))).told == "Other machines were not tried."
+    )

@@ -11,12 +11,14 @@ from engineroom.facts import Facts, Range, fact, span
 from engineroom.figures.drawing import origin_of
 from engineroom.figures.table import Table
 from engineroom.runs import Run, newest
+from engineroom.simulating.variations import FACTORS
 from engineroom.summary import values
 
 __all__ = ["TrxSysFacts", "facts"]
 
 LATCHES = ("mutex", "serialisation", "shards")
 BYTES_OF_AN_ID = 8
+_BETWEEN_SOCKETS = "other_socket_ps"
 FROM = 200  # clients from which on the source sees throughput fall
 
 
@@ -177,6 +179,45 @@ class Snapshot(Facts):
 
 
 @dataclass(frozen=True, kw_only=True)
+class SlowLines(Facts):
+    """What becomes of figure 7-9 where a line between sockets takes one and a half times as long, one of its varied machines."""
+
+    told: str = fact()
+
+    @classmethod
+    def of(cls, run: Run) -> SlowLines:
+        if "varied" not in run.tables:
+            return cls(told="Other machines were not tried.")
+        table, most = run.tables["varied"], max(FACTORS)
+        machines = len(table.groupby(["parameter", "factor"]))
+        mine = table[(table["parameter"] == _BETWEEN_SOCKETS) & (table["factor"] == most)]
+        tps = mine.pivot_table("tps", "concurrency", "series").sort_index()
+        usual_ns = run.provenance["machine"][_BETWEEN_SOCKETS] / 1000
+        machine = f"a machine whose lines take {usual_ns * most:.0f} ns from socket to socket instead of {usual_ns:.0f}"
+        last = {series: _last_before_a_fall(tps[series]) for series in ("before", "after")}
+        if last["before"] is None:
+            return cls(told=f"Nor does it on {machine}.")
+        ratio = tps["after"] / tps["before"]
+        best = int(str(ratio.idxmax()))
+        shards = "with them, at none" if last["after"] is None else f"with them, beyond {last['after']:,}"
+        return cls(
+            told=f"On {machine}, it does: without shards it loses half of its throughput beyond {last['before']:,} clients, and {shards}. There the gain is "
+            f"largest at {best:,} clients, {ratio[best]:.1f} times. That is one of {machines} machines and loads that we tried, by one seed."
+        )
+
+
+def _last_before_a_fall(tps: pd.Series[float]) -> int | None:
+    """The most clients before throughput falls below half of what it had been; None if it never does."""
+    highest = 0.0
+    last: int | None = None
+    for clients, each in tps.items():
+        if each < highest / 2:
+            return last
+        highest, last = max(highest, each), int(str(clients))
+    return None
+
+
+@dataclass(frozen=True, kw_only=True)
 class TrxSysFacts(Facts):
     """All numbers of the page, a group for each recording."""
 
@@ -185,6 +226,7 @@ class TrxSysFacts(Facts):
     shards: Compared
     crowd: Crowd
     snapshot: Snapshot
+    slow_lines: SlowLines
 
 
 def facts() -> TrxSysFacts:
@@ -196,4 +238,5 @@ def facts() -> TrxSysFacts:
         shards=Compared.of(shards),
         crowd=Crowd.of(shards),
         snapshot=Snapshot.of(shards),
+        slow_lines=SlowLines.of(shards),
     )
