@@ -27,8 +27,7 @@ def _sort() -> Callable[[], Any]:
     )
 
 
-# What takes seconds to minutes, made ready before the clock runs. A call that ends when the signal comes, on whatever machine, would let it
-# end the tests.
+# What takes seconds to minutes on any machine, made ready before the clock runs: after a call that is over, the signal would end the tests.
 KERNELS: dict[str, Callable[[], Callable[[], Any]]] = {
     "skewed_keys, many rows": lambda: (
         lambda: join.skewed_keys(rows=50_000_000, distinct=1 << 20, skew_quarters=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from engineroom.facts.trx_sys import Compared, Crowd, SlowLines, Snapshot, Statements
+from engineroom.facts.trx_sys import Compared, Crowd, Falls, Snapshot, Statements
 
 
 def test_statements_are_told_by_latch_and_where_the_kernel_differs(made):
@@ -92,37 +92,22 @@ def test_a_snapshot_copies_eight_bytes_for_each_active_id(made):
     assert told.copy_ns == pytest.approx(240)
 
 
-def test_a_machine_with_slow_lines_is_told_by_where_its_throughput_falls(made):
-    def told(before, after):
+def test_each_varied_machine_that_falls_is_told_with_the_clients_of_both_designs(made):
+    def told(**lines):
         rows = [
-            {"series": series, "repeat": 0, "concurrency": n, "tps": tps, "parameter": name, "factor": factor}
-            for name, factor in (("other_socket_ps", 1.5), ("other_socket_ps", 0.5), ("wake_ps", 1.5))
-            for series, line in (("before", before), ("after", after))
-            for n, tps in zip(
-                (200, 250, 300), line if name != "wake_ps" and factor > 1 else (1.0,) * 3, strict=True
-            )
+            {"series": series, "repeat": 0, "concurrency": n, "tps": tps, "parameter": name, "factor": 1.5}
+            for name, both in lines.items()
+            for series, line in zip(("before", "after"), both, strict=True)
+            for n, tps in zip((200, 250, 300), line, strict=True)
         ]
-        run = made(
-            "fig-7-09",
-            "sim",
-            "series",
-            ("before",),
-            provenance={"machine": {"other_socket_ps": 100_000}},
-            tables={"varied": pd.DataFrame(rows)},
-        )
-        return SlowLines.of(run).told
+        tables = {"varied": pd.DataFrame(rows)}
+        return Falls.of(made("fig-7-09", "sim", "series", ("before",), tables=tables)).told
 
-    machine = "a machine whose lines take 150 ns from socket to socket instead of 100"
-    tried = "That is one of 3 machines and loads that we tried, by one seed."
-    assert told((40.0, 18.0, 18.0), (40.0, 45.0, 20.0)) == (
-        f"On {machine}, it does: without shards it loses half of its throughput beyond 200 clients, and with them, beyond 250. "
-        f"There the gain is largest at 250 clients, 2.5 times. {tried}"
+    level, early, late = (40.0, 41.0, 21.0), (40.0, 18.0, 18.0), (40.0, 45.0, 20.0)
+    tried = "machines and loads that differ in one number, by one seed each. Throughput loses half on"
+    assert told(load_ps=(early, late), pause_ps=(level, late), wake_ps=(level, level)) == (
+        f"We also tried 3 {tried} 2: load_ps at 1.5 of its value (beyond 200 clients without shards, beyond 250 clients with them) and "
+        "pause_ps at 1.5 of its value (never without shards, beyond 250 clients with them)."
     )
-    assert told((40.0, 18.0, 18.0), (40.0, 45.0, 54.0)) == (
-        f"On {machine}, it does: without shards it loses half of its throughput beyond 200 clients, and with them, at none. "
-        f"There the gain is largest at 300 clients, 3.0 times. {tried}"
-    )
-    assert told((40.0, 41.0, 42.0), (40.0, 41.0, 42.0)) == f"Nor does it on {machine}."
-    assert (
-        SlowLines.of(made("fig-7-09", "sim", "series", ("before",))).told == "Other machines were not tried."
-    )
+    assert told(wake_ps=(level, level)) == f"We also tried 1 {tried} none."
+    assert Falls.of(made("fig-7-09", "sim", "series", ("before",))).told == "Other machines were not tried."

@@ -20,7 +20,7 @@ import importlib
 import math
 import types
 import typing
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -29,7 +29,19 @@ from engineroom import address_grammars
 if TYPE_CHECKING:
     from engineroom.runs import Run
 
-__all__ = ["Facts", "Range", "Text", "came_out", "fact", "glue", "names", "of", "shown_by_cells", "span"]
+__all__ = [
+    "Facts",
+    "Range",
+    "Text",
+    "came_out",
+    "fact",
+    "glue",
+    "listed",
+    "names",
+    "of",
+    "shown_by_cells",
+    "span",
+]
 
 Shown = str | Callable[[Any], str]
 
@@ -119,6 +131,11 @@ def came_out(run: Run, claims: Mapping[str, Callable[[Run], bool]]) -> str:
     held = sum(holds(run) for holds in claims.values())
     doubt = ", in a run that was not quiet enough to decide any" if run.why_busy else ""
     return f"Of {len(claims)} expectations that we had written down, {held} came out{doubt}."
+
+
+def listed(names: Sequence[str]) -> str:
+    """ "a, b and c"."""
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else list(names))
 
 
 def glue(facts: Facts) -> None:

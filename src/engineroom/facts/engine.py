@@ -11,7 +11,7 @@ import pandas as pd
 
 from engineroom.experiments.engine import binlog, binlog_beside, pool, purge, tpcc_beside, whatif_beside
 from engineroom.experiments.engine.beside_servers import factors
-from engineroom.facts import Facts, came_out, fact
+from engineroom.facts import Facts, came_out, fact, listed
 from engineroom.figures.drawing import origin_of
 from engineroom.figures.table import Table
 from engineroom.ledger import sensitivity
@@ -679,11 +679,11 @@ class Varied(Facts):
             moves = moves[moves["parameter"] != SEED]
             parts.append(
                 "Each number of machine and load was taken at half and at one and a half of its value for "
-                + _listed([_flips(figure, moves[moves["figure"] == figure]) for figure in varied])
+                + listed([_flips(figure, moves[moves["figure"] == figure]) for figure in varied])
                 + "."
             )
         if names := [_number(run.figure) for run in runs if run.figure not in varied]:
-            parts.append(f"{_listed(names)} {'was' if len(names) == 1 else 'were'} not varied.")
+            parts.append(f"{listed(names)} {'was' if len(names) == 1 else 'were'} not varied.")
         return cls(told=" ".join(parts))
 
 
@@ -700,10 +700,6 @@ def _number(figure: str) -> str:
     """ "7-1" of "fig-7-01"."""
     chapter, number = figure.removeprefix("fig-").split("-")
     return f"{chapter}-{int(number)}"
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ import pandas as pd
 
 from engineroom._native import lock_sys as kernel
 from engineroom.experiments.lock_sys.scripts import scripts
-from engineroom.facts import Facts, Range, fact, span
+from engineroom.facts import Facts, Range, fact, listed, span
 from engineroom.figures.table import Table
 from engineroom.runs import Run, newest, recorded
 from engineroom.servers.catalogue import release
@@ -83,11 +83,6 @@ def _freed(design: str) -> str:
     four.read(3, for_share=True, low=20, high=20)
     four.commit(0)
     return listed([LETTERS[session] for session in (1, 2, 3) if four.result(session) == "ok"])
-
-
-def listed(names: Sequence[str]) -> str:
-    """A, B and C."""
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else list(names))
 
 
 @dataclass(frozen=True, kw_only=True)

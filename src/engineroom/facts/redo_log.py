@@ -15,7 +15,7 @@ from engineroom.experiments import redo_log
 from engineroom.experiments.redo_log import host as on_host
 from engineroom.experiments.redo_log import live, whole_engine, writer_threads
 from engineroom.experiments.redo_log.designs import SERIES
-from engineroom.facts import Facts, Range, came_out, fact, span
+from engineroom.facts import Facts, Range, came_out, fact, listed, span
 from engineroom.figures.compared import KNOWN_PERCENT, WIDTH
 from engineroom.figures.drawing import origin_of
 from engineroom.figures.redo_log import num_deg_3
@@ -214,7 +214,7 @@ def switched_said(table: pd.DataFrame) -> str:
     ratio = (off["median"] / on["median"])[leads]
 
     def named(places: pd.Series[bool]) -> str:
-        return _and([f"{n:g}" for n in places.index[places]])
+        return listed([f"{n:g}" for n in places.index[places]])
 
     said = [
         f"with {named(leads)} clients 9.7.4 commits {ratio.min():.2f} to {ratio.max():.2f} times as many transactions without its log threads"
@@ -404,17 +404,13 @@ def not_settled_said(run: Run) -> str:
     """Which points reached the longest window before that, as a sentence."""
     table = run.table[run.table["is_settled"] == 0]
     said = [
-        f"the log of {design} with {_and([f'{n:g}' for n in sorted(set(clients))])} clients"
+        f"the log of {design} with {listed([f'{n:g}' for n in sorted(set(clients))])} clients"
         for series, design in (("before", "5.7"), ("after", "8.0"))
         if len(clients := table[table["series"] == series]["concurrency"])
     ]
     if not said:
         return "All points reached that."
-    return f"In the longest window {_and(said)} did not reach that: the text quotes no ratio there, but the claims in the ledger are judged by what was reached."
-
-
-def _and(names: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    return f"In the longest window {listed(said)} did not reach that: the text quotes no ratio there, but the claims in the ledger are judged by what was reached."
 
 
 def _window_ms(run: Run, series: str) -> Range:

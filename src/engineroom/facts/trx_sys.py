@@ -7,18 +7,16 @@ from dataclasses import dataclass
 import pandas as pd
 
 from engineroom import published
-from engineroom.facts import Facts, Range, fact, span
+from engineroom.facts import Facts, Range, fact, listed, span
 from engineroom.figures.drawing import origin_of
 from engineroom.figures.table import Table
 from engineroom.runs import Run, newest
-from engineroom.simulating.variations import FACTORS
 from engineroom.summary import values
 
 __all__ = ["TrxSysFacts", "facts"]
 
 LATCHES = ("mutex", "serialisation", "shards")
 BYTES_OF_AN_ID = 8
-_BETWEEN_SOCKETS = "other_socket_ps"
 FROM = 200  # clients from which on the source sees throughput fall
 
 
@@ -179,30 +177,28 @@ class Snapshot(Facts):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SlowLines(Facts):
-    """What becomes of figure 7-9 where a line between sockets takes one and a half times as long, one of its varied machines."""
+class Falls(Facts):
+    """On which varied machines and loads of figure 7-9 throughput loses half, and beyond how many clients."""
 
     told: str = fact()
 
     @classmethod
-    def of(cls, run: Run) -> SlowLines:
+    def of(cls, run: Run) -> Falls:
         if "varied" not in run.tables:
             return cls(told="Other machines were not tried.")
-        table, most = run.tables["varied"], max(FACTORS)
-        machines = len(table.groupby(["parameter", "factor"]))
-        mine = table[(table["parameter"] == _BETWEEN_SOCKETS) & (table["factor"] == most)]
-        tps = mine.pivot_table("tps", "concurrency", "series").sort_index()
-        usual_ns = run.provenance["machine"][_BETWEEN_SOCKETS] / 1000
-        machine = f"a machine whose lines take {usual_ns * most:.0f} ns from socket to socket instead of {usual_ns:.0f}"
-        last = {series: _last_before_a_fall(tps[series]) for series in ("before", "after")}
-        if last["before"] is None:
-            return cls(told=f"Nor does it on {machine}.")
-        ratio = tps["after"] / tps["before"]
-        best = int(str(ratio.idxmax()))
-        shards = "with them, at none" if last["after"] is None else f"with them, beyond {last['after']:,}"
+        parts, tried = [], 0
+        for (name, factor), table in run.tables["varied"].groupby(["parameter", "factor"], sort=False):
+            tried += 1
+            tps = table.pivot_table("tps", "concurrency", "series").sort_index()
+            last = {series: _last_before_a_fall(tps[series]) for series in ("before", "after")}
+            if any(last.values()):
+                without, with_them = (f"beyond {n:,} clients" if n else "never" for n in last.values())
+                parts.append(
+                    f"{name} at {factor:g} of its value ({without} without shards, {with_them} with them)"
+                )
+        said = f"{len(parts)}: {listed(parts)}" if parts else "none"
         return cls(
-            told=f"On {machine}, it does: without shards it loses half of its throughput beyond {last['before']:,} clients, and {shards}. There the gain is "
-            f"largest at {best:,} clients, {ratio[best]:.1f} times. That is one of {machines} machines and loads that we tried, by one seed."
+            told=f"We also tried {tried} machines and loads that differ in one number, by one seed each. Throughput loses half on {said}."
         )
 
 
@@ -226,7 +222,7 @@ class TrxSysFacts(Facts):
     shards: Compared
     crowd: Crowd
     snapshot: Snapshot
-    slow_lines: SlowLines
+    falls: Falls
 
 
 def facts() -> TrxSysFacts:
@@ -238,5 +234,5 @@ def facts() -> TrxSysFacts:
         shards=Compared.of(shards),
         crowd=Crowd.of(shards),
         snapshot=Snapshot.of(shards),
-        slow_lines=SlowLines.of(shards),
+        falls=Falls.of(shards),
     )
