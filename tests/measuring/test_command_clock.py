@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,6 +23,8 @@ from engineroom.measuring.command_clock import (
     noted,
 )
 from engineroom.measuring.preload import preloaded
+from engineroom.measuring.processors import apart
+from engineroom.measuring.thread_clock import thread_of
 
 PREPARE = 0x16
 
@@ -128,3 +133,17 @@ def test_a_server_notes_each_statement_and_a_longer_one_takes_more(version, tmp_
     short, long = (np.median(commands["cpu_ns"][texts == text]) for text in (b"DO 1", b"DO BENCHMARK"))
     assert 0 < short < long
     assert (commands["wall_ns"] > 0).all()
+
+
+@pytest.mark.live
+def test_the_threads_that_serve_clients_stay_on_their_processor(tmp_path):
+    processor, _ = apart()
+    with contextlib.ExitStack() as stack:
+        with clocked(tmp_path, "commands", processor=processor):
+            server = stack.enter_context(servers.start("9.7"))
+        connection = stack.enter_context(server.connect())
+        thread = thread_of(server, connection.connection_id)
+        assert os.sched_getaffinity(thread) == {processor}
+        process = Path(f"/proc/{thread}/status").read_text()
+        leader = int(re.search(r"Tgid:\s+(\d+)", process)[1])
+        assert os.sched_getaffinity(leader) == os.sched_getaffinity(0), "the rest of the server goes anywhere"

@@ -27,7 +27,7 @@ __all__ = ["EXECUTE", "QUERY", "CommandClock", "clocked", "commands_of", "noted"
 # The first byte of a command that runs a statement, by the client's protocol.
 QUIT, QUERY, EXECUTE = 0x01, 0x03, 0x17
 _MOST_LOOKS, _LOOK_S = 1000, 0.01
-_FILE = "ENGINEROOM_COMMANDS"
+_FILE, _PROCESSOR = "ENGINEROOM_COMMANDS", "ENGINEROOM_PROCESSOR"
 _HEAD = 20
 _RECORD = np.dtype([("cpu_ns", "<i8"), ("wall_ns", "<i8"), ("thread", "<i4"), ("head", "u1", _HEAD)])
 # A message has four bytes of length and number before the command. Servers read them alone, or with what follows.
@@ -35,6 +35,7 @@ SOURCE = """
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -44,7 +45,7 @@ SOURCE = """
 enum { KEPT = 256, HEAD = 20, QUIT = 1 };
 struct command { long long cpu_ns, wall_ns; int thread; unsigned char head[HEAD]; };
 static __thread struct command kept[KEPT];
-static __thread int n_kept, is_open;
+static __thread int n_kept, is_open, is_placed;
 static int file = -1;
 static long long ns(clockid_t clock) {
   struct timespec now;
@@ -55,7 +56,17 @@ static void keep(void) {
   if (write(file, kept, n_kept * sizeof *kept) < 0) _exit(70);
   n_kept = 0;
 }
+static void place(void) {
+  const char *processor = getenv("ENGINEROOM_PROCESSOR");
+  is_placed = 1;
+  if (!processor) return;
+  cpu_set_t only;
+  CPU_ZERO(&only);
+  CPU_SET(atoi(processor), &only);
+  if (sched_setaffinity(0, sizeof only, &only)) _exit(70);
+}
 static void received(const unsigned char *bytes, long size) {
+  if (!is_placed) place();
   if (file < 0) {
     const char *path = getenv("ENGINEROOM_COMMANDS");
     if (!path || (file = open(path, O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0600)) < 0) return;
@@ -117,11 +128,15 @@ class CommandClock:
 
 
 @contextmanager
-def clocked(folder: Path, name: str) -> Iterator[CommandClock]:
-    """The server that is started in this block notes its clients' commands in a file of that name."""
+def clocked(folder: Path, name: str, *, processor: int | None = None) -> Iterator[CommandClock]:
+    """The server that is started in this block notes its clients' commands in a file of that name.
+
+    The threads that serve clients stay on the processor of that number, from their first command on; without one, anywhere.
+    """
     file = folder / name
     with (
         children.variable(_FILE, str(file)),
+        contextlib.nullcontext() if processor is None else children.variable(_PROCESSOR, str(processor)),
         preloaded(SOURCE, what="the clock of single commands"),
     ):
         yield CommandClock(file)

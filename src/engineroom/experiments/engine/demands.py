@@ -5,7 +5,8 @@ The composed engine is given nothing else of the servers: what many clients do t
 Two passes on each server. In the first SysBench is the client, with one thread, and the server notes for each command what its thread
 has used (`measuring.command_clock`): SysBench runs its own script, and replays for TPC-C what a terminal asked before on the same rows.
 The servers take turns, so that a busy minute of the machine is nobody's alone. The mean of a batch of transactions is one value, the
-median of the batches counts. In the second pass InnoDB's latches are instrumented, and the counters are read after each statement over
+median of the batches counts. TPC-C's kinds come in the standard's mix, so a rare one has a tenth of what a frequent one has. The client is
+kept on one processor and the thread that serves it on another; nothing else should run meanwhile. In the second pass InnoDB's latches are instrumented, and the counters are read after each statement over
 another connection, while an old snapshot keeps purge from adding to them.
 
 Only what the connection's own thread does is CPU time here: from 8.0 on, log threads write and sync the redo log.
@@ -32,6 +33,7 @@ from engineroom.errors import EngineRoomError
 from engineroom.experiments.engine.clients import DISTRIBUTION, OPTIONS, Client, Key, LiveLoad, asked
 from engineroom.measuring.command_clock import CommandClock, clocked
 from engineroom.measuring.counters import Counters, moved
+from engineroom.measuring.processors import apart, on_processor
 from engineroom.measuring.sitting import LiveSitting
 from engineroom.measuring.turns import in_turns
 from engineroom.progress import bar
@@ -55,8 +57,9 @@ FSYNC_US = 100
 BATCHES = 25
 RUN_S = 1  # of SysBench's own script; a run is a batch
 WARM = 20  # transactions at the beginning of such a run, which are left out
-# TPC-C's rare kinds are four in a hundred. A run replays several batches.
-TPCC_BATCH, BATCHES_PER_REPLAY = 100, 5
+SYSBENCH_BATCH = 400  # transactions at least: ten thousand in all
+# TPC-C's rare kinds are four in a hundred: four thousand in all, and forty thousand of what Delivery asks for each district. A run replays several batches.
+TPCC_BATCH, BATCHES_PER_REPLAY = 4_000, 5
 COUNTED_TRANSACTIONS: Mapping[str, int] = {"sysbench": 200, "tpcc": 300}
 FIRST = "DO 0"  # what a replay begins with, so that its connection is known
 LOCK_SYS = ("lock_mutex", "lock_sys_page_mutex", "lock_sys_table_mutex", "lock_sys_global_rw_lock")
@@ -86,7 +89,6 @@ COLUMNS = {
     "per_transaction": "executions per transaction of this kind",
     "cpu_us": "CPU time of the connection's thread per execution, microseconds: median of the batches' means",
     "cpu_us_iqr": "distance between the quartiles of the batches' means, microseconds",
-    "cpu_us_least": "least of the batches' means, microseconds: others' work on the machine only adds",
     "round_trip_us": "from the server's receiving the statement to its receiving the client's next command, microseconds: median of the "
     "executions; an fsync takes 100",
     "mtrs": "mini-transactions that put something into the log buffer, per execution: Innodb_log_write_requests; in 5.7, which does not count "
@@ -141,7 +143,6 @@ class Demands:
                 "per_transaction": executions / self.transactions[key[0]],
                 "cpu_us": statistics.median(means_us),
                 "cpu_us_iqr": float(high - low),
-                "cpu_us_least": min(means_us),
                 "round_trip_us": statistics.median(self.round_trips_ns[key]) / 1000,
                 **{column: self.each(key, names) for column, names in _COUNTED.items()},
                 "batches": len(batches),
@@ -181,22 +182,25 @@ def demands_live(
 ) -> Run:
     """Measure each load's statements on each server with one client.
 
-    `tpcc_<n>` has n warehouses of `scale` times the standard's rows. `share` is of TPC-C's transactions in a batch and of those that are
-    counted. ValueError for a load that is none.
+    `tpcc_<n>` has n warehouses of `scale` times the standard's rows. `share` is of the transactions in a batch and of those of TPC-C that
+    are counted. ValueError for a load that is none.
     """
     made = [LiveLoad(load, table_rows=table_rows, scale=scale) for load in loads]
     sysbench.require()
     rows, latches = [], []
+    for_server, for_client = apart()
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="er-demands-")))
         stack.enter_context(preloaded(FSYNC_US))
         sitting = stack.enter_context(LiveSitting(seed=1))
         servers = []
         for version in bar(versions, desc="servers", unit="server"):
-            with clocked(folder, f"commands-{version}") as clock:
+            with clocked(folder, f"commands-{version}", processor=for_server) as clock:
                 servers.append((stack.enter_context(sitting.server(version, options=options)), clock))
         for load in made:
-            for server, seen in _measured(load, servers, folder, batches=batches, share=share):
+            for server, seen in _measured(
+                load, servers, folder, batches=batches, share=share, client=for_client
+            ):
                 of = {"series": server.version, "server": server.version, "load": load.name}
                 rows += [of | row for row in seen.rows()]
                 latches += [of | row for row in seen.latches()]
@@ -207,6 +211,7 @@ def demands_live(
         tables={"latches": latches},
         fsync_us=FSYNC_US,
         load=[load.described for load in made],
+        processors={"server": for_server, "client": for_client},
     )
 
 
@@ -226,6 +231,7 @@ def _measured(
     *,
     batches: int,
     share: float,
+    client: int,
 ) -> Iterator[tuple[Server, Demands]]:
     seen = [Demands() for _ in servers]
     for server, _ in bar(servers, desc=f"filling for {load.name}", unit="server"):
@@ -234,7 +240,9 @@ def _measured(
         steps = list(asked(itertools.islice(load.transactions(seed=1), 1), lambda _: []))
         for batch, i in in_turns(batches, range(len(servers)), desc=f"CPU time, {load.name}"):
             server, clock = servers[i]
-            seen[i].add(*_ran(load, server, clock, steps, seed=100 + batch))
+            with on_processor(client):
+                ran = _ran(load, server, clock, steps, seed=100 + batch, least=round(share * SYSBENCH_BATCH))
+            seen[i].add(*ran)
     else:
         per_batch = max(1, round(share * TPCC_BATCH))
         n_replays = -(-batches // BATCHES_PER_REPLAY)
@@ -244,7 +252,8 @@ def _measured(
         for n, i in in_turns(n_replays, range(len(servers)), desc=f"CPU time, {load.name}"):
             steps, texts = replays[n]
             server, clock = servers[i]
-            commands = _replayed(load, server, clock, texts, folder)
+            with on_processor(client):
+                commands = _replayed(load, server, clock, texts, folder)
             for part in _in_batches(steps, per_batch):
                 seen[i].add(steps[part], commands[part])
     counted = max(1, round(share * COUNTED_TRANSACTIONS[load.family]))
@@ -255,9 +264,9 @@ def _measured(
 
 
 def _ran(
-    load: LiveLoad, server: Server, clock: CommandClock, steps: Sequence[Step], *, seed: int
+    load: LiveLoad, server: Server, clock: CommandClock, steps: Sequence[Step], *, seed: int, least: int
 ) -> tuple[Sequence[Step], npt.NDArray[Any]]:
-    """SysBench's own script: the statements of its whole transactions but for the first ones, and what they took."""
+    """SysBench's own script: the statements of its whole transactions but for the first ones, so many at least, and what they took."""
     sysbench = Sysbench(
         server, database=load.database, table_rows=load.table_rows, options=[f"--rand-type={DISTRIBUTION}"]
     )
@@ -267,9 +276,9 @@ def _ran(
         commands = clock.taken(b"BEGIN")
         n = len(commands) // len(steps)
         begins = commands["text"][: n * len(steps) : len(steps)]
-        if n > WARM or not all(text.startswith(b"BEGIN") for text in begins):
+        if n > WARM + least or not all(text.startswith(b"BEGIN") for text in begins):
             break
-    if n <= WARM or not all(text.startswith(b"BEGIN") for text in begins):
+    if n <= WARM + least or not all(text.startswith(b"BEGIN") for text in begins):
         raise EngineRoomError(
             f"SysBench sent MySQL {server.version} {len(commands)} statements in {seconds} s, not transactions of {len(steps)}",
             remedy="run it again; if it fails again, its script is another one than that of SysBench 1.0",
