@@ -14,7 +14,6 @@ from engineroom.experiments.engine.beside_servers import HELD_OUT, LOADS, SERVER
 from engineroom.experiments.engine.clients import asked
 from engineroom.experiments.engine.demands import Demands
 from engineroom.experiments.engine.latch_order import most_common
-from engineroom.simulating.engine import CPU
 from engineroom.workloads.requests import Request
 
 KEY, COMMIT = ("t", "update"), ("t", "commit")
@@ -332,13 +331,3 @@ def test_the_loads_beside_what_if_are_sent_as_they_are_predicted() -> None:
     # An order sends three statements and its COMMIT, a look one.
     assert whatif_beside._statements(kinds) == pytest.approx((4 + 9) / 10)
     assert list(whatif_beside.loads()) == list(whatif_beside.LOADS)
-
-
-def test_with_medians_every_statement_of_tpcc_computes_longer_and_nothing_else_changes() -> None:
-    usual, medians = (tpcc_beside.Terminals(cpu=cpu).in_engine("9.7.4") for cpu in (CPU, "cpu_us"))
-    assert {**usual, "demands": None} == {**medians, "demands": None}
-    for name, least in usual["demands"].items():
-        median = medians["demands"][name]
-        assert median["computing_ns"] > least["computing_ns"], name
-        assert {**median, "computing_ns": 0} == {**least, "computing_ns": 0}, name
-    assert tpcc_beside.Terminals().in_engine("9.7.4") == usual

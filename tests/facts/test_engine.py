@@ -24,7 +24,6 @@ from engineroom.facts.engine import (
     Scheduler,
     Switches,
     TpccBeside,
-    TpccMedians,
     Varied,
     WhatIf,
 )
@@ -34,9 +33,23 @@ DURING = {"during": {"load_before": 2.0}}
 
 
 def test_demands_are_summed_over_the_executions_of_a_transaction(made):
-    columns = "series server load transaction statement per_transaction cpu_us lock_sys_acquisitions trx_sys_acquisitions mtrs redo_bytes executions"
+    columns = "series server load transaction statement per_transaction cpu_us lock_sys_acquisitions trx_sys_acquisitions mtrs redo_bytes executions cpu_us_iqr"
     rows = [
-        (server, server, load, transaction, statement, n, 50.0, locks * n, 1.0, 2.0, 100.0, 7 * n * len(load))
+        (
+            server,
+            server,
+            load,
+            transaction,
+            statement,
+            n,
+            50.0,
+            locks * n,
+            1.0,
+            2.0,
+            100.0,
+            7 * n * len(load),
+            5.0,
+        )
         for server, locks in (("5.7.22", 1.0), ("9.7.4", 2.0))
         for load, transaction, statement, n in (
             ("sysbench_read_write", "read_write", "select_point", 10.0),
@@ -44,8 +57,22 @@ def test_demands_are_summed_over_the_executions_of_a_transaction(made):
             ("tpcc_1", "delivery", "commit", 1.0),
         )
     ]
-    told = Demands.of(made("own-demands", "live", columns, *rows, provenance=DURING))
-    assert (told.statements, told.others_load) == (3, 2.0)
+    before = [
+        ("9.7.4", "9.7.4", load, transaction, statement, us)
+        for load, transaction, statement, us in (
+            ("sysbench_read_write", "read_write", "select_point", 30.0),
+            ("sysbench_read_write", "read_write", "commit", 80.0),
+            ("tpcc_1", "delivery", "commit", 60.0),
+            ("tpcc_1", "delivery", "asked by nobody now", 900.0),
+        )
+    ]
+    told = Demands.of(
+        made("own-demands", "live", columns, *rows, provenance=DURING),
+        made("own-demands", "live", "series server load transaction statement cpu_us_least", *before),
+    )
+    assert (told.statements, told.others_load, told.apart_percent) == (3, 2.0, 10.0)
+    # 380 us of 550 for SysBench, and 60 of 50 for TPC-C.
+    assert (told.earlier_percent.least, told.earlier_percent.most) == pytest.approx((69.09, 120.0), abs=0.01)
     assert (told.read_write_executions, told.seldomest_executions) == (7 * 19, 7 * 6)
     # Ten executions of 10 acquisitions each, and a commit of 1; twice as many on the newer server.
     assert (told.old_lock_latches_per_transaction, told.new_lock_latches_per_transaction) == (101.0, 202.0)
@@ -432,31 +459,6 @@ def test_expectations_of_tpcc_beside_servers_are_judged_from_two_clients_on(made
     both = run.table.assign(deadlocks_per_1000=run.table["tps"].where(run.table["series"] == "engine", 10.0))
     told = TpccBeside.of(replace(run, table=both)).told
     assert told.startswith("Deadlocks are off by a factor of 11.0 over 2 points")
-
-
-def test_cpu_time_by_medians_is_told_beside_the_least(made):
-    columns = "series server load transaction statement per_transaction cpu_us cpu_us_least"
-    rows = [("9.7.4", "9.7.4", load, "t", "s", n, 30.0, 20.0 / n) for load, n in (("a", 1), ("b", 2))]
-    demands = made("own-demands", "live", columns, *rows).table
-    beside = [
-        ("9.7.4", "a", clients, series, 0, tps, 0.0, 0.0, 0.0)
-        for clients, series, tps in (
-            (1, "server", 1.0),
-            (1, "engine", 9.0),
-            (2, "server", 100.0),
-            (2, "engine", 120.0),
-        )
-    ]
-    measured = (
-        "server distribution clients series repeat tps deadlocks_per_1000 lock_waits_per_1000 lock_wait_ms"
-    )
-    seen = TpccMedians.of(made("own-engine-tpcc-medians", "sim", measured, *beside), demands)
-    assert seen.texts() == {
-        "off_percent": "20 %",
-        "most_off_percent": "20 %",
-        "least_ratio": "1.5",
-        "most_ratio": "3.0",
-    }
 
 
 @pytest.mark.parametrize("figure", ["own-engine-tpcc", "own-engine-tpcc-binlog"])

@@ -11,12 +11,11 @@ import pandas as pd
 
 from engineroom.experiments.engine import binlog, binlog_beside, pool, purge, tpcc_beside, whatif_beside
 from engineroom.experiments.engine.beside_servers import factors
-from engineroom.facts import Facts, came_out, fact, listed
+from engineroom.facts import Facts, Range, came_out, fact, listed, span
 from engineroom.figures.drawing import origin_of
 from engineroom.figures.table import Table
 from engineroom.ledger import sensitivity
 from engineroom.runs import Run, newest, recorded
-from engineroom.simulating import engine as simulating
 from engineroom.simulating.variations import SEED
 from engineroom.summary import several, values
 
@@ -42,6 +41,7 @@ _LATCHES = ("_mutex", "_rw_lock")
 _ALL = "redo and locks and trx"
 _LONGEST_WAITS = 4
 _GOAL = 1.5  # by which waits and deadlocks may be off
+_LEAST = 4  # of own-demands, the last recording of which the least batches counted
 _FALLEN = 0.5  # of the throughput with old parts
 # innodb_sync_spin_loops, and the mean number of pauses between two looks: innodb_spin_wait_delay 6, halved, times 50.
 _ROUNDS, _MEAN_PAUSES = 30, 150
@@ -77,10 +77,17 @@ class Demands(Facts):
     read_write_executions: int = fact("{:,}")
     seldomest_executions: int = fact("{:,}")
     others_load: float = fact("{:.1f}")
+    apart_percent: float = fact(
+        "{:.0f} %"
+    )  # the quartiles of the batches, over their median; of the statements the median
+    earlier_percent: Range = fact(
+        span("{:.0f}", " %")
+    )  # of a transaction, what engines computed for before, of what they do now
     table: Table
 
     @classmethod
-    def of(cls, run: Run) -> Demands:
+    def of(cls, run: Run, before: Run) -> Demands:
+        """`before` is the recording whose least batches engines computed for until this one."""
         rows = run.table
         sums = {
             tuple(map(str, key)): {
@@ -116,12 +123,24 @@ class Demands(Facts):
             read_write_executions=int(executions[read_write]),
             seldomest_executions=int(executions.min()),
             others_load=float(run.provenance["during"]["load_before"]),
+            apart_percent=100 * float((rows["cpu_us_iqr"] / rows["cpu_us"]).median()),
+            earlier_percent=earlier_percent(rows, before.table),
             table=Table(
                 pd.DataFrame(shown),
                 "What one transaction asks for, with one client and no binary log.",
                 origin_of(run),
             ),
         )
+
+
+def earlier_percent(now: pd.DataFrame, before: pd.DataFrame) -> Range:
+    """CPU time of a load's statements, each as often as its transaction has it now, by the least batches of `before` over that of `now`."""
+    by = ["server", "load", "transaction", "statement"]
+    both = now.set_index(by).join(before.set_index(by)["cpu_us_least"], how="inner")
+    each = both[["cpu_us", "cpu_us_least"]].mul(both["per_transaction"], axis="index")
+    sums = each.groupby(["server", "load"]).sum()
+    percent = 100 * sums["cpu_us_least"] / sums["cpu_us"]
+    return Range(percent.min(), percent.max())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -612,37 +631,6 @@ class TpccBeside(Facts):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TpccMedians(Facts):
-    """TPC-C with one warehouse, if statements compute for the median of the measured batches and not for the least (own-engine-tpcc-medians, sim)."""
-
-    off_percent: float = fact("{:.0f} %")
-    most_off_percent: float = fact("{:.0f} %")
-    least_ratio: float = fact("{:.1f}")
-    most_ratio: float = fact("{:.1f}")
-
-    @classmethod
-    def of(cls, run: Run, demands: pd.DataFrame) -> TpccMedians:
-        wrong = (factors(run.table).drop(index=1, level="clients")["throughput"] - 1).abs()
-        ratios = cpu_ratios(demands)
-        return cls(
-            off_percent=100 * wrong.median(),
-            most_off_percent=100 * wrong.max(),
-            least_ratio=ratios.min(),
-            most_ratio=ratios.max(),
-        )
-
-
-def cpu_ratios(demands: pd.DataFrame) -> pd.Series[float]:
-    """By server and load: CPU time of all statements, each once per execution in its transaction, by the median of the batches over that by the least."""
-    each = demands.assign(
-        middle=demands["per_transaction"] * demands["cpu_us"],
-        least=demands["per_transaction"] * demands["cpu_us_least"],
-    )
-    sums = each.groupby(["server", "load"])[["middle", "least"]].sum()
-    return sums["middle"] / sums["least"]
-
-
-@dataclass(frozen=True, kw_only=True)
 class WhatIf(Facts):
     """How far `engineroom whatif` is from live servers on three loads of our own (own-whatif, live)."""
 
@@ -721,7 +709,6 @@ class EngineFacts(Facts):
     held_out: Beside
     held_out_again: Beside
     tpcc: TpccBeside
-    tpcc_medians: TpccMedians
     tpcc_binlog: BinaryLogBeside
     binlog_held_out: BinaryLogBeside
     varied: Varied
@@ -730,7 +717,7 @@ class EngineFacts(Facts):
 def facts() -> EngineFacts:
     """The facts of the page."""
     return EngineFacts(
-        demands=Demands.of(newest("own-demands", "live")),
+        demands=Demands.of(newest("own-demands", "live"), recorded("own-demands", "live")[_LEAST - 1]),
         order=LatchOrder.of(newest("own-latch-order", "live")),
         queue=NextQueue.of(newest("fig-7-03", "sim")),
         switches=Switches.of(newest("own-engine-switches", "sim")),
@@ -745,10 +732,6 @@ def facts() -> EngineFacts:
         held_out=Beside.of(recorded("own-engine-held-out", "live")[0]),
         held_out_again=Beside.of(recorded("own-engine-held-out", "live")[1]),
         tpcc=TpccBeside.of(newest("own-engine-tpcc", "live")),
-        tpcc_medians=TpccMedians.of(
-            newest("own-engine-tpcc-medians", "sim"),
-            recorded("own-demands", "live")[simulating.RECORDING - 1].table,
-        ),
         tpcc_binlog=BinaryLogBeside.of(newest("own-engine-tpcc-binlog", "live")),
         binlog_held_out=BinaryLogBeside.of(newest("own-engine-held-out-binlog", "live")),
         varied=Varied.of([newest(figure, "sim") for figure in OF_ENGINES]),

@@ -1,8 +1,7 @@
 """A whole engine on the simulated machine: which design each of its parts has, and what its statements ask for.
 
-What a statement computes and writes is what it asked of a live server that had one client, as `own-demands` has it: of the batches'
-means of CPU time the least, to which the others' load on that computer has added least. Nothing else is taken from the servers:
-what many clients do to each other comes out of the model. The processors of the simulated machine compute as fast as those on
+What a statement computes and writes is what it asked of a live server that had one client, as `own-demands` has it: of CPU time the
+median of the batches' means. Nothing else is taken from the servers: what many clients do to each other comes out of the model. The processors of the simulated machine compute as fast as those on
 which the statements were measured.
 
 The load is what a run carries in its provenance: that of the kernel, with the number of clients left out, and the demands.
@@ -43,7 +42,7 @@ SYSBENCH_AWAY_NS, TPCC_AWAY_NS = 33_000, 80_000
 # Virtual time: long enough that a client of a crowd has some transactions, or the cap.
 TPCC_WINDOW: Mapping[str, int] = {"first_ms": 100, "longest_ms": 800, "warmup_ms": 200}
 # Of own-demands, the recording that the simulated figures rest on: with another one all of them have another protocol.
-RECORDING = 4
+RECORDING = 5
 # Where the load of that name was measured.
 _MEASURED_AS = {"sysbench_read_write": "sysbench_read_write", "tpcc": "tpcc_1"}
 # Of a statement that hardly ever writes: it has no size of its own.
@@ -69,10 +68,6 @@ COLUMNS = {
     "waits": "so many, per transaction",
     "wait_us": "time that all clients together wait, per transaction, microseconds",
 }
-
-
-# What a statement computes: the least of the batches' means, to which others' work on the machine only adds.
-CPU = "cpu_us_least"
 
 # The waiters of a record, in queue order, to their places in the order in which they are tried.
 GrantOrder = Callable[[Sequence[Mapping[str, Any]]], Sequence[int]]
@@ -101,8 +96,8 @@ class Design:
         }
 
 
-def demands(server: str, kind: str, *, cpu: str = CPU) -> dict[str, dict[str, int]]:
-    """What each statement of a load asked of a server with one client, as the kernel takes it; `cpu` is the column with its CPU time."""
+def demands(server: str, kind: str) -> dict[str, dict[str, int]]:
+    """What each statement of a load asked of a server with one client, as the kernel takes it."""
     table = recorded("own-demands", "live")[RECORDING - 1].table
     mine = table[(table["server"] == server) & (table["load"] == _MEASURED_AS[kind])]
     measured = {f"{row.transaction}.{row.statement}": row for row in mine.itertuples()}
@@ -112,7 +107,7 @@ def demands(server: str, kind: str, *, cpu: str = CPU) -> dict[str, dict[str, in
             f"the recorded demands of {kind} on {server} lack {', '.join(missing)}",
             remedy="engineroom record own-demands --method live",
         )
-    return {name: _demand(measured[name], cpu) for name in wanted}
+    return {name: _demand(measured[name]) for name in wanted}
 
 
 def statements_of(kind: str) -> list[str]:
@@ -122,18 +117,18 @@ def statements_of(kind: str) -> list[str]:
     return engine.statements(kind)
 
 
-def _demand(row: Any, cpu: str) -> dict[str, int]:
+def _demand(row: Any) -> dict[str, int]:
     writes = row.mtrs >= _FEWEST_MTRS
     return {
-        "computing_ns": round(1000 * getattr(row, cpu)),
+        "computing_ns": round(1000 * row.cpu_us),
         "mtrs_permille": round(1000 * row.mtrs) if writes else 0,
         "mtr_bytes": max(1, round(row.redo_bytes / row.mtrs)) if writes else _USUAL_BYTES,
     }
 
 
-def load_of(server: str, kind: str, *, cpu: str = CPU, **options: Any) -> dict[str, Any]:
-    """A load as an `Experiment` has it; `cpu` as of `demands`."""
-    return {"kind": kind, **options, "demands_of": server, "demands": demands(server, kind, cpu=cpu)}
+def load_of(server: str, kind: str, **options: Any) -> dict[str, Any]:
+    """A load as an `Experiment` has it."""
+    return {"kind": kind, **options, "demands_of": server, "demands": demands(server, kind)}
 
 
 def _simulate(

@@ -14,7 +14,7 @@ from engineroom.experiments.engine.pool import pool_sim
 from engineroom.experiments.engine.purge import purge_sim
 from engineroom.experiments.engine.scheduler import scheduler_sim
 from engineroom.experiments.engine.simulated import patched_sim, switches_sim
-from engineroom.experiments.engine.tpcc_beside import tpcc_binlog_live, tpcc_live, tpcc_medians_sim
+from engineroom.experiments.engine.tpcc_beside import tpcc_binlog_live, tpcc_live
 from engineroom.experiments.engine.whatif_beside import whatif_live
 from engineroom.runs import Run
 
@@ -35,7 +35,6 @@ __all__ = [
     "switches_sim",
     "tpcc_binlog_live",
     "tpcc_live",
-    "tpcc_medians_sim",
     "warehouses_live",
     "whatif_live",
 ]
@@ -55,7 +54,6 @@ RECORD: Mapping[tuple[str, str], Callable[..., Run | list[Run]]] = {
     ("own-engine-held-out-binlog", "live"): held_out_binlog_live,
     ("own-engine-tpcc", "live"): tpcc_live,
     ("own-engine-tpcc-binlog", "live"): tpcc_binlog_live,
-    ("own-engine-tpcc-medians", "sim"): tpcc_medians_sim,
     ("own-engine-pool", "sim"): pool_sim,
     ("own-engine-purge", "sim"): purge_sim,
     ("own-engine-scheduler", "sim"): scheduler_sim,

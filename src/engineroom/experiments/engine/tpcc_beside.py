@@ -16,29 +16,22 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Executor
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from engineroom.experiments.engine.beside_servers import (
-    COLUMNS,
-    MACHINE,
     SERVERS,
-    WINDOW,
     against_live,
     factors,
-    simulated_beside,
 )
 from engineroom.experiments.engine.binlog_beside import binlog_live
-from engineroom.runs import Run, newest
-from engineroom.simulating.engine import CPU, load_of
-from engineroom.simulating.sweep import sweep
-from engineroom.sitting import Sitting
+from engineroom.runs import Run
+from engineroom.simulating.engine import load_of
 from engineroom.workloads import tpcc_sysbench
 from engineroom.workloads.sysbench import Ran, Sysbench
 from engineroom.workloads.tpcc_rows import Size
@@ -46,7 +39,7 @@ from engineroom.workloads.tpcc_rows import Size
 if TYPE_CHECKING:
     from engineroom.servers import Server
 
-__all__ = ["CLAIMS", "Terminals", "median_factor", "tpcc_binlog_live", "tpcc_live", "tpcc_medians_sim"]
+__all__ = ["CLAIMS", "Terminals", "median_factor", "tpcc_binlog_live", "tpcc_live"]
 
 CLIENTS = (1, 2, 4, 8, 16, 32, 64)
 _SCRIPTS = 5_000  # of the engine's, whose statements are counted
@@ -58,7 +51,6 @@ class Terminals:
 
     warehouses: int = 1
     scale: float = 1.0  # of the live tables
-    cpu: str = CPU  # the column of the demands that the engine computes for
 
     described = "TPC-C's terminals in sysbench, statements in text"
 
@@ -73,7 +65,7 @@ class Terminals:
         return ran.ignored_errors
 
     def in_engine(self, version: str) -> dict[str, Any]:
-        return load_of(version, "tpcc", cpu=self.cpu, away_ns=0, warehouses=self.warehouses)
+        return load_of(version, "tpcc", away_ns=0, warehouses=self.warehouses)
 
     def statements(self) -> float:
         return _statements(self.warehouses)
@@ -107,35 +99,6 @@ def median_factor(column: pd.Series[float]) -> float | None:
     """By what the engine is off in the median, either way; None where no point has any on both sides."""
     off = column.dropna().map(math.log).abs()
     return math.exp(off.median()) if len(off) else None
-
-
-def tpcc_medians_sim(*, clients: Sequence[int] = CLIENTS, executor: Executor | None = None) -> Run:
-    """One warehouse again: the recorded servers beside an engine whose statements compute for the median of the batches, not for the least.
-
-    Asked after the miss was seen: it may explain that, and predicts nothing.
-    """
-    measured = newest("own-engine-tpcc", "live")
-    servers = measured.table[(measured.table["series"] == "server") & measured.table["clients"].isin(clients)]
-    terminals = Terminals(cpu="cpu_us")
-    with Sitting("sim", seed=1) as sitting:
-        found = sweep(
-            partial(simulated_beside, of=terminals, repeats=1, window=WINDOW),
-            [
-                {"measured": mine.to_dict("records"), "clients": clients}
-                for _, mine in servers.groupby("server", sort=False)
-            ],
-            executor=executor,
-            desc="medians",
-        )
-    rows: list[Any] = [*servers.to_dict("records"), *(row for each in found for row in each)]
-    return sitting.run(
-        "own-engine-tpcc-medians",
-        rows,
-        columns=COLUMNS,
-        machine_name=MACHINE,
-        load=terminals.described,
-        servers_of_recording=measured.n,
-    )
 
 
 @cache
