@@ -13,7 +13,7 @@ from engineroom.machine.presets import preset
 from engineroom.simulating.executors import HERE
 from engineroom.whatif import demands as files
 from engineroom.whatif.cli import whatif
-from engineroom.whatif.demands import Asked, Demands, Kind
+from engineroom.whatif.demands import MEDIAN, Asked, Demands, Kind
 from engineroom.whatif.prediction import (
     DISK,
     PROCESSORS,
@@ -55,7 +55,7 @@ def test_a_statement_is_given_as_it_was_measured():
     ((kind,),) = [made().mix()]
     (statement,) = kind["statements"]
     assert (statement["computing_ns"], statement["mtrs_permille"], statement["mtr_bytes"]) == (
-        20_000,
+        40_000,
         2000,
         150,
     )
@@ -64,7 +64,8 @@ def test_a_statement_is_given_as_it_was_measured():
         1,
         [{"rows": 100_000, "distribution": "uniform"}, {"rows": 1}],
     )
-    assert made().mix(slower=1.0)[0]["statements"][0]["computing_ns"] == 40_000
+    computing = [made().mix(slower)[0]["statements"][0]["computing_ns"] for slower in (0.0, 0.5, MEDIAN, 2.0)]
+    assert computing == [20_000, 30_000, 40_000, 60_000], "the least batch, the median, and as far above it"
 
 
 def test_a_statement_without_a_value_is_given_the_one_row():

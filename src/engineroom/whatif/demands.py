@@ -12,7 +12,7 @@ from typing import Any
 from engineroom import files
 from engineroom.errors import EngineRoomError
 
-__all__ = ["Asked", "Demands", "Kind", "load"]
+__all__ = ["MEDIAN", "Asked", "Demands", "Kind", "load"]
 
 _FORMAT = 1
 _FEWEST_MTRS, _USUAL_BYTES, _MOST_ROWS = 0.01, 150, 1000
@@ -26,6 +26,7 @@ _TYPES: Mapping[str, Callable[[Any], bool]] = {
         isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < math.inf
     ),
 }
+MEDIAN = 1.0  # of the CPU times of a statement, as `Asked.demand` takes it
 _REMEDY = "measure them again: engineroom whatif FILE --dsn ... --save DEMANDS"
 
 
@@ -45,7 +46,7 @@ class Asked:
     value: str | None = None
 
     def demand(self, slower: float) -> dict[str, Any]:
-        """As the kernel takes it; `slower` goes from the least CPU time, 0, to the median, 1."""
+        """As the kernel takes it; `slower` goes from the least CPU time, 0, over the median, 1, to as far above that, 2."""
         writes = self.mtrs >= _FEWEST_MTRS
         return {
             "computing_ns": round(1000 * (self.cpu_us + slower * (self.cpu_us_median - self.cpu_us))),
@@ -77,7 +78,7 @@ class Demands:
     measured_at: str
     kinds: tuple[Kind, ...]
 
-    def mix(self, slower: float = 0.0) -> list[dict[str, Any]]:
+    def mix(self, slower: float = MEDIAN) -> list[dict[str, Any]]:
         """As `simulate_mix` takes them."""
         named = {each.table for kind in self.kinds for each in kind.statements if each.table}
         tables = {table: i for i, table in enumerate(sorted(named))}

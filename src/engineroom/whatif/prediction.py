@@ -2,7 +2,7 @@
 
 A queue has formed where at least one thread waits in the mean: at a latch, for rows, or for a processor when nearly all are taken. Waiting
 for the redo log to be on the disk is told too but is no queue, since clients share an fsync. Each point is also simulated on machines whose uncertain numbers are all drawn anew, between half and one and a half of their
-value, with the CPU times drawn between the least and the median of their batches. The range of those is the interval.
+value, with the CPU times drawn between the least of their batches and as far above the median. The range of those is the interval.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from engineroom.simulating.activities import time_by
 from engineroom.simulating.engine import Design
 from engineroom.simulating.settling import settled
 from engineroom.simulating.sweep import cross, sweep
-from engineroom.whatif.demands import Demands
+from engineroom.whatif.demands import MEDIAN, Demands
 
 __all__ = ["DESIGNS", "Point", "Prediction", "designed", "predicted"]
 
@@ -175,10 +175,10 @@ def _seen(
     """One run: draw 0 is the machine as it is."""
     from engineroom._native import engine
 
-    slower = 0.0
+    slower = MEDIAN
     if draw:
         drawn = random.Random(draw)
-        slower = drawn.random()
+        slower = drawn.uniform(0, 2 * MEDIAN)
         for name in machine.uncertain():
             machine = machine.varied(name, drawn.uniform(*_FACTORS))
     processors = _processors(machine)
