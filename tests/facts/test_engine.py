@@ -13,6 +13,7 @@ from engineroom.experiments.engine import tpcc_beside
 from engineroom.facts import engine as engine_facts
 from engineroom.facts.engine import (
     Beside,
+    BesideBefore,
     BinaryLog,
     BinaryLogBeside,
     BufferPool,
@@ -121,14 +122,20 @@ def test_the_next_queue_is_the_latch_with_the_most_wait_and_no_event(made):
         + [(500, "original", 0, "lock_mutex", 9e9)],
         columns=["concurrency", "series", "repeat", "latch", "wait_us"],
     )
-    rows = [(300, "patched", 0, 0), (300, "patched", 1, 1), (300, "original", 0, 0)]
-    told = NextQueue.of(
-        made("fig-7-03", "sim", "concurrency series repeat is_settled", *rows, tables={"latches": latches})
-    )
+    rows = [
+        (300, "patched", 0, 0, 3.0),
+        (300, "patched", 1, 1, 3.0),
+        (300, "original", 0, 0, 60.0),
+        (1000, "original", 0, 1, 40.0),
+        (1000, "patched", 0, 1, 0.04),
+    ]
+    columns = "concurrency series repeat is_settled tps"
+    told = NextQueue.of(made("fig-7-03", "sim", columns, *rows, tables={"latches": latches}))
     assert (told.clients, told.original_latch, told.original_wait_ms) == (300, "trx_sys_mutex", 13.0)
     assert (told.patched_latch, told.patched_wait_ms) == ("log_sys_mutex", 451.0)
     assert (told.new_redo_latch, told.new_redo_wait_ms) == ("trx_sys_mutex", 1.2)
-    assert (told.unsettled_patched_runs, told.patched_runs) == (1, 2)
+    assert (told.unsettled_patched_runs, told.patched_runs) == (1, 3)
+    assert told.told == "0.05 with 300 and 0.001 with 1,000"
 
 
 def test_a_combination_is_measured_by_old_parts_with_as_many_clients(made):
@@ -163,6 +170,7 @@ def test_a_combination_is_measured_by_old_parts_with_as_many_clients(made):
         4.0,
         3,
     )
+    assert (told.redo_best_ratio, told.redo_best_clients) == (1.0, 50)
     # The redo log alone with many clients, the locks alone with few.
     assert (told.combinations, told.fallen, told.fallen_over_old_redo) == (4, 2, 1)
     assert (told.old_latch, told.new_latch) == ("lock_mutex", "trx_sys_mutex")
@@ -221,7 +229,6 @@ def test_a_scheduler_is_told_with_the_fewest_clients_that_it_fails_and_by_the_ra
     ]
     told = Scheduler.of(made("own-engine-scheduler", "sim", "concurrency series scheduler repeat tps", *rows))
     assert (told.clients, told.old_log_ratio, told.nobody_displaced_ratio) == (300, 0.05, 0.99)
-    assert (told.most_clients, told.most_old_log_ratio) == (1000, 0.25)
     assert (told.new_log_least_ratio, told.new_log_most_ratio) == (0.9, 1.01)
     assert (told.counted_over_old_ratio, told.first_come_over_old_ratio) == (1010 / 40, 1.25)
 
@@ -260,7 +267,9 @@ def test_a_binary_log_is_told_with_the_most_clients_and_how_many_claims_hold(mad
                 *zip(names, (80_000.0, 2_000.0), strict=True),
                 ("lock_wait_event", 99_000.0),
             )
-        ],
+        ]
+        + [(500, "off", 0, "log_flush_events", 9_000.0), (500, "off", 0, "trx_sys_mutex", 3_000.0)]
+        + [(500, "5.7.6", 0, "trx_sys_mutex", 800.0)],
         columns=["concurrency", "series", "repeat", "latch", "wait_us"],
     )
     columns = "concurrency series repeat tps commits_per_group half_width_percent fsyncs"
@@ -276,10 +285,15 @@ def test_a_binary_log_is_told_with_the_most_clients_and_how_many_claims_hold(mad
     assert (told.serialised_wait_ms, told.told_wait_ms, told.told_mutex_wait_ms) == (80.0, 80.0, 2.0)
     assert (told.commits_per_group, told.half_width_percent) == (20.0, 2.0)
     assert (told.stages_fsyncs_per_transaction, told.one_flush_fsyncs_per_transaction) == (50 / 700, 50 / 900)
-    assert (told.claims, told.claims_held) == (5, 5)
+    assert (told.latch, told.off_wait_ms, told.one_flush_latch_wait_ms) == ("trx_sys_mutex", 3.0, 0.8)
+    assert (told.claims, told.claims_held, told.failed) == (5, 5, "")
     # A 5.7.6 that is no faster than 5.6 is a claim that failed.
     slower = run.table.assign(tps=run.table["tps"].where(run.table["series"] != "5.6", 950))
-    assert BinaryLog.of(replace(run, table=slower)).claims_held == 4
+    told = BinaryLog.of(replace(run, table=slower))
+    assert (told.claims_held, told.failed) == (
+        4,
+        "This one did not: with the crowd, 5.7.6 has more throughput than 5.6.",
+    )
 
 
 def test_a_pool_is_told_where_all_pages_are_best_and_with_the_crowd(made):
@@ -314,16 +328,20 @@ def test_a_pool_is_told_where_all_pages_are_best_and_with_the_crowd(made):
     told = BufferPool.of(run)
     assert (told.clients, told.half_ratio, told.tenth_ratio, told.no_time_ratio) == (150, 0.6, 0.3, 0.8)
     assert (told.tenth_misses_per_transaction, told.single_client_ratio) == (19.0, 0.5)
-    assert (told.crowd, told.crowd_half_ratio) == (500, 0.9)
+    assert (told.crowd, told.crowd_share, told.crowd_ratio) == (500, "half", 0.9)
     assert told.fewer_clients_ratio == 2.25
-    assert (told.all_latch, told.all_wait_ms, told.half_wait_ms) == ("trx_sys_mutex", 21.0, 0.5)
-    assert (told.half_disk_wait_ms, told.half_width_percent) == (14.0, 20.0)
+    assert (told.all_latch, told.all_wait_ms, told.crowd_wait_ms) == ("trx_sys_mutex", 21.0, 0.5)
+    assert (told.crowd_disk_wait_ms, told.half_width_percent) == (14.0, 20.0)
     assert (told.claims, told.claims_held) == (6, 6)
     # Half of the pages faster than all is a claim that failed.
     faster = run.table.assign(
         tps=run.table["tps"].mask((run.table["series"] == "half") & (run.table["concurrency"] == 500), 800)
     )
     assert BufferPool.of(replace(run, table=faster)).claims_held == 5
+    is_tenth = (run.table["series"] == "tenth") & (run.table["concurrency"] == 500)
+    told = BufferPool.of(replace(run, table=run.table.assign(tps=run.table["tps"].mask(is_tenth, 600))))
+    assert (told.crowd_share, told.crowd_ratio) == ("a tenth", 1.5)
+    assert (told.crowd_wait_ms, told.crowd_disk_wait_ms) == (0.0, 28.0)
 
 
 def test_purge_is_told_with_the_most_clients_and_how_many_claims_hold(made):
@@ -533,6 +551,10 @@ def test_an_engine_beside_its_server_is_told_without_the_single_client(made):
     assert (seen.deadlocks_ratio, seen.deadlocks_points) == (pytest.approx(4), 1)
     assert seen.most_deadlocks_per_1000 == 3
     assert (seen.wait_time_ratio, seen.most_clients) == (pytest.approx(1), 8)
+    assert BesideBefore.of(run).told == (
+        "Throughput was off by 20 % in the median and 30 % at most, and waits for a row were 0.50 to 2.00 times the server's, "
+        'the fewest under "pareto".'
+    )
 
 
 def test_varied_figures_are_told_with_the_runs_that_flip_them_and_the_others_by_name(made, monkeypatch):

@@ -141,16 +141,25 @@ def test_the_next_queue_is_the_longest_wait_for_a_latch_behind_the_mutex(made):
         columns=["concurrency", "series", "repeat", "latch", "wait_us"],
     )
     rows = [
-        (n, series, 0, int(n < 250 or series == "after"))
+        (
+            n,
+            series,
+            0,
+            int(n < 250 or series == "after"),
+            {50: 10.0, 250: 40.0, 300: 30.0 if series == "after" else 8.0}[n],
+        )
         for n in (50, 250, 300)
         for series in ("before", "after")
     ]
     told = NextQueue.of(
-        made("fig-7-07", "sim", "concurrency series repeat is_settled", *rows, tables={"latches": latches})
+        made(
+            "fig-7-07", "sim", "concurrency series repeat is_settled tpmC", *rows, tables={"latches": latches}
+        )
     )
     assert (told.clients, told.mutex_wait_ms) == (300, 12.0)
     assert (told.shards_latch, told.shards_wait_ms, told.flush_wait_ms) == ("trx_sys_mutex", 0.16, 0.2)
     assert (told.mutex_runs, told.unsettled_mutex_runs) == (1, 1)
+    assert (told.mutex_fall_percent, told.shards_fall_percent, told.shards_best_clients) == (80, 25, 250)
 
 
 def test_a_second_thread_is_told_by_locks_per_second_over_those_of_one(made):

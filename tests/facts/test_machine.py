@@ -492,11 +492,11 @@ def test_figures_with_the_other_scheduling_are_judged_beside_their_own_recording
     assert seen.table.rows.iloc[2, 3].startswith("0 of ")
 
 
-def test_a_convoy_begins_where_the_old_log_commits_less_than_a_tenth():
+def test_a_convoy_begins_where_the_old_log_commits_less_than_half():
     rows = [
-        (50, "before", 90.0),
+        (50, "before", 50.0),
         (50, "after", 100.0),
-        (100, "before", 9.0),
+        (100, "before", 49.0),
         (100, "after", 100.0),
         (200, "before", 1.0),
         (200, "after", 100.0),

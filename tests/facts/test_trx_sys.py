@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 
@@ -77,6 +79,24 @@ def test_two_designs_are_compared_by_throughput_and_by_what_the_largest_crowd_wa
     assert (told.before_mutex_us, told.after_mutex_us) == ((90, 110), (95, 95))
     assert (told.after_serialisation_us, told.after_flush_us) == (0.5, 200)
     assert told.share_percent == pytest.approx(2.5)
+    assert told.bound_ratio == pytest.approx(1 / 0.975)
+    assert told.crowd_ratio == 0.8
+    assert told.told == "Throughput is 0.80 times with 300 clients; every other difference is noise"
+    assert (told.before_fall_percent, told.after_fall_percent) == (0, 0)
+
+
+def test_a_difference_within_the_noise_of_both_designs_is_not_told(made):
+    run = compared(made)
+    wide = replace(run, table=run.table.assign(half_width_percent=12.0))  # together a quarter
+    assert Compared.of(wide).told == "No difference is more than the noise"
+    lower = run.table.assign(tpmC=run.table["tpmC"].where(run.table["concurrency"] == 200, 500.0))
+    told = Compared.of(replace(run, table=lower))
+    assert (told.before_fall_percent, told.after_fall_percent) == (50, 50)
+    assert told.told == "No difference is more than the noise"
+    both = run.table["tpmC"].where(run.table["series"] == "before", 2000.0)
+    assert Compared.of(replace(run, table=run.table.assign(tpmC=both))).told == (
+        "Throughput is 2.00 times with 200 clients and 1.33 times with 300 clients"
+    )
 
 
 def test_a_crowd_of_shards_is_told_with_its_growth_and_the_published_one(made):

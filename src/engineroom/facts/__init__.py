@@ -35,6 +35,7 @@ __all__ = [
     "Text",
     "came_out",
     "fact",
+    "failed",
     "glue",
     "listed",
     "names",
@@ -131,6 +132,14 @@ def came_out(run: Run, claims: Mapping[str, Callable[[Run], bool]]) -> str:
     held = sum(holds(run) for holds in claims.values())
     doubt = ", in a run that was not quiet enough to decide any" if run.why_busy else ""
     return f"Of {len(claims)} expectations that we had written down, {held} came out{doubt}."
+
+
+def failed(run: Run, claims: Mapping[str, Callable[[Run], bool]]) -> str:
+    """The expectations that a run does not have, as a sentence; nothing if it has them all."""
+    wrong = [says for says, holds in claims.items() if not holds(run)]
+    if not wrong:
+        return ""
+    return f"{'This one' if len(wrong) == 1 else 'These'} did not: {'; '.join(wrong)}."
 
 
 def listed(names: Sequence[str]) -> str:

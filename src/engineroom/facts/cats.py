@@ -12,7 +12,7 @@ from engineroom import published
 from engineroom._native import lock_sys as kernel
 from engineroom.experiments.cats.policies import LOADS, POLICIES, Standing
 from engineroom.experiments.cats.print_cost import CLAIMS, CLIENTS, COSTS_US, Leads
-from engineroom.facts import Facts, Range, fact, span
+from engineroom.facts import Facts, Range, fact, failed, span
 from engineroom.runs import Run, newest
 from engineroom.summary import Interval
 
@@ -139,9 +139,11 @@ class PrintCost(Facts):
     even_ms: Interval = fact(_ms)
     claims: int = fact()
     claims_held: int = fact()
+    failed: str = fact()
 
     @classmethod
     def of(cls, run: Run) -> PrintCost:
+        on_run = {says: lambda run, claim=claim: claim(run.table) for says, claim in CLAIMS.items()}
         few, crowd = (Leads.of(run.table, clients) for clients in CLIENTS)
         dear_us = float(max(COSTS_US))
         return cls(
@@ -153,6 +155,7 @@ class PrintCost(Facts):
             even_ms=_in_ms(crowd.even_us()),
             claims=len(CLAIMS),
             claims_held=sum(claim(run.table) for claim in CLAIMS.values()),
+            failed=failed(run, on_run),
         )
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from engineroom.experiments.engine import binlog, binlog_beside, pool, purge, tpcc_beside, whatif_beside
 from engineroom.experiments.engine.beside_servers import factors
-from engineroom.facts import Facts, Range, came_out, fact, listed, span
+from engineroom.facts import Facts, Range, came_out, fact, failed, listed, span
 from engineroom.figures.drawing import origin_of
 from engineroom.figures.table import Table
 from engineroom.ledger import sensitivity
@@ -42,6 +42,8 @@ _ALL = "redo and locks and trx"
 _LONGEST_WAITS = 4
 _GOAL = 1.5  # by which waits and deadlocks may be off
 _LEAST = 4  # of own-demands, the last recording of which the least batches counted
+# Smaller pools, by what they hold of the pages.
+_SHARES = {"half": "half", "quarter": "a quarter", "tenth": "a tenth"}
 _FALLEN = 0.5  # of the throughput with old parts
 # innodb_sync_spin_loops, and the mean number of pauses between two looks: innodb_spin_wait_delay 6, halved, times 50.
 _ROUNDS, _MEAN_PAUSES = 30, 150
@@ -186,6 +188,7 @@ class NextQueue(Facts):
     new_redo_wait_ms: float = fact("{:.2f} ms")
     unsettled_patched_runs: int = fact()
     patched_runs: int = fact()
+    told: str = fact()  # the patched engine's throughput over the original one's, crowd by crowd
 
     @classmethod
     def of(cls, run: Run) -> NextQueue:
@@ -194,6 +197,8 @@ class NextQueue(Facts):
         medians = values(crowd, "series", "latch", y="wait_us", how="median") / 1000
         worst = {name: medians[name] for name in ("original", "patched", "new_redo")}
         settled = run.table[run.table["series"] == "patched"]["is_settled"]
+        tps = run.values("series", "concurrency", y="tps")
+        ratios = tps.xs("patched") / tps.xs("original")
         return cls(
             clients=CROWD,
             original_latch=str(worst["original"].idxmax()),
@@ -204,6 +209,12 @@ class NextQueue(Facts):
             new_redo_wait_ms=float(worst["new_redo"].max()),
             unsettled_patched_runs=int((settled == 0).sum()),
             patched_runs=len(settled),
+            told=listed(
+                [
+                    f"{ratio:{'.2f' if ratio >= 0.1 else '.2g'}} with {clients:,}"
+                    for clients, ratio in ratios.items()
+                ]
+            ),
         )
 
 
@@ -215,6 +226,8 @@ class Switches(Facts):
     redo_alone_ratio: float = fact("{:.2f}")
     trx_alone_ratio: float = fact("{:.2f}")
     all_three_ratio: float = fact("{:.2f}")
+    redo_best_ratio: float = fact("{:.1f}")  # the new redo log alone, where it is worth most
+    redo_best_clients: int = fact("{:,}")
     half_width_percent: float = fact("{:.0f} %")  # the widest of the throughputs behind these three
     combinations: int = fact()  # besides the one with old parts
     fallen: int = fact()  # those below half of old parts at some number of clients
@@ -242,6 +255,8 @@ class Switches(Facts):
             redo_alone_ratio=float(over[most]["redo"]),
             trx_alone_ratio=float(over[most]["trx"]),
             all_three_ratio=float(over[most][_ALL]),
+            redo_best_ratio=float(over.T["redo"].max()),
+            redo_best_clients=int(str(over.T["redo"].idxmax())),
             half_width_percent=float(quoted["half_width_percent"].max()),
             combinations=len(lowest),
             fallen=len(fallen),
@@ -306,11 +321,9 @@ class Convoy(Facts):
 class Scheduler(Facts):
     """Throughput where the system counts virtual run time over that where threads run first come, first served (own-engine-scheduler)."""
 
-    clients: int = fact()  # the fewest with which the log of 5.7 keeps less than half
+    clients: int = fact("{:,}")  # the fewest with which the log of 5.7 keeps less than half
     old_log_ratio: float = fact("{:.2g}")
     nobody_displaced_ratio: float = fact("{:.2f}")  # of the same, if who wakes takes nobody's place
-    most_clients: int = fact()
-    most_old_log_ratio: float = fact("{:.2g}")
     new_log_least_ratio: float = fact("{:.2f}")  # of all crowds, and of both engines over the log of 8.0
     new_log_most_ratio: float = fact("{:.2f}")
     counted_over_old_ratio: float = fact(
@@ -338,8 +351,6 @@ class Scheduler(Facts):
             clients=at,
             old_log_ratio=over["virtual run time", "old log", at],
             nobody_displaced_ratio=over["nobody displaced", "old log", at],
-            most_clients=max(crowds),
-            most_old_log_ratio=over["virtual run time", "old log", max(crowds)],
             new_log_least_ratio=min(new),
             new_log_most_ratio=max(new),
             counted_over_old_ratio=gain("virtual run time"),
@@ -364,9 +375,13 @@ class BinaryLog(Facts):
     commits_per_group: float = fact("{:.0f}")  # 5.7.6
     stages_fsyncs_per_transaction: float = fact("{:.2f}")  # 5.6
     one_flush_fsyncs_per_transaction: float = fact("{:.2f}")  # 5.7.6
+    latch: str = fact()  # for which clients wait most without a binary log
+    off_wait_ms: float = fact("{:.1f} ms")  # for it, per transaction
+    one_flush_latch_wait_ms: float = fact("{:.1f} ms")  # for the same in 5.7.6
     half_width_percent: float = fact("{:.0f} %")  # the widest of the throughputs with the most clients
     claims: int = fact()
     claims_held: int = fact()
+    failed: str = fact()
 
     @classmethod
     def of(cls, run: Run) -> BinaryLog:
@@ -377,6 +392,7 @@ class BinaryLog(Facts):
         waits = run.tables["latches"].query("concurrency == @most")
         waited = values(waits, "series", "latch", y="wait_us", how="median") / 1000
         counted = several(crowd, "series", ys=["fsyncs", "commits_per_group"], how="median")
+        latch = str(waited["off"][waited["off"].index.str.endswith(_LATCHES)].idxmax())
         return cls(
             clients=most,
             serialised_ratio=float(over[most]["5.5"]),
@@ -391,9 +407,13 @@ class BinaryLog(Facts):
             commits_per_group=float(counted["commits_per_group"]["5.7.6"]),
             stages_fsyncs_per_transaction=float(counted["fsyncs"]["5.6"]),
             one_flush_fsyncs_per_transaction=float(counted["fsyncs"]["5.7.6"]),
+            latch=latch,
+            off_wait_ms=float(waited["off", latch]),
+            one_flush_latch_wait_ms=float(waited.get(("5.7.6", latch), 0.0)),
             half_width_percent=float(crowd["half_width_percent"].max()),
             claims=len(binlog.CLAIMS),
             claims_held=sum(holds(run) for holds in binlog.CLAIMS.values()),
+            failed=failed(run, binlog.CLAIMS),
         )
 
 
@@ -408,17 +428,19 @@ class BufferPool(Facts):
     tenth_misses_per_transaction: float = fact("{:.0f}")
     single_client_ratio: float = fact("{:.2f}")  # a tenth
     crowd: int = fact()  # with the most clients, as all that follows
-    crowd_half_ratio: float = fact("{:.1f}")
+    crowd_share: str = fact()  # of the pages, in the smaller pool that is fastest then
+    crowd_ratio: float = fact("{:.1f}")
     fewer_clients_ratio: float = fact(
         "{:.1f}"
     )  # of all pages, with as many clients as are best over the crowd
     all_latch: str = fact()  # for which the clients wait most
     all_wait_ms: float = fact("{:.0f} ms")  # for it, per transaction
-    half_wait_ms: float = fact("{:.1f} ms")  # for the same latch
-    half_disk_wait_ms: float = fact("{:.0f} ms")
+    crowd_wait_ms: float = fact("{:.1f} ms")  # for the same latch with that smaller pool
+    crowd_disk_wait_ms: float = fact("{:.0f} ms")
     half_width_percent: float = fact("{:.0f} %")  # of the throughput of all, whose window's cap came first
     claims: int = fact()
     claims_held: int = fact()
+    failed: str = fact()
 
     @classmethod
     def of(cls, run: Run) -> BufferPool:
@@ -430,6 +452,7 @@ class BufferPool(Facts):
         waited = values(waits, "series", "latch", y="wait_us", how="median") / 1000
         latch = str(waited["all"].idxmax())
         misses = run.values("series", "concurrency", y="pool_misses")
+        smaller = str(over[most][list(_SHARES)].idxmax())
         return cls(
             clients=best,
             half_ratio=float(over[best]["half"]),
@@ -438,15 +461,17 @@ class BufferPool(Facts):
             tenth_misses_per_transaction=float(misses["tenth", best]),
             single_client_ratio=float(over[few]["tenth"]),
             crowd=most,
-            crowd_half_ratio=float(over[most]["half"]),
+            crowd_share=_SHARES[smaller],
+            crowd_ratio=float(over[most][smaller]),
             fewer_clients_ratio=float((tps[best] / tps[most])["all"]),
             all_latch=latch,
             all_wait_ms=float(waited["all", latch]),
-            half_wait_ms=float(waited.get(("half", latch), 0.0)),
-            half_disk_wait_ms=float(waited["half", "innodb_data_file"]),
+            crowd_wait_ms=float(waited.get((smaller, latch), 0.0)),
+            crowd_disk_wait_ms=float(waited[smaller, "innodb_data_file"]),
             half_width_percent=float(crowd[crowd["series"] == "all"]["half_width_percent"].max()),
             claims=len(pool.CLAIMS),
             claims_held=sum(holds(run) for holds in pool.CLAIMS.values()),
+            failed=failed(run, pool.CLAIMS),
         )
 
 
@@ -515,6 +540,7 @@ class Purge(Facts):
     half_width_percent: float = fact("{:.0f} %")  # the widest of the throughputs of 5.7 and 9.7
     claims: int = fact()
     claims_held: int = fact()
+    failed: str = fact()
 
     @classmethod
     def of(cls, run: Run) -> Purge:
@@ -540,6 +566,22 @@ class Purge(Facts):
             half_width_percent=float(crowd["half_width_percent"][named].max()),
             claims=len(purge.CLAIMS),
             claims_held=sum(holds(run) for holds in purge.CLAIMS.values()),
+            failed=failed(run, purge.CLAIMS),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class BesideBefore(Facts):
+    """The same of a recording that a later one has replaced."""
+
+    told: str = fact()
+
+    @classmethod
+    def of(cls, run: Run) -> BesideBefore:
+        texts = Beside.of(run).texts()
+        return cls(
+            told="Throughput was off by {throughput_off_percent} in the median and {farthest_percent} at most, and waits for a row were {waits_least_ratio} to "
+            '{waits_most_ratio} times the server\'s, the fewest under "{fewest_waits_at}".'.format(**texts)
         )
 
 
@@ -706,8 +748,9 @@ class EngineFacts(Facts):
     binlog_beside: BinaryLogBeside
     whatif: WhatIf
     beside: Beside
+    held_out_first: BesideBefore
+    held_out_before: BesideBefore
     held_out: Beside
-    held_out_again: Beside
     tpcc: TpccBeside
     tpcc_binlog: BinaryLogBeside
     binlog_held_out: BinaryLogBeside
@@ -729,8 +772,9 @@ def facts() -> EngineFacts:
         binlog_beside=BinaryLogBeside.of(newest("own-engine-live-binlog", "live")),
         whatif=WhatIf.of(newest("own-whatif", "live")),
         beside=Beside.of(newest("own-engine-live", "live")),
-        held_out=Beside.of(recorded("own-engine-held-out", "live")[0]),
-        held_out_again=Beside.of(recorded("own-engine-held-out", "live")[1]),
+        held_out_first=BesideBefore.of(recorded("own-engine-held-out", "live")[0]),
+        held_out_before=BesideBefore.of(recorded("own-engine-held-out", "live")[1]),
+        held_out=Beside.of(newest("own-engine-held-out", "live")),
         tpcc=TpccBeside.of(newest("own-engine-tpcc", "live")),
         tpcc_binlog=BinaryLogBeside.of(newest("own-engine-tpcc-binlog", "live")),
         binlog_held_out=BinaryLogBeside.of(newest("own-engine-held-out-binlog", "live")),

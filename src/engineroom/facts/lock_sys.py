@@ -261,10 +261,20 @@ class NextQueue(Facts):
     flush_wait_ms: float = fact("{:.2f} ms")  # for the commit's own fsync, with shards
     mutex_runs: int = fact()
     unsettled_mutex_runs: int = fact()
+    # From the highest throughput to that of the most clients.
+    mutex_fall_percent: float = fact("{:.0f} %")
+    shards_fall_percent: float = fact("{:.0f} %")
+    shards_best_clients: int = fact()
 
     @classmethod
     def of(cls, run: Run) -> NextQueue:
         most = int(run.table["concurrency"].max())
+        rates = run.values("series", "concurrency", y="tpmC")
+
+        def fall(series: str) -> float:
+            of = rates.xs(series)
+            return float(100 * (1 - of[most] / of.max()))
+
         waits = run.tables["latches"]
         crowd = values(waits[waits["concurrency"] == most], "series", "latch", y="wait_us", how="median")
         after = crowd["after"]
@@ -278,6 +288,9 @@ class NextQueue(Facts):
             flush_wait_ms=after["log_flush_events"] / 1000,
             mutex_runs=len(mutex),
             unsettled_mutex_runs=int((mutex["is_settled"] == 0).sum()),
+            mutex_fall_percent=fall("before"),
+            shards_fall_percent=fall("after"),
+            shards_best_clients=int(str(rates.xs("after").idxmax())),
         )
 
 

@@ -510,9 +510,9 @@ class Configuration(Facts):
 
 
 def convoy_from(table: pd.DataFrame) -> int:
-    """The least number of clients with which the old redo log commits less than a tenth of what the new one does, by the first seed."""
+    """The least number of clients with which the old redo log commits less than half of what the new one does, by the first seed."""
     tps = table[table["repeat"] == 0].pivot(index="concurrency", columns="series", values="tps")
-    return int(tps.index[tps["before"] < tps["after"] / 10][0])
+    return int(tps.index[tps["before"] < tps["after"] / 2][0])
 
 
 def moved_said(percent: float) -> str:

@@ -82,6 +82,10 @@ class Compared(Facts):
 
     ratio: Range = fact(span("{:.2f}", ""))  # after over before, over all numbers of clients
     published_ratio: Range = fact(span("{:.2f}", ""))
+    crowd_ratio: float = fact("{:.2f}")  # the same with the most clients
+    told: str = fact()  # for how many clients the difference is more than what the runs are known to
+    before_fall_percent: float = fact("{:.0f} %")  # from the highest throughput to that of the most clients
+    after_fall_percent: float = fact("{:.0f} %")
     runs: int = fact()
     settled_runs: int = fact()
     half_width_percent: float = fact("{:.1f} %")
@@ -91,7 +95,10 @@ class Compared(Facts):
     after_flush_us: float = fact("{:.0f} us")
     share_percent: float = fact(
         "{:.0f} %"
-    )  # of a response, waiting for the latches of the transaction system, before
+    )  # of a response: waits for latches of the transaction system, before
+    bound_ratio: float = fact(
+        "{:.2f}"
+    )  # of throughput, if these waits were gone and nothing took their place
 
     @classmethod
     def of(cls, run: Run) -> Compared:
@@ -100,13 +107,25 @@ class Compared(Facts):
         medians = values(waits, "series", "latch", y="wait_us", how="median")
         before = medians.xs("before")
         latency = run.values("series", "concurrency", y="latency_ms")["before", most]
+        rates = run.values("series", "concurrency", y="tpmC")
+        ratios = rates.xs("after") / rates.xs("before")
 
         def mutex(series: str) -> Range:
             values = waits[(waits["series"] == series) & (waits["latch"] == "trx_sys_mutex")]["wait_us"]
             return Range(float(values.min()), float(values.max()))
 
+        share = float(before[before.index.str.startswith("trx_sys_")].sum()) / (1000 * latency)
+
+        def fall(series: str) -> float:
+            of = rates.xs(series)
+            return float(100 * (1 - of[most] / of.max()))
+
         return cls(
-            ratio=_ratios(run.values("series", "concurrency", y="tpmC")),
+            ratio=_ratios(rates),
+            crowd_ratio=float(ratios[most]),
+            told=_told(ratios, _noise(run)),
+            before_fall_percent=fall("before"),
+            after_fall_percent=fall("after"),
             published_ratio=_ratios(_published(run.figure)),
             runs=len(run.table),
             settled_runs=int(run.table["is_settled"].sum()),
@@ -115,8 +134,25 @@ class Compared(Facts):
             after_mutex_us=mutex("after"),
             after_serialisation_us=float(medians["after", "trx_sys_serialisation_mutex"]),
             after_flush_us=float(medians["after", "log_flush_events"]),
-            share_percent=float(before[before.index.str.startswith("trx_sys_")].sum()) / (10 * latency),
+            share_percent=100 * share,
+            bound_ratio=1 / (1 - share),
         )
+
+
+def _noise(run: Run) -> pd.Series[float]:
+    """By how much the ratio of two throughputs may be off at each number of clients, if both are off by their half widths."""
+    widths = 1 + run.table.groupby(["series", "concurrency"])["half_width_percent"].max() / 100
+    return widths.xs("after") * widths.xs("before") - 1
+
+
+def _told(ratios: pd.Series[float], noise: pd.Series[float]) -> str:
+    """At which numbers of clients a ratio is farther from 1 than the noise, and how far."""
+    known = ratios[(ratios - 1).abs() > noise]
+    if known.empty:
+        return "No difference is more than the noise"
+    each = listed([f"{ratio:.2f} times with {clients} clients" for clients, ratio in known.items()])
+    rest = "; every other difference is noise" if len(known) < len(ratios) else ""
+    return f"Throughput is {each}{rest}"
 
 
 @dataclass(frozen=True, kw_only=True)
