@@ -27,6 +27,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from engineroom import address_grammars
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from engineroom.runs import Run
 
 __all__ = [
@@ -36,6 +38,7 @@ __all__ = [
     "came_out",
     "fact",
     "failed",
+    "fall_percent",
     "glue",
     "listed",
     "names",
@@ -140,6 +143,11 @@ def failed(run: Run, claims: Mapping[str, Callable[[Run], bool]]) -> str:
     if not wrong:
         return ""
     return f"{'This one' if len(wrong) == 1 else 'These'} did not: {'; '.join(wrong)}."
+
+
+def fall_percent(rates: pd.Series[float], clients: int) -> float:
+    """By how much the throughput of so many clients is below the highest one, in percent; `rates` is by number of clients."""
+    return float(100 * (1 - rates[clients] / rates.max()))
 
 
 def listed(names: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from engineroom._native import lock_sys as kernel
 from engineroom.experiments.lock_sys.scripts import scripts
-from engineroom.facts import Facts, Range, fact, listed, span
+from engineroom.facts import Facts, Range, fact, fall_percent, listed, span
 from engineroom.figures.table import Table
 from engineroom.runs import Run, newest, recorded
 from engineroom.servers.catalogue import release
@@ -271,10 +271,6 @@ class NextQueue(Facts):
         most = int(run.table["concurrency"].max())
         rates = run.values("series", "concurrency", y="tpmC")
 
-        def fall(series: str) -> float:
-            of = rates.xs(series)
-            return float(100 * (1 - of[most] / of.max()))
-
         waits = run.tables["latches"]
         crowd = values(waits[waits["concurrency"] == most], "series", "latch", y="wait_us", how="median")
         after = crowd["after"]
@@ -288,8 +284,8 @@ class NextQueue(Facts):
             flush_wait_ms=after["log_flush_events"] / 1000,
             mutex_runs=len(mutex),
             unsettled_mutex_runs=int((mutex["is_settled"] == 0).sum()),
-            mutex_fall_percent=fall("before"),
-            shards_fall_percent=fall("after"),
+            mutex_fall_percent=fall_percent(rates.xs("before"), most),
+            shards_fall_percent=fall_percent(rates.xs("after"), most),
             shards_best_clients=int(str(rates.xs("after").idxmax())),
         )
 

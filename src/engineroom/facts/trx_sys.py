@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from engineroom import published
-from engineroom.facts import Facts, Range, fact, listed, span
+from engineroom.facts import Facts, Range, fact, fall_percent, listed, span
 from engineroom.figures.drawing import origin_of
 from engineroom.figures.table import Table
 from engineroom.runs import Run, newest
@@ -82,7 +82,7 @@ class Compared(Facts):
 
     ratio: Range = fact(span("{:.2f}", ""))  # after over before, over all numbers of clients
     published_ratio: Range = fact(span("{:.2f}", ""))
-    crowd_ratio: float = fact("{:.2f}")  # the same with the most clients
+    crowd_ratio: float = fact("{:.1f}")  # the same with the most clients
     told: str = fact()  # for how many clients the difference is more than what the runs are known to
     before_fall_percent: float = fact("{:.0f} %")  # from the highest throughput to that of the most clients
     after_fall_percent: float = fact("{:.0f} %")
@@ -108,7 +108,7 @@ class Compared(Facts):
         before = medians.xs("before")
         latency = run.values("series", "concurrency", y="latency_ms")["before", most]
         rates = run.values("series", "concurrency", y="tpmC")
-        ratios = rates.xs("after") / rates.xs("before")
+        ratios = _ratios(rates)
 
         def mutex(series: str) -> Range:
             values = waits[(waits["series"] == series) & (waits["latch"] == "trx_sys_mutex")]["wait_us"]
@@ -116,17 +116,13 @@ class Compared(Facts):
 
         share = float(before[before.index.str.startswith("trx_sys_")].sum()) / (1000 * latency)
 
-        def fall(series: str) -> float:
-            of = rates.xs(series)
-            return float(100 * (1 - of[most] / of.max()))
-
         return cls(
-            ratio=_ratios(rates),
+            ratio=_ends(ratios),
             crowd_ratio=float(ratios[most]),
             told=_told(ratios, _noise(run)),
-            before_fall_percent=fall("before"),
-            after_fall_percent=fall("after"),
-            published_ratio=_ratios(_published(run.figure)),
+            before_fall_percent=fall_percent(rates.xs("before"), most),
+            after_fall_percent=fall_percent(rates.xs("after"), most),
+            published_ratio=_ends(_ratios(_published(run.figure))),
             runs=len(run.table),
             settled_runs=int(run.table["is_settled"].sum()),
             half_width_percent=float(run.table["half_width_percent"].max()),
@@ -150,7 +146,7 @@ def _told(ratios: pd.Series[float], noise: pd.Series[float]) -> str:
     known = ratios[(ratios - 1).abs() > noise]
     if known.empty:
         return "No difference is more than the noise"
-    each = listed([f"{ratio:.2f} times with {clients} clients" for clients, ratio in known.items()])
+    each = listed([f"{ratio:.1f} times with {clients} clients" for clients, ratio in known.items()])
     rest = "; every other difference is noise" if len(known) < len(ratios) else ""
     return f"Throughput is {each}{rest}"
 
@@ -184,9 +180,12 @@ def _published(figure: str) -> pd.Series[float]:
     return published.in_our_columns(figure).set_index(["series", "concurrency"])["tpmC"]
 
 
-def _ratios(rates: pd.Series[float]) -> Range:
-    """After over before, least and most over the numbers of clients."""
-    ratios = rates.xs("after") / rates.xs("before")
+def _ratios(rates: pd.Series[float]) -> pd.Series[float]:
+    """After over before, by number of clients."""
+    return rates.xs("after") / rates.xs("before")
+
+
+def _ends(ratios: pd.Series[float]) -> Range:
     return Range(float(ratios.min()), float(ratios.max()))
 
 
@@ -221,7 +220,7 @@ class Falls(Facts):
     @classmethod
     def of(cls, run: Run) -> Falls:
         if "varied" not in run.tables:
-            return cls(told="Other machines were not tried.")
+            return cls(told="With these demands no other machine was tried.")
         parts, tried = [], 0
         for (name, factor), table in run.tables["varied"].groupby(["parameter", "factor"], sort=False):
             tried += 1

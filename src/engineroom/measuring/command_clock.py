@@ -24,7 +24,7 @@ from engineroom.measuring.preload import preloaded
 
 __all__ = ["EXECUTE", "QUERY", "CommandClock", "clocked", "commands_of", "noted"]
 
-# The first byte of a command that runs a statement, by the client's protocol.
+# First bytes of commands: the end of a connection, a statement as text, a prepared one.
 QUIT, QUERY, EXECUTE = 0x01, 0x03, 0x17
 _MOST_LOOKS, _LOOK_S = 1000, 0.01
 _FILE, _PROCESSOR = "ENGINEROOM_COMMANDS", "ENGINEROOM_PROCESSOR"
