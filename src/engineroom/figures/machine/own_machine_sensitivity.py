@@ -77,7 +77,8 @@ def picture(table: Rows, ax: Axes) -> None:
         Line2D([], [], color=colour, marker=marker, ls="", markerfacecolor="white", markersize=5, label=name)
         for name, colour, marker in SIGNS.values()
     ]
-    ax.legend(handles=handles, fontsize=9, loc="lower left", bbox_to_anchor=(0, 1), ncols=2, borderaxespad=0)
+    # To the left of the axes' end is the room over the labels, however narrow the axes are.
+    ax.legend(handles=handles, fontsize=9, loc="lower right", bbox_to_anchor=(1, 1), ncols=2, borderaxespad=0)
 
 
 def _short(figure: str) -> str:
