@@ -8,7 +8,7 @@ from engineroom.experiments.engine.beside_servers import against_live, held_out_
 from engineroom.experiments.engine.binlog import binlog_sim
 from engineroom.experiments.engine.binlog_beside import binlog_live, held_out_binlog_live
 from engineroom.experiments.engine.convoy import convoy_sim
-from engineroom.experiments.engine.demands import demands_live, warehouses_live
+from engineroom.experiments.engine.demands import again_live, demands_live, warehouses_live
 from engineroom.experiments.engine.latch_order import latch_order_live
 from engineroom.experiments.engine.pool import pool_sim
 from engineroom.experiments.engine.purge import purge_sim
@@ -20,6 +20,7 @@ from engineroom.runs import Run
 
 __all__ = [
     "RECORD",
+    "again_live",
     "against_live",
     "binlog_live",
     "binlog_sim",
@@ -42,6 +43,7 @@ __all__ = [
 # What `engineroom record` can measure: figure and method -> a function without arguments.
 RECORD: Mapping[tuple[str, str], Callable[..., Run | list[Run]]] = {
     ("own-demands", "live"): demands_live,
+    ("own-demands-again", "live"): again_live,
     ("own-demands-warehouses", "live"): warehouses_live,
     ("own-latch-order", "live"): latch_order_live,
     ("fig-7-03", "sim"): patched_sim,

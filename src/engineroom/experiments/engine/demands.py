@@ -46,7 +46,7 @@ from engineroom.workloads.sysbench import Sysbench
 if TYPE_CHECKING:
     from engineroom.servers import Server
 
-__all__ = ["COLUMNS", "LOADS", "VERSIONS", "Demands", "demands_live", "warehouses_live"]
+__all__ = ["COLUMNS", "LOADS", "VERSIONS", "Demands", "again_live", "demands_live", "warehouses_live"]
 
 Step = tuple[Key, int]  # and the place in the transaction, from 1
 
@@ -60,6 +60,8 @@ WARM = 20  # transactions at the beginning of such a run, which are left out
 SYSBENCH_BATCH = 400  # transactions at least: ten thousand in all
 # TPC-C's rare kinds are four in a hundred: four thousand in all, and forty thousand of what Delivery asks for each district. A run replays several batches.
 TPCC_BATCH, BATCHES_PER_REPLAY = 4_000, 5
+# Of TPC-C asked again with other transactions: with those of `own-demands`, ten thousand of each kind.
+AGAIN_BATCHES, AGAIN_SEED = 40, 11
 COUNTED_TRANSACTIONS: Mapping[str, int] = {"sysbench": 200, "tpcc": 300}
 FIRST = "DO 0"  # what a replay begins with, so that its connection is known
 LOCK_SYS = ("lock_mutex", "lock_sys_page_mutex", "lock_sys_table_mutex", "lock_sys_global_rw_lock")
@@ -178,12 +180,13 @@ def demands_live(
     table_rows: int = TABLE_ROWS,
     share: float = 1.0,
     options: Mapping[str, str | int] = OPTIONS,
+    seed: int = 1,
     figure: str = "own-demands",
 ) -> Run:
     """Measure each load's statements on each server with one client.
 
     `tpcc_<n>` has n warehouses of `scale` times the standard's rows. `share` is of the transactions in a batch and of those of TPC-C that
-    are counted. ValueError for a load that is none.
+    are counted. `seed` draws the transactions. ValueError for a load that is none.
     """
     made = [LiveLoad(load, table_rows=table_rows, scale=scale) for load in loads]
     sysbench.require()
@@ -192,14 +195,14 @@ def demands_live(
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="er-demands-")))
         stack.enter_context(preloaded(FSYNC_US))
-        sitting = stack.enter_context(LiveSitting(seed=1))
+        sitting = stack.enter_context(LiveSitting(seed=seed))
         servers = []
         for version in bar(versions, desc="servers", unit="server"):
             with clocked(folder, f"commands-{version}", processor=for_server) as clock:
                 servers.append((stack.enter_context(sitting.server(version, options=options)), clock))
         for load in made:
             for server, seen in _measured(
-                load, servers, folder, batches=batches, share=share, client=for_client
+                load, servers, folder, batches=batches, share=share, seed=seed, client=for_client
             ):
                 of = {"series": server.version, "server": server.version, "load": load.name}
                 rows += [of | row for row in seen.rows()]
@@ -224,6 +227,15 @@ def warehouses_live() -> Run:
     )
 
 
+def again_live() -> Run:
+    """TPC-C with other transactions. Engines do not compute for these: they show what the few of a rare kind leave open.
+
+    Expected before it was recorded: the median statement takes within 5 % of what it took in `own-demands`, and none differs by more than
+    15 % of those that have a hundredth of their server's CPU time.
+    """
+    return demands_live(loads=("tpcc_1",), batches=AGAIN_BATCHES, seed=AGAIN_SEED, figure="own-demands-again")
+
+
 def _measured(
     load: LiveLoad,
     servers: Sequence[tuple[Server, CommandClock]],
@@ -231,23 +243,28 @@ def _measured(
     *,
     batches: int,
     share: float,
+    seed: int,
     client: int,
 ) -> Iterator[tuple[Server, Demands]]:
     seen = [Demands() for _ in servers]
     for server, _ in bar(servers, desc=f"filling for {load.name}", unit="server"):
         load.fill(server)
     if load.prepares:
-        steps = list(asked(itertools.islice(load.transactions(seed=1), 1), lambda _: []))
+        steps = list(asked(itertools.islice(load.transactions(seed=seed), 1), lambda _: []))
         for batch, i in in_turns(batches, range(len(servers)), desc=f"CPU time, {load.name}"):
             server, clock = servers[i]
             with on_processor(client):
-                ran = _ran(load, server, clock, steps, seed=100 + batch, least=round(share * SYSBENCH_BATCH))
+                ran = _ran(
+                    load, server, clock, steps, seed=99 + seed + batch, least=round(share * SYSBENCH_BATCH)
+                )
             seen[i].add(*ran)
     else:
         per_batch = max(1, round(share * TPCC_BATCH))
         n_replays = -(-batches // BATCHES_PER_REPLAY)
         first, _ = servers[0]
-        replays = _texts(load, first, replays=n_replays, transactions=per_batch * BATCHES_PER_REPLAY)
+        replays = _texts(
+            load, first, replays=n_replays, transactions=per_batch * BATCHES_PER_REPLAY, seed=seed
+        )
         load.fill(first)  # what the replays begin with, as on the others
         for n, i in in_turns(n_replays, range(len(servers)), desc=f"CPU time, {load.name}"):
             steps, texts = replays[n]
@@ -258,7 +275,7 @@ def _measured(
                 seen[i].add(steps[part], commands[part])
     counted = max(1, round(share * COUNTED_TRANSACTIONS[load.family]))
     for i, (server, _) in enumerate(bar(servers, desc=f"counts, {load.name}", unit="server")):
-        _count(server, load, counted, seen[i])
+        _count(server, load, counted, seen[i], seed=seed + 1)
         server.execute(f"DROP DATABASE {load.database}")
         yield server, seen[i]
 
@@ -287,10 +304,10 @@ def _ran(
 
 
 def _texts(
-    load: LiveLoad, server: Server, *, replays: int, transactions: int
+    load: LiveLoad, server: Server, *, replays: int, transactions: int, seed: int
 ) -> list[tuple[list[Step], list[str]]]:
     """What a terminal asks a server whose database was just filled, in parts of so many transactions: which statements, and their texts."""
-    stream = load.transactions(seed=1)
+    stream = load.transactions(seed=seed)
     parts = []
     with Client(server, load) as client:
         for _ in bar(range(replays), desc=f"statements of {load.name}", unit="part"):
@@ -332,8 +349,8 @@ def _in_batches(steps: Sequence[Step], transactions: int) -> Iterator[slice]:
         yield slice(first, end)
 
 
-def _count(server: Server, load: LiveLoad, transactions: int, seen: Demands) -> None:
-    stream = load.transactions(seed=2)
+def _count(server: Server, load: LiveLoad, transactions: int, seen: Demands, *, seed: int) -> None:
+    stream = load.transactions(seed=seed)
     with Client(server, load) as client:
         for _ in asked(
             itertools.islice(stream, 20), client.ask
