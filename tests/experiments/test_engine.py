@@ -8,14 +8,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from engineroom.errors import EngineRoomError
 from engineroom.experiments import engine
-from engineroom.experiments.engine import binlog_beside, demands, tpcc_beside, whatif_beside
-from engineroom.experiments.engine.beside_servers import HELD_OUT, LOADS, SERVERS, factors, with_client
+from engineroom.experiments.engine import binlog_beside, demands, hold_times, tpcc_beside, whatif_beside
+from engineroom.experiments.engine.beside_servers import HELD_OUT, LOADS, SERVERS, Rows, factors, with_client
 from engineroom.experiments.engine.clients import asked
 from engineroom.experiments.engine.demands import Demands
 from engineroom.experiments.engine.latch_order import most_common
 from engineroom.workloads.requests import Request
 
+SHORT = {"first_ms": 100, "longest_ms": 100, "warmup_ms": 50}
 KEY, COMMIT = ("t", "update"), ("t", "commit")
 
 
@@ -122,6 +124,42 @@ def test_a_statement_takes_what_it_must_on_9_7():
     assert rows.loc["update_index", "row_locks"] == 1, "the first change of a transaction locks its one row"
     assert 1 <= rows.loc["commit", "mtrs"] < 2, "purge's would come on top"
     assert {"lock_sys_page_mutex", "lock_sys_global_rw_lock"} <= set(run.tables["latches"]["latch"])
+
+
+@pytest.mark.parametrize(
+    ("part", "mangled"),
+    [
+        ("row and table locks", "_Z10lock_tablemP12dict_table_t9lock_modeP9que_thr_t"),
+        ("row and table locks", "_Z36lock_clust_rec_modify_check_and_lockmPK11buf_block_tPKhP12dict_index_t"),
+        ("mini-transactions with redo", "_ZN5mtr_t7Command7executeEv"),
+        ("mini-transactions with redo", "_Z16log_buffer_writeR5log_tPKhmm"),
+        ("views and letting locks go", "_ZN4MVCC9view_openERP8ReadViewP5trx_t"),
+        (None, "_Z16lock_table_namesP3THDP9Table_ref"),
+        (None, "_Z24log_buffer_flush_to_diskR5log_tb"),
+        (None, "_ZN4MVCC17clone_oldest_viewEP8ReadView"),
+    ],
+)
+def test_a_function_is_found_by_its_whole_name(part, mangled):
+    found = [name for name, functions in hold_times.PARTS.items() if functions.search(mangled)]
+    assert found == ([part] if part else [])
+
+
+@pytest.mark.live
+def test_what_a_session_does_under_latches_is_a_part_of_its_time_on_9_7():
+    try:
+        run = engine.hold_times_live(
+            versions=["9.7.4"], seconds=2, repeats=1, load=Rows(table_rows=1_000), window=SHORT
+        )
+    except EngineRoomError as error:
+        if "cannot be sampled" in str(error):
+            pytest.skip(str(error))
+        raise
+    rows = run.table.set_index(["series", "part"]).sort_index()
+    assert (rows.loc["server", "transactions"] > 50).all()
+    # Some three of a thousand samples are in each part.
+    assert rows.loc["server", "samples"].sum() > 0
+    assert (rows.loc["engine", "cpu_us"] > 0).all()
+    assert (rows.groupby("series")["cpu_us"].sum() < rows.groupby("series")["thread_cpu_us"].max()).all()
 
 
 @pytest.mark.live

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from engineroom import paths, runs
 from engineroom.errors import EngineRoomError
 from engineroom.figures.table import Table
+from engineroom.listing import listed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -249,7 +250,7 @@ def headline() -> str:
         names = dict.fromkeys(name for run in sittings["hash_join"] for name in run.provenance["versions"])
         said.append(
             f"the hash join kernel does a join in {_middle(against['ratio'], _share)} of the CPU time of the best of "
-            f"{_listed([_title(name) for name in names])}"
+            f"{listed([_title(name) for name in names])}"
         )
     if "machine" in sittings:
         rates = _rows(sittings["machine"])
@@ -266,7 +267,7 @@ def headline() -> str:
     depending = {word: _depending(of_word[-1].table, _over(of_word)) for word, of_word in sittings.items()}
     runs_kept = [run for of_word in sittings.values() for run in of_word]
     dates = sorted({run.provenance["date"][:10] for run in runs_kept})
-    cores = _listed(sorted({str(run.provenance["cores"]) for run in runs_kept}))
+    cores = listed(sorted({str(run.provenance["cores"]) for run in runs_kept}))
     first = (
         f"In {len(runs_kept)} recorded sittings of `make bench` ({dates[0]} to {dates[-1]}, {cores} cores), as the median with the range: "
         f"{'; '.join(said)}. In the newest sitting of each chapter, {_counted(newest_rows)[0].lower()}{_counted(newest_rows)[1:]} "
@@ -315,10 +316,6 @@ def _depending_listed(depending: Mapping[str, Mapping[str, tuple[int, int]]]) ->
         for word, goals in depending.items()
         if goals
     )
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join([*[", ".join(names[:-1])][: len(names) - 1], names[-1]])
 
 
 def _title(package: str) -> str:

@@ -25,18 +25,20 @@ def of_process(
     work: Callable[[], None],
     *,
     seconds: float,
+    thread: int | None = None,
     hertz: int = 999,
     stack_bytes: int = 4096,
     script: Sequence[str],
 ) -> list[str]:
-    """Run `work` again and again for so long, and sample the process meanwhile.
+    """Run `work` again and again for so long, and sample the process meanwhile, or one thread of it.
 
     The stack is unwound by the binary's own tables, so that it needs neither frame pointers nor debug symbols; each sample takes
     `stack_bytes` of it along. `script` are options of `perf script`.
     """
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "perf.data"
-        command = [*_record(data, hertz, stack_bytes), "-p", str(pid), "--", "sleep", str(seconds)]
+        whom = ("-p", str(pid)) if thread is None else ("-t", str(thread))
+        command = [*_record(data, hertz, stack_bytes), *whom, "--", "sleep", str(seconds)]
         with subprocess.Popen(
             command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace"
         ) as perf:

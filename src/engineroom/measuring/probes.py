@@ -131,13 +131,15 @@ def why_no_samples(server: Server, function: str) -> str | None:
     return None
 
 
-def sampled_stacks(server: Server, work: Callable[[], None], *, seconds: float) -> list[list[str]]:
-    """Run `work` again and again while the server's CPU time is sampled; return the functions on each sample's stack."""
+def sampled_stacks(
+    server: Server, work: Callable[[], None], *, seconds: float, thread: int | None = None
+) -> list[list[str]]:
+    """Run `work` again and again while the CPU time of the server, or of one of its threads, is sampled; return the functions on each sample's stack."""
     if server.pid is None:
         raise EngineRoomError(
             "the server is not a process of this machine", remedy="ask `why_no_samples` first"
         )
-    return _stacks(perf.of_process(server.pid, work, seconds=seconds, script=_script()))
+    return _stacks(perf.of_process(server.pid, work, seconds=seconds, thread=thread, script=_script()))
 
 
 def _script(*, by_source: bool = False) -> list[str]:

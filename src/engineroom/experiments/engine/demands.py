@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from engineroom import paths
 from engineroom.errors import EngineRoomError
@@ -46,7 +47,16 @@ from engineroom.workloads.sysbench import Sysbench
 if TYPE_CHECKING:
     from engineroom.servers import Server
 
-__all__ = ["COLUMNS", "LOADS", "VERSIONS", "Demands", "again_live", "demands_live", "warehouses_live"]
+__all__ = [
+    "COLUMNS",
+    "LOADS",
+    "VERSIONS",
+    "Demands",
+    "again_live",
+    "demands_live",
+    "measured_again",
+    "warehouses_live",
+]
 
 Step = tuple[Key, int]  # and the place in the transaction, from 1
 
@@ -234,6 +244,15 @@ def again_live() -> Run:
     15 % of those that have a hundredth of their server's CPU time.
     """
     return demands_live(loads=("tpcc_1",), batches=AGAIN_BATCHES, seed=AGAIN_SEED, figure="own-demands-again")
+
+
+def measured_again(first: pd.DataFrame, again: pd.DataFrame) -> pd.DataFrame:
+    """What each statement of `again` takes over what it took in `first`, as `ratio`, and its `share` of the server's CPU time under its load."""
+    by = ["server", "load", "transaction", "statement"]
+    both = again.set_index(by).join(first.set_index(by)["cpu_us"].rename("before_us"), how="inner")
+    spent = both["cpu_us"] * both["executions"]
+    whole = spent.groupby(["server", "load"]).transform("sum")
+    return pd.DataFrame({"ratio": both["cpu_us"] / both["before_us"], "share": spent / whole}).reset_index()
 
 
 def _measured(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from engineroom.listing import listed
+
 __all__ = ["LABELS", "LOADS", "POLICIES", "named"]
 
 LABELS = {"fifo": "FIFO", "cats": "CATS"}
@@ -32,9 +34,5 @@ def named(policies: Sequence[str]) -> str:
     if not others:
         return f"all {len(POLICIES)}"
     if len(others) < len(POLICIES) / 2:
-        return f"all but {_listed(others)}"
-    return _listed([label for key, label in POLICIES.items() if key in policies])
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join([*filter(None, [", ".join(names[:-1])]), names[-1]])
+        return f"all but {listed(others)}"
+    return listed([label for key, label in POLICIES.items() if key in policies])
