@@ -20,11 +20,12 @@ import importlib
 import math
 import types
 import typing
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from engineroom import address_grammars
+from engineroom.listing import listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -148,11 +149,6 @@ def failed(run: Run, claims: Mapping[str, Callable[[Run], bool]]) -> str:
 def fall_percent(rates: pd.Series[float], clients: int) -> float:
     """By how much the throughput of so many clients is below the highest one, in percent; `rates` is by number of clients."""
     return float(100 * (1 - rates[clients] / rates.max()))
-
-
-def listed(names: Sequence[str]) -> str:
-    """ "a, b and c"."""
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else list(names))
 
 
 def glue(facts: Facts) -> None:

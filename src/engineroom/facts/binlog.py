@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from engineroom import published
-from engineroom.facts import Facts, Range, fact, span
+from engineroom.facts import Facts, Range, fact, listed, span
 from engineroom.figures.binlog import own_binlog_levels
 from engineroom.figures.drawing import origin_of
 from engineroom.figures.table import Table
@@ -263,4 +263,4 @@ def _said(levels: list[int]) -> str:
         else:
             runs.append([level])
     parts = [str(run[0]) if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in runs]
-    return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]])) if parts else "none"
+    return listed(parts) or "none"
