@@ -9,7 +9,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from engineroom import figures
-from engineroom.experiments.engine import tpcc_beside
+from engineroom.experiments.engine import hold_times, tpcc_beside
 from engineroom.facts import engine as engine_facts
 from engineroom.facts.engine import (
     Beside,
@@ -19,6 +19,8 @@ from engineroom.facts.engine import (
     BufferPool,
     Convoy,
     Demands,
+    DemandsAgain,
+    HoldTimes,
     LatchOrder,
     NextQueue,
     Purge,
@@ -83,6 +85,58 @@ def test_demands_are_summed_over_the_executions_of_a_transaction(made):
     assert shown.index.tolist() == ["SysBench read-write", "Delivery"]
     assert shown.loc["SysBench read-write", "lock latches, 9.7.4"] == "202"
     assert shown.loc["SysBench read-write", "redo bytes, 5.7.22"] == "1,100"
+
+
+def test_what_seldom_statements_leave_open_is_told_of_the_frequent_ones(made):
+    columns = "series server load transaction statement cpu_us executions"
+
+    def run(figure, *rows):
+        return made(figure, "live", columns, *(("9.7.4", "9.7.4", *row) for row in rows), provenance=DURING)
+
+    told = DemandsAgain.of(
+        run(
+            "own-demands",
+            ("tpcc_1", "new_order", "commit", 100.0, 40),
+            ("tpcc_1", "delivery", "commit", 100.0, 4),
+            ("tpcc_1", "delivery", "never again", 1.0, 4),
+            ("sysbench_read_write", "read_write", "commit", 7.0, 1),
+        ),
+        run(
+            "own-demands-again",
+            ("tpcc_1", "new_order", "commit", 80.0, 60_000),
+            ("tpcc_1", "delivery", "commit", 200.0, 6),
+        ),
+    )
+    assert (told.executions, told.load_before) == (10, 2.0)
+    # 25 % and 100 %; the second one has too little of the time to be named.
+    assert told.apart_percent == pytest.approx(62.5)
+    assert told.most_apart_percent == pytest.approx(25.0)
+    assert told.most_apart == "new_order's `commit` on 9.7.4"
+
+
+def test_the_time_in_a_parts_functions_is_told_with_its_spread_beside_the_engines(made):
+    parts = list(hold_times.PARTS)
+    rows = [
+        (series, "9.7.4", part, repeat, us, 500.0)
+        for series, part, *all_us in (
+            ("server", parts[0], 10.0, 12.0, 11.0),
+            ("engine", parts[0], 6.0, 6.0, 6.0),
+            ("server", parts[1], 40.0, 40.0, 40.0),
+            ("engine", parts[1], 10.0, 10.0, 10.0),
+        )
+        for repeat, us in enumerate(all_us)
+    ]
+    told = HoldTimes.of(
+        made("own-hold-times", "live", "series server part repeat cpu_us thread_cpu_us", *rows)
+    )
+    assert told.told.startswith(f"Of {len(parts)} expectations that we had written down, 1 came out")
+    assert f"{parts[1]} within a factor of two" in told.told
+    assert told.all_percent.least == told.all_percent.most == pytest.approx(10.2)
+    assert told.engine_percent.least == pytest.approx(3.2)
+    assert told.locks_percent.most == pytest.approx(100 * 6 / 11)
+    shown = told.table.rows.set_index("part")
+    assert shown.loc[parts[0], "server's"] == "11.0 (10.0 to 12.0)"
+    assert shown.loc[parts[1], "engine's"] == "10.0 (10.0 to 10.0)"
 
 
 def test_latches_that_come_again_at_once_are_one_line(made):
@@ -432,7 +486,7 @@ def test_a_binary_log_beside_servers_is_told_once_it_is_recorded(binlog_run):
     other = waits.assign(wait_us=waits["wait_us"].mask(waits["latch"] == "trx_sys_mutex", 9000))
     other.loc[other["series"] == "engine", "wait_us"] = waits["wait_us"]
     told = BinaryLogBeside.of(replace(binlog_run, tables={"latches": other})).told
-    assert told.endswith("Of 7 expectations that we had written down, 5 came out.")
+    assert "Of 7 expectations that we had written down, 5 came out. These did not: what a server's" in told
 
 
 def test_a_binary_log_beside_servers_is_drawn_with_a_panel_per_load_and_disk(binlog_run):

@@ -9,22 +9,33 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from engineroom.experiments.engine import binlog, binlog_beside, pool, purge, tpcc_beside, whatif_beside
+from engineroom.experiments.engine import (
+    binlog,
+    binlog_beside,
+    hold_times,
+    pool,
+    purge,
+    tpcc_beside,
+    whatif_beside,
+)
 from engineroom.experiments.engine.beside_servers import factors
+from engineroom.experiments.engine.demands import measured_again
 from engineroom.facts import Facts, Range, came_out, fact, failed, listed, span
 from engineroom.figures.drawing import origin_of
 from engineroom.figures.table import Table
 from engineroom.ledger import sensitivity
 from engineroom.runs import Run, newest, recorded
 from engineroom.simulating.variations import SEED
-from engineroom.summary import several, values
+from engineroom.summary import several, summarise, values
 
 __all__ = [
     "BinaryLog",
     "BinaryLogBeside",
     "BufferPool",
     "Demands",
+    "DemandsAgain",
     "EngineFacts",
+    "HoldTimes",
     "LatchOrder",
     "NextQueue",
     "Purge",
@@ -42,6 +53,7 @@ _ALL = "redo and locks and trx"
 _LONGEST_WAITS = 4
 _GOAL = 1.5  # by which waits and deadlocks may be off
 _LEAST = 4  # of own-demands, the last recording of which the least batches counted
+_OFTEN = 0.01  # of a server's CPU time
 # Smaller pools, by what they hold of the pages.
 _SHARES = {"half": "half", "quarter": "a quarter", "tenth": "a tenth"}
 _FALLEN = 0.5  # of the throughput with old parts
@@ -130,6 +142,85 @@ class Demands(Facts):
             table=Table(
                 pd.DataFrame(shown),
                 "What one transaction asks for, with one client and no binary log.",
+                origin_of(run),
+            ),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class DemandsAgain(Facts):
+    """The same statements of TPC-C with other transactions (own-demands-again)."""
+
+    executions: int = fact("{:,}")  # of the seldomest kind, in both recordings
+    apart_percent: float = fact("{:.1f} %")  # in the median of the statements
+    most_apart_percent: float = fact("{:.0f} %")  # of those that have a hundredth of their server's CPU time
+    most_apart: str = fact()
+    load_before: float = fact("{:.1f}")
+
+    @classmethod
+    def of(cls, first: Run, again: Run) -> DemandsAgain:
+        both = pd.concat([first.table, again.table])
+        both = both[both["load"].isin(again.table["load"]) & (both["statement"] == "commit")]
+        found = measured_again(first.table, again.table)
+        off = found["ratio"].where(found["ratio"] >= 1, 1 / found["ratio"]) - 1
+        often = off[found["share"] >= _OFTEN]
+        farthest = found[off == often.max()].iloc[0]
+        return cls(
+            executions=int(both.groupby(["server", "transaction"])["executions"].sum().min()),
+            apart_percent=100 * float(off.median()),
+            most_apart_percent=100 * float(often.max()),
+            most_apart=f"{farthest['transaction']}'s `{farthest['statement']}` on {farthest['server']}",
+            load_before=float(again.provenance["during"]["load_before"]),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class HoldTimes(Facts):
+    """How long a session is in the functions of a part, of servers and of engines (own-hold-times)."""
+
+    told: str = fact()
+    all_percent: Range = fact(span("{:.1f}", " %"))  # of the thread's CPU time, in all parts, by server
+    engine_percent: Range = fact(span("{:.1f}", " %"))  # the same of engines
+    locks_percent: Range = fact(
+        span("{:.0f}", " %")
+    )  # the engine's time for row and table locks, of its server's
+    table: Table
+
+    @classmethod
+    def of(cls, run: Run) -> HoldTimes:
+        rows = run.table.assign(percent=100 * run.table["cpu_us"] / run.table["thread_cpu_us"])
+        cells = summarise(rows, "part", "server", "series", y="cpu_us", how="median", sort=False)
+        cells["said"] = [
+            f"{us:.1f} ({least:.1f} to {most:.1f})"
+            for us, least, most in zip(cells["cpu_us"], cells["least"], cells["most"], strict=True)
+        ]
+        shown = [
+            {
+                "part": part,
+                "server": server,
+                **{f"{series}'s": said for series, said in zip(cell["series"], cell["said"], strict=True)},
+            }
+            for (part, server), cell in cells.groupby(["part", "server"], sort=False)
+        ]
+        sums = (
+            values(rows, "series", "server", "part", y="percent", how="median")
+            .groupby(["series", "server"])
+            .sum()
+        )
+        shares = {series: Range(of.min(), of.max()) for series, of in sums.groupby("series")}
+        locks = [
+            each
+            for (_, part), each in hold_times.factors(run).items()
+            if part == next(iter(hold_times.PARTS))
+        ]
+        return cls(
+            told=" ".join(filter(None, [came_out(run, hold_times.CLAIMS), failed(run, hold_times.CLAIMS)])),
+            all_percent=shares["server"],
+            engine_percent=shares["engine"],
+            locks_percent=Range(100 * min(locks), 100 * max(locks)),
+            table=Table(
+                pd.DataFrame(shown),
+                "CPU time per transaction in the functions that take latches of a part, us; in brackets the least and the most of the runs.",
                 origin_of(run),
             ),
         )
@@ -600,7 +691,7 @@ class BinaryLogBeside(Facts):
             told=f"Beside live servers with a binary log, on two processors and a disk whose fsync takes {run.provenance['fsync_us'] / 1000:g} ms, throughput is off by "
             f"{off['tps'].median():.0f} % in the median and {off['tps'].max():.0f} % at most, on {farthest['server']} with {farthest['clients']} clients; we aimed at 15 % "
             f"and 30 %. Fsyncs per transaction are off by {off['redo_fsyncs'].max():.0f} % at most for the redo log and {off['binlog_fsyncs'].max():.0f} % for the binary "
-            f"log; we aimed at 20 %. {came_out(run, binlog_beside.CLAIMS)}",
+            f"log; we aimed at 20 %. {came_out(run, binlog_beside.CLAIMS)} {failed(run, binlog_beside.CLAIMS)}".rstrip(),
             waits=_waits_beside(run),
         )
 
@@ -737,6 +828,8 @@ class EngineFacts(Facts):
     """All numbers of the page, a group for each recording."""
 
     demands: Demands
+    again: DemandsAgain
+    holds: HoldTimes
     order: LatchOrder
     queue: NextQueue
     switches: Switches
@@ -761,6 +854,8 @@ def facts() -> EngineFacts:
     """The facts of the page."""
     return EngineFacts(
         demands=Demands.of(newest("own-demands", "live"), recorded("own-demands", "live")[_LEAST - 1]),
+        again=DemandsAgain.of(newest("own-demands", "live"), newest("own-demands-again", "live")),
+        holds=HoldTimes.of(newest("own-hold-times", "live")),
         order=LatchOrder.of(newest("own-latch-order", "live")),
         queue=NextQueue.of(newest("fig-7-03", "sim")),
         switches=Switches.of(newest("own-engine-switches", "sim")),
