@@ -169,7 +169,7 @@ class DemandsAgain(Facts):
             executions=int(both.groupby(["server", "transaction"])["executions"].sum().min()),
             apart_percent=100 * float(off.median()),
             most_apart_percent=100 * float(often.max()),
-            most_apart=f"{farthest['transaction']}'s `{farthest['statement']}` on {farthest['server']}",
+            most_apart=f"{farthest['statement']} of {farthest['transaction']} on {farthest['server']}",
             load_before=float(again.provenance["during"]["load_before"]),
         )
 
@@ -191,8 +191,10 @@ class HoldTimes(Facts):
         rows = run.table.assign(percent=100 * run.table["cpu_us"] / run.table["thread_cpu_us"])
         cells = summarise(rows, "part", "server", "series", y="cpu_us", how="median", sort=False)
         cells["said"] = [
-            f"{us:.1f} ({least:.1f} to {most:.1f})"
-            for us, least, most in zip(cells["cpu_us"], cells["least"], cells["most"], strict=True)
+            f"{cell.cpu_us:.1f} ({cell.least:.1f} to {cell.most:.1f})"
+            if cell.series == "server"
+            else f"{cell.cpu_us:.1f}"
+            for cell in cells.itertuples()
         ]
         shown = [
             {
