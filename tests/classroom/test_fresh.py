@@ -156,6 +156,14 @@ def test_an_answer_that_is_wrong_as_a_planted_one_is_named():
         fresh.agree(lambda n: n / 0, oracle, [(1,)])
 
 
+def test_where_many_answers_are_right_the_message_says_what_is_asked():
+    oracle = fresh.Oracle("half", [], "def half(n):\n    return n // 2", {})
+    with pytest.raises(fresh.Mistaken, match=r"expected: at most half of n; got: 8"):
+        fresh.agree(
+            lambda n: n, oracle, [(8,)], accepts=lambda got, n: 2 * got <= n, asks="at most half of n"
+        )
+
+
 def test_what_a_solution_or_a_cell_before_it_prints_does_not_come_to_the_terminal(capsys):
     before, solution = ("print('a plan')",), "print('loud')\ndef twice(n):\n    print(n)\n    return 2 * n\n"
     assert fresh.Oracle("twice", before, solution, {}).value.__name__ == "twice"

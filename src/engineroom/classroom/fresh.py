@@ -124,11 +124,12 @@ def agree(
     cases: int = 60,
     same: Callable[[Any, Any], bool] | None = None,
     accepts: Callable[..., bool] | None = None,
+    asks: str = "another answer",
     through: Callable[..., Any] | None = None,
 ) -> None:
     """Raises `Mistaken` unless `answer` does what the solution does on inputs drawn now, or on all of `inputs`.
 
-    `same(got, expected)` compares; where many answers are right, `accepts(got, *args)` says whether one is. `through(answer, *args)` is for
+    `same(got, expected)` compares; where many answers are right, `accepts(got, *args)` says whether one is, and `asks` what it looks for. `through(answer, *args)` is for
     answers that change something instead of returning it; all others leave what they are given as it is.
     """
     call = through or (lambda function, *args: function(*args))
@@ -171,7 +172,7 @@ def agree(
                 _alike(mine, outcome(wrong, each), compare) for mine, each in zip(every, given(), strict=True)
             )
         ]
-        wanted = "another answer" if accepts else repr(expected)
+        wanted = asks if accepts else repr(expected)
         shown = ", ".join(map(repr, args))
         raise Mistaken(
             f"{oracle.name}({shown}): expected: {wanted}; got: {got!r}{_guess(alike)}"[:2000], alike
