@@ -129,6 +129,9 @@ def test_each_varied_machine_that_falls_is_told_with_the_clients_of_both_designs
         f"We also tried 3 {tried} 2: load_ps at 1.5 of its value (beyond 200 clients without shards, beyond 250 clients with them) and "
         "pause_ps at 1.5 of its value (never without shards, beyond 250 clients with them)."
     )
+    assert "1: load_ps at 1.5 of its value (beyond 250 clients, with shards and without)." in told(
+        load_ps=(late, late)
+    )
     assert told(wake_ps=(level, level)) == f"We also tried 1 {tried} none."
     assert (
         Falls.of(made("fig-7-09", "sim", "series", ("before",))).told

@@ -228,9 +228,12 @@ class Falls(Facts):
             last = {series: _last_before_a_fall(tps[series]) for series in ("before", "after")}
             if any(last.values()):
                 without, with_them = (f"beyond {n:,} clients" if n else "never" for n in last.values())
-                parts.append(
-                    f"{name} at {factor:g} of its value ({without} without shards, {with_them} with them)"
+                where = (
+                    f"{without}, with shards and without"
+                    if without == with_them
+                    else f"{without} without shards, {with_them} with them"
                 )
+                parts.append(f"{name} at {factor:g} of its value ({where})")
         said = f"{len(parts)}: {listed(parts)}" if parts else "none"
         return cls(
             told=f"We also tried {tried} machines and loads that differ in one number, by one seed each. Throughput loses half on {said}."
