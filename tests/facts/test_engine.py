@@ -107,7 +107,7 @@ def test_what_seldom_statements_leave_open_is_told_of_the_frequent_ones(made):
             ("tpcc_1", "delivery", "commit", 200.0, 6),
         ),
     )
-    assert (told.executions, told.load_before) == (10, 2.0)
+    assert (told.executions, told.others_load) == (10, 2.0)
     # 25 % and 100 %; the second one has too little of the time to be named.
     assert told.apart_percent == pytest.approx(62.5)
     assert told.most_apart_percent == pytest.approx(25.0)

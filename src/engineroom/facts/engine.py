@@ -155,7 +155,7 @@ class DemandsAgain(Facts):
     apart_percent: float = fact("{:.1f} %")  # in the median of the statements
     most_apart_percent: float = fact("{:.0f} %")  # of those that have a hundredth of their server's CPU time
     most_apart: str = fact()
-    load_before: float = fact("{:.1f}")
+    others_load: float = fact("{:.1f}")
 
     @classmethod
     def of(cls, first: Run, again: Run) -> DemandsAgain:
@@ -170,7 +170,7 @@ class DemandsAgain(Facts):
             apart_percent=100 * float(off.median()),
             most_apart_percent=100 * float(often.max()),
             most_apart=f"{farthest['statement']} of {farthest['transaction']} on {farthest['server']}",
-            load_before=float(again.provenance["during"]["load_before"]),
+            others_load=float(again.provenance["during"]["load_before"]),
         )
 
 

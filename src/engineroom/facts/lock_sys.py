@@ -11,6 +11,7 @@ from engineroom._native import lock_sys as kernel
 from engineroom.experiments.lock_sys.scripts import scripts
 from engineroom.facts import Facts, Range, fact, fall_percent, listed, span
 from engineroom.figures.table import Table
+from engineroom.ledger import sensitivity
 from engineroom.runs import Run, newest, recorded
 from engineroom.servers.catalogue import release
 from engineroom.summary import values
@@ -261,6 +262,7 @@ class NextQueue(Facts):
     flush_wait_ms: float = fact("{:.2f} ms")  # for the commit's own fsync, with shards
     mutex_runs: int = fact()
     unsettled_mutex_runs: int = fact()
+    flips: str = fact()  # the verdict, of the varied machines and loads
     # From the highest throughput to that of the most clients.
     mutex_fall_percent: float = fact("{:.0f} %")
     shards_fall_percent: float = fact("{:.0f} %")
@@ -284,6 +286,7 @@ class NextQueue(Facts):
             flush_wait_ms=after["log_flush_events"] / 1000,
             mutex_runs=len(mutex),
             unsettled_mutex_runs=int((mutex["is_settled"] == 0).sum()),
+            flips=sensitivity.flips(run),
             mutex_fall_percent=fall_percent(rates.xs("before"), most),
             shards_fall_percent=fall_percent(rates.xs("after"), most),
             shards_best_clients=int(str(rates.xs("after").idxmax())),

@@ -10,6 +10,7 @@ from engineroom import published
 from engineroom.facts import Facts, Range, fact, fall_percent, listed, span
 from engineroom.figures.drawing import origin_of
 from engineroom.figures.table import Table
+from engineroom.ledger import sensitivity
 from engineroom.runs import Run, newest
 from engineroom.summary import values
 
@@ -88,6 +89,7 @@ class Compared(Facts):
     after_fall_percent: float = fact("{:.0f} %")
     runs: int = fact()
     settled_runs: int = fact()
+    flips: str = fact()  # the verdict, of the varied machines and loads
     half_width_percent: float = fact("{:.1f} %")
     before_mutex_us: Range = fact(span("{:.0f}", "us"))  # waited per transaction, over the runs
     after_mutex_us: Range = fact(span("{:.0f}", "us"))
@@ -125,6 +127,7 @@ class Compared(Facts):
             published_ratio=_ends(_ratios(_published(run.figure))),
             runs=len(run.table),
             settled_runs=int(run.table["is_settled"].sum()),
+            flips=sensitivity.flips(run),
             half_width_percent=float(run.table["half_width_percent"].max()),
             before_mutex_us=mutex("before"),
             after_mutex_us=mutex("after"),

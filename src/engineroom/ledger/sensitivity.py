@@ -12,7 +12,7 @@ from engineroom.ledger.verdicts import Claim, judge
 from engineroom.runs import Run, latest
 from engineroom.simulating.variations import SEED
 
-__all__ = ["RESCHEDULED", "farthest", "rescheduled", "sensitivity", "varied_runs"]
+__all__ = ["RESCHEDULED", "farthest", "flips", "rescheduled", "sensitivity", "varied_runs"]
 
 # Simulated figures once more, with the scheduling that was held against real threads.
 RESCHEDULED = "own-machine-configuration"
@@ -110,3 +110,15 @@ def farthest(found: pd.DataFrame) -> pd.DataFrame:
         .assign(flips=flips.any(), outcomes_changed=outcomes.sum())
         .reset_index()
     )
+
+
+def flips(run: Run) -> str:
+    """Which runs give another verdict than the usual one: "3 of 53 such runs", of those on varied machines and loads, and of other seeds if any does."""
+    if "varied" not in run.tables:
+        return "none of no such runs"
+    found = farthest(sensitivity([run]))
+    is_seed = found["parameter"] == SEED
+    said = f"{int(found['flips'][~is_seed].sum()) or 'none'} of {int((~is_seed).sum())} such runs"
+    if seeds := int(found["flips"][is_seed].sum()):
+        said += f" (and {seeds} of {int(is_seed.sum())} other seeds of the usual machine)"
+    return said
