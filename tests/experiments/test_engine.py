@@ -148,7 +148,7 @@ def test_a_function_is_found_by_its_whole_name(part, mangled):
 def test_what_a_session_does_under_latches_is_a_part_of_its_time_on_9_7():
     try:
         run = engine.hold_times_live(
-            versions=["9.7.4"], seconds=2, repeats=1, load=Rows(table_rows=1_000), window=SHORT
+            versions=["9.7.4"], seconds=4, repeats=1, load=Rows(table_rows=1_000), window=SHORT
         )
     except EngineRoomError as error:
         if "cannot be sampled" in str(error):

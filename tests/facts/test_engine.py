@@ -618,6 +618,7 @@ def test_varied_figures_are_told_with_the_runs_that_flip_them_and_the_others_by_
         asked.extend(run.figure for run in runs)
         rows = [("fig-7-01", "wake_ps", 0.5, True, -75.0), ("fig-7-01", "wake_ps", 1.5, False, 50.0)]
         rows += [("fig-7-01", SEED, 1.0, True, 900.0), ("fig-7-09", "wake_ps", 0.5, False, 20.0)]
+        rows += [("fig-7-09", "wake_ps", 1.5, False, -100.0)]
         return pd.DataFrame(rows, columns=["figure", "parameter", "factor", "flips", "moved_percent"])
 
     monkeypatch.setattr(engine_facts.sensitivity, "sensitivity", moves)
@@ -627,10 +628,10 @@ def test_varied_figures_are_told_with_the_runs_that_flip_them_and_the_others_by_
         made(figure, "sim", "series", ("a",), **with_machines) for figure in ("fig-7-01", "fig-7-09")
     )
     bare, second = made("fig-7-03", "sim", "series", ("a",)), made("fig-7-07", "sim", "series", ("a",))
-    every = "Each number of machine and load was taken at half and at one and a half of its value for "
+    every = "Each number of machine and load was tried at half and at one and a half of its value, by one seed. Another verdict comes "
     both = (
-        "7-1 (of 2 such runs 1 flips the verdict; a ratio moves by a factor of up to 4.0) and "
-        "7-9 (of 1 such runs none flips the verdict; a ratio moves by a factor of up to 1.2)."
+        "for 7-1 from 1 of 2 such runs (and 1 of 1 other seeds of the usual machine), and a ratio moves by a factor of up to 4.0; "
+        "for 7-9 from none of 2 such runs, and a ratio moves by a factor of up to 1.2, and to nothing in 1."
     )
     assert Varied.of([one, bare, second, other]).told == f"{every}{both} 7-3 and 7-7 were not varied."
     assert asked == ["fig-7-01", "fig-7-09"]

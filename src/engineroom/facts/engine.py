@@ -95,7 +95,7 @@ class Demands(Facts):
         "{:.0f} %"
     )  # the quartiles of the batches, over their median; of the statements the median
     earlier_percent: Range = fact(
-        span("{:.0f}", " %")
+        span("{:.0f}", "%")
     )  # of a transaction, what engines computed for before, of what they do now
     table: Table
 
@@ -179,10 +179,10 @@ class HoldTimes(Facts):
     """How long a session is in the functions of a part, of servers and of engines (own-hold-times)."""
 
     told: str = fact()
-    all_percent: Range = fact(span("{:.1f}", " %"))  # of the thread's CPU time, in all parts, by server
-    engine_percent: Range = fact(span("{:.1f}", " %"))  # the same of engines
+    all_percent: Range = fact(span("{:.1f}", "%"))  # of the thread's CPU time, in all parts, by server
+    engine_percent: Range = fact(span("{:.1f}", "%"))  # the same of engines
     locks_percent: Range = fact(
-        span("{:.0f}", " %")
+        span("{:.0f}", "%")
     )  # the engine's time for row and table locks, of its server's
     table: Table
 
@@ -799,10 +799,9 @@ class Varied(Facts):
         parts = []
         if varied:
             moves = sensitivity.farthest(sensitivity.sensitivity(list(varied.values())))
-            moves = moves[moves["parameter"] != SEED]
             parts.append(
-                "Each number of machine and load was taken at half and at one and a half of its value for "
-                + listed([_flips(figure, moves[moves["figure"] == figure]) for figure in varied])
+                "Each number of machine and load was tried at half and at one and a half of its value, by one seed. Another verdict comes "
+                + "; ".join(_flips(figure, moves[moves["figure"] == figure]) for figure in varied)
                 + "."
             )
         if names := [_number(run.figure) for run in runs if run.figure not in varied]:
@@ -811,12 +810,12 @@ class Varied(Facts):
 
 
 def _flips(figure: str, moves: pd.DataFrame) -> str:
-    """ "7-1 (of 60 such runs 3 flip the verdict; a ratio moves by a factor of up to 1.3)"."""
-    flips = int(moves["flips"].sum())
-    said = "none flips" if not flips else f"{flips} {'flips' if flips == 1 else 'flip'}"
-    times = 1 + moves["moved_percent"] / 100
-    farthest = pd.concat([times, 1 / times]).max()
-    return f"{_number(figure)} (of {len(moves)} such runs {said} the verdict; a ratio moves by a factor of up to {farthest:.1f})"
+    """ "for 7-1 from 3 of 60 such runs, and a ratio moves by a factor of up to 1.3"."""
+    times = 1 + moves[moves["parameter"] != SEED]["moved_percent"] / 100
+    known = times[times > 0]
+    stopped = f", and to nothing in {len(times) - len(known)}" if len(known) < len(times) else ""
+    farthest = pd.concat([known, 1 / known]).max()
+    return f"for {_number(figure)} from {sensitivity.flipped(moves)}, and a ratio moves by a factor of up to {farthest:.1f}{stopped}"
 
 
 def _number(figure: str) -> str:

@@ -12,7 +12,7 @@ from engineroom.ledger.verdicts import Claim, judge
 from engineroom.runs import Run, latest
 from engineroom.simulating.variations import SEED
 
-__all__ = ["RESCHEDULED", "farthest", "flips", "rescheduled", "sensitivity", "varied_runs"]
+__all__ = ["RESCHEDULED", "farthest", "flipped", "flips", "rescheduled", "sensitivity", "varied_runs"]
 
 # Simulated figures once more, with the scheduling that was held against real threads.
 RESCHEDULED = "own-machine-configuration"
@@ -113,12 +113,14 @@ def farthest(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def flips(run: Run) -> str:
-    """Which runs give another verdict than the usual one: "3 of 53 such runs", of those on varied machines and loads, and of other seeds if any does."""
-    if "varied" not in run.tables:
-        return "none of no such runs"
-    found = farthest(sensitivity([run]))
-    is_seed = found["parameter"] == SEED
-    said = f"{int(found['flips'][~is_seed].sum()) or 'none'} of {int((~is_seed).sum())} such runs"
-    if seeds := int(found["flips"][is_seed].sum()):
+    """As `flipped`, of a run; "none of no such runs" of one that was not varied."""
+    return flipped(farthest(sensitivity([run]))) if "varied" in run.tables else "none of no such runs"
+
+
+def flipped(moves: pd.DataFrame) -> str:
+    """Which runs of a figure give another verdict than the same seed on the usual machine: "3 of 53 such runs", and other seeds if any does."""
+    is_seed = moves["parameter"] == SEED
+    said = f"{int(moves['flips'][~is_seed].sum()) or 'none'} of {int((~is_seed).sum())} such runs"
+    if seeds := int(moves["flips"][is_seed].sum()):
         said += f" (and {seeds} of {int(is_seed.sum())} other seeds of the usual machine)"
     return said

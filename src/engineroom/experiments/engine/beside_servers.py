@@ -46,6 +46,7 @@ __all__ = [
     "Load",
     "Rows",
     "against_live",
+    "computer",
     "described",
     "factors",
     "held_out_live",
@@ -184,6 +185,15 @@ COLUMNS = {
 }
 
 
+def computer(fsync_us: float) -> dict[str, Any]:
+    """The simulated computer that stands for the servers': two processors, and a disk whose fsync takes so long."""
+    return {
+        **parameters(MACHINE),
+        "disk_fsync_quantiles_ps": [round(fsync_us * 1e6)],
+        "disk_is_timer": True,
+    }
+
+
 def with_client(load: Load, version: str, client_cpu_us: float) -> dict[str, Any]:
     """As that version's engine takes it, with the client's CPU time before its statements, in equal parts: it has the processors that the server has."""
     return {**load.in_engine(version), "client_ns": round(1000 * client_cpu_us / load.statements())}
@@ -303,11 +313,7 @@ def simulated_beside(
         row["client_cpu_us"] for row in measured if row["clients"] == min(clients)
     )
     load = with_client(of, name, client_cpu_us)
-    machine = {
-        **parameters(MACHINE),
-        "disk_fsync_quantiles_ps": [FSYNC_US * 1_000_000],
-        "disk_is_timer": True,
-    }
+    machine = computer(FSYNC_US)
     rows = []
     for n in clients:
         for repeat in range(repeats):

@@ -30,14 +30,13 @@ import pandas as pd
 
 from engineroom.experiments.engine.beside_servers import (
     LOADS,
-    MACHINE,
     Beside,
     Load,
     Rows,
+    computer,
     described,
     with_client,
 )
-from engineroom.machine.presets import parameters
 from engineroom.measuring.sitting import LiveSitting
 from engineroom.measuring.turns import in_turns
 from engineroom.runs import Run
@@ -288,11 +287,7 @@ def _simulated(
     ]
     client_cpu_us = statistics.median(row["client_cpu_us"] for row in alone)
     fsync_us = FSYNC_US if disk == STEADY else statistics.median(row["binlog_fsync_us"] for row in alone)
-    machine = {
-        **parameters(MACHINE),
-        "disk_fsync_quantiles_ps": [round(fsync_us * 1e6)],
-        "disk_is_timer": True,
-    }
+    machine = computer(fsync_us)
     load = with_client(of, version, client_cpu_us)
 
     def simulated(n: int, *, seed: int) -> tuple[dict[str, Any], list[dict[str, Any]]]:

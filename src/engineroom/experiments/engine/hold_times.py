@@ -3,8 +3,11 @@ engine by its own clock.
 
 One client runs SysBench's read-write transactions. Its thread's CPU time is read, and sampled a thousand times a second. A sample counts
 for a part when one of the part's functions is anywhere on its stack. A function that has a latch for only a part of its time counts
-whole: what is told is the most that the latch can be held. The simulated engine runs the same load with one client. In it nothing is
-computed under a latch: its time is that of cache lines, copies and atomics.
+whole. Functions that a binary does not name are in no part, though some of them hold latches, as of a transaction's start and end.
+
+The simulated engine runs the same load with one client. In it nothing is computed under a latch: its time is that of cache lines, copies
+and atomics. Its clock has names for asking for row locks and for the ends of mini-transactions; all else that it reads and writes in
+memory is its third part, which has more in it than the server's.
 
 Expected before it was recorded: in each part the engine takes between half and twice what its server takes (`CLAIMS`).
 """
@@ -16,15 +19,14 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engineroom.errors import EngineRoomError
-from engineroom.experiments.engine.beside_servers import FSYNC_US, MACHINE, SERVERS, Rows
+from engineroom.experiments.engine.beside_servers import FSYNC_US, SERVERS, Rows, computer
 from engineroom.experiments.engine.clients import OPTIONS
-from engineroom.machine.presets import parameters
 from engineroom.measuring import probes
 from engineroom.measuring.sitting import LiveSitting
+from engineroom.measuring.thread_clock import ThreadClock
 from engineroom.measuring.turns import in_turns
 from engineroom.runs import Run
 from engineroom.simulating.activities import ON_CPU, time_by
@@ -44,7 +46,7 @@ SECONDS, REPEATS = 20, 5
 _AROUND_S = 3  # SysBench runs so much longer than is sampled: it connects, and perf begins
 LOAD = Rows(table_rows=100_000, distribution="pareto")
 _WINDOW: Mapping[str, int] = {"first_ms": 5_000, "longest_ms": 5_000, "warmup_ms": 500}
-_CLIENT = "SELECT PROCESSLIST_ID, THREAD_OS_ID FROM performance_schema.threads WHERE PROCESSLIST_DB = %s AND PROCESSLIST_ID <> CONNECTION_ID()"
+_CLIENT = "SELECT THREAD_OS_ID FROM performance_schema.threads WHERE PROCESSLIST_DB = %s AND PROCESSLIST_ID <> CONNECTION_ID()"
 
 
 def _function(*names: str) -> str:
@@ -54,13 +56,19 @@ def _function(*names: str) -> str:
 
 
 _LOCKING = (
-    *("lock_clust_rec_modify_check_and_lock", "lock_clust_rec_read_check_and_lock"),
-    *("lock_sec_rec_modify_check_and_lock", "lock_sec_rec_read_check_and_lock"),
-    *("lock_rec_insert_check_and_lock", "lock_table"),
+    "lock_clust_rec_modify_check_and_lock",
+    "lock_clust_rec_read_check_and_lock",
+    "lock_sec_rec_modify_check_and_lock",
+    "lock_sec_rec_read_check_and_lock",
+    "lock_rec_insert_check_and_lock",
+    "lock_table",
 )
 _OF_MTR = (
-    *("execute", "prepare_write", "finish_write", "release_blocks"),
-    *("add_dirty_blocks_to_flush_list",),
+    "execute",
+    "prepare_write",
+    "finish_write",
+    "release_blocks",
+    "add_dirty_blocks_to_flush_list",
 )
 _OF_LOG = (
     "log_reserve_and_open",
@@ -157,10 +165,10 @@ def _sampled(server: Server, client: Sysbench, *, seconds: int, seed: int) -> li
     with ThreadPoolExecutor(1) as beside:
         ran: Future[Any] = beside.submit(client.run, threads=1, seconds=seconds + _AROUND_S, seed=seed)
         thread = _thread_of_client(server, client.database, ran)
-        spent = Path(f"/proc/{server.pid}/task/{thread}/schedstat")
-        committed, cpu_ns = server.status()["Com_commit"], _cpu_ns(spent)
+        clock = ThreadClock(thread)
+        committed, cpu_ns = server.status()["Com_commit"], clock.read_ns()
         stacks = probes.sampled_stacks(server, lambda: time.sleep(0.1), seconds=seconds, thread=thread)
-        transactions, cpu_ns = server.status()["Com_commit"] - committed, _cpu_ns(spent) - cpu_ns
+        transactions, cpu_ns = server.status()["Com_commit"] - committed, clock.read_ns() - cpu_ns
         ran.result()
     each_us = cpu_ns / max(1, transactions) / 1000
     counts = {
@@ -178,16 +186,12 @@ def _sampled(server: Server, client: Sysbench, *, seconds: int, seed: int) -> li
     ]
 
 
-def _cpu_ns(schedstat: Path) -> int:
-    return int(schedstat.read_text(encoding="ascii").split()[0])
-
-
 def _thread_of_client(server: Server, database: str, ran: Future[Any]) -> int:
     """The thread that serves SysBench's connection, as soon as there is one."""
     with server.connect() as connection, connection.cursor() as cursor:
         while not ran.done():
             cursor.execute(_CLIENT, (database,))
-            if threads := [int(thread) for _, thread in cursor.fetchall() if thread]:
+            if threads := [int(thread) for (thread,) in cursor.fetchall() if thread]:
                 return threads[0]
             time.sleep(0.05)
     ran.result()  # says why it ended so soon
@@ -198,17 +202,8 @@ def _thread_of_client(server: Server, database: str, ran: Future[Any]) -> int:
 
 
 def _simulated(name: str, load: Rows, seed: int, window: Mapping[str, int]) -> list[dict[str, Any]]:
-    machine = {
-        **parameters(MACHINE),
-        "disk_fsync_quantiles_ps": [FSYNC_US * 1_000_000],
-        "disk_is_timer": True,
-    }
-    seen = run(
-        SERVERS[name].design,
-        Given(machine=machine, load=load.in_engine(name), seed=seed),
-        clients=1,
-        **window,
-    )
+    given = Given(machine=computer(FSYNC_US), load=load.in_engine(name), seed=seed)
+    seen = run(SERVERS[name].design, given, clients=1, **window)
     done = max(1, seen["transactions"])
     spent = time_by(seen["activities"], _part_of, states=("memory", "spin"))
     # What is computed and copied inside the first two is theirs; the rest is what statements compute.
