@@ -20,6 +20,7 @@ from engineroom.progress import bar
 from engineroom.runs import Run
 
 if TYPE_CHECKING:
+    from engineroom.simulating.again import Asked as Again
     from engineroom.simulating.experiment import Experiment
 
 __all__ = ["recipes", "record"]
@@ -44,26 +45,47 @@ def recipes() -> dict[tuple[str, str, str], Recipe]:
             f"engineroom.experiments.{chapter}"
         ).RECORD
         found.update({(chapter, *key): how for key, how in recorded.items()})
-    again = ("machine", "own-machine-configuration", "sim")
-    return {**found, again: functools.partial(_configuration, found[again], found)}
+    other_machine = ("machine", "own-machine-configuration", "sim")
+    other_holds = ("engine", "own-engine-holds", "sim")
+    return {
+        **found,
+        other_machine: functools.partial(_configuration, found[other_machine], found),
+        other_holds: functools.partial(_holds, found[other_holds], found),
+    }
 
 
 def _configuration(
     how: Recipe, known: Mapping[tuple[str, str, str], Recipe], *, executor: Executor | None = None
 ) -> Run | list[Run]:
     """What the claims of all simulated figures of the ledger read, simulated anew on other machines."""
-    from engineroom import ledger
-    from engineroom.experiments.machine.configuration import Asked
-    from engineroom.simulating.experiment import Experiment, Together
-
     compared = runs.latest("own-machine-real", "host")
     assert compared is not None, "no comparison with real threads is recorded"
+    return how(asked=_simulated_in_ledger(known), compared=compared, executor=executor)
+
+
+def _holds(
+    how: Recipe, known: Mapping[tuple[str, str, str], Recipe], *, executor: Executor | None = None
+) -> Run | list[Run]:
+    """The same of those that whole engines make, simulated anew with latches held as long as they were on servers."""
+    sampled = runs.newest("own-hold-times", "live")
+    asked = _simulated_in_ledger(known, lambda run: "demands" in run.provenance["load"])
+    return how(asked=asked, sampled=sampled, executor=executor)
+
+
+def _simulated_in_ledger(
+    known: Mapping[tuple[str, str, str], Recipe], wanted: Callable[[Run], bool] = lambda _: True
+) -> list[Again]:
+    """The simulated figures of the ledger that have a recording, and it is `wanted`; of each the points that its claims read."""
+    from engineroom import ledger
+    from engineroom.simulating.again import Asked
+    from engineroom.simulating.experiment import Experiment, Together
+
     asked = []
     for (_, figure, by), each in known.items():
         if by != "sim" or figure not in ledger.figures():
             continue
         newest = runs.latest(figure, by)
-        if newest is None:
+        if newest is None or not wanted(newest):
             continue
         if isinstance(each, Together):
             where = _claimed(each.whole.points.get("series", ()), each.whole, each.figures)
@@ -72,7 +94,7 @@ def _configuration(
         else:
             continue
         asked.append(Asked(each, where))
-    return how(asked=asked, compared=compared, executor=executor)
+    return asked
 
 
 def made_together() -> dict[tuple[str, str, str], tuple[str, ...]]:

@@ -8,13 +8,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from engineroom import runs
 from engineroom.errors import EngineRoomError
 from engineroom.experiments import engine
-from engineroom.experiments.engine import binlog_beside, demands, hold_times, tpcc_beside, whatif_beside
+from engineroom.experiments.engine import binlog_beside, demands, held, hold_times, tpcc_beside, whatif_beside
 from engineroom.experiments.engine.beside_servers import HELD_OUT, LOADS, SERVERS, Rows, factors, with_client
 from engineroom.experiments.engine.clients import asked
 from engineroom.experiments.engine.demands import Demands
 from engineroom.experiments.engine.latch_order import most_common
+from engineroom.simulating.again import Asked
+from engineroom.simulating.executors import HERE
+from engineroom.simulating.experiment import Experiment
 from engineroom.workloads.requests import Request
 
 SHORT = {"first_ms": 100, "longest_ms": 100, "warmup_ms": 50}
@@ -160,6 +164,52 @@ def test_what_a_session_does_under_latches_is_a_part_of_its_time_on_9_7():
     assert rows.loc["server", "samples"].sum() > 0
     assert (rows.loc["engine", "cpu_us"] > 0).all()
     assert (rows.groupby("series")["cpu_us"].sum() < rows.groupby("series")["thread_cpu_us"].max()).all()
+
+
+def holds_seen(_point, given):
+    """What a load says of the locks of 9.7, and of the log of 8.0."""
+    holds = given.load["holds"]
+    return {"lock_ns": holds["locks"]["9.7"]["create_ns"], "redo_ns": holds["log"]["8.0"]["reserve_ns"]}
+
+
+HOLDS_SEEN = Experiment(
+    figure="fig-7-07",
+    says="made up",
+    points={"series": ("after", "before")},
+    measure=holds_seen,
+    load={"rows": 1},
+    machine="four_sockets_176",
+    columns=dict.fromkeys(("series", "repeat", "lock_ns", "redo_ns"), "made up"),
+)
+
+
+def test_an_engine_is_given_the_time_by_which_its_server_is_longer_under_its_latches():
+    sampled = runs.newest("own-hold-times", "live")
+    run = held.held_sim(
+        asked=[Asked(HOLDS_SEEN, lambda point: point["series"] == "after")],
+        sampled=sampled,
+        seeds=(1,),
+        executor=HERE,
+    )
+    assert run.table["held"].tolist() == list(held.WAYS)
+    assert run.provenance["sampled_in_recording"] == sampled.n
+    given = run.tables["given"].set_index(["server", "part"])
+    assert len(given) == 9
+    known = given.dropna(subset=["after_us"])
+    assert len(known) == 6
+    assert (known["before_us"] < known["server_us"]).all()
+    # With what it was given an engine is there as long as its server.
+    assert known["after_us"].to_numpy() == pytest.approx(known["server_us"].to_numpy(), rel=0.02)
+    holds = run.provenance["holds"]
+    lock_ns, redo_ns = holds["locks"]["9.7"]["create_ns"], holds["log"]["8.0"]["reserve_ns"]
+    assert lock_ns == 40 + given.loc[("9.7.4", "row and table locks"), "added_ns"]
+    seen = run.tables["fig-7-07"].set_index("held")
+    assert seen["lock_ns"].to_dict() == pytest.approx(
+        {"as sampled": lock_ns, "half": 40 + (lock_ns - 40) / 2, "locks alone": lock_ns}, abs=1
+    )
+    assert seen["redo_ns"].to_dict() == pytest.approx(
+        {"as sampled": redo_ns, "half": 10 + (redo_ns - 10) / 2, "locks alone": 10}, abs=1
+    )
 
 
 @pytest.mark.live

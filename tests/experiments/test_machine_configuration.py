@@ -10,12 +10,12 @@ from engineroom import runs
 from engineroom.experiments.machine.configuration import (
     FIGURE,
     SCHEDULING,
-    Asked,
     configuration_sim,
     scheduled_as,
 )
 from engineroom.machine.presets import parameters
 from engineroom.recording import recipes
+from engineroom.simulating.again import Asked
 from engineroom.simulating.executors import HERE
 from engineroom.simulating.experiment import Experiment, Together
 

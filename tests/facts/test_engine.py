@@ -20,6 +20,7 @@ from engineroom.facts.engine import (
     Convoy,
     Demands,
     DemandsAgain,
+    Held,
     HoldTimes,
     LatchOrder,
     NextQueue,
@@ -30,6 +31,7 @@ from engineroom.facts.engine import (
     Varied,
     WhatIf,
 )
+from engineroom.runs import newest
 from engineroom.simulating.variations import SEED
 
 DURING = {"during": {"load_before": 2.0}}
@@ -112,6 +114,37 @@ def test_what_seldom_statements_leave_open_is_told_of_the_frequent_ones(made):
     assert told.apart_percent == pytest.approx(62.5)
     assert told.most_apart_percent == pytest.approx(25.0)
     assert told.most_apart == "commit of new_order on 9.7.4"
+
+
+def test_figures_with_latches_held_longer_are_judged_as_their_own_recordings_are(made):
+    ways = ("as sampled", "half", "locks alone")
+    own = newest("fig-7-07", "sim").table
+    shards_stop = own.assign(tps=own["tps"].where(own["series"] == "before", own["tps"] / 1000))
+    tables = [(shards_stop if way == "as sampled" else own).assign(held=way) for way in ways]
+    given = pd.DataFrame(
+        [
+            (server, part, ns)
+            for server, times in (("5.7.22", (1700, 180, 230)), ("9.7.4", (1400, 260, 310)))
+            for part, ns in zip(hold_times.PARTS, times, strict=True)
+        ],
+        columns=["server", "part", "added_ns"],
+    )
+    told = Held.of(
+        made(
+            "own-engine-holds",
+            "sim",
+            "series held points",
+            ("fig-7-07", "half", 1),
+            tables={"given": given, "fig-7-07": pd.concat(tables, ignore_index=True)},
+        )
+    )
+    assert told.figures == 1
+    assert (told.lock_us.least, told.redo_us.most, told.view_us.most) == (1.4, 0.26, 0.31)
+    verdicts = told.table.rows.iloc[0]
+    assert verdicts["half"] == verdicts["locks alone"] == verdicts["recorded"]
+    assert verdicts["as sampled"] != verdicts["recorded"]
+    assert told.changed == f"7-7 ({verdicts['recorded']} becomes {verdicts['as sampled']})"
+    assert told.told.startswith("Of 3 expectations that we had written down, 1 came out")
 
 
 def test_the_time_in_a_parts_functions_is_told_with_its_spread_beside_the_engines(made):

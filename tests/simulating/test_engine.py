@@ -80,3 +80,26 @@ def test_a_point_says_throughput_waits_and_latches() -> None:
     assert {latch["latch"] for latch in latches} >= {"lock_wait_event", "trx_sys_mutex"}
     (wait,) = [latch for latch in latches if latch["latch"] == "lock_wait_event"]
     assert wait["wait_us"] == pytest.approx(1000 * row["lock_wait_ms"], rel=0.2)
+
+
+def test_a_design_holds_its_latches_as_long_as_the_load_says_unless_it_says_so_itself() -> None:
+    holds = {
+        "locks": {"5.7": {"create_ns": 900}, "9.7": {"create_ns": 700}},
+        "log": {"8.0": {"reserve_ns": 50}},
+    }
+    held = engine._held(engine.Design(log={"spin_rounds": 3}), holds)
+    assert (held.locks, held.log) == ({"create_ns": 700}, {"reserve_ns": 50, "spin_rounds": 3})
+    assert engine._held(engine.Design(locks={"create_ns": 1}), holds).locks == {"create_ns": 1}
+    assert engine._held(engine.Design(redo="5.7"), holds).log == {}, "nothing is known of that log"
+    assert engine._held(engine.Design(), {}) == engine.Design()
+
+
+def test_a_lock_that_is_held_longer_costs_its_transaction_that_time() -> None:
+    given = Given(machine={}, load=engine.load_of("9.7.4", "sysbench_read_write", away_ns=0), seed=1)
+    window = {"first_ms": 50, "longest_ms": 50, "warmup_ms": 10}
+    usual = engine.run(engine.Design(), given, clients=1, **window)
+    longer = Given(
+        machine={}, load={**given.load, "holds": {"locks": {"9.7": {"create_ns": 500_000}}}}, seed=1
+    )
+    seen = engine.run(engine.Design(), longer, clients=1, **window)
+    assert seen["transactions"] < usual["transactions"] / 1.5

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
@@ -23,7 +23,7 @@ from engineroom.experiments.engine.demands import measured_again
 from engineroom.facts import Facts, Range, came_out, fact, failed, listed, span
 from engineroom.figures.drawing import origin_of
 from engineroom.figures.table import Table
-from engineroom.ledger import sensitivity
+from engineroom.ledger import judge, sensitivity
 from engineroom.runs import Run, newest, recorded
 from engineroom.simulating.variations import SEED
 from engineroom.summary import several, summarise, values
@@ -35,6 +35,7 @@ __all__ = [
     "Demands",
     "DemandsAgain",
     "EngineFacts",
+    "Held",
     "HoldTimes",
     "LatchOrder",
     "NextQueue",
@@ -236,6 +237,90 @@ def earlier_percent(now: pd.DataFrame, before: pd.DataFrame) -> Range:
     sums = each.groupby(["server", "load"]).sum()
     percent = 100 * sums["cpu_us_least"] / sums["cpu_us"]
     return Range(percent.min(), percent.max())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Held(Facts):
+    """Verdicts on the figures of whole engines whose latches are held as long as a server's at most (own-engine-holds)."""
+
+    told: str = fact()
+    figures: int = fact()
+    lock_us: Range = fact(span("{:.1f}", "us"))  # given to each lock that is created, by server
+    redo_us: Range = fact(span("{:.2f}", "us"))  # to each mini-transaction
+    view_us: Range = fact(span("{:.2f}", "us"))  # to each view
+    changed: str = fact()  # the figures that have another verdict, with both
+    table: Table
+
+    @classmethod
+    def of(cls, run: Run) -> Held:
+        verdicts = _held_verdicts(run)
+        given = run.tables["given"]
+        added = {
+            part: Range(us.min(), us.max())
+            for part, us in (given["added_ns"] / 1000).groupby(given["part"], sort=False)
+        }
+        changed = verdicts[verdicts["as sampled"] != verdicts["recorded"]]
+        return cls(
+            told=" ".join(filter(None, [came_out(run, HELD_CLAIMS), failed(run, HELD_CLAIMS)])),
+            figures=len(verdicts),
+            **dict(zip(("lock_us", "redo_us", "view_us"), added.values(), strict=True)),
+            changed=listed(
+                [
+                    f"{_number(row['figure'])} ({row['recorded']} becomes {row['as sampled']})"
+                    for row in changed.to_dict("records")
+                ]
+            )
+            or "none",
+            table=Table(
+                verdicts.replace("_", " ", regex=True),
+                "Verdicts as recorded, and with latches held as long as a server's at most, half as much longer, and so in the lock system alone.",
+                origin_of(run),
+            ),
+        )
+
+
+def _held_verdicts(run: Run) -> pd.DataFrame:
+    """A row per figure: its verdict by its own recording, and for each way of holding latches."""
+    rows = []
+    for figure, table in run.tables.items():
+        if figure == "given":
+            continue
+        own = newest(figure, "sim")
+        ways = {
+            way: judge(
+                replace(own, table=held.drop(columns="held").reset_index(drop=True), tables={})
+            ).verdict
+            for way, held in table.groupby("held", sort=False)
+        }
+        rows.append({"figure": figure, "recorded": judge(own).verdict, **ways})
+    return pd.DataFrame(rows).sort_values("figure", ignore_index=True)
+
+
+def _keeps_its_verdicts(way: str) -> Callable[[Run], bool]:
+    def holds(run: Run) -> bool:
+        verdicts = _held_verdicts(run)
+        return bool((verdicts[way] == verdicts["recorded"]).all())
+
+    return holds
+
+
+def _gains_more(run: Run) -> bool:
+    """Whether sharded row locks are worth more with as many clients as there are, in figure 7-7."""
+    table = run.tables["fig-7-07"]
+    gains = []
+    for rows in (newest("fig-7-07", "sim").table, table[table["held"] == "as sampled"]):
+        crowd = rows[rows["concurrency"] == table["concurrency"].max()]
+        tps = values(crowd, "series", y="tps", how="median")
+        gains.append(float(tps["after"] / tps["before"]))
+    return gains[1] > gains[0]
+
+
+# As they were written down before the recording.
+HELD_CLAIMS: Mapping[str, Callable[[Run], bool]] = {
+    "no verdict is another with latches held as sampled": _keeps_its_verdicts("as sampled"),
+    "nor with half of it": _keeps_its_verdicts("half"),
+    "in figure 7-7 sharded row locks gain more with the most clients": _gains_more,
+}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,13 +4,14 @@ What a statement computes and writes is what it asked of a live server that had 
 median of the batches' means. Nothing else is taken from the servers: what many clients do to each other comes out of the model. The processors of the simulated machine compute as fast as those on
 which the statements were measured.
 
-The load is what a run carries in its provenance: that of the kernel, with the number of clients left out, and the demands.
+The load is what a run carries in its provenance: that of the kernel, with the number of clients left out, and the demands. One that has
+`holds`, too, says what each design of a part computes while it holds its latches, besides what it reads and writes there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -131,11 +132,21 @@ def load_of(server: str, kind: str, **options: Any) -> dict[str, Any]:
     return {"kind": kind, **options, "demands_of": server, "demands": demands(server, kind)}
 
 
+def _held(design: Design, holds: Mapping[str, Any]) -> Design:
+    """The design, whose parts hold their latches as long as `holds` says: part -> design of it -> options; nothing of a design that is not there."""
+    chosen = {"locks": design.lock_design, "trx_sys": design.latches, "log": design.redo}
+    options: dict[str, Any] = {
+        part: {**of.get(chosen[part], {}), **getattr(design, part)} for part, of in holds.items()
+    }
+    return replace(design, **options)
+
+
 def _simulate(
     design: Design, given: Given, clients: int, order: GrantOrder | None, **window: Any
 ) -> dict[str, Any]:
     from engineroom._native import engine
 
+    design = _held(design, given.load.get("holds", {}))
     known = {option.name for option in engine.load_options()}
     load = {name: value for name, value in given.load.items() if name in known}
     seen: dict[str, Any] = engine.simulate(

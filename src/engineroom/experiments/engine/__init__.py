@@ -9,6 +9,7 @@ from engineroom.experiments.engine.binlog import binlog_sim
 from engineroom.experiments.engine.binlog_beside import binlog_live, held_out_binlog_live
 from engineroom.experiments.engine.convoy import convoy_sim
 from engineroom.experiments.engine.demands import again_live, demands_live, warehouses_live
+from engineroom.experiments.engine.held import held_sim
 from engineroom.experiments.engine.hold_times import hold_times_live
 from engineroom.experiments.engine.latch_order import latch_order_live
 from engineroom.experiments.engine.pool import pool_sim
@@ -29,6 +30,7 @@ __all__ = [
     "demands_live",
     "held_out_binlog_live",
     "held_out_live",
+    "held_sim",
     "hold_times_live",
     "latch_order_live",
     "patched_sim",
@@ -48,6 +50,7 @@ RECORD: Mapping[tuple[str, str], Callable[..., Run | list[Run]]] = {
     ("own-demands-again", "live"): again_live,
     ("own-demands-warehouses", "live"): warehouses_live,
     ("own-hold-times", "live"): hold_times_live,
+    ("own-engine-holds", "sim"): held_sim,
     ("own-latch-order", "live"): latch_order_live,
     ("fig-7-03", "sim"): patched_sim,
     ("own-engine-live", "live"): against_live,

@@ -40,12 +40,12 @@ from engineroom.workloads.sysbench import Sysbench
 if TYPE_CHECKING:
     from engineroom.servers import Server
 
-__all__ = ["CLAIMS", "COLUMNS", "PARTS", "factors", "hold_times_live"]
+__all__ = ["CLAIMS", "COLUMNS", "LOAD", "PARTS", "WINDOW", "factors", "hold_times_live", "part_of"]
 
 SECONDS, REPEATS = 20, 5
 _AROUND_S = 3  # SysBench runs so much longer than is sampled: it connects, and perf begins
 LOAD = Rows(table_rows=100_000, distribution="pareto")
-_WINDOW: Mapping[str, int] = {"first_ms": 5_000, "longest_ms": 5_000, "warmup_ms": 500}
+WINDOW: Mapping[str, int] = {"first_ms": 5_000, "longest_ms": 5_000, "warmup_ms": 500}
 _CLIENT = "SELECT THREAD_OS_ID FROM performance_schema.threads WHERE PROCESSLIST_DB = %s AND PROCESSLIST_ID <> CONNECTION_ID()"
 
 
@@ -116,7 +116,7 @@ def hold_times_live(
     seconds: int = SECONDS,
     repeats: int = REPEATS,
     load: Rows = LOAD,
-    window: Mapping[str, int] = _WINDOW,
+    window: Mapping[str, int] = WINDOW,
 ) -> Run:
     """Sample each server's thread in turns, then simulate the engine that stands for it. EngineRoomError where nothing can be sampled."""
     sysbench.require()
@@ -205,9 +205,9 @@ def _simulated(name: str, load: Rows, seed: int, window: Mapping[str, int]) -> l
     given = Given(machine=computer(FSYNC_US), load=load.in_engine(name), seed=seed)
     seen = run(SERVERS[name].design, given, clients=1, **window)
     done = max(1, seen["transactions"])
-    spent = time_by(seen["activities"], _part_of, states=("memory", "spin"))
+    spent = time_by(seen["activities"], part_of, states=("memory", "spin"))
     # What is computed and copied inside the first two is theirs; the rest is what statements compute.
-    for part, ps in time_by(seen["activities"], _part_of, states=("work",)).items():
+    for part, ps in time_by(seen["activities"], part_of, states=("work",)).items():
         if part != "views and letting locks go":
             spent[part] = spent.get(part, 0) + ps
     whole = sum(time_by(seen["activities"], lambda _: "all", states=ON_CPU).values())
@@ -223,7 +223,8 @@ def _simulated(name: str, load: Rows, seed: int, window: Mapping[str, int]) -> l
     ]
 
 
-def _part_of(path: Sequence[str]) -> str | None:
+def part_of(path: Sequence[str]) -> str | None:
+    """The part of which an engine's client does something, by its call path; None for other threads and for waiting until the log is written."""
     locking, ending, rest = PARTS
     if path[0] != "client" or "log_write_up_to" in path:
         return None

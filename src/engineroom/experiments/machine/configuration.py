@@ -6,19 +6,17 @@ The figures' machines have one value for each, or nothing. Whether a verdict han
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
 from typing import Any
-
-import pandas as pd
 
 from engineroom.machine.presets import parameters
 from engineroom.runs import Run
-from engineroom.simulating.experiment import Experiment, Together
+from engineroom.simulating.again import Asked, simulated_again
+from engineroom.simulating.experiment import Experiment
 from engineroom.sitting import Sitting
 
-__all__ = ["FIGURE", "SCHEDULING", "Asked", "configuration_sim", "scheduled_as"]
+__all__ = ["FIGURE", "SCHEDULING", "configuration_sim", "scheduled_as"]
 
 FIGURE = "own-machine-configuration"
 # Of the machine beside real threads: what wakes, interrupts and switches threads. Lines, copies, disk and topology stay the figure's.
@@ -29,20 +27,6 @@ SCHEDULING = (
     *("timer_ps", "timer_slack_ps", "set_timer_quantiles_ps", "timer_interrupt_ps"),
     *("interrupt_every_ps", "interrupt_quantiles_ps"),
 )
-COLUMNS = {
-    "series": "the figure of the ledger",
-    "machine": "the machine whose lines, disk and processors it has",
-    "points": "how many of its points were simulated: those that its claims read",
-    "wall_s": "how long that took, s",
-}
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A simulated experiment, and which of its points the claims of its figures read; None for all."""
-
-    how: Experiment | Together
-    where: Callable[[Mapping[str, Any]], bool] | None = None
 
 
 def scheduled_as(compared: Run, machine: str) -> dict[str, Any]:
@@ -57,36 +41,18 @@ def configuration_sim(
     *, asked: Sequence[Asked], compared: Run, seeds: Sequence[int] = (1,), executor: Executor | None = None
 ) -> Run:
     """One row per figure; its points by each seed are in a table of the figure's name, in the form of its own recordings."""
-    rows: list[dict[str, Any]] = []
-    tables: dict[str, pd.DataFrame] = {}
-    columns = dict(COLUMNS)
+
+    def on_other_machine(whole: Experiment) -> Mapping[str, Any]:
+        assert isinstance(whole.machine, str), f"{whole.figure} has a machine without a name"
+        return {"machine": scheduled_as(compared, whole.machine)}
+
     with Sitting("sim", seed=seeds[0]) as sitting:
-        for each in asked:
-            whole = each.how.whole if isinstance(each.how, Together) else each.how
-            assert isinstance(whole.machine, str), f"{whole.figure} has a machine without a name"
-            made = whole(
-                machine=scheduled_as(compared, whole.machine),
-                seeds=seeds,
-                where=each.where,
-                executor=executor,
-            )
-            for run in each.how.split(made) if isinstance(each.how, Together) else [made]:
-                tables[run.figure] = run.table
-                columns = {**run.columns, **columns}
-                rows.append(
-                    {
-                        "series": run.figure,
-                        "machine": whole.machine,
-                        "points": len(run.table) // len(seeds),
-                        "wall_s": made.provenance["during"]["wall_s"],
-                    }
-                )
-    used = {column for table in tables.values() for column in table} | set(COLUMNS)
+        again = simulated_again(asked, on_other_machine, seeds=seeds, executor=executor)
     return sitting.run(
         FIGURE,
-        rows,
-        tables=tables,
-        columns={name: says for name, says in columns.items() if name in used},
+        again.rows,
+        tables=again.tables,
+        columns=again.columns,
         real_threads_of_recording=compared.n,
         scheduling={
             name: compared.provenance["machine"][name]
