@@ -222,7 +222,7 @@ def test_every_simulated_figure_is_simulated_on_the_machine_that_was_compared():
 
 def test_every_figure_of_a_whole_engine_is_simulated_with_latches_held_longer():
     seen = {}
-    recording._holds(lambda **given: seen.update(given), recipes(), executor=HERE)
+    recording._latches(lambda **given: seen.update(given), recipes(), executor=HERE)
     held = {each.whole.figure for each in seen["asked"]}
     assert {"fig-7-01", "fig-7-03", "fig-7-07", "fig-7-08", "fig-7-09", "fig-7-10", "fig-7-19"} <= held
     assert "fig-7-06" not in held, "the redo log alone"

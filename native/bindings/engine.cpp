@@ -10,6 +10,7 @@
 #include "arguments.hpp"
 #include "arrays.hpp"
 #include "engine/any_load.hpp"
+#include "engine/latch_order.hpp"
 #include "engine/load.hpp"
 #include "engine/mix.hpp"
 #include "machine/sim_machine.hpp"
@@ -207,6 +208,26 @@ std::vector<std::string> statements(LoadKind kind) {
   return all;
 }
 
+constexpr const char* kLatchOrderDoc =
+    R"(The latches that one client's statements ask for, in their order: a list of the statement's name and the latches' names in
+performance_schema, for each execution of so many transactions. A log without a latch on its way in has log_reservation there.
+
+load, demands, engine, lock_design, locks and trx_sys: as of simulate. Of the load, clients and times do not count.
+Raises ValueError for a bad argument.)";
+
+py::list latch_order_of(const LoadConfig& load, const Demands& demands, const EngineConfig& config,
+                        lock_sys::Design lock_design, const py::dict& locks,
+                        const transactions::TrxSysConfig& trx_sys, std::int64_t n, std::int64_t seed) {
+  const Parts parts = parts_of(config, lock_design, locks, trx_sys, {}, {}, {}, {});
+  py::list all;
+  for (const AskedFor& each :
+       latch_order(sim_config({}, static_cast<std::uint64_t>(seed)), parts, load, demands,
+                   at_least(n, 1, "transactions"), static_cast<std::uint64_t>(seed))) {
+    all.append(py::make_tuple(names::of(each.statement), each.latches));
+  }
+  return all;
+}
+
 py::dict one_script(const LoadConfig& load, std::uint64_t seed) {
   machine::Random random(seed);
   Script script;
@@ -259,6 +280,9 @@ void bind_engine(py::module_& module) {
         py::arg("commit") = py::dict(), py::arg("purge") = py::dict(), py::arg("pool") = py::dict(),
         py::arg("run_ns"), py::arg("warmup_ns") = 0, py::arg("longest_ns") = 0, py::arg("seed") = 1,
         py::arg("progress") = py::none());
+  m.def("latch_order", &latch_order_of, kLatchOrderDoc, py::arg("load"), py::arg("demands"), py::kw_only(),
+        py::arg("engine") = py::dict(), py::arg("lock_design") = "9.7", py::arg("locks") = py::dict(),
+        py::arg("trx_sys") = py::dict(), py::arg("transactions") = 1, py::arg("seed") = 1);
   m.def("statements", &statements, "The statements of a load, each of which needs a demand.",
         py::arg("kind"));
   m.def("script", &one_script,

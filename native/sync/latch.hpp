@@ -37,6 +37,12 @@ struct SpinParams {
 /// Straight to sleep.
 constexpr SpinParams kNoSpin{.rounds = 0, .wait_delay = 0, .pause_multiplier = 0};
 
+/// A machine may want to know which latches are asked for, and in which order.
+template <machine::Machine M>
+void tell_of(M& m, Site latch) {
+  if constexpr (requires { m.asked_for(latch); }) m.asked_for(latch);
+}
+
 template <machine::Machine M>
 class Latch {
  public:
@@ -63,6 +69,7 @@ class Latch {
    public:
     using FastPath<Latch, M>::FastPath;
     bool await_ready() {
+      tell_of(this->m_, this->latch_.site());
       if (!this->m_.reach(this->latch_.words_[kLock], Access::write)) return false;
       has_begun_ = true;
       return this->m_.try_cas(this->latch_.words_[kLock], 0, 1);

@@ -72,6 +72,7 @@ class RwLatch {
     using FastPath<RwLatch, M>::FastPath;
     bool await_ready() {
       M& m = this->m_;
+      tell_of(m, this->latch_.site());
       const auto word = this->latch_.words_[kTaken];
       if (!m.reach(word, Access::read)) return false;
       look_ = {true, m.try_load(word)};

@@ -283,6 +283,7 @@ TEST_P(AtRandom, NoTwoHaveWhatExcludesThemEveryAttemptHasOneEndAndNoLockIsLeft) 
     SimMachine::File file(m, "redo", machine::Bytes::counted);
     Parts parts = parts_of(GetParam().design);
     parts.locks.policy = GetParam().policy;
+    parts.engine.server_order = seed % 2 == 0;
     // Eleven rows, or one warehouse: nearly everybody meets.
     const LoadConfig load{.kind = GetParam().kind,
                           .clients = 9,
@@ -337,6 +338,42 @@ Seen seen_with(const EngineConfig& engine) {
           .trx_sys = ids.mutex + ids.shards + ids.serialisation,
           .lock_latches = latched.global + latched.pages + latched.tables,
           .ended_ns = clients.ended_ns()};
+}
+
+TEST(Engine, InTheServersOrderIsDoneWhatIsDoneInItsOwn) {
+  for (const Design design : {Design::mysql_5_7, Design::mysql_9_7}) {
+    for (const LoadKind kind : {LoadKind::sysbench_read_write, LoadKind::tpcc}) {
+      std::vector<std::vector<std::uint64_t>> seen;
+      for (const bool in_server_order : {false, true}) {
+        SimMachine m(SimConfig{});
+        SimMachine::File file(m, "redo", machine::Bytes::counted);
+        const LoadConfig load{.kind = kind, .transactions = 100, .rows = 1'000};
+        Parts parts = parts_of(design);
+        parts.engine.server_order = in_server_order;
+        Demands demands = demands_for(kind);
+        for (auto& [name, demand] : demands) demand.mtrs_permille = 3'000;
+        Clients<SimMachine> clients(m, file, parts, load, demands);
+        clients.spawn(m);
+        m.run_for(60'000 * kMs);
+        const Counts done = clients.engine_counts();
+        const auto latched = clients.latched();
+        const auto& ids = clients.engine().trx_sys_counters();
+        seen.push_back({done.commits, done.rolled_back, done.changes, done.mtrs, file.fsyncs(),
+                        latched.global, latched.pages, latched.tables, ids.mutex, ids.serialisation,
+                        ids.shards});
+        EXPECT_EQ(done.commits + done.rolled_back, 100U);
+        clients.engine().each_lock([](const Lock&) { ADD_FAILURE() << "a lock is left"; });
+      }
+      EXPECT_EQ(seen[0], seen[1]) << names::of(design) << " " << names::of(kind);
+    }
+  }
+}
+
+TEST(Engine, TheServersOrderIsKnownWithoutPurgeAndBufferPool) {
+  EXPECT_THROW(check_together(EngineConfig{.has_purge = true, .server_order = true}), std::invalid_argument);
+  EXPECT_THROW(check_together(EngineConfig{.has_buffer_pool = true, .server_order = true}),
+               std::invalid_argument);
+  EXPECT_NO_THROW(check_together(EngineConfig{.server_order = true}));
 }
 
 TEST(Engine, APartThatIsOffIsNotAskedAndTheOthersAre) {

@@ -46,11 +46,11 @@ def recipes() -> dict[tuple[str, str, str], Recipe]:
         ).RECORD
         found.update({(chapter, *key): how for key, how in recorded.items()})
     other_machine = ("machine", "own-machine-configuration", "sim")
-    other_holds = ("engine", "own-engine-holds", "sim")
+    other_latches = [("engine", figure, "sim") for figure in ("own-engine-holds", "own-engine-order")]
     return {
         **found,
         other_machine: functools.partial(_configuration, found[other_machine], found),
-        other_holds: functools.partial(_holds, found[other_holds], found),
+        **{key: functools.partial(_latches, found[key], found) for key in other_latches},
     }
 
 
@@ -63,10 +63,10 @@ def _configuration(
     return how(asked=_simulated_in_ledger(known), compared=compared, executor=executor)
 
 
-def _holds(
+def _latches(
     how: Recipe, known: Mapping[tuple[str, str, str], Recipe], *, executor: Executor | None = None
 ) -> Run | list[Run]:
-    """The same of those that whole engines make, simulated anew with latches held as long as they were on servers."""
+    """The same of those that whole engines make, simulated anew with latches held as on servers."""
     sampled = runs.newest("own-hold-times", "live")
     asked = _simulated_in_ledger(known, lambda run: "demands" in run.provenance["load"])
     return how(asked=asked, sampled=sampled, executor=executor)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,15 @@ import pytest
 from engineroom import runs
 from engineroom.errors import EngineRoomError
 from engineroom.experiments import engine
-from engineroom.experiments.engine import binlog_beside, demands, held, hold_times, tpcc_beside, whatif_beside
+from engineroom.experiments.engine import (
+    binlog_beside,
+    demands,
+    held,
+    hold_times,
+    latch_order,
+    tpcc_beside,
+    whatif_beside,
+)
 from engineroom.experiments.engine.beside_servers import HELD_OUT, LOADS, SERVERS, Rows, factors, with_client
 from engineroom.experiments.engine.clients import asked
 from engineroom.experiments.engine.demands import Demands
@@ -172,6 +181,32 @@ def holds_seen(_point, given):
     return {"lock_ns": holds["locks"]["9.7"]["create_ns"], "redo_ns": holds["log"]["8.0"]["reserve_ns"]}
 
 
+def test_an_engine_in_a_servers_order_visits_the_stations_as_the_servers_do():
+    sim, live = latch_order.latch_order_sim(), runs.newest("own-latch-order", "live")
+    both = latch_order.beside_engines(live, sim)
+    assert len(both) == len(latch_order.STATEMENTS) * len(SERVERS)
+    own, servers = latch_order.ORDERS
+    for each in both:
+        assert each["server"] == each[servers], f"{each['statement']} on {each['version']}"
+    # Without more than one piece of redo there is one order.
+    same = {each["statement"] for each in both if each["server"] == each[own]}
+    assert same == {"select_point", "update_non_index"}
+
+
+def test_stations_are_told_from_latches_that_the_engine_has_not():
+    latches = [
+        "trx_mutex",
+        "lock_mutex",
+        "lock_mutex",
+        "fil_system_mutex",
+        "log_sys_mutex",
+        "trx_sys_shard_mutex",
+    ]
+    assert latch_order.stations(latches) == ["row locks", "redo", "transactions"]
+    assert latch_order.stations(["log_flush_order_mutex", "lock_sys_page_mutex_of_nobody"]) == ["row locks"]
+    assert latch_order.stations([]) == []
+
+
 HOLDS_SEEN = Experiment(
     figure="fig-7-07",
     says="made up",
@@ -180,6 +215,21 @@ HOLDS_SEEN = Experiment(
     load={"rows": 1},
     machine="four_sockets_176",
     columns=dict.fromkeys(("series", "repeat", "lock_ns", "redo_ns"), "made up"),
+)
+
+
+def order_seen(_point, given):
+    return {
+        "lock_ns": given.load["holds"]["locks"]["9.7"]["create_ns"],
+        "in_server_order": given.load["engine"]["server_order"],
+    }
+
+
+ORDER_SEEN = replace(
+    HOLDS_SEEN,
+    measure=order_seen,
+    points={"series": ("after",)},
+    columns=dict.fromkeys(("series", "repeat", "lock_ns", "in_server_order"), "made up"),
 )
 
 
@@ -210,6 +260,16 @@ def test_an_engine_is_given_the_time_by_which_its_server_is_longer_under_its_lat
     assert seen["redo_ns"].to_dict() == pytest.approx(
         {"as sampled": redo_ns, "half": 10 + (redo_ns - 10) / 2, "locks alone": 10}, abs=1
     )
+
+
+def test_an_engine_in_a_servers_order_is_simulated_without_longer_holds_and_with_them():
+    run = held.order_sim(
+        asked=[Asked(ORDER_SEEN)], sampled=runs.newest("own-hold-times", "live"), seeds=(1,), executor=HERE
+    )
+    assert run.figure == held.OF_ORDER
+    seen = run.tables["fig-7-07"].set_index("held")
+    assert seen["in_server_order"].all()
+    assert seen.loc["in a server's order", "lock_ns"] == 40 < seen.loc["and as sampled", "lock_ns"]
 
 
 @pytest.mark.live

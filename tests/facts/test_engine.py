@@ -119,7 +119,9 @@ def test_what_seldom_statements_leave_open_is_told_of_the_frequent_ones(made):
 def test_figures_with_latches_held_longer_are_judged_as_their_own_recordings_are(made):
     ways = ("as sampled", "half", "locks alone")
     own = newest("fig-7-07", "sim").table
-    shards_stop = own.assign(tps=own["tps"].where(own["series"] == "before", own["tps"] / 1000))
+    shards_stop = own.assign(
+        **{y: own[y].where(own["series"] == "before", own[y] / 1000) for y in ("tps", "tpmC")}
+    )
     tables = [(shards_stop if way == "as sampled" else own).assign(held=way) for way in ways]
     given = pd.DataFrame(
         [
@@ -129,15 +131,21 @@ def test_figures_with_latches_held_longer_are_judged_as_their_own_recordings_are
         ],
         columns=["server", "part", "added_ns"],
     )
+    in_order = [own.assign(held=way) for way in ("in a server's order", "and as sampled")]
     told = Held.of(
-        made(
-            "own-engine-holds",
-            "sim",
-            "series held points",
-            ("fig-7-07", "half", 1),
-            tables={"given": given, "fig-7-07": pd.concat(tables, ignore_index=True)},
+        *(
+            made(
+                figure,
+                "sim",
+                "series held points",
+                ("fig-7-07", "half", 1),
+                tables={"given": given, "fig-7-07": pd.concat(each, ignore_index=True)},
+            )
+            for figure, each in (("own-engine-holds", tables), ("own-engine-order", in_order))
         )
     )
+    assert told.order_changed == "none"
+    assert told.order_told == "Of 2 expectations that we had written down, 2 came out."
     assert told.figures == 1
     assert (told.lock_us.least, told.redo_us.most, told.view_us.most) == (1.4, 0.26, 0.31)
     verdicts = told.table.rows.iloc[0]
@@ -181,7 +189,26 @@ def test_latches_that_come_again_at_once_are_one_line(made):
         for statement in ("update_non_index", "commit")
         for place, latch in enumerate(latches, 1)
     ]
-    told = LatchOrder.of(made("own-latch-order", "live", columns, *rows))
+    engines = [
+        (order, server, "commit", place, latch)
+        for order, latches in (
+            ("its own", ["lock_mutex", "log_reservation"]),
+            ("a server's", ["trx_mutex", "lock_mutex"]),
+        )
+        for server in ("5.7.22", "9.7.4")
+        for place, latch in enumerate(latches, 1)
+    ]
+    told = LatchOrder.of(
+        made("own-latch-order", "live", columns, *rows),
+        made("own-engine-latch-order", "sim", "series server statement position latch", *engines),
+    )
+    assert (told.compared, told.same, told.same_in_servers) == (2, 0, 2)
+    assert told.beside.rows.iloc[0].to_dict() == {
+        "statement": "commit",
+        "version": "5.7.22",
+        "stations of the server": "row locks",
+        "of its engine": "row locks, redo",
+    }
     assert (told.old_events, told.new_events) == (3, 1)
     assert (told.old_share_percent, told.new_share_percent) == (50.0, 100.0)
     assert told.table.rows.to_dict("list") == {

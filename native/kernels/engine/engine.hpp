@@ -65,6 +65,7 @@ struct EngineConfig {
   redo_log::Design redo = redo_log::Design::log_8_0;
   Binlog binlog = Binlog::off;
   bool durable_first = true;
+  bool server_order = false;
   std::uint64_t flush_every = 1;
   std::uint64_t dirty_percent = 30;
   std::uint64_t undo_ns = 5'000;
@@ -88,6 +89,10 @@ constexpr auto described(options::Of<EngineConfig>) {
           options::option<&C::durable_first>("durable_first",
                                              "without a binary log: row locks are held until the commit is "
                                              "durable, as with one; off: they are let go before"),
+          options::option<&C::server_order>("server_order",
+                                            "as servers do it: redo of a statement index by index, a "
+                                            "commit's number before its redo; off: each in "
+                                            "one piece"),
           options::option<&C::flush_every>("flush_every",
                                            "without a binary log: so many transactions of a client to one "
                                            "that waits for the disk; 0: none does"),
@@ -99,6 +104,10 @@ constexpr auto described(options::Of<EngineConfig>) {
       });
 }
 inline void check_together(const EngineConfig& config) {
+  if (config.server_order && (config.has_purge || config.has_buffer_pool)) {
+    refuse(
+        "an engine in server_order has no purge and no buffer pool: set has_purge and has_buffer_pool off");
+  }
   if (config.binlog == Binlog::off || config.has_redo) return;
   refuse("a binlog of " + std::string(names::of(config.binlog)) +
          " has an engine whose transactions are prepared in its redo, and has_redo is off: set it, or "
@@ -261,6 +270,7 @@ class Engine {
     if (step.locks || step.inserts) {
       const bool is_found = co_await search(m, step.table, row);
       if (!is_found) co_return Outcome::stopping;
+      if (is_in_server_order() && step.lookups > 0) co_await look_for_owner(m, s);
       const Outcome outcome = co_await lock(m, s, step, row);
       if (outcome != Outcome::granted) co_return outcome;
     }
@@ -275,13 +285,17 @@ class Engine {
       const bool is_changed = co_await change_page(m, s, step, row, demand);
       if (!is_changed) co_return Outcome::stopping;
     }
+    if constexpr (is_whole) {
+      if (is_in_server_order()) {
+        const Outcome outcome = co_await rest_in_server_order(m, s, step, row, demand);
+        co_return outcome;
+      }
+    }
     for (std::uint32_t i = 0; i < step.checks && locks_; ++i) {
       const Outcome outcome = co_await look_at_index(m, s, step.table, row, i);
       if (outcome != Outcome::granted) co_return outcome;
     }
-    for (std::uint32_t i = 0; i < step.lookups && config_.has_trx_sys; ++i) {
-      co_await trx_sys_.is_active(m, s.trx.id);
-    }
+    for (std::uint32_t i = 0; i < step.lookups; ++i) co_await look_for_owner(m, s);
     if (step.is_next_of_statement) co_return Outcome::granted;
     // One of them was the change of the page.
     const std::uint64_t done_permille = is_whole && pool_ && log_ && step.changes ? 1000 : 0;
@@ -300,9 +314,15 @@ class Engine {
       }
     }
     bool is_done = true;
-    if (has_changed) is_done = co_await mini_transactions(m, s, demand);
     const bool flushes = has_changed && config_.flush_every > 0 &&
                          (s.number + 1) % config_.flush_every == 0 && log_.has_value();
+    if constexpr (is_whole) {
+      if (has_changed && is_in_server_order()) {
+        const bool has_ended = co_await commit_in_server_order(m, s, demand, flushes);
+        co_return has_ended;
+      }
+    }
+    if (has_changed) is_done = co_await mini_transactions(m, s, demand);
     if (is_done && flushes && config_.durable_first) is_done = co_await flush(m, s);
     if (!is_done) co_return false;
     set_delivered(s);
@@ -487,6 +507,10 @@ class Engine {
   /// By its session, or by whoever leads.
   Task<redo_log::Appended> commit_in_engine(M& m, Member& member) {
     S& s = *member.session;
+    if (is_in_server_order()) {
+      const bool has_ended = co_await end_in_server_order(m, s, *member.demand);
+      co_return redo_log::Appended{.done = has_ended, .end_lsn = s.end_lsn};
+    }
     const bool is_done = co_await mini_transactions(m, s, *member.demand);
     if (is_done) {
       set_delivered(s);
@@ -657,13 +681,83 @@ class Engine {
     if (!s.is_delivered) s.deliveries.emplace_back(district, s.oldest);
   }
 
+  // The order of servers, as performance_schema keeps it (own-latch-order). The figures were made in the engine's own.
+
+  bool is_in_server_order() const { return is_whole && config_.server_order; }
+  Task<> look_for_owner(M& m, S& s) {
+    if (config_.has_trx_sys) co_await trx_sys_.is_active(m, s.trx.id);
+  }
+  /// An insertion looks once more for the row's owner, between its locks. Redo is written of the row, and then of each entry of another
+  /// index behind the look at its queue.
+  Task<Outcome> rest_in_server_order(M& m, S& s, const Step& step, std::uint64_t row, const Demand& demand) {
+    constexpr std::uint32_t kEntries = 2;  // that an update has of an index: one is marked, one inserted
+    std::uint64_t left = step.is_next_of_statement ? 0 : count_of_mtrs(m, demand, 0);
+    const std::uint32_t checks = locks_ ? step.checks : 0;
+    std::uint32_t i = 0;
+    if (step.lookups > 0) {
+      std::uint32_t looked = 1;  // before the row's lock
+      for (; i + 1 < checks; ++i) {
+        if (i % 2 == 1 && looked++ < step.lookups) co_await look_for_owner(m, s);
+        const Outcome outcome = co_await look_at_index(m, s, step.table, row, i);
+        if (outcome != Outcome::granted) co_return outcome;
+      }
+    }
+    const std::uint64_t entries = std::min<std::uint64_t>({left, checks - i, kEntries});
+    bool is_done = co_await append_some(m, s, left - entries, demand);
+    for (left = entries; i < checks && is_done; ++i) {
+      const Outcome outcome = co_await look_at_index(m, s, step.table, row, i);
+      if (outcome != Outcome::granted) co_return outcome;
+      if (checks - i > left) continue;
+      is_done = co_await append_some(m, s, 1, demand);
+      --left;
+    }
+    co_return is_done ? Outcome::granted : Outcome::stopping;
+  }
+  /// With `durable_first` what the transaction changed is durable before it has a number, as behind a binary log.
+  Task<bool> commit_in_server_order(M& m, S& s, const Demand& demand, bool flushes) {
+    bool is_done = true;
+    if (flushes && config_.durable_first) is_done = co_await flush(m, s);
+    if (is_done) is_done = co_await end_in_server_order(m, s, demand);
+    if (is_done && flushes && !config_.durable_first) is_done = co_await flush(m, s);
+    if (!is_done) co_return false;
+    ++s.number;
+    ++s.counts.commits;
+    co_return true;
+  }
+  /// The redo of a commit, between its number and the moment at which it is visible.
+  struct RedoOfCommit {
+    Engine& engine;
+    S& session;
+    const Demand& demand;
+    bool is_done = true;
+
+    Task<> to_history(M& m, transactions::TrxNo) {
+      is_done = co_await engine.mini_transactions(m, session, demand);
+    }
+    void became_visible(std::uint64_t) { engine.set_delivered(session); }
+  };
+  Task<bool> end_in_server_order(M& m, S& s, const Demand& demand) {
+    RedoOfCommit redo{*this, s, demand};
+    if (!config_.has_trx_sys) {
+      co_await redo.to_history(m, 0);
+      redo.became_visible(0);
+    }
+    co_await end(m, s, true, &redo);
+    co_return redo.is_done;
+  }
+
   // Redo.
 
-  Task<bool> mini_transactions(M& m, S& s, const Demand& demand, std::uint64_t done_permille = 0) {
-    if (!log_ || demand.mtrs_permille <= done_permille) co_return true;
+  std::uint64_t count_of_mtrs(M& m, const Demand& demand, std::uint64_t done_permille) {
+    if (!log_ || demand.mtrs_permille <= done_permille) return 0;
     const std::uint64_t left_permille = demand.mtrs_permille - done_permille;
     const std::uint64_t more = m.random() % 1000 < left_permille % 1000 ? 1 : 0;
-    const std::uint64_t count = left_permille / 1000 + more;
+    return left_permille / 1000 + more;
+  }
+  Task<bool> mini_transactions(M& m, S& s, const Demand& demand, std::uint64_t done_permille = 0) {
+    return append_some(m, s, count_of_mtrs(m, demand, done_permille), demand);
+  }
+  Task<bool> append_some(M& m, S& s, std::uint64_t count, const Demand& demand) {
     for (std::uint64_t i = 0; i < count; ++i) {
       if (m.stopping()) co_return false;
       const bool is_done = co_await append(m, s, demand.mtr_bytes);
@@ -702,17 +796,18 @@ class Engine {
     co_return is_done;
   }
 
-  Task<> commit_in_trx_sys(M& m, S& s) {
+  Task<> commit_in_trx_sys(M& m, S& s, RedoOfCommit* redo) {
     if constexpr (is_whole) {
+      if (redo != nullptr) return trx_sys_.commit(m, s.trx, *redo);
       if (purge_) return purge_->commit(m, s.trx, s.locks.undo_no);
     }
     return trx_sys_.commit(m, s.trx);
   }
   /// First out of the sets that views copy, then out of the queues.
-  Task<> end(M& m, S& s, bool commits) {
+  Task<> end(M& m, S& s, bool commits, RedoOfCommit* redo = nullptr) {
     if (config_.has_trx_sys) {
       if (commits) {
-        co_await commit_in_trx_sys(m, s);
+        co_await commit_in_trx_sys(m, s, redo);
       } else if (s.trx.is_listed) {
         co_await trx_sys_.roll_back(m, s.trx);
       } else {

@@ -12,6 +12,7 @@ __all__: list[str] = [
     "demand_options",
     "drawn_rows",
     "engine_options",
+    "latch_order",
     "load_options",
     "mix_draw_options",
     "mix_statement_options",
@@ -46,6 +47,25 @@ def drawn_rows(
 def engine_options() -> list[engineroom._native.Option]:
     """
     What can be set of an engine.
+    """
+
+def latch_order(
+    load: dict[str, typing.Any],
+    demands: collections.abc.Mapping[str, dict[str, typing.Any]],
+    *,
+    engine: dict[str, typing.Any] = {},
+    lock_design: str = "9.7",
+    locks: dict[typing.Any, typing.Any] = {},
+    trx_sys: dict[str, typing.Any] = {},
+    transactions: typing.SupportsInt | typing.SupportsIndex = 1,
+    seed: typing.SupportsInt | typing.SupportsIndex = 1,
+) -> list[typing.Any]:
+    """
+    The latches that one client's statements ask for, in their order: a list of the statement's name and the latches' names in
+    performance_schema, for each execution of so many transactions. A log without a latch on its way in has log_reservation there.
+
+    load, demands, engine, lock_design, locks and trx_sys: as of simulate. Of the load, clients and times do not count.
+    Raises ValueError for a bad argument.
     """
 
 def load_options() -> list[engineroom._native.Option]:

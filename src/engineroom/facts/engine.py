@@ -12,7 +12,9 @@ import pandas as pd
 from engineroom.experiments.engine import (
     binlog,
     binlog_beside,
+    held,
     hold_times,
+    latch_order,
     pool,
     purge,
     tpcc_beside,
@@ -245,6 +247,8 @@ class Held(Facts):
 
     told: str = fact()
     figures: int = fact()
+    order_told: str = fact()  # the same of the figures in a server's order
+    order_changed: str = fact()
     lock_us: Range = fact(span("{:.1f}", "us"))  # given to each lock that is created, by server
     redo_us: Range = fact(span("{:.2f}", "us"))  # to each mini-transaction
     view_us: Range = fact(span("{:.2f}", "us"))  # to each view
@@ -252,31 +256,43 @@ class Held(Facts):
     table: Table
 
     @classmethod
-    def of(cls, run: Run) -> Held:
-        verdicts = _held_verdicts(run)
+    def of(cls, run: Run, in_order: Run) -> Held:
         given = run.tables["given"]
         added = {
             part: Range(us.min(), us.max())
             for part, us in (given["added_ns"] / 1000).groupby(given["part"], sort=False)
         }
-        changed = verdicts[verdicts["as sampled"] != verdicts["recorded"]]
+        verdicts = _held_verdicts(run).merge(_held_verdicts(in_order), on=["figure", "recorded"], how="outer")
         return cls(
-            told=" ".join(filter(None, [came_out(run, HELD_CLAIMS), failed(run, HELD_CLAIMS)])),
+            told=_expected(run, HELD_CLAIMS),
             figures=len(verdicts),
+            order_told=_expected(in_order, ORDER_CLAIMS),
+            order_changed=_changed(verdicts, next(iter(held.ORDERS))),
             **dict(zip(("lock_us", "redo_us", "view_us"), added.values(), strict=True)),
-            changed=listed(
-                [
-                    f"{_number(row['figure'])} ({row['recorded']} becomes {row['as sampled']})"
-                    for row in changed.to_dict("records")
-                ]
-            )
-            or "none",
+            changed=_changed(verdicts, next(iter(held.WAYS))),
             table=Table(
                 verdicts.replace("_", " ", regex=True),
-                "Verdicts as recorded, and with latches held as long as a server's at most, half as much longer, and so in the lock system alone.",
-                origin_of(run),
+                "Verdicts as recorded; with latches held as long as a server's at most, half as much longer, and so in the lock system alone; "
+                "in a server's order, and in it with latches held as sampled.",
+                origin_of(in_order),
             ),
         )
+
+
+def _expected(run: Run, claims: Mapping[str, Callable[[Run], bool]]) -> str:
+    return " ".join(filter(None, [came_out(run, claims), failed(run, claims)]))
+
+
+def _changed(verdicts: pd.DataFrame, way: str) -> str:
+    """The figures that have another verdict than recorded, with both."""
+    changed = verdicts[verdicts[way] != verdicts["recorded"]]
+    said = [
+        f"{_number(row['figure']) if row['figure'].startswith('fig-') else row['figure']} ({row['recorded']} becomes {row[way]})".replace(
+            "_", " "
+        )
+        for row in changed.to_dict("records")
+    ]
+    return listed(said) or "none"
 
 
 def _held_verdicts(run: Run) -> pd.DataFrame:
@@ -287,16 +303,14 @@ def _held_verdicts(run: Run) -> pd.DataFrame:
             continue
         own = newest(figure, "sim")
         ways = {
-            way: judge(
-                replace(own, table=held.drop(columns="held").reset_index(drop=True), tables={})
-            ).verdict
-            for way, held in table.groupby("held", sort=False)
+            str(way): judge(replace(own, table=rows.reset_index(drop=True), tables={})).verdict
+            for way, rows in table.groupby("held", sort=False)
         }
         rows.append({"figure": figure, "recorded": judge(own).verdict, **ways})
     return pd.DataFrame(rows).sort_values("figure", ignore_index=True)
 
 
-def _keeps_its_verdicts(way: str) -> Callable[[Run], bool]:
+def _keeps_verdicts(way: str) -> Callable[[Run], bool]:
     def holds(run: Run) -> bool:
         verdicts = _held_verdicts(run)
         return bool((verdicts[way] == verdicts["recorded"]).all())
@@ -317,9 +331,13 @@ def _gains_more(run: Run) -> bool:
 
 # As they were written down before the recording.
 HELD_CLAIMS: Mapping[str, Callable[[Run], bool]] = {
-    "no verdict is another with latches held as sampled": _keeps_its_verdicts("as sampled"),
-    "nor with half of it": _keeps_its_verdicts("half"),
+    "no verdict is another with latches held as sampled": _keeps_verdicts("as sampled"),
+    "nor with half of it": _keeps_verdicts("half"),
     "in figure 7-7 sharded row locks gain more with the most clients": _gains_more,
+}
+ORDER_CLAIMS: Mapping[str, Callable[[Run], bool]] = {
+    "no verdict is another in a server's order": _keeps_verdicts("in a server's order"),
+    "nor in it with latches held as sampled": _keeps_verdicts("and as sampled"),
 }
 
 
@@ -331,10 +349,16 @@ class LatchOrder(Facts):
     new_events: int = fact()
     old_share_percent: float = fact("{:.0f} %")
     new_share_percent: float = fact("{:.0f} %")
+    compared: int = fact()  # statements and servers of which the engine's order is known, too
+    same: int = fact()  # of these, with the engine in its own order
+    same_in_servers: int = fact()  # with the engine in a server's order
     table: Table
+    beside: Table
 
     @classmethod
-    def of(cls, run: Run) -> LatchOrder:
+    def of(cls, run: Run, engines: Run) -> LatchOrder:
+        both = pd.DataFrame(latch_order.beside_engines(run, engines))
+        own, servers = latch_order.ORDERS
         rows = run.table[run.table["statement"] == SHOWN]
         old, new = (rows[rows["server"] == server].sort_values("position") for server in (OLD, NEW))
         columns = {OLD: _together(old["latch"]), NEW: _together(new["latch"])}
@@ -343,6 +367,17 @@ class LatchOrder(Facts):
             new_events=len(new),
             old_share_percent=100 * float(old["share"].iloc[0]),
             new_share_percent=100 * float(new["share"].iloc[0]),
+            compared=len(both),
+            same=int((both["server"] == both[own]).sum()),
+            same_in_servers=int((both["server"] == both[servers]).sum()),
+            beside=Table(
+                both[both["server"] != both[own]]
+                .assign(**{name: both[name].map(", ".join) for name in ("server", own)})
+                .rename(columns={"server": "stations of the server", own: "of its engine"})
+                .drop(columns=servers),
+                "Statements of SysBench that visit the stations of the engine in another order than it does.",
+                origin_of(engines),
+            ),
             table=Table(
                 pd.DataFrame(
                     list(itertools.zip_longest(*columns.values(), fillvalue="")), columns=list(columns)
@@ -916,6 +951,7 @@ class EngineFacts(Facts):
     demands: Demands
     again: DemandsAgain
     holds: HoldTimes
+    held: Held
     order: LatchOrder
     queue: NextQueue
     switches: Switches
@@ -942,7 +978,8 @@ def facts() -> EngineFacts:
         demands=Demands.of(newest("own-demands", "live"), recorded("own-demands", "live")[_LEAST - 1]),
         again=DemandsAgain.of(newest("own-demands", "live"), newest("own-demands-again", "live")),
         holds=HoldTimes.of(newest("own-hold-times", "live")),
-        order=LatchOrder.of(newest("own-latch-order", "live")),
+        held=Held.of(newest("own-engine-holds", "sim"), newest("own-engine-order", "sim")),
+        order=LatchOrder.of(newest("own-latch-order", "live"), newest("own-engine-latch-order", "sim")),
         queue=NextQueue.of(newest("fig-7-03", "sim")),
         switches=Switches.of(newest("own-engine-switches", "sim")),
         convoy=Convoy.of(newest("own-log-convoy", "sim")),

@@ -5,7 +5,8 @@ median of the batches' means. Nothing else is taken from the servers: what many 
 which the statements were measured.
 
 The load is what a run carries in its provenance: that of the kernel, with the number of clients left out, and the demands. One that has
-`holds`, too, says what each design of a part computes while it holds its latches, besides what it reads and writes there.
+`holds`, too, says what each design of a part computes while it holds its latches, besides what it reads and writes there; `engine` has options
+of the engine as a whole.
 """
 
 from __future__ import annotations
@@ -147,6 +148,7 @@ def _simulate(
     from engineroom._native import engine
 
     design = _held(design, given.load.get("holds", {}))
+    design = replace(design, engine={**given.load.get("engine", {}), **design.engine})
     known = {option.name for option in engine.load_options()}
     load = {name: value for name, value in given.load.items() if name in known}
     seen: dict[str, Any] = engine.simulate(

@@ -9,9 +9,9 @@ from engineroom.experiments.engine.binlog import binlog_sim
 from engineroom.experiments.engine.binlog_beside import binlog_live, held_out_binlog_live
 from engineroom.experiments.engine.convoy import convoy_sim
 from engineroom.experiments.engine.demands import again_live, demands_live, warehouses_live
-from engineroom.experiments.engine.held import held_sim
+from engineroom.experiments.engine.held import held_sim, order_sim
 from engineroom.experiments.engine.hold_times import hold_times_live
-from engineroom.experiments.engine.latch_order import latch_order_live
+from engineroom.experiments.engine.latch_order import latch_order_live, latch_order_sim
 from engineroom.experiments.engine.pool import pool_sim
 from engineroom.experiments.engine.purge import purge_sim
 from engineroom.experiments.engine.scheduler import scheduler_sim
@@ -33,6 +33,8 @@ __all__ = [
     "held_sim",
     "hold_times_live",
     "latch_order_live",
+    "latch_order_sim",
+    "order_sim",
     "patched_sim",
     "pool_sim",
     "purge_sim",
@@ -51,7 +53,9 @@ RECORD: Mapping[tuple[str, str], Callable[..., Run | list[Run]]] = {
     ("own-demands-warehouses", "live"): warehouses_live,
     ("own-hold-times", "live"): hold_times_live,
     ("own-engine-holds", "sim"): held_sim,
+    ("own-engine-order", "sim"): order_sim,
     ("own-latch-order", "live"): latch_order_live,
+    ("own-engine-latch-order", "sim"): latch_order_sim,
     ("fig-7-03", "sim"): patched_sim,
     ("own-engine-live", "live"): against_live,
     ("own-engine-held-out", "live"): held_out_live,

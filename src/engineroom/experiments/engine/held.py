@@ -1,4 +1,4 @@
-"""The figures of whole engines once more, with latches held as long as a server holds them at most.
+"""The figures of whole engines once more: with latches held as long as a server holds them at most, and asked for in its order.
 
 The engine holds a latch for what it reads, writes and copies inside, and for some tens of nanoseconds of its own. A server is there
 longer (`own-hold-times`). Here the time by which a server's session is longer in the functions of a part, per transaction of SysBench, is given
@@ -7,14 +7,19 @@ it opens. The server's functions compute before and behind their latches, too, s
 run has half of it, and a third one the locks' alone. From the views' part nothing is taken off: the engine's clock has no name for what it is there.
 The time comes on top of what statements compute, some hundredths of it.
 
-What was expected before any figure had been simulated so is with the facts of the page, which know the verdicts (`HELD_CLAIMS`).
+The engine writes the redo of a statement in one piece behind its locks, and that of a commit before the commit has its number. A server goes
+index by index, and takes the number first (`own-latch-order`). Another figure has the engine in that order, and with the times as sampled besides.
+
+What was expected before any figure had been simulated so is with the facts of the page, which know the verdicts (`HELD_CLAIMS`, `ORDER_CLAIMS`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
-from typing import Any
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, TypeAlias
 
 import pandas as pd
 
@@ -28,9 +33,11 @@ from engineroom.simulating.experiment import SEEDS, Experiment, Given
 from engineroom.sitting import Sitting
 from engineroom.summary import values
 
-__all__ = ["FIGURE", "WAYS", "held_sim", "holds_of"]
+__all__ = ["FIGURE", "OF_ORDER", "ORDERS", "WAYS", "Way", "held_sim", "holds_of", "order_sim"]
 
-FIGURE = "own-engine-holds"
+FIGURE, OF_ORDER = "own-engine-holds", "own-engine-order"
+# Part of the engine -> design of it -> options.
+Holds: TypeAlias = Mapping[str, Mapping[str, Mapping[str, int]]]
 _LOCKS, _REDO, _VIEWS = PARTS
 # A part of the engine: the option that says what one of its actions computes under its latches, and its actions per transaction.
 _OPTIONS: Mapping[str, tuple[str, str]] = {
@@ -44,14 +51,28 @@ _DESIGNS: Mapping[str, Mapping[str, Sequence[str]]] = {
     "log": {"5.7.22": ["5.7"], "8.0.15": ["8.0"], "9.7.4": ["8.0, writer threads off"]},
     "trx_sys": {"5.7.22": ["5.7"], "8.0.15": ["8.0"], "9.7.4": ["8.0, split", "8.0, sharded"]},
 }
-# Way -> of each part's times, how much is given.
-WAYS: Mapping[str, Mapping[str, float]] = {
-    "as sampled": {_LOCKS: 1.0, _REDO: 1.0, _VIEWS: 1.0},
-    "half": {_LOCKS: 0.5, _REDO: 0.5, _VIEWS: 0.5},
-    "locks alone": {_LOCKS: 1.0, _REDO: 0.0, _VIEWS: 0.0},
+
+
+@dataclass(frozen=True)
+class Way:
+    """How engines are simulated: of the times of a part, which share is given; and whether latches are asked for in a server's order."""
+
+    shares: Mapping[str, float] = field(default_factory=dict)
+    in_server_order: bool = False
+
+
+_AS_SAMPLED = dict.fromkeys(PARTS, 1.0)
+WAYS: Mapping[str, Way] = {
+    "as sampled": Way(_AS_SAMPLED),
+    "half": Way(dict.fromkeys(PARTS, 0.5)),
+    "locks alone": Way({_LOCKS: 1.0}),
+}
+ORDERS: Mapping[str, Way] = {
+    "in a server's order": Way(in_server_order=True),
+    "and as sampled": Way(_AS_SAMPLED, in_server_order=True),
 }
 COLUMNS = {
-    "held": "how long latches are held: as sampled, half as much more, or as sampled in the lock system alone",
+    "held": "how latches are held: as long as sampled, half as much more, so in the lock system alone, or in a server's order",
     "server": "version",
     "part": "functions that take a part's latches and let them go",
     "server_us": "CPU time of the server in them per transaction, median, microseconds",
@@ -127,11 +148,14 @@ def _engine_us(server: str, given: Mapping[str, Mapping[str, int]]) -> dict[str,
     return {part: ps / max(1, seen["transactions"]) / 1e6 for part, ps in spent.items()}
 
 
-def held_sim(
+def _simulated(
+    figure: str,
+    of: Mapping[str, Way],
+    /,
     *,
     asked: Sequence[Asked],
     sampled: Run,
-    ways: Sequence[str] = tuple(WAYS),
+    ways: Sequence[str] | None = None,
     seeds: Sequence[int] = SEEDS,
     executor: Executor | None = None,
 ) -> Run:
@@ -144,23 +168,20 @@ def held_sim(
     columns = dict(COLUMNS)
     with Sitting("sim", seed=seeds[0]) as sitting:
         holds, given = holds_of(sampled)
-        for way in ways:
-
-            def held(whole: Experiment, way: str = way) -> Mapping[str, Any]:
-                load = whole.load() if callable(whole.load) else whole.load
-                return {"load": {**load, "holds": _share(holds, WAYS[way])}}
-
-            again = simulated_again(asked, held, seeds=seeds, executor=executor)
-            rows += [{**row, "held": way} for row in again.rows]
-            for figure, table in again.tables.items():
-                tables.setdefault(figure, []).append(table.assign(held=way))
+        for name in of if ways is None else ways:
+            again = simulated_again(
+                asked, partial(_otherwise, of[name], holds), seeds=seeds, executor=executor
+            )
+            rows += [{**row, "held": name} for row in again.rows]
+            for each, table in again.tables.items():
+                tables.setdefault(each, []).append(table.assign(held=name))
             columns |= again.columns
     return sitting.run(
-        FIGURE,
+        figure,
         rows,
         tables={
             "given": given,
-            **{figure: pd.concat(each, ignore_index=True) for figure, each in tables.items()},
+            **{each: pd.concat(parts, ignore_index=True) for each, parts in tables.items()},
         },
         columns=columns,
         holds=holds,
@@ -168,15 +189,24 @@ def held_sim(
     )
 
 
-def _share(
-    holds: Mapping[str, Mapping[str, Mapping[str, int]]], shares: Mapping[str, float]
-) -> dict[str, dict[str, dict[str, int]]]:
+held_sim = partial(_simulated, FIGURE, WAYS)
+order_sim = partial(_simulated, OF_ORDER, ORDERS)
+
+
+def _otherwise(way: Way, holds: Holds, whole: Experiment) -> dict[str, Any]:
+    """The experiment's own load with what the way gives."""
+    load = whole.load() if callable(whole.load) else whole.load
+    engine = {"engine": {"server_order": True}} if way.in_server_order else {}
+    return {"load": {**load, "holds": _share(holds, way.shares), **engine}}
+
+
+def _share(holds: Holds, shares: Mapping[str, float]) -> dict[str, dict[str, dict[str, int]]]:
     """Of what is given to each part, a share."""
     shared: dict[str, dict[str, dict[str, int]]] = {}
     for part, (of, option) in _OPTIONS.items():
         default = _default(of, option)
         shared[of] = {
-            design: {option: default + round(shares[part] * (given[option] - default))}
+            design: {option: default + round(shares.get(part, 0.0) * (given[option] - default))}
             for design, given in holds[of].items()
         }
     return shared
