@@ -52,12 +52,15 @@ def test_an_unknown_parameter_is_named():
         ({"run_ns": 0}, "run_ns must be at least 1, got 0"),
         ({"parameters": {"sockets": 0}}, "sockets must be at least 1, got 0"),
         ({"parameters": {"sockets": 300}}, "at most 256 CPUs, got 300 sockets"),
-        ({"parameters": {"load_ps": -1}}, "load_ps must be at least 0, got -1"),
+        ({"parameters": {"load_ps": -1}}, "load_ps must be 0 to 3600000000000000, got -1"),
         ({"parameters": {"load_ps": "x"}}, "load_ps must be an integer"),
-        ({"parameters": {"interrupt_every_ps": -1}}, "interrupt_every_ps must be at least 0, got -1"),
+        (
+            {"parameters": {"interrupt_every_ps": -1}},
+            "interrupt_every_ps must be 0 to 3600000000000000, got -1",
+        ),
         (
             {"parameters": {"interrupt_quantiles_ps": [1, -2]}},
-            "each of interrupt_quantiles_ps must be at least 0, got -2",
+            "each of interrupt_quantiles_ps must be 0 to 8000000000000, got -2",
         ),
         ({"parameters": {"wake_ps": 1, "wake_quantiles_ps": [1, 2]}}, "both wake_ps and wake_quantiles_ps"),
         ({"work_ns": 0, "hold_ns": 0, "latch": False}, "a turn must take time"),
@@ -66,6 +69,28 @@ def test_an_unknown_parameter_is_named():
 def test_a_bad_argument_is_answered_with_its_value(changes, message):
     with pytest.raises(ValueError, match=message):
         run(**changes)
+
+
+# Of CPUs there may be 256 in all.
+LIMITED = [
+    option
+    for option in native.parameters()
+    if option.kind != "boolean" and option.name not in ("sockets", "cores_per_socket", "threads_per_core")
+]
+
+
+@pytest.mark.parametrize("option", LIMITED, ids=lambda option: option.name)
+def test_times_add_up_with_any_parameter_at_its_most_and_more_is_refused(option):
+    def given(value: int) -> dict[str, Any]:
+        return {"cores_per_socket": 4, option.name: [value, value] if option.kind == "integers" else value}
+
+    seen = run(parameters=given(option.most))
+    # Of a switch that is under way nothing is counted yet.
+    assert seen["core_ps"].sum(axis=1).max() <= 1.02 * 5 * MS * 1000
+    with pytest.raises(
+        ValueError, match=rf"{option.name} must be \d+ to {option.most}, got {option.most + 1}"
+    ):
+        run(parameters=given(option.most + 1))
 
 
 def test_progress_is_called_with_virtual_time_and_an_error_in_it_ends_the_run():

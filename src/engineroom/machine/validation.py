@@ -56,6 +56,7 @@ MOST_HALF_WIDTH = 0.02
 
 MS = 1_000_000
 
+_AN_HOUR_PS = 3_600 * 10**12
 # Nothing costs anything but what the case asks for, and nobody is preempted.
 FREE = {
     "load_ps": 0,
@@ -73,8 +74,8 @@ FREE = {
     "unpark_ps": 0,
     "wake_each_ps": 0,
     "yield_ps": 0,
-    "slice_ps": 10**18,
-    "wakeup_granularity_ps": 10**18,
+    "slice_ps": _AN_HOUR_PS,
+    "wakeup_granularity_ps": _AN_HOUR_PS,
     "timer_slack_ps": 0,
     "pwrite_ps": 0,
     "pwrite_ps_per_kib": 0,
