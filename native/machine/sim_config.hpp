@@ -123,7 +123,7 @@ struct SimConfig {
   std::uint32_t cpus() const { return sockets * cores_per_socket * threads_per_core; }
 };
 
-/// Of one operation an hour at most, of a KiB a second: a run adds many of them up, and 2^63 ps are 106 days. What is drawn is multiplied
+/// An hour at most for one operation, and one second for a KiB: a run adds many of them up, and 2^63 ps are 106 days. What is drawn is multiplied
 /// by 2^20 before (Distribution).
 constexpr options::Range kCost{.most = 3'600 * 1'000'000'000'000};
 constexpr options::Range kDrawn{.most = 8 * 1'000'000'000'000};

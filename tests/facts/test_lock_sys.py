@@ -10,6 +10,7 @@ from engineroom.facts.lock_sys import (
     Conflicts,
     Counted,
     DeadlockLog,
+    HeldLonger,
     Latches,
     NextQueue,
     OnThreads,
@@ -160,6 +161,34 @@ def test_the_next_queue_is_the_longest_wait_for_a_latch_behind_the_mutex(made):
     assert (told.shards_latch, told.shards_wait_ms, told.flush_wait_ms) == ("trx_sys_mutex", 0.16, 0.2)
     assert (told.mutex_runs, told.unsettled_mutex_runs) == (1, 1)
     assert (told.mutex_fall_percent, told.shards_fall_percent, told.shards_best_clients) == (80, 25, 250)
+
+
+def test_the_gain_of_shards_is_told_where_the_published_one_begins(made):
+    own = made(
+        "fig-7-07",
+        "sim",
+        "concurrency series repeat tpmC",
+        *(
+            (n, series, 0, 2.0 if series == "after" else 1.6)
+            for n in (150, 200)
+            for series in ("before", "after")
+        ),
+    )
+    sampled = own.table.assign(held="as sampled", tpmC=[1.0, 3.0, 1.0, 9.0])
+    half = own.table.assign(held="half", tpmC=1.0)
+    held = made(
+        "own-engine-holds",
+        "sim",
+        "series held",
+        ("fig-7-07", "half"),
+        tables={"fig-7-07": pd.concat([half, sampled])},
+    )
+    assert HeldLonger.of(own, held).texts() == {
+        "clients": "150",
+        "ratio": "1.25",
+        "sampled_ratio": "3.00",
+        "published_ratio": "1.57",
+    }
 
 
 def test_a_second_thread_is_told_by_locks_per_second_over_those_of_one(made):

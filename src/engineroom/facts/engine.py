@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pandas as pd
 
@@ -298,14 +298,11 @@ def _changed(verdicts: pd.DataFrame, way: str) -> str:
 def _held_verdicts(run: Run) -> pd.DataFrame:
     """A row per figure: its verdict by its own recording, and for each way of holding latches."""
     rows = []
-    for figure, table in run.tables.items():
+    for figure in run.tables:
         if figure == "given":
             continue
         own = newest(figure, "sim")
-        ways = {
-            str(way): judge(replace(own, table=rows.reset_index(drop=True), tables={})).verdict
-            for way, rows in table.groupby("held", sort=False)
-        }
+        ways = sensitivity.verdicts_by_way(own, run)
         rows.append({"figure": figure, "recorded": judge(own).verdict, **ways})
     return pd.DataFrame(rows).sort_values("figure", ignore_index=True)
 

@@ -23,6 +23,7 @@ class LedgerFacts(Facts):
     busy_rows: str = fact()
     fragile_rows: str = fact()
     rescheduled_rows: str = fact()
+    held_longer_rows: str = fact()
     quiet_load: float = fact("{:g}")
     quiet_steal_percent: float = fact("{:g}")
     draws: int = fact("{:,}")
@@ -40,6 +41,9 @@ class LedgerFacts(Facts):
             fragile_rows=_listed(fragile),
             rescheduled_rows=_listed(
                 [f"{_name(row)} ({row.rescheduled.replace('_', ' ')})" for row in rows if row.rescheduled]
+            ),
+            held_longer_rows=_listed(
+                [f"{_name(row)} ({row.held_longer.replace('_', ' ')})" for row in rows if row.held_longer]
             ),
             quiet_load=quiet.LOAD,
             quiet_steal_percent=quiet.STEAL_PERCENT,

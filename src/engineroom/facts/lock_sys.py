@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from engineroom import published
 from engineroom._native import lock_sys as kernel
 from engineroom.experiments.lock_sys.scripts import scripts
 from engineroom.facts import Facts, Range, fact, fall_percent, listed, span
@@ -29,6 +30,7 @@ BROKEN = (
     "needless_victims", "stale_weights", "hangs", "leftovers",
 )  # fmt: skip
 LETTERS = "ABCDE"
+GAINS = 1.2  # a ratio of throughputs that is a gain
 
 
 def table(design: str, sessions: int) -> kernel.Playground:
@@ -294,6 +296,38 @@ class NextQueue(Facts):
 
 
 @dataclass(frozen=True, kw_only=True)
+class HeldLonger(Facts):
+    """What the shards are worth where the published gain begins, and if latches are held as long as a server's at most (fig-7-07, own-engine-holds)."""
+
+    clients: int = fact()
+    ratio: float = fact("{:.2f}")
+    sampled_ratio: float = fact("{:.2f}")
+    published_ratio: float = fact("{:.2f}")
+
+    @classmethod
+    def of(cls, run: Run, held: Run) -> HeldLonger:
+        theirs = published.in_our_columns(run.figure).pivot(
+            index="concurrency", columns="series", values="tpmC"
+        )
+        gains = theirs["after"] / theirs["before"]
+        clients = int(gains[gains > GAINS].index[0])
+        table = held.tables[run.figure]
+
+        def ratio(rows: pd.DataFrame) -> float:
+            """The median of the repeats' ratios, as the engine's page draws it."""
+            crowd = rows[rows["concurrency"] == clients]
+            rates = crowd.pivot(index="repeat", columns="series", values="tpmC")
+            return float((rates["after"] / rates["before"]).median())
+
+        return cls(
+            clients=clients,
+            ratio=ratio(run.table),
+            sampled_ratio=ratio(table[table["held"] == "as sampled"]),
+            published_ratio=float(gains[clients]),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class OnThreads(Facts):
     """A lock on a row and its release on real threads that want no row of each other's (the chapter's bench)."""
 
@@ -329,6 +363,7 @@ class LockSysFacts(Facts):
     conflicts: Conflicts
     deadlock_log: DeadlockLog
     queue: NextQueue
+    held: HeldLonger
     threads: OnThreads
 
 
@@ -343,5 +378,6 @@ def facts() -> LockSysFacts:
         conflicts=Conflicts.of(recorded("own-lock-conflicts", "live")),
         deadlock_log=DeadlockLog.of(newest("fig-7-16", "live")),
         queue=NextQueue.of(newest("fig-7-07", "sim")),
+        held=HeldLonger.of(newest("fig-7-07", "sim"), newest(sensitivity.HELD, "sim")),
         threads=OnThreads.of(newest("own-bench-lock-sys", "kernel")),
     )

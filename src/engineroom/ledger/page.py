@@ -58,7 +58,7 @@ def claims_markdown(*named: str) -> str:
 
 
 def verdicts_markdown(chapter: str) -> str:
-    """The verdicts of a chapter on its page: which, also with the scheduling held against real threads, how stable, and under which protocols; claims and recordings are the ledger's."""
+    """The verdicts of a chapter on its page: which, also with other scheduling and longer held latches, how stable, and under which protocols; claims and recordings are the ledger's."""
     found = [row for row in rows(chapter=chapter) if row.method is not None]
     lines = (
         (
@@ -75,11 +75,11 @@ def verdicts_markdown(chapter: str) -> str:
         for row in found
         if row.rescheduled not in (None, row.verdict)
     ]
-    return table + (
-        f"\nBy one seed [with the scheduling held against real threads](machine-real): {'; '.join(turned)}.\n"
-        if turned
-        else ""
-    )
+    if turned:
+        table += f"\nBy one seed [with the scheduling held against real threads](machine-real): {'; '.join(turned)}.\n"
+    if held := [f"{row.figure} {_words(row.held_longer)}" for row in found if row.held_longer]:
+        table += f"\nWith [latches held as long as a server's at most](engine-holds): {'; '.join(held)}.\n"
+    return table
 
 
 def changes_markdown(chapter: str) -> str:
@@ -191,7 +191,7 @@ def _verdict(row: Row) -> str:
     run += f", newest of {len(kept)}" if len(kept) > 1 else ""
     run += f", {withdrawn} withdrawn" if withdrawn else ""
     held = f"{row.claims_held} of {row.claims_total} claims held"
-    said = f"**{_words(row.verdict)}** by {row.method}, {held} ({run}); stability {_stability(row)}{_fragile(row)}{_rescheduled(row)}"
+    said = f"**{_words(row.verdict)}** by {row.method}, {held} ({run}); stability {_stability(row)}{_fragile(row)}{_rescheduled(row)}{_held_longer(row)}"
     return f"{said}; protocols {_protocols(row)}" + (f". {_cell(row.reason)}" if row.reason else "")
 
 
@@ -208,6 +208,12 @@ def _rescheduled(row: Row) -> str:
     if row.rescheduled is None:
         return ""
     return f"; {_words(row.rescheduled)} by one seed [with the scheduling held against real threads](machine-real)"
+
+
+def _held_longer(row: Row) -> str:
+    if row.held_longer is None:
+        return ""
+    return f"; {_words(row.held_longer)} with [latches held as long as a server's at most](engine-holds)"
 
 
 def _ours(claim: Claim) -> str:

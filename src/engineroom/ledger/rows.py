@@ -9,7 +9,7 @@ from engineroom import paths, runs
 from engineroom.ledger import history
 from engineroom.ledger.claims import Figure, figures
 from engineroom.ledger.resampling import FRAGILE_BELOW
-from engineroom.ledger.sensitivity import rescheduled
+from engineroom.ledger.sensitivity import rescheduled, verdicts_by_way
 from engineroom.ledger.verdicts import Judgement, judge, stability, variations
 
 __all__ = ["Row", "judgements", "rows"]
@@ -22,7 +22,8 @@ class Row:
     `stability` is from 0 to 1, None where there is no verdict of a run; `protocols` has an entry for each that the figure has had, with its
     recordings and the verdict of each; `fragile` the varied numbers of a simulated machine that change the verdict; `varied` on how many
     machines and loads a simulated run was tried beside its own, 0 where it was never varied and None for other methods; `rescheduled` the
-    verdict that one seed gives with the scheduling held against real threads, if the same seed gives another without; else None.
+    verdict that one seed gives with the scheduling held against real threads, if the same seed gives another without; `held_longer` that of an
+    engine whose latches are held as long as a server's at most, if it is another; else None.
     """
 
     figure: str
@@ -40,6 +41,7 @@ class Row:
     reason: str | None = None
     varied: int | None = None
     rescheduled: str | None = None
+    held_longer: str | None = None
 
     @property
     def is_fragile(self) -> bool:
@@ -85,6 +87,11 @@ def _rescheduled(run: runs.Run) -> str | None:
     return None if flips.empty else str(flips["verdict"].iloc[0])
 
 
+def _held_longer(run: runs.Run, judged: Judgement) -> str | None:
+    verdict = next(iter(verdicts_by_way(run).values()), judged.verdict)
+    return None if verdict == judged.verdict else verdict
+
+
 def _judged(each: Figure) -> list[Row]:
     decided = [
         Row(
@@ -103,6 +110,7 @@ def _judged(each: Figure) -> list[Row]:
             judged.reason,
             variations(run) if run.method == "sim" else None,
             _rescheduled(run),
+            _held_longer(run, judged),
         )
         for run, judged in judgements(each.id)
     ]

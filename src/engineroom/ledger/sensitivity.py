@@ -12,10 +12,22 @@ from engineroom.ledger.verdicts import Claim, judge
 from engineroom.runs import Run, latest
 from engineroom.simulating.variations import SEED
 
-__all__ = ["RESCHEDULED", "farthest", "flipped", "flips", "rescheduled", "sensitivity", "varied_runs"]
+__all__ = [
+    "HELD",
+    "RESCHEDULED",
+    "farthest",
+    "flipped",
+    "flips",
+    "rescheduled",
+    "sensitivity",
+    "varied_runs",
+    "verdicts_by_way",
+]
 
 # Simulated figures once more, with the scheduling that was held against real threads.
 RESCHEDULED = "own-machine-configuration"
+# Figures of whole engines once more, with latches held otherwise: its column `held` says how.
+HELD = "own-engine-holds"
 
 COLUMNS = [
     "figure",
@@ -50,6 +62,17 @@ def rescheduled(runs: Iterable[Run], other: Run | None = None) -> pd.DataFrame:
     ]
     found = sensitivity(compared)
     return found[found["parameter"] == RESCHEDULED].reset_index(drop=True)
+
+
+def verdicts_by_way(run: Run, other: Run | None = None) -> dict[str, str]:
+    """The verdict on a run's figure for each way in which latches are held in `other`, or in the newest recording of `HELD`; none where that has no such figure."""
+    other = other or latest(HELD, "sim")
+    if other is None or run.method != "sim" or run.figure not in other.tables:
+        return {}
+    return {
+        str(way): judge(replace(run, table=rows.reset_index(drop=True), tables={})).verdict
+        for way, rows in other.tables[run.figure].groupby("held", sort=False)
+    }
 
 
 def sensitivity(runs: Iterable[Run]) -> pd.DataFrame:
