@@ -29,6 +29,7 @@ from engineroom.facts.engine import (
     Switches,
     TpccBeside,
     Varied,
+    Warehouses,
     WhatIf,
 )
 from engineroom.runs import newest
@@ -114,6 +115,32 @@ def test_what_seldom_statements_leave_open_is_told_of_the_frequent_ones(made):
     assert told.apart_percent == pytest.approx(62.5)
     assert told.most_apart_percent == pytest.approx(25.0)
     assert told.most_apart == "commit of new_order on 9.7.4"
+
+
+def test_statements_with_ten_warehouses_are_told_over_those_with_one(made):
+    columns = "series server load transaction statement cpu_us executions"
+
+    def run(figure, load, *rows):
+        return made(
+            figure, "live", columns, *(("9.7.4", "9.7.4", load, *row) for row in rows), provenance=DURING
+        )
+
+    told = Warehouses.of(
+        run("own-demands", "tpcc_1", ("new_order", "commit", 100.0, 40), ("delivery", "commit", 100.0, 4)),
+        run(
+            "own-demands-warehouses",
+            "tpcc_10",
+            ("new_order", "commit", 80.0, 60_000),
+            ("delivery", "commit", 150.0, 6),
+        ),
+    )
+    assert told.texts() == {
+        "ratio": "1.15",
+        "apart_percent": "37.5 %",
+        "most_ratio": "0.80",
+        "most": "commit of new_order on 9.7.4",
+        "others_load": "2.0",
+    }
 
 
 def test_figures_with_latches_held_longer_are_judged_as_their_own_recordings_are(made):
