@@ -979,6 +979,7 @@ class EngineFacts(Facts):
 
     demands: Demands
     again: DemandsAgain
+    warehouses: Warehouses
     holds: HoldTimes
     held: Held
     order: LatchOrder
@@ -1006,6 +1007,7 @@ def facts() -> EngineFacts:
     return EngineFacts(
         demands=Demands.of(newest("own-demands", "live"), recorded("own-demands", "live")[_LEAST - 1]),
         again=DemandsAgain.of(newest("own-demands", "live"), newest("own-demands-again", "live")),
+        warehouses=Warehouses.of(newest("own-demands", "live"), newest("own-demands-warehouses", "live")),
         holds=HoldTimes.of(newest("own-hold-times", "live")),
         held=Held.of(newest("own-engine-holds", "sim"), newest("own-engine-order", "sim")),
         order=LatchOrder.of(newest("own-latch-order", "live"), newest("own-engine-latch-order", "sim")),
