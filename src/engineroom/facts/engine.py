@@ -399,7 +399,7 @@ class LatchOrder(Facts):
                 .assign(**{name: both[name].map(", ".join) for name in ("server", own)})
                 .rename(columns={"server": "stations of the server", own: "of its engine"})
                 .drop(columns=servers),
-                "Statements of SysBench that visit the stations of the engine in another order than it does.",
+                "Statements of which a server and its engine visit the stations in different orders.",
                 origin_of(engines),
             ),
             table=Table(
