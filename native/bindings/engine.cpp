@@ -222,7 +222,7 @@ py::list latch_order_of(const LoadConfig& load, const Demands& demands, const En
   py::list all;
   for (const AskedFor& each :
        latch_order(sim_config({}, static_cast<std::uint64_t>(seed)), parts, load, demands,
-                   at_least(n, 1, "transactions"), static_cast<std::uint64_t>(seed))) {
+                   at_least(n, 1, "transactions"), static_cast<std::uint64_t>(seed), stop_or_tell({}))) {
     all.append(py::make_tuple(names::of(each.statement), each.latches));
   }
   return all;

@@ -20,7 +20,7 @@ from engineroom.progress import bar
 from engineroom.runs import Run
 
 if TYPE_CHECKING:
-    from engineroom.simulating.again import Asked as Again
+    from engineroom.simulating.again import Asked as AskedAgain
     from engineroom.simulating.experiment import Experiment
 
 __all__ = ["recipes", "record"]
@@ -74,7 +74,7 @@ def _latches(
 
 def _simulated_in_ledger(
     known: Mapping[tuple[str, str, str], Recipe], wanted: Callable[[Run], bool] = lambda _: True
-) -> list[Again]:
+) -> list[AskedAgain]:
     """The simulated figures of the ledger that have a recording, and it is `wanted`; of each the points that its claims read."""
     from engineroom import ledger
     from engineroom.simulating.again import Asked

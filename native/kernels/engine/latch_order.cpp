@@ -1,6 +1,9 @@
 #include "engine/latch_order.hpp"
 
-#include <string_view>
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <utility>
 
 #include "machine/random.hpp"
 #include "machine/sim_machine.hpp"
@@ -34,7 +37,7 @@ class Noting : public SimMachine {
   std::vector<std::string> asked_;
 };
 
-struct Session1 {
+struct OneClient {
   Engine<Noting>& engine;
   const LoadConfig& load;
   const DemandTable& demands;
@@ -62,12 +65,12 @@ struct Session1 {
         if (!has_begun) co_await engine.begin(m, session);
         has_begun = true;
         const Outcome outcome = co_await engine.step(m, session, step, demand_of(step.statement));
-        if (outcome != Outcome::granted) break;
+        if (outcome != Outcome::granted) co_return;  // stopped: nobody else is there
         keep(m, step.statement, step.is_next_of_statement);
       }
       const bool is_done = script.rolls_back ? co_await engine.roll_back(m, session)
                                              : co_await engine.commit(m, session, demand_of(script.commit));
-      if (!is_done) break;
+      if (!is_done) co_return;
       keep(m, script.commit, false);
     }
     m.stop();
@@ -78,8 +81,9 @@ struct Session1 {
 
 std::vector<AskedFor> latch_order(const machine::SimConfig& config, const Parts& parts,
                                   const LoadConfig& load, const Demands& demands, std::uint64_t transactions,
-                                  std::uint64_t seed) {
+                                  std::uint64_t seed, std::function<void(std::uint64_t now_ns)> poll) {
   Noting m(config);
+  m.set_poll(std::move(poll));
   SimMachine::File redo(m, "redo", machine::Bytes::counted);
   const DemandTable table = demand_table(load.kind, demands);
   std::size_t most_bytes = 1;
@@ -89,9 +93,9 @@ std::vector<AskedFor> latch_order(const machine::SimConfig& config, const Parts&
     return std::make_unique<SimMachine::File>(m, "binlog", machine::Bytes::counted);
   });
   std::vector<AskedFor> seen;
-  Session1 session{engine, load, table, transactions, seen};
+  OneClient client{engine, load, table, transactions, seen};
   engine.spawn_threads(m);
-  m.spawn("client", [&] { return session.run(m); });
+  m.spawn("client", [&] { return client.run(m); });
   m.run();
   return seen;
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -23,9 +24,9 @@ struct AskedFor {
   std::vector<std::string> latches;
 };
 
-/// So many transactions of the load, by one client. Latches of the engine's own threads are in it if they ask for one meanwhile.
+/// So many transactions of the load, by one client; `poll` as of the machine. Latches of the engine's own threads are in it if they ask for one meanwhile.
 std::vector<AskedFor> latch_order(const machine::SimConfig& machine, const Parts& parts,
                                   const LoadConfig& load, const Demands& demands, std::uint64_t transactions,
-                                  std::uint64_t seed);
+                                  std::uint64_t seed, std::function<void(std::uint64_t now_ns)> poll = {});
 
 }  // namespace engineroom::engine

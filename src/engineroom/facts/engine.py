@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
@@ -166,16 +167,25 @@ class DemandsAgain(Facts):
         both = pd.concat([first.table, again.table])
         both = both[both["load"].isin(again.table["load"]) & (both["statement"] == "commit")]
         found = measured_again(first.table, again.table)
-        off = found["ratio"].where(found["ratio"] >= 1, 1 / found["ratio"]) - 1
-        often = off[found["share"] >= _OFTEN]
-        farthest = found[off == often.max()].iloc[0]
+        off, farthest = _apart(found)
         return cls(
             executions=int(both.groupby(["server", "transaction"])["executions"].sum().min()),
             apart_percent=100 * float(off.median()),
-            most_apart_percent=100 * float(often.max()),
-            most_apart=f"{farthest['statement']} of {farthest['transaction']} on {farthest['server']}",
+            most_apart_percent=100 * float(farthest["off"]),
+            most_apart=_statement(farthest),
             others_load=float(again.provenance["during"]["load_before"]),
         )
+
+
+def _apart(found: pd.DataFrame) -> tuple[pd.Series[float], pd.Series[Any]]:
+    """How far each ratio is from 1, either way, and of the statements that have a hundredth of their server's CPU time the farthest."""
+    off = found["ratio"].where(found["ratio"] >= 1, 1 / found["ratio"]) - 1
+    often = found.assign(off=off)[found["share"] >= _OFTEN]
+    return off, often.sort_values("off").iloc[-1]
+
+
+def _statement(row: pd.Series[Any]) -> str:
+    return f"{row['statement']} of {row['transaction']} on {row['server']}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,14 +203,12 @@ class Warehouses(Facts):
     @classmethod
     def of(cls, first: Run, ten: Run) -> Warehouses:
         found = measured_again(as_with("tpcc_1", first.table, WAREHOUSES), ten.table)
-        off = found["ratio"].where(found["ratio"] >= 1, 1 / found["ratio"]) - 1
-        often = off[found["share"] >= _OFTEN]
-        farthest = found[off == often.max()].iloc[0]
+        off, farthest = _apart(found)
         return cls(
             ratio=float(found["ratio"].median()),
             apart_percent=100 * float(off.median()),
             most_ratio=float(farthest["ratio"]),
-            most=f"{farthest['statement']} of {farthest['transaction']} on {farthest['server']}",
+            most=_statement(farthest),
             others_load=float(ten.provenance["during"]["load_before"]),
         )
 
@@ -247,7 +255,7 @@ class HoldTimes(Facts):
             if part == next(iter(hold_times.PARTS))
         ]
         return cls(
-            told=" ".join(filter(None, [came_out(run, hold_times.CLAIMS), failed(run, hold_times.CLAIMS)])),
+            told=_expected(run, hold_times.CLAIMS),
             all_percent=shares["server"],
             engine_percent=shares["engine"],
             locks_percent=Range(100 * min(locks), 100 * max(locks)),
@@ -275,6 +283,9 @@ class Held(Facts):
 
     told: str = fact()
     figures: int = fact()
+    # What shards are worth in figure 7-7 with the most clients, over what they are worth as recorded; and to what a throughput behind it is known.
+    more_percent: float = fact("{:+.0f} %")
+    known_percent: float = fact("{:.0f} %")
     order_told: str = fact()  # the same of the figures in a server's order
     order_changed: str = fact()
     lock_us: Range = fact(span("{:.1f}", "us"))  # given to each lock that is created, by server
@@ -290,12 +301,15 @@ class Held(Facts):
             part: Range(us.min(), us.max())
             for part, us in (given["added_ns"] / 1000).groupby(given["part"], sort=False)
         }
-        verdicts = _held_verdicts(run).merge(_held_verdicts(in_order), on=["figure", "recorded"], how="outer")
+        by_holds, by_order = _held_verdicts(run), _held_verdicts(in_order)
+        verdicts = by_holds.merge(by_order, on=["figure", "recorded"], how="outer")
         turning = verdicts[verdicts.drop(columns="figure").nunique(axis="columns") > 1]
         return cls(
-            told=_expected(run, HELD_CLAIMS),
+            told=_expected(run, {**_stays(by_holds, HELD_STAYS), **HELD_CLAIMS}),
             figures=len(verdicts),
-            order_told=_expected(in_order, ORDER_CLAIMS),
+            more_percent=100 * (_gained(run) - 1),
+            known_percent=max(float(rows["half_width_percent"].max()) for rows in _with_and_without(run)),
+            order_told=_expected(in_order, _stays(by_order, ORDER_STAYS)),
             order_changed=_changed(verdicts, next(iter(held.ORDERS))),
             **dict(zip(("lock_us", "redo_us", "view_us"), added.values(), strict=True)),
             changed=_changed(verdicts, next(iter(held.WAYS))),
@@ -334,34 +348,37 @@ def _held_verdicts(run: Run) -> pd.DataFrame:
     return pd.DataFrame(rows).sort_values("figure", ignore_index=True)
 
 
-def _keeps_verdicts(way: str) -> Callable[[Run], bool]:
-    def holds(run: Run) -> bool:
-        verdicts = _held_verdicts(run)
-        return bool((verdicts[way] == verdicts["recorded"]).all())
-
-    return holds
+def _stays(verdicts: pd.DataFrame, ways: Mapping[str, str]) -> dict[str, Callable[[Run], bool]]:
+    """Of each way, whether all verdicts are those recorded."""
+    stay = {way: bool((verdicts[way] == verdicts["recorded"]).all()) for way in ways.values()}
+    return {says: lambda _, way=way: stay[way] for says, way in ways.items()}  # type: ignore[misc]
 
 
-def _gains_more(run: Run) -> bool:
-    """Whether sharded row locks are worth more with as many clients as there are, in figure 7-7."""
+def _with_and_without(run: Run) -> list[pd.DataFrame]:
+    """Of figure 7-7 the rows with the most clients: as recorded, and with latches held as sampled."""
     table = run.tables["fig-7-07"]
-    gains = []
-    for rows in (newest("fig-7-07", "sim").table, table[table["held"] == "as sampled"]):
-        crowd = rows[rows["concurrency"] == table["concurrency"].max()]
-        tps = values(crowd, "series", y="tps", how="median")
-        gains.append(float(tps["after"] / tps["before"]))
-    return gains[1] > gains[0]
+    both = (newest("fig-7-07", "sim").table, table[table["held"] == "as sampled"])
+    return [rows[rows["concurrency"] == table["concurrency"].max()] for rows in both]
 
 
-# As they were written down before the recording.
-HELD_CLAIMS: Mapping[str, Callable[[Run], bool]] = {
-    "all verdicts stay with latches held as sampled": _keeps_verdicts("as sampled"),
-    "all verdicts stay with half of the difference": _keeps_verdicts("half"),
-    "in figure 7-7 sharded row locks gain more with the most clients": _gains_more,
+def _gained(run: Run) -> float:
+    """What sharded row locks are worth in figure 7-7 with as many clients as there are, over what they are worth as recorded."""
+    tps = [values(rows, "series", y="tps", how="median") for rows in _with_and_without(run)]
+    recorded, sampled = (float(of["after"] / of["before"]) for of in tps)
+    return sampled / recorded
+
+
+# As they were written down before the recordings, but for the words: in which way all verdicts stay, and what else.
+HELD_STAYS = {
+    "all verdicts stay with latches held as sampled": "as sampled",
+    "all verdicts stay with half of the difference": "half",
 }
-ORDER_CLAIMS: Mapping[str, Callable[[Run], bool]] = {
-    "all verdicts stay in a server's order": _keeps_verdicts("in a server's order"),
-    "all verdicts stay in it with latches held as sampled": _keeps_verdicts("and as sampled"),
+ORDER_STAYS = {
+    "all verdicts stay in a server's order": "in a server's order",
+    "all verdicts stay in it with latches held as sampled": "and as sampled",
+}
+HELD_CLAIMS: Mapping[str, Callable[[Run], bool]] = {
+    "in figure 7-7 sharded row locks gain more with the most clients": lambda run: _gained(run) > 1,
 }
 
 

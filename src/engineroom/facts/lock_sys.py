@@ -15,7 +15,7 @@ from engineroom.figures.table import Table
 from engineroom.ledger import sensitivity
 from engineroom.runs import Run, newest, recorded
 from engineroom.servers.catalogue import release
-from engineroom.summary import values
+from engineroom.summary import paired_ratio, values
 
 __all__ = ["LockSysFacts", "facts"]
 
@@ -297,33 +297,45 @@ class NextQueue(Facts):
 
 @dataclass(frozen=True, kw_only=True)
 class HeldLonger(Facts):
-    """What the shards are worth where the published gain begins, and if latches are held as long as a server's at most (fig-7-07, own-engine-holds)."""
+    """Where the published gain of shards begins, and if latches are held as long as a server's at most (fig-7-07, own-engine-holds)."""
 
     clients: int = fact()
-    ratio: float = fact("{:.2f}")
+    ratio: float = fact("{:.2f}")  # of the shards over the mutex
     sampled_ratio: float = fact("{:.2f}")
     published_ratio: float = fact("{:.2f}")
+    fewer: int = fact()  # the number of clients before; throughput from there on:
+    sampled_mutex_percent: float = fact("{:+.0f} %")
+    sampled_shards_percent: float = fact("{:+.0f} %")
+    published_mutex_percent: float = fact("{:+.0f} %")
+    published_shards_percent: float = fact("{:+.0f} %")
 
     @classmethod
     def of(cls, run: Run, held: Run) -> HeldLonger:
-        theirs = published.in_our_columns(run.figure).pivot(
-            index="concurrency", columns="series", values="tpmC"
-        )
+        theirs = published.in_our_columns(run.figure).set_index(["series", "concurrency"])["tpmC"]
         gains = theirs["after"] / theirs["before"]
         clients = int(gains[gains > GAINS].index[0])
+        fewer = int(gains[gains.index < clients].index[-1])
         table = held.tables[run.figure]
+        sampled = table[table["held"] == "as sampled"]
+        rates = values(sampled, "series", "concurrency", y="tpmC", how="median")
+
+        def grown(of: pd.Series[float], series: str) -> float:
+            return float(100 * (of[series, clients] / of[series, fewer] - 1))
 
         def ratio(rows: pd.DataFrame) -> float:
-            """The median of the repeats' ratios, as the engine's page draws it."""
-            crowd = rows[rows["concurrency"] == clients]
-            rates = crowd.pivot(index="repeat", columns="series", values="tpmC")
-            return float((rates["after"] / rates["before"]).median())
+            crowd = rows[rows["concurrency"] == clients].sort_values("repeat").set_index("series")["tpmC"]
+            return paired_ratio(crowd[["after"]], crowd[["before"]]).value
 
         return cls(
             clients=clients,
             ratio=ratio(run.table),
-            sampled_ratio=ratio(table[table["held"] == "as sampled"]),
+            sampled_ratio=ratio(sampled),
             published_ratio=float(gains[clients]),
+            fewer=fewer,
+            sampled_mutex_percent=grown(rates, "before"),
+            sampled_shards_percent=grown(rates, "after"),
+            published_mutex_percent=grown(theirs, "before"),
+            published_shards_percent=grown(theirs, "after"),
         )
 
 

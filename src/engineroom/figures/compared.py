@@ -12,7 +12,7 @@ from engineroom.figures.wording import Words, at, each_line
 from engineroom.runs import Run
 from engineroom.side_by_side import OURS, ours, rows, theirs
 
-__all__ = ["compared", "known_ratios", "ratios", "with_width"]
+__all__ = ["WIDTH", "compared", "known_ratios", "ratios", "with_width"]
 
 # A caption quotes no ratio of a throughput that is known to less than this: half of its interval of 95 %.
 KNOWN_PERCENT, WIDTH = 10.0, "half_width_percent"

@@ -8,9 +8,9 @@ run has half of it, and a third one the locks' alone. From the views' part nothi
 The time comes on top of what statements compute, some hundredths of it.
 
 The engine writes the redo of a statement in one piece behind its locks, and that of a commit before the commit has its number. A server goes
-index by index, and takes the number first (`own-latch-order`). Another figure has the engine in that order, and with the times as sampled besides.
+index by index, and takes the number first (`own-latch-order`, from which that order of the engine was written). Another figure has the engine in it, and with the times as sampled besides.
 
-What was expected before any figure had been simulated so is with the facts of the page, which know the verdicts (`HELD_CLAIMS`, `ORDER_CLAIMS`).
+What was expected before any figure had been simulated so is with the facts of the page, which know the verdicts (`HELD_STAYS`, `HELD_CLAIMS`, `ORDER_STAYS`).
 """
 
 from __future__ import annotations
