@@ -11,13 +11,13 @@ STAMPS := _build/stamps
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 unexport PYTHONPATH
 
-NATIVE := CMakeLists.txt pyproject.toml $(shell find native \( -name '*.[ch]pp' -o -name '*.cmake' -o -name '*.in' \) -not -path 'native/wasm/*')
+NATIVE := CMakeLists.txt pyproject.toml $(shell find native \( -name '*.[ch]pp' -o -name '*.cmake' -o -name '*.in' \) -not -path 'native/wasm/*' -not -name 'wasm*.cpp')
 
 # Progress bars where somebody watches a terminal, silence elsewhere.
 QUIET := --disable-pip-version-check $(if $(MAKE_TERMOUT),,-q)
 
 # The environment's own pip; a registry can fail for a moment. What runs long is exec'd, so that make's signals reach it.
-pip = PYTHONPATH=src exec $(PYTHON) -m engineroom.environment $(VENV) $(1)
+pip = PYTHONPATH=src exec $(PYTHON) -m engineroom.making.environment $(VENV) $(1)
 from_registry = $(call pip,3 install $(QUIET) --require-hashes -r $(1))
 
 .PHONY: help
@@ -26,27 +26,23 @@ help:  ## list what can be made
 
 .PHONY: book
 book: $(STAMPS)/native $(STAMPS)/servers  ## build the book, its labs executed, into _build/html
-	@exec python -m engineroom.book build
+	@exec python -m engineroom.making.book build
 
 .PHONY: serve
 serve: book  ## build the book and serve it on loopback
-	@python -m engineroom.book serve
+	@python -m engineroom.making.book serve
 
 .PHONY: lab
 lab: $(STAMPS)/native  ## open the labs in JupyterLab, text notebooks as notebooks
-	@python -m engineroom.book lab
+	@python -m engineroom.making.book lab
 
 .PHONY: test
 test: $(STAMPS)/test $(STAMPS)/servers  ## test everything: lint, types, native tests under sanitizers, servers, book, browser
-	@exec python -m engineroom.checks
+	@exec python -m engineroom.making.checks
 
 .PHONY: quick
 quick: $(STAMPS)/test  ## test in about a minute: lint, types, formats, quick Python tests of what you changed; ALL=1 runs all quick ones
-	@exec python -m engineroom.checks --quick $(if $(ALL),--all)
-
-.PHONY: mutants
-mutants: $(STAMPS)/test  ## put small mistakes into the native code and tell which no test sees; RECORD=1 keeps it
-	@python -m engineroom.mutation $(if $(RECORD),--record)
+	@exec python -m engineroom.making.checks --quick $(if $(ALL),--all)
 
 .PHONY: bench
 bench: $(STAMPS)/bench  ## measure what the chapters promise about speed, as ratios, into _build/bench; RECORD=1 keeps it
@@ -55,15 +51,11 @@ bench: $(STAMPS)/bench  ## measure what the chapters promise about speed, as rat
 .PHONY: record
 record: $(STAMPS)/native  ## measure the recorded runs again and add them to data/recorded
 	@engineroom record --all
-	@python -m engineroom.book picture
+	@python -m engineroom.making.book picture
 
 .PHONY: class
 class: $(STAMPS)/bench  ## make student notebooks and autograders of the exercises in _build/class
-	@python -m engineroom.classroom
-
-.PHONY: chapter
-chapter: $(STAMPS)/book  ## write the empty rooms of a chapter: WORD=group_commit; TITLE="..." QUESTION="..." if it is not declared
-	@PYTHONPATH=src python -m engineroom.new_chapter "$${WORD-}" --title "$${TITLE-}" --question "$${QUESTION-}"
+	@python -m engineroom.teach
 
 .PHONY: wasm
 wasm:  ## rebuild the WebAssembly kernels of the explorables (needs clang 19)
@@ -80,12 +72,12 @@ clean:  ## remove what was built here; downloaded servers stay in the cache (eng
 	@rm -rf _build $(VENV) $(VENV).new .pytest_cache .mypy_cache .ruff_cache
 
 # Everything that the system lacks is reported at once, before anything is installed.
-$(STAMPS)/system: src/engineroom/system_check.py
-	@$(PYTHON) src/engineroom/system_check.py build --optional servers
+$(STAMPS)/system: src/engineroom/making/system_check.py
+	@$(PYTHON) src/engineroom/making/system_check.py build --optional servers
 	@mkdir -p $(@D) && touch $@
 
-$(STAMPS)/test-system: src/engineroom/system_check.py
-	@$(PYTHON) src/engineroom/system_check.py build test --optional servers
+$(STAMPS)/test-system: src/engineroom/making/system_check.py
+	@$(PYTHON) src/engineroom/making/system_check.py build test --optional servers
 	@mkdir -p $(@D) && touch $@
 
 $(STAMPS)/book: $(STAMPS)/system requirements/book.txt

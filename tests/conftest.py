@@ -17,7 +17,7 @@ from playwright.sync_api import Browser
 
 from engineroom import paths
 from engineroom.servers.providers import container
-from engineroom.widgets.in_browser import quiet_browser
+from engineroom.show.in_browser import quiet_browser
 
 # Other processes may have the processor: how long an example takes, or is drawn, says nothing.
 hypothesis.settings.register_profile(

@@ -102,7 +102,7 @@ def test_no_chapter_imports_another_one():
 @pytest.mark.parametrize(
     ("source", "found"),
     [
-        ("def f():\n    from engineroom.figures import dots", ("figures", "dots")),
+        ("def f():\n    from engineroom.show import dots", ("figures", "dots")),
         ("from engineroom import runs as kept", ("runs",)),
         ("import engineroom.ledger.rows", ("ledger", "rows")),
         ("from . import drawing", ("figures", "drawing")),

@@ -13,7 +13,8 @@ import pytest
 import yaml
 
 import engineroom
-from engineroom import book, chapters, paths, runs
+from engineroom import chapters, paths, runs
+from engineroom.making import book
 
 ROOT = paths.root()
 
@@ -217,10 +218,10 @@ def test_the_readme_shows_the_newest_run_and_names_it(tmp_path):
         r"data/recorded/hash_join/(fig-7-23\.live\.\d+\.csv)", (ROOT / "README.md").read_text()
     )
     assert named == [f"fig-7-23.live.{newest.n}.csv"], (
-        "make record draws it: python -m engineroom.book picture"
+        "make record draws it: python -m engineroom.making.book picture"
     )
     drawn = book.picture(tmp_path / "readme.svg").read_text()
-    assert (ROOT / "book/web/readme.svg").read_text() == drawn, "python -m engineroom.book picture"
+    assert (ROOT / "book/web/readme.svg").read_text() == drawn, "python -m engineroom.making.book picture"
 
 
 @pytest.mark.parametrize("chapter", [each.word for each in chapters.written()])

@@ -1,6 +1,6 @@
 """A page is executed again when something changed that its cells read; otherwise its outputs come from jupyter-cache.
 
-`engineroom.freshness` says what changed. Here jupyter-cache is told to forget such pages and Sphinx to read them again; what
+`engineroom.making.freshness` says what changed. Here jupyter-cache is told to forget such pages and Sphinx to read them again; what
 was executed gets its record.
 """
 
@@ -20,8 +20,9 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 
-from engineroom import paths, reads
-from engineroom.freshness import Records, digest
+from engineroom import paths
+from engineroom.making import reads
+from engineroom.making.freshness import Records, digest
 
 SAYS = logging.getLogger(__name__)
 CELL = "```{code-cell}"

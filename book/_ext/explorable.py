@@ -21,7 +21,7 @@ from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from engineroom.widgets import bundle
+from engineroom.show import bundle
 
 
 class Explorable(SphinxDirective):

@@ -12,7 +12,7 @@
 #include <utility>
 #include <variant>
 
-#include "options.hpp"
+#include "bindings/options.hpp"
 
 namespace engineroom::bindings {
 

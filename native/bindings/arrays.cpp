@@ -1,4 +1,4 @@
-#include "arrays.hpp"
+#include "bindings/arrays.hpp"
 
 #include <filesystem>
 

@@ -15,7 +15,7 @@
 
 #include "common/interrupt.hpp"
 #include "common/storage.hpp"
-#include "options.hpp"
+#include "bindings/options.hpp"
 
 namespace engineroom::bindings {
 

@@ -1,5 +1,5 @@
 // The Python module engineroom._native: one submodule per chapter and one for the machine, each bound in a file of its name.
-#include "options.hpp"
+#include "bindings/options.hpp"
 #include "submodules.hpp"
 
 PYBIND11_MODULE(_native, module) {

@@ -1,4 +1,4 @@
-#include "options.hpp"
+#include "bindings/options.hpp"
 
 namespace engineroom::bindings {
 

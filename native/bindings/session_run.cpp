@@ -1,11 +1,11 @@
-#include "session_run.hpp"
+#include "bindings/session_run.hpp"
 
 #include <algorithm>
 #include <string>
 #include <utility>
 
 #include "sessions/settling.hpp"
-#include "sim_binding.hpp"
+#include "bindings/sim_binding.hpp"
 
 namespace engineroom::bindings {
 

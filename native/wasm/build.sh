@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Compiles each explorable's kernel to book/web/wasm/<word>.wasm and draws its plain figure. Same input, same bytes.
+# Compiles each explorable's kernel to book/web/explorables/<word>.wasm and draws its plain figure. Same input, same bytes.
 # `build.sh FOLDER` writes into FOLDER instead, for the test that compares. A source of several modules is compiled once; what was
 # compiled is kept in _build/wasm and taken from there while compiler, options and preprocessed sources are the same. A library in C comes
 # from its Python package, of the version in the lock file, so that page and package compress alike.
@@ -13,7 +13,7 @@ if ! command -v "$clang" >/dev/null; then
   exit 1
 fi
 
-target=${1:-book/web/wasm}
+target=${1:-book/web/explorables}
 made=_build/wasm
 mkdir -p "$target" "$made/lib"
 declare -A options_of=([speed]="-O2" [size]="-Oz -flto -DNDEBUG -mbulk-memory")
@@ -71,14 +71,11 @@ fetch_zstd() {
   echo "$locked" >"$made/lib/zstd/locked"
 }
 # Modules, what they are optimized for and their sources are declared in src/engineroom/chapters.toml.
-declared=$(PYTHONPATH=src python3 -m engineroom.chapters wasm | while read -r word rest; do
-  read -r optimize sources <<<"$rest"
-  echo "$word $optimize wasm/$word.cpp $sources"
-done)
+declared=$(PYTHONPATH=src python3 -m engineroom.chapters wasm)
 [[ $declared != *" lib/zstd/"* ]] || fetch_zstd
 for optimize in "${!options_of[@]}"; do echo "$optimize wasm/library.hpp"; done | each_line compile
 while read -r _ optimize sources; do
   for source in $sources; do echo "$optimize $source"; done
 done <<<"$declared" | sort -u | each_line compile
 each_line link <<<"$declared"
-[ $# -gt 0 ] || PYTHONPATH=src python3 -m engineroom.widgets.headless
+[ $# -gt 0 ] || PYTHONPATH=src python3 -m engineroom.show.headless

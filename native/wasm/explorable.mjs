@@ -2,7 +2,7 @@
 //   node explorable.mjs SCRIPT WASM [CASES] < inputs.json  ->
 //     {"results": [...], "picture": "<svg ...>", "milliseconds": slowest, "knobs": [...], "presets": [...],
 //      "cases": what its question asks at the seeds 0 to CASES - 1}
-// SCRIPT is runtime and module as a page gets them (engineroom.widgets.bundle). Inputs left out have their start value; the
+// SCRIPT is runtime and module as a page gets them (engineroom.show.bundle). Inputs left out have their start value; the
 // picture is of the start values.
 import { readFileSync } from "node:fs";
 

@@ -12,6 +12,6 @@ __all__ = ["__version__"]
 __version__ = "0.1.0"
 
 if "ENGINEROOM_READS" in os.environ:
-    from engineroom import reads
+    from engineroom.making import reads
 
     reads.begin()

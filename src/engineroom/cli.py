@@ -21,20 +21,20 @@ COMMANDS = {
     "ledger": ("engineroom.ledger.cli", "ledger", "Every published figure and its verdict."),
     "calibrate": ("engineroom.machine.calibrate", "calibrate", "Measure this machine for the simulated one."),
     "join-order": (
-        "engineroom.query_graphs.cli",
+        "engineroom.ask.query_graphs.cli",
         "join_order",
         "Enumerate join orders and explain a statement's.",
     ),
-    "compare": ("engineroom.compare.cli", "compare", "Your own statement on several server versions."),
-    "binlog": ("engineroom.binlog_files.cli", "binlog", "Where a binary log's bytes go, and its rows."),
-    "locks": ("engineroom.lock_waits.cli", "locks", "The row locks that sessions of a server wait for."),
+    "compare": ("engineroom.ask.compare.cli", "compare", "Your own statement on several server versions."),
+    "binlog": ("engineroom.ask.binlog_files.cli", "binlog", "Where a binary log's bytes go, and its rows."),
+    "locks": ("engineroom.ask.lock_waits.cli", "locks", "The row locks that sessions of a server wait for."),
     "whatif": (
-        "engineroom.whatif.cli",
+        "engineroom.ask.whatif.cli",
         "whatif",
         "Your own transactions with more clients: which queue forms first.",
     ),
-    "class": ("engineroom.classroom.grading.cli", "classes", "Grade the exercises of a class."),
-    "record": ("engineroom.recording", "record", "Measure again and keep the runs."),
+    "class": ("engineroom.teach.grading.cli", "classes", "Grade the exercises of a class."),
+    "record": ("engineroom.runs.recording", "record", "Measure again and keep the runs."),
 }
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from engineroom import bench, paths
 from engineroom.bench import Row, _recording, row
-from engineroom.bench._recording import MARKS
+from engineroom.bench.recording import MARKS
 from engineroom.errors import EngineRoomError
 from engineroom.runs import Run
 
@@ -134,7 +134,7 @@ def test_with_many_rows_the_page_shows_every_miss_and_the_narrowest_of_each_goal
         "steal_percent": 0,
         "versions": {},
     }
-    _recording.keep("made_up", rows, seen)
+    recording.keep("made_up", rows, seen)
     shown = bench.shown("made_up")
     assert shown.first.rows["measured"].tolist() == [f"{n} (ns)" for n in (11, 12, 13, 14, 10, 14)]
     assert shown.first.rows["outcome"].tolist() == ["missed"] * 4 + ["held"] * 2
@@ -155,7 +155,7 @@ def test_the_page_says_in_how_many_sittings_each_goal_was_held(empty_book):  # n
             row("wavering", ours=1, unit="ns", ratio=wavering, side=">=", goal=2),
             row("changed", ours=1, unit="ns", ratio=3, side=">=", goal=changed),
         ]
-        _recording.keep("made_up", rows, seen)
+        recording.keep("made_up", rows, seen)
 
     keep(3, 1, 4)
     assert "It is the only sitting so far." in bench.shown("made_up").first.caption

@@ -14,7 +14,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, Route
 
 from engineroom import paths
-from engineroom.widgets import bundle
+from engineroom.show import bundle
 
 pytestmark = pytest.mark.browser
 

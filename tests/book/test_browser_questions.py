@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from engineroom.widgets import bundle
+from engineroom.show import bundle
 
 pytestmark = pytest.mark.browser
 

@@ -19,7 +19,7 @@ RUNS = (
     (12, 2, 2, 3000, 1000, 1, 5000, 4, 1),
 )
 ARGUMENTS = [str(number) for run in RUNS for number in run]
-WASM = "book/web/wasm/machine.wasm"
+WASM = "book/web/explorables/machine.wasm"
 
 
 @pytest.fixture(scope="module")

@@ -15,9 +15,9 @@ import pandas as pd
 import psutil
 import pytest
 
+from engineroom.chapters.cats.experiments.simulated import contended_sim
+from engineroom.chapters.redo_log import experiments as redo_log
 from engineroom.errors import EngineRoomError
-from engineroom.experiments import redo_log
-from engineroom.experiments.cats.simulated import contended_sim
 from engineroom.simulating import executors
 from engineroom.simulating.executors import HERE, chosen, cluster, local_cluster, processes
 from engineroom.simulating.sweep import cross, sweep

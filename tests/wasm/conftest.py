@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engineroom.widgets import headless
+from engineroom.show import headless
 
 
 @pytest.fixture(scope="session")

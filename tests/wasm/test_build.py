@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from engineroom import paths
-from engineroom.widgets import bundle
+from engineroom.show import bundle
 
 needs_clang = pytest.mark.skipif(
     shutil.which("clang++-19") is None, reason="no clang++-19 here: .ci/run installs it"

@@ -1,6 +1,6 @@
 // What a setting makes of a transaction's bytes: native/kernels/binlog and zstd, compiled to WebAssembly.
 
-// What `run` (native/wasm/binlog.cpp) leaves in memory for each row image, in its order.
+// What `run` (native/kernels/binlog/wasm.cpp) leaves in memory for each row image, in its order.
 const COUNTED = ["gtid", "begin_and_xid", "maps", "rows", "inside", "frames", "packed", "inside_crc", "frames_crc"];
 
 // CPU time of compressing a byte at levels 1 to 22 in ns, the least of five repeats (own-binlog-levels, full images); and of a server's whole

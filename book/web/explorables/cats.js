@@ -1,6 +1,6 @@
 // Who waits for whom, how heavy each waiter is and who is granted first: native/kernels/lock_sys, compiled to WebAssembly.
 
-const DESIGNS = ["5.7", "9.7"]; // as native/wasm/cats.cpp numbers them
+const DESIGNS = ["5.7", "9.7"]; // as native/kernels/lock_sys/wasm_cats.cpp numbers them
 const NAMES = ["who holds up most", "readers and a writer", "a deadlock", "passed by too often"];
 const SESSIONS = 6;
 const ROWS = ["A", "B", "C"];

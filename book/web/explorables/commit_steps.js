@@ -1,7 +1,7 @@
 // Group commit step by step: who leads, who follows, and what one fsync carries. A run of native/kernels/group_commit, compiled to
 // WebAssembly; what happens in it is noted as it happens, and drawn up to the step that is asked for.
 
-// What `trace` (native/wasm/group_commit.cpp) leaves in memory: Happening, Stage and Step of native/kernels/group_commit, by number.
+// What `trace` (native/kernels/group_commit/wasm.cpp) leaves in memory: Happening, Stage and Step of native/kernels/group_commit, by number.
 const HAPPENING = ["reached", "leads", "ends", "follows", "delays", "told"];
 const STAGE = ["FLUSH", "SYNC", "COMMIT"];
 const STEP = ["begun", "prepared", "redo flushed", "partly written", "written", "synced", "committed", "acknowledged"];

@@ -1,6 +1,6 @@
 // Filesort under a reader's hands: native/kernels/filesort, compiled to WebAssembly.
 
-// What `run` (native/wasm/filesort.cpp) leaves in memory for each design, in its order.
+// What `run` (native/kernels/filesort/wasm.cpp) leaves in memory for each design, in its order.
 const COUNTERS = [
   "leaf_pages", "pages_of_values", "pages_fetched", "lob_reads", "bytes_copied", "heap_operations", "comparisons",
   "runs", "merge_passes", "bytes_written", "record_bytes", "is_priority_queue",

@@ -1,6 +1,6 @@
 // Group commit under a reader's hands: native/kernels/group_commit on the simulated machine, compiled to WebAssembly.
 
-// What `run` (native/wasm/group_commit.cpp) leaves in memory, in its order.
+// What `run` (native/kernels/group_commit/wasm.cpp) leaves in memory, in its order.
 const TOTALS = ["hash", "events", "transactions", "redo_fsyncs", "binlog_fsyncs", "flush_groups", "sync_groups", "p50_ns", "p99_ns"];
 const NEW = "5.7.6";
 const DURABILITIES = { "1/1": [1, 1], "2/1000": [2, 1000], "0/0": [0, 0] };

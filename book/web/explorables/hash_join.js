@@ -1,6 +1,6 @@
 // The hash join of MySQL under a reader's hands: native/kernels/hash_join/hybrid.hpp, compiled to WebAssembly.
 
-// What `run` (native/wasm/hash_join.cpp) leaves in memory, in its order.
+// What `run` (native/kernels/hash_join/wasm.cpp) leaves in memory, in its order.
 const COUNTERS = [
   "count", "build_rows_in_memory", "passes", "chunk_files", "rows_written", "rows_read", "bytes_written", "bytes_read",
   "hash_probes", "peak_memory_bytes",

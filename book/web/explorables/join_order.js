@@ -1,6 +1,6 @@
 // DPhyp under a reader's hands: native/kernels/join_order, compiled to WebAssembly.
 
-// What `run` (native/wasm/join_order.cpp) leaves in memory, in its order.
+// What `run` (native/kernels/join_order/wasm.cpp) leaves in memory, in its order.
 const TOTALS = ["sets", "pairs", "calls", "dpsize", "dpsub", "at", "left", "right", "closed", "edges", "plan_nodes", "cost"];
 const EDGES_AT = 16;
 const PLAN_AT = EDGES_AT + 2 * 28;

@@ -40,7 +40,7 @@ function number(text) {
   return value;
 }
 
-/** WHERE to an index, bits of the bounds (native/wasm/lock_sys.cpp), and the bounds. */
+/** WHERE to an index, bits of the bounds (native/kernels/lock_sys/wasm.cpp), and the bounds. */
 function range(where) {
   const found = { index: 0, bounds: 0, low: 0, high: 0 };
   if (where === undefined) return found;

@@ -1,6 +1,6 @@
 // The redo log of 8.0 step by step: a run of native/kernels/redo_log, compiled to WebAssembly, looked at after every event.
 
-// What `run` (native/wasm/log_steps.cpp) leaves in memory, in its order; behind it client, start, end and outcome of each range.
+// What `run` (native/kernels/redo_log/wasm_log_steps.cpp) leaves in memory, in its order; behind it client, start, end and outcome of each range.
 const TOTALS = ["steps", "at", "now_ns", "reserved", "ready", "written", "flushed"];
 const MOST_RANGES = 8;
 const NO_CLIENT = 99;

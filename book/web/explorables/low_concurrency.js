@@ -1,6 +1,6 @@
 // The value lists of an INSERT under a reader's hands: native/kernels/low_concurrency, compiled to WebAssembly.
 
-// What `run` (native/wasm/low_concurrency.cpp) leaves in memory: three numbers a container, then two.
+// What `run` (native/kernels/low_concurrency/wasm.cpp) leaves in memory: three numbers a container, then two.
 const LISTS = [
   { name: "list of 5.7", colour: "#D55E00", pattern: "" },
   { name: "deque of 8.0", colour: "#0072B2", pattern: "M0 8 L8 0" },

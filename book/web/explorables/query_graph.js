@@ -1,6 +1,6 @@
 // A query graph under the reader's hands, enumerated by native/kernels/join_order, compiled to WebAssembly.
 
-// What `run` (native/wasm/query_graph.cpp) leaves in memory, in its order.
+// What `run` (native/kernels/join_order/wasm_query_graph.cpp) leaves in memory, in its order.
 const TOTALS = ["sets", "pairs", "dpsize", "dpsub", "dpccp", "dphyp", "at", "left", "right", "plan_nodes", "cost", "parts"];
 const PLAN_AT = 16;
 const PARTS_AT = PLAN_AT + 3 * 19;

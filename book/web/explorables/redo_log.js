@@ -1,6 +1,6 @@
 // The redo log under a reader's hands: native/kernels/redo_log on the simulated machine, compiled to WebAssembly.
 
-// What `run` (native/wasm/redo_log.cpp) leaves in memory, in its order; the last six are times of all cores in us.
+// What `run` (native/kernels/redo_log/wasm.cpp) leaves in memory, in its order; the last six are times of all cores in us.
 const TOTALS = ["hash", "events", "transactions", "fsyncs", "bytes", "work", "memory", "spin", "switching", "io", "idle"];
 const PARTS = [
   { name: "work", label: "computing", colour: "#0072B2", pattern: "" },

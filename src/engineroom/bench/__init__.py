@@ -1,6 +1,6 @@
 """What the chapters promise about speed, measured in one sitting: `python -m engineroom.bench [--record] [word ...]`.
 
-A chapter adds a module of its word's name beside this file, with a function `bench(sitting) -> list[Row]` and, where it
+A chapter has a module `bench` with a function `bench(sitting) -> list[Row]` and, where it
 compares with other packages, `PACKAGES`. Each word's rows go to `_build/bench/<word>.json`, what machine and moment they
 come from to `<word>.provenance.json`, and both are printed. With `--record` the sitting is kept in `data/recorded/bench`, where the
 chapters' pages and the README take their numbers from.
@@ -12,7 +12,6 @@ import importlib
 import importlib.metadata
 import importlib.util
 import json
-import pkgutil
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
@@ -21,12 +20,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import psutil
 
-from engineroom import chapters, paths, progress, provenance, quiet, runs
+from engineroom import chapters, paths, progress, runs
 from engineroom.errors import EngineRoomError
+from engineroom.runs import provenance, quiet
 
 if TYPE_CHECKING:
-    from engineroom.bench._recording import Shown
-    from engineroom.figures.table import Table
+    from engineroom.bench.recording import Shown
+    from engineroom.show.table import Table
 
 __all__ = ["Row", "Sitting", "main", "planning", "row", "run", "shown", "table", "words"]
 
@@ -50,16 +50,16 @@ class Row:
 
 def shown(word: str) -> Shown:
     """The recorded sitting of a chapter's bench, for its page: goal, ours, peer, ratio, and whether it was held."""
-    from engineroom.bench import _recording
+    from engineroom.bench import recording
 
-    return _recording.shown(word)
+    return recording.shown(word)
 
 
 def planning() -> Table:
     """How long other engines plan joins of the same shapes as the join order's bench, as recorded."""
-    from engineroom.bench import _recording
+    from engineroom.bench import recording
 
-    return _recording.planning()
+    return recording.planning()
 
 
 def row(
@@ -106,7 +106,7 @@ class Sitting:
 
 def words() -> list[str]:
     """The chapters that have a bench, by name."""
-    return sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_"))
+    return sorted(page.word for page in chapters.recorded() if importlib.util.find_spec(page.module("bench")))
 
 
 def recorded_words() -> list[str]:
@@ -122,7 +122,7 @@ def run(word: str, load_before: float) -> tuple[list[Row], dict[str, Any]]:
     """
     if word not in words():
         raise EngineRoomError(f"there is no bench of {word!r}", remedy="choose from: " + ", ".join(words()))
-    module = importlib.import_module(f"{__name__}.{word}")
+    (module,) = (importlib.import_module(page.module("bench")) for page in chapters.recorded() if page.word == word)
     packages: Sequence[str] = getattr(module, "PACKAGES", ())
     missing = [name for name in packages if importlib.util.find_spec(name) is None]
     if missing:
@@ -197,7 +197,7 @@ def table(rows: Sequence[Row]) -> str:
 
 def main(arguments: Sequence[str]) -> int:
     """Run the named benches, or all. A goal that does not hold is a result, not a failure."""
-    from engineroom.bench import _recording
+    from engineroom.bench import recording
 
     named = [argument for argument in arguments if argument != "--record"]
     try:
@@ -207,10 +207,10 @@ def main(arguments: Sequence[str]) -> int:
             print(header(word, seen), table(rows), "", sep="\n")
             print(f"written to {(paths.build() / 'bench' / word).relative_to(paths.root())}.json", flush=True)
             if "--record" in arguments:
-                kept = _recording.keep(word, rows, seen)
+                kept = recording.keep(word, rows, seen)
                 print(f"recorded as {kept.relative_to(paths.root())}", flush=True)
         if "--record" in arguments:
-            print(f"the sentences in {_recording.write_headline().name} are written again")
+            print(f"the sentences in {recording.write_headline().name} are written again")
     except EngineRoomError as error:
         print(f"engineroom: {error}", file=sys.stderr)
         return 1

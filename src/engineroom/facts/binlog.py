@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from engineroom import published
+from engineroom.chapters.binlog import figures as drawn
+from engineroom.chapters.binlog.figures import own_binlog_levels
 from engineroom.facts import Facts, Range, fact, listed, span
-from engineroom.figures.binlog import own_binlog_levels
-from engineroom.figures.drawing import origin_of
-from engineroom.figures.table import Table
-from engineroom.runs import Run, newest
+from engineroom.runs import Run, newest, published
+from engineroom.show.drawing import origin_of
+from engineroom.show.table import Table
 
 __all__ = ["BinlogFacts", "facts"]
 
@@ -99,23 +99,23 @@ class Levels(Facts):
     @classmethod
     def of(cls, run: Run) -> Levels:
         rows = own_binlog_levels.rows(run)
-        of = {kind: own_binlog_levels.points(rows, kind) for kind in own_binlog_levels.KINDS}
+        of = {kind: drawn.points(rows, kind) for kind in drawn.KINDS_OWN_BINLOG_LEVELS}
         orders = of["orders"]
         first, last = 1, int(orders.index.max())
         unit_bytes = float(run.values("series", y="unit_bytes")["orders"])
         shown = [
             {
-                "rows": own_binlog_levels.KINDS[kind],
+                "rows": drawn.KINDS_OWN_BINLOG_LEVELS[kind],
                 "level": str(level),
                 "bytes left": f"{100 * points['ratio'][level]:.0f} %",
                 "CPU, us per kB": f"{points['cpu_ns_per_byte'][level]:.0f}",
             }
             for kind, points in of.items()
-            for level in own_binlog_levels.worth(points)
+            for level in drawn.worth(points)
             if level > 0
         ]
         return cls(
-            never=_said(own_binlog_levels.never_worth(rows)),
+            never=_said(drawn.never_worth(rows)),
             never_without_one=_said(_never_without_one(run)),
             orders_unit_bytes=unit_bytes,
             orders_first_percent=100 * orders["ratio"][first],
@@ -250,7 +250,7 @@ def _never_without_one(run: Run) -> list[int]:
     left = [
         replace(run, table=run.table[run.table["repeat"] != repeat]) for repeat in set(run.table["repeat"])
     ]
-    never = [set(own_binlog_levels.never_worth(own_binlog_levels.rows(each))) for each in left]
+    never = [set(drawn.never_worth(own_binlog_levels.rows(each))) for each in left]
     return sorted(set.intersection(*never))
 
 

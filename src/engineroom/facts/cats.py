@@ -8,13 +8,12 @@ from typing import Any
 
 import pandas as pd
 
-from engineroom import published
 from engineroom._native import lock_sys as kernel
-from engineroom.experiments.cats.policies import LOADS, POLICIES, Standing
-from engineroom.experiments.cats.print_cost import CLAIMS, CLIENTS, COSTS_US, Leads
+from engineroom.chapters.cats.experiments.policies import LOADS, POLICIES, Standing
+from engineroom.chapters.cats.experiments.print_cost import CLAIMS, CLIENTS, COSTS_US, Leads
 from engineroom.facts import Facts, Range, fact, failed, span
-from engineroom.runs import Run, newest
-from engineroom.summary import Interval
+from engineroom.runs import Run, newest, published
+from engineroom.runs.summary import Interval
 
 __all__ = ["CatsFacts", "facts"]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from engineroom.experiments.engine import (
+from engineroom.chapters.engine.experiments import (
     binlog,
     binlog_beside,
     held,
@@ -21,15 +21,15 @@ from engineroom.experiments.engine import (
     tpcc_beside,
     whatif_beside,
 )
-from engineroom.experiments.engine.beside_servers import factors
-from engineroom.experiments.engine.demands import WAREHOUSES, as_with, measured_again
+from engineroom.chapters.engine.experiments.beside_servers import factors
+from engineroom.chapters.engine.experiments.demands import WAREHOUSES, as_with, measured_again
 from engineroom.facts import Facts, Range, came_out, fact, failed, listed, span
-from engineroom.figures.drawing import origin_of
-from engineroom.figures.table import Table
 from engineroom.ledger import judge, sensitivity
 from engineroom.runs import Run, newest, recorded
+from engineroom.runs.summary import several, summarise, values
+from engineroom.show.drawing import origin_of
+from engineroom.show.table import Table
 from engineroom.simulating.variations import SEED
-from engineroom.summary import several, summarise, values
 
 __all__ = [
     "BinaryLog",

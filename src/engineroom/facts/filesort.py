@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from engineroom import published
+from engineroom.chapters.filesort import figures as drawn
+from engineroom.chapters.filesort.figures import own_filesort_crossover
 from engineroom.facts import Facts, fact
-from engineroom.figures.drawing import origin_of
-from engineroom.figures.filesort import own_filesort_crossover
-from engineroom.figures.table import Table
-from engineroom.runs import Run, newest
+from engineroom.runs import Run, newest, published
 from engineroom.servers.catalogue import release
+from engineroom.show.drawing import origin_of
+from engineroom.show.table import Table
 
 __all__ = ["FilesortFacts", "facts"]
 
@@ -119,7 +119,7 @@ class Crossover(Facts):
     def of(cls, run: Run) -> Crossover:
         table = own_filesort_crossover.rows(run)
         return cls(
-            returned_rows=own_filesort_crossover.crossing(table, "off-page value"),
+            returned_rows=drawn.crossing(table, "off-page value"),
             table_rows=table["rows"].max(),
         )
 

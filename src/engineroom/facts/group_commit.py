@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from engineroom import _native, published
-from engineroom.experiments.group_commit.crashes import DURABILITIES
-from engineroom.experiments.group_commit.model import against_live
+from engineroom import _native
+from engineroom.chapters.group_commit.experiments.crashes import DURABILITIES
+from engineroom.chapters.group_commit.experiments.model import against_live
 from engineroom.facts import Facts, Range, fact, span
-from engineroom.figures.table import Table
 from engineroom.ledger import sensitivity
-from engineroom.runs import Run, newest
+from engineroom.runs import Run, newest, published
+from engineroom.runs.summary import several
+from engineroom.show.table import Table
 from engineroom.simulating.variations import SEED
-from engineroom.summary import several
 
 __all__ = ["GroupCommitFacts", "facts"]
 

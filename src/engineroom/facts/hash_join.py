@@ -6,18 +6,18 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from engineroom import published
-from engineroom.experiments import hash_join
-from engineroom.facts import Facts, fact
-from engineroom.figures.drawing import origin_of
-from engineroom.figures.hash_join import (
+from engineroom.chapters.hash_join import experiments as hash_join
+from engineroom.chapters.hash_join import figures as drawn
+from engineroom.chapters.hash_join.figures import (
     own_hash_join_kernels,
     own_hash_join_no_index,
     own_hash_join_warehouses,
 )
-from engineroom.figures.table import Table
+from engineroom.facts import Facts, fact
 from engineroom.measuring.statement import join_of
-from engineroom.runs import Run, newest
+from engineroom.runs import Run, newest, published
+from engineroom.show.drawing import origin_of
+from engineroom.show.table import Table
 from engineroom.workloads import tpcc
 
 __all__ = ["HashJoinFacts", "facts"]
@@ -150,7 +150,7 @@ class Spilling(Facts):
 
     @classmethod
     def of(cls, run: Run) -> Spilling:
-        ratio = own_hash_join_kernels.spilling(own_hash_join_kernels.rows(run))
+        ratio = drawn.spilling(own_hash_join_kernels.rows(run))
         in_memory = run.values("series", "rows", y="cpu_ns_per_probe_row")["hybrid_in_memory"]
         fewest, later, most = ratio.index[0], ratio.index[-2], ratio.index[-1]
         return cls(
@@ -175,7 +175,7 @@ class Partner(Facts):
 
     @classmethod
     def of(cls, run: Run) -> Partner:
-        cost_us = own_hash_join_warehouses.partner_cost_us(own_hash_join_warehouses.rows(run))
+        cost_us = drawn.partner_cost_us(own_hash_join_warehouses.rows(run))
         return cls(fetched_us=cost_us["index_nested_loop"], matched_us=cost_us["hash_join"])
 
 
@@ -191,7 +191,7 @@ class NoIndex(Facts):
 
     @classmethod
     def of(cls, run: Run) -> NoIndex:
-        growth = own_hash_join_no_index.growth(own_hash_join_no_index.rows(run))
+        growth = drawn.growth(own_hash_join_no_index.rows(run))
         rows = int(run.table["rows_per_table"].max())
         cpu_s = run.values("rows_per_table", "series", y="server_cpu_s")[rows]
         return cls(

@@ -9,24 +9,23 @@ from typing import Any
 
 import pandas as pd
 
-from engineroom import paths, published
+from engineroom import paths
 from engineroom._native import join_order as kernel
-from engineroom.compare import corpus
-from engineroom.experiments import join_order
-from engineroom.facts import Facts, fact
-from engineroom.figures.drawing import Drawing, origin_of
-from engineroom.figures.join_order import (
+from engineroom.ask.compare import corpus
+from engineroom.ask.query_graphs import graphs, trace
+from engineroom.ask.query_graphs.build import build
+from engineroom.ask.query_graphs.explain import tree
+from engineroom.ask.query_graphs.trees import Tree, joined_sets, tree_of
+from engineroom.chapters.join_order import experiments as join_order
+from engineroom.chapters.join_order import figures as drawn
+from engineroom.chapters.join_order.figures import (
     own_join_order_kernel_flame,
     own_join_order_planning,
-    own_join_order_quality,
-    plan_pictures,
 )
-from engineroom.figures.table import Table
-from engineroom.query_graphs import graphs, trace
-from engineroom.query_graphs.build import build
-from engineroom.query_graphs.explain import tree
-from engineroom.query_graphs.trees import Tree, joined_sets, tree_of
-from engineroom.runs import Run, newest
+from engineroom.facts import Facts, fact
+from engineroom.runs import Run, newest, published
+from engineroom.show.drawing import Drawing, origin_of
+from engineroom.show.table import Table
 
 __all__ = ["JoinOrderFacts", "facts"]
 
@@ -88,7 +87,7 @@ class Planning(Facts):
 
 def faster_from(run: Run, shape: str, series: str, other: str) -> int:
     """The fewest tables from which a shape plans faster with one switch than with the other; the page says that there are."""
-    tables = own_join_order_planning.faster_from(own_join_order_planning.rows(run), shape, series, other)
+    tables = drawn.faster_from(own_join_order_planning.rows(run), shape, series, other)
     if tables is None:
         raise ValueError(f"no {shape} plans faster with {series} than with {other}: the page says otherwise")
     return tables
@@ -119,7 +118,7 @@ class Quality(Facts):
         return cls(
             draws=table["draw"].nunique(),
             cases_over_1000_pairs=len(simplified),
-            still_best_percent=100 * (simplified["cost_per_best"] < 1 + own_join_order_quality.SAME).mean(),
+            still_best_percent=100 * (simplified["cost_per_best"] < 1 + drawn.SAME).mean(),
             worst_query=worst["query"],
             worst_ratio=worst["cost_per_best"],
             left_deep_least_ratio=unpruned["cost_per_best"].min(),
@@ -174,7 +173,7 @@ class OwnPlanner(Facts):
 
     @classmethod
     def of(cls, sampled: Run, *, clocked: Run) -> OwnPlanner:
-        shares = own_join_order_kernel_flame.shares(own_join_order_kernel_flame.rows(sampled))
+        shares = drawn.shares(own_join_order_kernel_flame.rows(sampled))
         return cls(
             pricing_percent=shares["pricing pairs"],
             growing_percent=shares["growing sets"],
@@ -261,7 +260,7 @@ def plans_beside(server: str, planned: trace.Planned) -> Drawing:
     )
     assert planned.join_order, "the trace keeps a plan for all tables"
     ours, theirs = tree(priced.nodes, planned.tables), tree_of(planned.join_order)
-    return plan_pictures.show(
+    return drawn.show(
         "join-order-two-plans",
         planned.tables,
         planned.graph()["edges"],
@@ -285,7 +284,7 @@ def hyperedge() -> Drawing:
     best = kernel.best_plan(
         graphs.from_json(built.graph), [rows[name] for name in built.tables], [0.01] * 2, kinds=built.kinds
     )
-    return plan_pictures.show(
+    return drawn.show(
         "join-order-hyperedge",
         built.tables,
         built.graph["edges"],

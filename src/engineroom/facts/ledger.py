@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from engineroom import quiet
 from engineroom.facts import Facts, fact
 from engineroom.ledger import Row, page, resampling, rows
+from engineroom.runs import quiet
 
 __all__ = ["LedgerFacts", "facts"]
 

@@ -7,15 +7,14 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from engineroom import published
 from engineroom._native import lock_sys as kernel
-from engineroom.experiments.lock_sys.scripts import scripts
+from engineroom.chapters.lock_sys.experiments.scripts import scripts
 from engineroom.facts import Facts, Range, fact, fall_percent, listed, span
-from engineroom.figures.table import Table
 from engineroom.ledger import sensitivity
-from engineroom.runs import Run, newest, recorded
+from engineroom.runs import Run, newest, published, recorded
+from engineroom.runs.summary import paired_ratio, values
 from engineroom.servers.catalogue import release
-from engineroom.summary import paired_ratio, values
+from engineroom.show.table import Table
 
 __all__ = ["LockSysFacts", "facts"]
 

@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 
 from engineroom import paths
-from engineroom.experiments.low_concurrency import live
-from engineroom.experiments.low_concurrency.settings import (
+from engineroom.chapters.low_concurrency import figures as drawn
+from engineroom.chapters.low_concurrency.experiments import live
+from engineroom.chapters.low_concurrency.experiments.settings import (
     EQUAL,
     INSTALLED,
     NO_HASH_INDEX,
@@ -19,13 +20,13 @@ from engineroom.experiments.low_concurrency.settings import (
     under,
     with_settings,
 )
+from engineroom.chapters.low_concurrency.figures import own_low_concurrency_pgo
 from engineroom.facts import Facts, Range, Text, fact, span
-from engineroom.figures.drawing import origin_of
-from engineroom.figures.low_concurrency import own_low_concurrency_pgo
-from engineroom.figures.table import Table
 from engineroom.runs import Run, newest, recorded
+from engineroom.runs.summary import Interval, paired_ratio, summarise
 from engineroom.servers.catalogue import release
-from engineroom.summary import Interval, paired_ratio, summarise
+from engineroom.show.drawing import origin_of
+from engineroom.show.table import Table
 
 __all__ = ["LowConcurrencyFacts", "facts"]
 
@@ -338,7 +339,7 @@ class Trained(Facts):
 
     @classmethod
     def of(cls, run: Run) -> Trained:
-        times = own_low_concurrency_pgo.picture.values(own_low_concurrency_pgo.rows(run))["same"]
+        times = drawn._picture_of_own_low_concurrency_pgo.values(own_low_concurrency_pgo.rows(run))["same"]
         faster = (
             (times < 1)
             .groupby([cell.split(", ")[0] for cell in times.index], sort=False)

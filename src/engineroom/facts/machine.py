@@ -14,18 +14,20 @@ from typing import Any
 import pandas as pd
 
 from engineroom import _native
-from engineroom.experiments.machine import crowds
-from engineroom.experiments.machine import real as machine
 from engineroom.facts import Facts, Range, Text, fact, span
-from engineroom.figures.machine import own_machine_flame, own_machine_sensitivity
-from engineroom.figures.table import Table
 from engineroom.ledger import sensitivity
 from engineroom.ledger.claims import figures
-from engineroom.machine import presets, studies, validation
+from engineroom.machine import presets
 from engineroom.machine.presets import middle_of
 from engineroom.runs import Run, latest, newest, recorded
+from engineroom.show.table import Table
 from engineroom.simulating.loads import TPCC
 from engineroom.simulating.variations import MOVES_PERCENT, OF_LOAD, SEED
+from engineroom.validation import figures as drawn
+from engineroom.validation import formulas as validation
+from engineroom.validation import studies
+from engineroom.validation.experiments import crowds
+from engineroom.validation.experiments import real as machine
 
 __all__ = ["MachineFacts", "crowd", "facts", "use_of_cores"]
 
@@ -464,7 +466,7 @@ class Sensitivity(Facts):
             varied=int(of_machine["parameter"].nunique()),
             figures=len(set(of_machine["figure"]) - {OF_STUDIES}),
             said=varied_said(of_machine, int(moving["parameter"].nunique())),
-            run=own_machine_sensitivity.as_run(found),
+            run=drawn.as_run_own_machine_flame(found),
             table=moving_table(moving, machine),
         )
 
@@ -815,7 +817,7 @@ def time_said(ps: int) -> str:
 
 def crowd() -> Run:
     """The redo log of 5.7 under 100 clients that never pause, on the sources' machine, as its figure draws it."""
-    return own_machine_flame.as_run(
+    return drawn.as_run_own_machine_flame(
         _native.redo_log.simulate(
             design="5.7",
             parameters=presets.preset("four_sockets_176").values(),

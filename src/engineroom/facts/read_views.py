@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from engineroom import published
 from engineroom.facts import Facts, Range, fact, span
-from engineroom.figures.drawing import origin_of
-from engineroom.figures.table import Table
-from engineroom.runs import Run, newest
+from engineroom.runs import Run, newest, published
+from engineroom.show.drawing import origin_of
+from engineroom.show.table import Table
 
 __all__ = ["ReadViewsFacts", "facts"]
 

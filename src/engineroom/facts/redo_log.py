@@ -10,19 +10,20 @@ from typing import Any
 
 import pandas as pd
 
-from engineroom import _native, published
-from engineroom.experiments import redo_log
-from engineroom.experiments.redo_log import host as on_host
-from engineroom.experiments.redo_log import live, whole_engine, writer_threads
-from engineroom.experiments.redo_log.designs import SERIES
+from engineroom import _native
+from engineroom.chapters.redo_log import experiments as redo_log
+from engineroom.chapters.redo_log import figures as drawn
+from engineroom.chapters.redo_log.experiments import host as on_host
+from engineroom.chapters.redo_log.experiments import live, whole_engine, writer_threads
+from engineroom.chapters.redo_log.experiments.designs import SERIES
+from engineroom.chapters.redo_log.figures import num_deg_3
 from engineroom.facts import Facts, Range, came_out, fact, listed, span
-from engineroom.figures.compared import KNOWN_PERCENT, WIDTH
-from engineroom.figures.drawing import origin_of
-from engineroom.figures.redo_log import num_deg_3
-from engineroom.figures.table import Table
 from engineroom.ledger import history, verdicts
-from engineroom.runs import Run, newest, recorded
-from engineroom.summary import paired_ratio, values
+from engineroom.runs import Run, newest, published, recorded
+from engineroom.runs.summary import paired_ratio, values
+from engineroom.show.compared import KNOWN_PERCENT, WIDTH
+from engineroom.show.drawing import origin_of
+from engineroom.show.table import Table
 
 __all__ = ["RedoLogFacts", "facts"]
 
@@ -579,9 +580,9 @@ class Commits(Facts):
         return cls(
             cost_5_7_ns={64: there["mtr_5_7", 64]},
             cost_8_0_ns={64: there["mtr_8_0", 64]},
-            threads_off_alone=num_deg_3.alone(rows, "mtr_8_0_writer_threads_off"),
-            threads_on_alone=num_deg_3.alone(rows, "mtr_8_0"),
-            many_threads=num_deg_3.alone(rows, "mtr_8_0", threads=16),
+            threads_off_alone=drawn.alone(rows, "mtr_8_0_writer_threads_off"),
+            threads_on_alone=drawn.alone(rows, "mtr_8_0"),
+            many_threads=drawn.alone(rows, "mtr_8_0", threads=16),
             between=between_said(run),
             loads=regimes(run) if "counts" in run.tables else loads(run) if "loads" in run.tables else None,
         )

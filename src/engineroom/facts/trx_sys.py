@@ -6,13 +6,12 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from engineroom import published
 from engineroom.facts import Facts, Range, fact, fall_percent, listed, span
-from engineroom.figures.drawing import origin_of
-from engineroom.figures.table import Table
 from engineroom.ledger import sensitivity
-from engineroom.runs import Run, newest
-from engineroom.summary import values
+from engineroom.runs import Run, newest, published
+from engineroom.runs.summary import values
+from engineroom.show.drawing import origin_of
+from engineroom.show.table import Table
 
 __all__ = ["TrxSysFacts", "facts"]
 

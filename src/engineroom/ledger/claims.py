@@ -9,10 +9,10 @@ from typing import Any
 
 import pandas as pd
 
-from engineroom import published
 from engineroom.errors import EngineRoomError
 from engineroom.ledger import expressions
-from engineroom.published import Effect, Shape
+from engineroom.runs import published
+from engineroom.runs.published import Effect, Shape
 
 __all__ = ["Effect", "Figure", "Shape", "figure", "figures", "to_key", "to_rows"]
 

@@ -13,10 +13,11 @@ from typing import Any, Literal, TypedDict
 import pandas as pd
 
 import engineroom
-from engineroom import files, forms, provenance, runs
+from engineroom import files, forms, runs
 from engineroom.errors import EngineRoomError, refuse_unwritable
 from engineroom.ledger.claims import figure
 from engineroom.ledger.verdicts import judge
+from engineroom.runs import provenance
 
 __all__ = ["dump", "export", "load"]
 

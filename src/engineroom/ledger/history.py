@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from engineroom import protocols, provenance, runs
+from engineroom import runs
 from engineroom.ledger.verdicts import judge
-from engineroom.runs import Run
+from engineroom.runs import Run, protocols, provenance
 
 __all__ = ["Recording", "by_protocol", "recordings"]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 
 from engineroom import chapters, paths
-from engineroom.figures.table import listed
 from engineroom.ledger import expressions, history
 from engineroom.ledger.claims import Figure, figures, to_key
 from engineroom.ledger.rows import Row, judgements, rows
 from engineroom.ledger.verdicts import TOKENS, Claim, Judgement
 from engineroom.runs import Run, recorded
+from engineroom.show.table import listed
 
 __all__ = ["changes_markdown", "claims_markdown", "markdown", "summary", "verdicts_markdown"]
 

@@ -17,7 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from engineroom.ledger import expressions
-from engineroom.summary import SUMMARIES
+from engineroom.runs.summary import SUMMARIES
 
 __all__ = ["DRAWS", "FRAGILE_BELOW", "draw", "evaluate_many"]
 
@@ -33,7 +33,7 @@ Many = dict[str, dict[expressions.Key, Array]]
 def draw(table: pd.DataFrame, *by: str, y: str, how: str, name: str, draws: int = DRAWS) -> pd.DataFrame:
     """One row per cell with `y` an array of (1 + most repeats) * draws values: the summaries of all resamples, then each repeat of all.
 
-    A cell of fewer repeats gives its own in turn, as in `engineroom.summary.summary_and_repeats`. `name` seeds the draws, so that they are the
+    A cell of fewer repeats gives its own in turn, as in `engineroom.runs.summary.summary_and_repeats`. `name` seeds the draws, so that they are the
     same everywhere.
     """
     rng = np.random.default_rng(zlib.crc32(name.encode()))

@@ -7,7 +7,7 @@ three kinds that count.
 - Magnitude: ln(ours)/ln(published) lies in [0.5, 2]. Published within 3 % of 1: the same as the direction.
 - Shape: its expression is true.
 
-**Repeats.** The rows of a claim hold one value for each series and x, as `engineroom.summary` makes it of the repeats. Then the
+**Repeats.** The rows of a claim hold one value for each series and x, as `engineroom.runs.summary` makes it of the repeats. Then the
 claim is asked again on each repeat alone; repeat k of every series and x together, and a series or x with fewer repeats gives its
 own in turn. If one repeat answers otherwise than the summary, the spread crosses the claim's boundary: the claim is *undecided*. A
 run of one repeat has no spread.
@@ -16,7 +16,7 @@ run of one repeat has no spread.
 count in the total and not as held. A missing claim that is marked optional is `left out`: it does not count at all.
 
 **Verdict.** `not_attributable` if the experiment's own rule said so before the run, or if a run that is to decide was made on a busy
-machine (`engineroom.quiet`); `context` if no claim counts;
+machine (`engineroom.runs.quiet`); `context` if no claim counts;
 `reproduced` if all directions and shapes hold and at least half of the magnitudes; `partly` if at least half of the
 directions and shapes hold; `undecided` if fewer hold, and at least half would if all the undecided ones did; `contradicted`
 otherwise. A figure without a run is `open`.
@@ -36,11 +36,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engineroom import side_by_side
 from engineroom.ledger import expressions, resampling
 from engineroom.ledger.claims import Effect, Figure, Shape, figure, to_key, to_rows
-from engineroom.runs import Run
-from engineroom.summary import summary_and_repeats
+from engineroom.runs import Run, side_by_side
+from engineroom.runs.summary import summary_and_repeats
 
 __all__ = ["TOKENS", "Claim", "Judgement", "judge", "stability", "variations"]
 

@@ -12,8 +12,9 @@ from typing import Any
 
 import click
 
-from engineroom import paths, progress, provenance
+from engineroom import paths, progress
 from engineroom.errors import EngineRoomError, refuse_unwritable
+from engineroom.runs import provenance
 
 __all__ = ["calibrate", "emulated_disk", "interruptions", "line_move", "measure", "parameters"]
 

@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from engineroom import paths, provenance, runs
+from engineroom import paths, runs
 from engineroom.errors import EngineRoomError
-from engineroom.runs import Run
+from engineroom.runs import Run, provenance
 
 __all__ = ["Kept", "live_or_kept", "live_or_recorded", "why_recorded"]
 

@@ -10,8 +10,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from engineroom import provenance
 from engineroom.errors import EngineRoomError
+from engineroom.runs import provenance
 
 __all__ = ["MOST_STOLEN_MS", "left_alone", "pinned", "short_slices"]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from engineroom.progress import bar
 from engineroom.runs import Run
-from engineroom.sitting import Rows, Sitting
+from engineroom.runs.sitting import Rows, Sitting
 
 if TYPE_CHECKING:
     from engineroom.servers import Server

@@ -278,7 +278,7 @@ class Server:
 
     def provenance(self) -> dict[str, Any]:
         """What a number measured on this server needs beside it, as plain JSON types."""
-        from engineroom import provenance
+        from engineroom.runs import provenance
 
         variables = self.variables()
         storage = Path(variables["datadir"]) if self.pid is not None and self._instance else None

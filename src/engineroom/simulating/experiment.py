@@ -13,8 +13,8 @@ import pandas as pd
 from engineroom.errors import EngineRoomError
 from engineroom.machine.presets import parameters
 from engineroom.runs import Run
+from engineroom.runs.sitting import Sitting
 from engineroom.simulating.sweep import cross, sweep
-from engineroom.sitting import Sitting
 
 __all__ = ["SEEDS", "Experiment", "Given", "Machine", "Seen", "Together"]
 

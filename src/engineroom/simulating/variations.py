@@ -11,10 +11,9 @@ from typing import Any
 
 import pandas as pd
 
-from engineroom import provenance
 from engineroom.errors import EngineRoomError
 from engineroom.machine.presets import Preset, preset, times
-from engineroom.runs import Run
+from engineroom.runs import Run, provenance
 from engineroom.simulating.executors import HERE
 from engineroom.simulating.experiment import Experiment
 from engineroom.simulating.sweep import sweep

@@ -1,0 +1,1 @@
+"""What a DBA asks of own servers, statements and logs."""

@@ -1,0 +1,120 @@
+"""`engineroom compare`: a reader's own statement on several generations of the server."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from engineroom import files, sql_text
+from engineroom.ask.compare import many, report, slow_log
+from engineroom.ask.compare.sides import Comparison, Interrupted, compare_many
+from engineroom.ask.compare.sides import compare as compared
+
+__all__ = ["compare"]
+
+LIMIT_S = 60.0
+
+
+@click.command()
+@click.argument("query", type=click.Path(path_type=Path))
+@click.option(
+    "--versions", default="5.7,9.7", show_default=True, help="Server versions, with commas between them."
+)
+@click.option("--schema", type=click.Path(path_type=Path), help="SQL file that makes the tables.")
+@click.option("--data", type=click.Path(path_type=Path), help="SQL file that fills them.")
+@click.option("--rows", type=int, help="Fill each table of the schema with this many made-up rows.")
+@click.option("--repeats", type=int, default=5, show_default=True, help="Measured runs; the median counts.")
+@click.option(
+    "-o", "--option", "options", multiple=True, metavar="NAME=VALUE", help="An option of all servers."
+)
+@click.option(
+    "--as-installed", is_flag=True, help="Use each version's own defaults; no setting is made equal."
+)
+@click.option(
+    "--limit",
+    "limit_s",
+    type=click.FloatRange(0, min_open=True),
+    help="Stop a run after this many seconds. By default 60 if QUERY holds many statements, else never.",
+)
+@click.option(
+    "--top",
+    type=click.IntRange(1),
+    default=20,
+    show_default=True,
+    help="Of many statements, measure this many digests.",
+)
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
+def compare(  # noqa: PLR0917 (click passes them by name)
+    query: Path,
+    versions: str,
+    schema: Path | None,
+    data: Path | None,
+    rows: int | None,
+    repeats: int,
+    options: tuple[str, ...],
+    as_installed: bool,
+    limit_s: float | None,
+    top: int,
+    form: str,
+) -> None:
+    """Run the statement in the file QUERY on each version and show plan, counters, CPU and rows side by side.
+
+    Each version runs as a private server with the settings made equal that differ by default and cost CPU time, or with
+    --as-installed as each version comes. A statement that changes rows is rolled back after each run. When no version runs it the exit code is 1.
+
+    A QUERY of many statements, or a slow log, gives a table by digest: statements that differ in their values alone are one, and
+    the one that took longest stands for them. A slow log's digests are sorted by the time that they took there. Ctrl-C shows what was
+    measured until then, with the exit code 130.
+    """
+    arguments: dict[str, Any] = {
+        "versions": [part.strip() for part in versions.split(",") if part.strip()],
+        "schema": schema,
+        "data": data,
+        "rows": rows,
+        "repeats": repeats,
+        "options": dict(map(_option, options)),
+        "as_installed": as_installed,
+    }
+    text = files.read_text(query, "query")
+    if slow_log.is_slow_log(text) or len(sql_text.statements(text)) > 1:
+        _many(query, top, form, limit_s=LIMIT_S if limit_s is None else limit_s, **arguments)
+        return
+    statement = sql_text.one_statement(sql_text.read(query, "query"), query.name)
+    found = compared(statement, limit_s=limit_s, **arguments)
+    click.echo(json.dumps(found.json(), indent=2) if form == "json" else files.visible(report.text(found)))
+    if not found.measured:
+        sys.exit(1)
+
+
+def _many(query: Path, top: int, form: str, **arguments: Any) -> None:
+    chosen = many.choose(slow_log.read(query), top)
+    found: list[Comparison] = []
+    interrupted = ""
+    try:
+        found = compare_many([each.statement for each in chosen.taken], **arguments) if chosen.taken else []
+    except Interrupted as stopped:
+        found = stopped.compared
+        interrupted = f"interrupted: {len(found)} of {len(chosen.taken)} statements were measured"
+        chosen = many.interrupted(chosen, len(found))
+    shown = (
+        json.dumps(many.json_of(chosen, found), indent=2)
+        if form == "json"
+        else files.visible(many.text(chosen, found))
+    )
+    click.echo(shown)
+    if interrupted:
+        click.echo(interrupted, err=True)
+        sys.exit(130)
+    if not any(each.measured for each in found):
+        sys.exit(1)
+
+
+def _option(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise click.BadParameter(f"{text!r} is not NAME=VALUE", param_hint="--option")
+    return name, value

@@ -1,0 +1,151 @@
+"""A comparison as text for people."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+
+from engineroom.ask.compare.sides import Comparison, Side
+
+__all__ = ["row_text", "seconds_text", "table", "text"]
+
+_WIDTH = 100
+
+
+def text(comparison: Comparison) -> str:
+    """The whole as lines: cost, result, counters, plans, settings."""
+    sides = comparison.sides
+    lines = textwrap.wrap(" ".join(comparison.statement.split()), _WIDTH, max_lines=6, placeholder=" ...")
+    refused = [
+        f"MySQL {side.version} refuses the {side.refused_at}: {side.refused}"
+        for side in sides
+        if side.refused
+    ]
+    if not comparison.measured:
+        return "\n".join([*lines, "", *refused, f"  What to do: {_remedy(sides)}"])
+    lines += ["", *table(["", *(side.version for side in sides)], _cost(comparison)), ""]
+    lines += [f"Results: {comparison.results}"]
+    for where, found in comparison.differing_rows().items():
+        lines += [
+            f"  {where}: "
+            + (" ".join(row_text(row) for row in found) or "nothing among the rows that were kept")
+        ]
+    lines += refused
+    for side in comparison.measured:
+        lines += ["", f"Plan of {side.version}:"]
+        lines += [f"  {line}" for line in (side.plan or f"none: {side.plan_refused}").splitlines()]
+    names = sorted({name for side in sides for name in side.counters})
+    if names:
+        rows = [[name, *(_count(side, name) for side in sides)] for name in names]
+        lines += ["", "Counters that moved (least of the repeats):", *table(["", *_versions(sides)], rows)]
+    made_equal = ", ".join(
+        name if value is True else f"{name}={value}" for name, value in comparison.equal_settings.items()
+    )
+    lines += [
+        "",
+        *textwrap.wrap(f"Settings made equal: {made_equal or 'none, each version has its own'}.", _WIDTH),
+    ]
+    differing = comparison.differing_settings()
+    common = {name: values for name, values in differing.items() if None not in values.values()}
+    if common:
+        rows = [
+            [name, *(_short(values[version]) for version in _versions(sides))]
+            for name, values in common.items()
+        ]
+        lines += ["", "Settings that still differ:", *table(["", *_versions(sides)], rows)]
+    if len(differing) > len(common):
+        lines += [
+            f"{len(differing) - len(common)} further settings or flags exist in some of these versions only; --format json lists them."
+        ]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _remedy(sides: Sequence[Side]) -> str:
+    """What to do where no version ran the statement."""
+    if any("doesn't exist" in str(side.refused) for side in sides):
+        return (
+            "give the tables with --schema (`mysqldump --no-data` of your database writes them), and rows with --data, or made ones with "
+            "--rows 10000"
+        )
+    if any("the limit" in str(side.refused) for side in sides):
+        return "raise --limit, or give fewer rows"
+    return "correct the statement"
+
+
+def _cost(comparison: Comparison) -> list[list[str]]:
+    sides = comparison.sides
+    first = next((side.server_cpu_s for side in sides if side.server_cpu_s), None)
+    runs = max((len(side.cpu_repeats_s) for side in sides), default=0)
+    rows = [[f"server CPU, median of {runs}", *(seconds_text(side.server_cpu_s, side) for side in sides)]]
+    if first:
+        rows.append(
+            [
+                "times the first",
+                *(f"{side.server_cpu_s / first:.2f}" if side.server_cpu_s else "-" for side in sides),
+            ]
+        )
+        rows.append(["least to most", *(_spread(side, first) for side in sides)])
+    if first and comparison.control_cpu_s:
+        rows.append(
+            ["the first once more", f"{comparison.control_cpu_s / first:.2f}", *("" for _ in sides[1:])]
+        )
+    rows.append(["elapsed, median", *(seconds_text(side.wall_s, side) for side in sides)])
+    if any(side.affected_rows is not None for side in sides):
+        rows.append(["rows changed", *(_number(side.affected_rows) for side in sides)])
+    else:
+        rows.append(["rows", *(_number(side.rows) for side in sides)])
+    return rows
+
+
+def _spread(side: Side, first: float) -> str:
+    """The repeats' ends, as times of the first version's median."""
+    cpu = side.cpu_repeats_s
+    return f"{min(cpu) / first:.2f} to {max(cpu) / first:.2f}" if cpu else "-"
+
+
+def row_text(row: Sequence[str | None]) -> str:
+    """A row of a result on one line, long values cut."""
+    return "(" + ", ".join("NULL" if value is None else _short(value) for value in row) + ")"
+
+
+def seconds_text(value: float | None, side: Side) -> str:
+    """A side's seconds in a unit that fits, or why there are none."""
+    if side.refused:
+        return "refused"
+    if value is None:
+        return "cannot be read"
+    return (
+        f"{value:.3f} s"
+        if value >= 1
+        else f"{1e3 * value:.2f} ms"
+        if value >= 1e-3
+        else f"{1e6 * value:.0f} us"
+    )
+
+
+def _number(value: int | None) -> str:
+    return "-" if value is None else f"{value:,}"
+
+
+def _count(side: Side, name: str) -> str:
+    return "-" if side.refused else f"{side.counters.get(name, 0):,}"
+
+
+def _versions(sides: Sequence[Side]) -> list[str]:
+    return [side.version for side in sides]
+
+
+def _short(value: str | None) -> str:
+    shown = "-" if value is None else value or "(empty)"
+    return shown if len(shown) <= 34 else shown[:31] + "..."
+
+
+def table(head: list[str], rows: list[list[str]]) -> list[str]:
+    """Lines with aligned columns, the first to the left."""
+    widths = [max(len(row[i]) for row in (head, *rows)) for i in range(len(head))]
+    return [
+        "  "
+        + row[0].ljust(widths[0])
+        + "".join("  " + cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))
+        for row in (head, *rows)
+    ]

@@ -1,0 +1,125 @@
+"""Eight ways to choose who gets a row lock next, on five loads, on the simulated machine: which differences are more than noise?
+
+The engine is that of the scheduling figures, and no deadlock is printed. That of 8.0.3 runs over the shards of later versions like the others:
+its walk along who waits for whom takes its time, but none of the latches of the queues that it passes, where the server had one mutex over all.
+Loads and numbers of clients are fixed before the first run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Self
+
+import pandas as pd
+
+from engineroom.chapters.cats.experiments.simulated import DEMANDS_OF, MACHINE
+from engineroom.simulating.engine import COLUMNS, SYSBENCH_AWAY_NS, TPCC_AWAY_NS, Design, demands, observed
+from engineroom.simulating.experiment import SEEDS, Experiment, Given
+
+__all__ = ["LOADS", "POLICIES", "WORKLOAD", "Standing", "all_loads", "load_by_name", "policies_sim"]
+
+POLICIES: Mapping[str, str] = {
+    "fifo": "fcfs, equal weights",
+    "fcfs_5_7": "fcfs, 5.7",
+    "cats_8_0_3": "cats, 8.0.3",
+    "cats": "cats, 8.0.20",
+    "vats": "vats",
+    "ldsf": "ldsf",
+    "bldsf": "bldsf",
+    "random": "random",
+}
+T_95 = 4.3027  # Student's t for 2 degrees of freedom, three seeds, two-sided 95 %
+_SYSBENCH = {"kind": "sysbench_read_write", "away_ns": SYSBENCH_AWAY_NS}
+_TPCC = {"kind": "tpcc", "away_ns": TPCC_AWAY_NS}
+LOADS: Mapping[str, Mapping[str, Any]] = {
+    "pareto": {**_SYSBENCH, "clients": 300, "rows": 1_000_000, "distribution": "pareto"},
+    "special": {**_SYSBENCH, "clients": 300, "rows": 10_000, "distribution": "special"},
+    "uniform": {**_SYSBENCH, "clients": 300, "rows": 1_000, "distribution": "uniform"},
+    "tpcc_1": {**_TPCC, "clients": 100, "warehouses": 1},
+    "tpcc_32": {**_TPCC, "clients": 1000, "warehouses": 32},
+}
+
+
+# What the column of that name has.
+WORKLOAD = "SysBench's read-write transactions over 1,000,000, 10,000 or 1,000 rows by a distribution; TPC-C with 1 or 32 warehouses"
+
+
+def all_loads() -> dict[str, Any]:
+    """The loads with their demands, as a run has them."""
+    return {
+        "loads": {name: dict(load) for name, load in LOADS.items()},
+        "demands_of": DEMANDS_OF,
+        "demands": {kind: demands(DEMANDS_OF, kind) for kind in ("sysbench_read_write", "tpcc")},
+    }
+
+
+def load_by_name(loads: Mapping[str, Any], name: str) -> tuple[dict[str, Any], int]:
+    """One of the loads that `all_loads` made, as the engine takes it, and its clients."""
+    load = dict(loads["loads"][name])
+    clients = load.pop("clients")
+    return {**load, "demands": loads["demands"][load["kind"]]}, clients
+
+
+def _seen(point: Mapping[str, Any], given: Given, **window: int) -> dict[str, Any]:
+    load, clients = load_by_name(given.load, point["workload"])
+    row, _ = observed(
+        Design(locks={"policy": POLICIES[point["series"]]}),
+        Given(machine=given.machine, load=load, seed=given.seed),
+        clients=clients,
+        **window,
+    )
+    return {"clients": clients, **row}
+
+
+policies_sim = Experiment(
+    figure="own-cats-policies",
+    says="throughput of eight policies on five loads",
+    points={"workload": tuple(LOADS), "series": tuple(POLICIES)},
+    measure=_seen,
+    options={"first_ms": 200, "longest_ms": 1_000, "warmup_ms": 200},
+    load=all_loads,
+    machine=MACHINE,
+    columns={
+        **COLUMNS,
+        "workload": WORKLOAD,
+        "clients": "in a closed loop",
+    },
+)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Mean of `y` of each policy on one load, between `low` and `high`: 95 % by Student's t over the seeds.
+
+    Two policies differ where their intervals do not overlap. That is stricter than 95 %: eight policies make 28 pairs per load, and
+    some of so many would differ by chance.
+    """
+
+    mean: pd.Series[float]
+    low: pd.Series[float]
+    high: pd.Series[float]
+
+    @classmethod
+    def of(cls, table: pd.DataFrame, workload: str, y: str = "tps") -> Self:
+        """From rows with workload, series, repeat and `y`."""
+        seeds = table[table["workload"] == workload].pivot(index="repeat", columns="series", values=y)
+        seeds = seeds[[name for name in POLICIES if name in seeds]].astype(float)
+        if len(seeds) != len(SEEDS):
+            raise ValueError(f"{len(seeds)} seeds of {workload}, not {len(SEEDS)}")
+        half = T_95 * seeds.std(ddof=1) / len(seeds) ** 0.5
+        return cls(seeds.mean(), seeds.mean() - half, seeds.mean() + half)
+
+    def differ(self, one: str, other: str) -> bool:
+        """Whether the intervals of two policies have nothing in common."""
+        return bool(self.low[one] > self.high[other] or self.low[other] > self.high[one])
+
+    def pairs(self) -> int:
+        """How many pairs of policies differ."""
+        return sum(self.differ(*pair) for pair in combinations(self.mean.index, 2))
+
+    def leaders(self) -> list[str]:
+        """The policy with the highest mean, and whoever does not differ from it."""
+        best = str(self.mean.idxmax())
+        return [str(name) for name in self.mean.index if not self.differ(best, str(name))]

@@ -1,0 +1,143 @@
+"""FIFO and CATS against what printing one deadlock costs, on the simulated machine: from which cost on is CATS ahead?
+
+Load, machine and engine are those of figure 7-18, with 50 clients, where that figure begins, and with 300. Every cost is simulated
+with the same 20 seeds in a window of 0.4 s each, which is not prolonged: the seeds give the intervals.
+
+Fixed before the first run, with figure 7-18 known, which has the cost of 0 and the measured one of about 1 ms:
+
+- The lead of CATS is its throughput over FIFO's, seed by seed, as the geometric mean of the seeds.
+- It crosses at the least cost at which the lead is 1, on straight lines between the costs; 0 us where CATS is ahead without printing.
+- Printing outweighs the schedule from the least cost at which the lead is the square of the one without printing, so that
+  printing and schedule have equal parts in it; where CATS is not ahead without printing, from the crossing on.
+- An interval has the 5th and the 95th percentile of 2,000 draws of the seeds, the same of them for all costs.
+- `CLAIMS` are expected; which of them hold is told as it comes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from engineroom.chapters.cats.experiments.simulated import DEMANDS_OF, MACHINE, SCHEDULERS
+from engineroom.runs.summary import Interval
+from engineroom.simulating.engine import COLUMNS, SYSBENCH_AWAY_NS, Design, load_of, observed
+from engineroom.simulating.experiment import Experiment, Given
+
+__all__ = ["CLAIMS", "CLIENTS", "COSTS_US", "Leads", "print_cost_sim"]
+
+CLIENTS = (50, 300)
+COSTS_US = (0, 500, 1_000, 2_000, 4_000)
+SEEDS = tuple(range(1, 21))
+DRAWS = 2_000
+
+
+@dataclass(frozen=True)
+class Leads:
+    """CATS over FIFO with a number of clients, by the cost: the value, and each draw of the seeds as a row of `drawn`."""
+
+    costs_us: npt.NDArray[np.float64]
+    value: npt.NDArray[np.float64]
+    drawn: npt.NDArray[np.float64]
+
+    @classmethod
+    def of(cls, table: pd.DataFrame, clients: int) -> Self:
+        """From rows with clients, print_us, series, repeat and tps."""
+        tps = table[table["clients"] == clients].pivot(
+            index=["repeat", "series"], columns="print_us", values="tps"
+        )
+        logs = np.log((tps.xs("cats", level="series") / tps.xs("fifo", level="series")).to_numpy(dtype=float))
+        draws = np.random.default_rng(0).integers(len(logs), size=(DRAWS, len(logs)))
+        return cls(
+            costs_us=tps.columns.to_numpy(dtype=float),
+            value=np.exp(logs.mean(axis=0)),
+            drawn=np.exp(logs[draws].mean(axis=1)),
+        )
+
+    def lead(self, cost_us: float) -> Interval:
+        """CATS over FIFO at one of the costs."""
+        at = int(np.flatnonzero(self.costs_us == cost_us)[0])
+        low, high = np.percentile(self.drawn[:, at], (5, 95))
+        return Interval(float(self.value[at]), float(low), float(high))
+
+    def crossing_us(self) -> Interval:
+        """From which cost on CATS is ahead; infinite where it never is."""
+        return self._least(lambda _: 1.0)
+
+    def even_us(self) -> Interval:
+        """From which cost on printing is the larger part of the lead; infinite where it never is.
+
+        Where CATS is not ahead without printing, all of its lead is of printing.
+        """
+        return self._least(lambda leads: max(1.0, float(leads[0]) ** 2))
+
+    def _least(self, aim: Callable[[npt.NDArray[np.float64]], float]) -> Interval:
+        drawn = [_first(self.costs_us, leads, aim(leads)) for leads in self.drawn]
+        # A draw that never reaches it is infinite, and must not be averaged with a neighbour.
+        low, high = np.percentile(drawn, (5, 95), method="nearest")
+        return Interval(_first(self.costs_us, self.value, aim(self.value)), float(low), float(high))
+
+
+def _first(x: npt.NDArray[np.float64], y: npt.NDArray[np.float64], aim: float) -> float:
+    """The least x at which the straight lines between the points reach `aim`; infinite where none does."""
+    if y[0] >= aim:
+        return float(x[0])
+    for i in range(1, len(x)):
+        if y[i] >= aim:
+            return float(x[i - 1] + (x[i] - x[i - 1]) * (aim - y[i - 1]) / (y[i] - y[i - 1]))
+    return float("inf")
+
+
+CLAIMS: Mapping[str, Callable[[pd.DataFrame], bool]] = {
+    "with 300 clients CATS is ahead without printing": lambda table: Leads.of(table, 300).lead(0).low > 1,
+    "with 300 clients its lead grows with every step of the cost": lambda table: bool(
+        (np.diff(Leads.of(table, 300).value) > 0).all()
+    ),
+    "with 300 clients printing outweighs the schedule below 1 ms": lambda table: (
+        Leads.of(table, 300).even_us().high < 1_000
+    ),
+    "with 50 clients nobody is ahead without printing": lambda table: (
+        Leads.of(table, 50).lead(0).low <= 1 <= Leads.of(table, 50).lead(0).high
+    ),
+    "with 50 clients CATS is ahead when printing costs 4 ms": lambda table: (
+        Leads.of(table, 50).lead(4_000).low > 1
+    ),
+}
+
+
+def _load() -> dict[str, Any]:
+    return load_of(
+        DEMANDS_OF,
+        "sysbench_read_write",
+        away_ns=SYSBENCH_AWAY_NS,
+        rows=1_000_000,
+        distribution="pareto",
+        pareto_percent=20,
+    )
+
+
+def _seen(point: Mapping[str, Any], given: Given, **window: int) -> dict[str, Any]:
+    locks = {"policy": SCHEDULERS[point["series"]], "print_ns": 1_000 * point["print_us"]}
+    row, _ = observed(Design(locks=locks), given, clients=point["clients"], **window)
+    return row
+
+
+print_cost_sim = Experiment(
+    figure="own-cats-print-cost",
+    says="throughput of FIFO and CATS by what printing one deadlock costs",
+    points={"clients": CLIENTS, "print_us": COSTS_US, "series": tuple(SCHEDULERS)},
+    measure=_seen,
+    options={"first_ms": 400, "longest_ms": 400, "warmup_ms": 300},
+    seeds=SEEDS,
+    load=_load,
+    machine=MACHINE,
+    columns={
+        **COLUMNS,
+        "clients": COLUMNS["concurrency"],
+        "print_us": "what printing one deadlock takes, while all queues of locks are latched, us",
+    },
+)

@@ -1,0 +1,508 @@
+"""The chapter's figures: of each its rows, its picture and its words."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pandas as pd
+from matplotlib.lines import Line2D
+
+from engineroom.chapters.engine.experiments.whatif_beside import compared as predicted_and_measured
+from engineroom.runs import newest, published, side_by_side
+from engineroom.runs.side_by_side import PUBLISHED, ours
+from engineroom.show.compared import WIDTH, known_ratios
+from engineroom.show.curves import lines
+from engineroom.show.figure import figure
+from engineroom.show.panels import panels
+from engineroom.show.parts import (
+    Curves,
+    Dots,
+    Rows,
+    Run,
+    all_rows,
+    as_found,
+    at,
+    compared,
+    rows_by,
+    rows_over,
+    valued,
+    values,
+    with_width,
+)
+from engineroom.show.style import GREY, INK, STYLES, drawing_of, is_narrow, plain
+from engineroom.show.wording import Words, each
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+LABELS_FIG_7_03 = {"original": "5.7", "patched": "5.7, patched", "new_redo": "with the redo log of 8.0"}
+
+SHORT = {"patched": "patched", "new_redo": "redo of 8.0"}
+
+
+@figure(
+    "fig-7-03",
+    rows=with_width,
+    picture=Curves(
+        labels=LABELS_FIG_7_03, narrow=SHORT, x_label="clients", y_label="transactions per minute"
+    ),
+)
+def fig_7_03(table: Rows) -> Words:
+    """Figure 7-3: throughput of TPC-C on 5.7 as it is, with other latches, and with another redo log as well."""
+    return compared(table, LABELS_FIG_7_03, "transactions per minute", over="patched", under="original")
+
+
+DESIGNS = {
+    "off": "none",
+    "5.5": "5.5",
+    "5.6": "5.6",
+    "5.7.6": "5.7.6",
+    "5.7.6, no order": "5.7.6,\nno order",
+    "5.7.6, not synced": "5.7.6,\nnot synced",
+}
+
+WHAT_OWN_ENGINE_BINLOG = "throughput over that without a binary log"
+
+_tps_own_engine_binlog = rows_by("concurrency", y="tps", keep=())
+
+_over_own_engine_binlog = rows_over(
+    "throughput_over_off", "series == 'off'", "concurrency", of=_tps_own_engine_binlog
+)
+
+_picture_of_own_engine_binlog = Dots(
+    rows=DESIGNS, by="design", label=WHAT_OWN_ENGINE_BINLOG, log=True, line_at=1.0
+)
+
+
+def _rows_of_own_engine_binlog(run: Run) -> Rows:
+    """Each over the engine without a binary log and with the same number of clients, which is the series here."""
+    named = _over_own_engine_binlog(run).rename(columns={"series": "design"})
+    clients = named.pop("concurrency")
+    named.insert(0, "series", [f"{n:,} client{'' if n == 1 else 's'}" for n in clients])
+    return named
+
+
+@figure("own-engine-binlog", rows=_rows_of_own_engine_binlog, picture=_picture_of_own_engine_binlog)
+def own_engine_binlog(table: Rows) -> Words:
+    """Our own figure: throughput of a whole engine with each design of the binary log's commit, over that of the engine without one."""
+    of = _picture_of_own_engine_binlog.values(table)
+    most = table["series"].iloc[-1]
+    return Words(
+        alt=f"Dots of throughput, the engine without a binary log being 1, by the design of the commit. {_picture_of_own_engine_binlog.said(table)}.",
+        caption=f"With {most}, the binary log of 5.5 leaves {of[most, '5.5']:.2f} of the throughput, that of 5.6 {of[most, '5.6']:.2f}, "
+        f"and that of 5.7.6 {of[most, '5.7.6']:.2f}; if 5.7.6 syncs nothing, {of[most, '5.7.6, not synced']:.2f}.",
+    )
+
+
+_over_own_engine_live = rows_over(
+    "engine_over_server",
+    "series == 'server'",
+    "clients",
+    "server",
+    "distribution",
+    of=rows_by("clients", "server", "distribution", y="tps", keep=()),
+)
+
+WHAT_OWN_ENGINE_LIVE = "throughput, engine over server"
+
+# The lines as they are said; `picture` draws them.
+_said_own_engine_live = Curves(
+    labels=as_found("series"), x_label="clients", y_label=WHAT_OWN_ENGINE_LIVE, y_log=False
+)
+
+_PANEL_IN = 2.2
+
+
+def _rows_of_own_engine_live(run: Run) -> Rows:
+    """The engine's throughput over the server's median; a series is a server with the distribution of the rows that are drawn."""
+    engine = _over_own_engine_live(run).query("series == 'engine'")
+    named = engine.assign(series=engine["server"] + ", " + engine["distribution"])
+    return named.drop(columns=["server", "distribution"]).reset_index(drop=True)
+
+
+def _picture_of_own_engine_live(table: Rows, ax: Axes) -> None:
+    """A panel per load, a line per server: with all in one, lines and their names would hide each other."""
+    server, load = (table["series"].str.split(", ", n=1).str[at] for at in (0, 1))
+    loads = list(dict.fromkeys(load))
+    across = 1 if is_narrow(ax) else 2
+    down = math.ceil(len(loads) / across)
+    drawing_of(ax).set_figheight(_PANEL_IN * down + 0.6)
+    labels = {name: name for name in dict.fromkeys(server)}
+    all_panels = panels(ax, wide=(down, across), narrow=(down, across), space=(0.06, 0.06), sharex=True)
+    for panel, name in zip(all_panels, loads, strict=False):
+        mine = table[load == name].assign(series=server[load == name])
+        lines(mine, panel, x="clients", y="engine_over_server", labels=labels)
+        panel.axhline(1, linewidth=0.8, color=GREY)
+        panel.set_title(name, fontsize=9, loc="left", pad=2)
+        panel.set_xscale("log", base=2)
+        panel.set_xticks(sorted(set(table["clients"])))
+        panel.xaxis.set_major_formatter(lambda value, _: plain(value))
+        panel.tick_params(labelsize=9)
+    all_panels[0].set_ylim(0, 1.08 * table["engine_over_server"].max())  # they share it
+    for panel in all_panels[len(loads) :]:
+        panel.set_axis_off()
+    styles = dict(zip(labels, STYLES, strict=False))
+    marks = [
+        Line2D([], [], color=style.colour, marker=style.marker, ls=style.dash, label=name)
+        for name, style in styles.items()
+    ]
+    drawing_of(ax).legend(handles=marks, loc="outside upper center", ncols=len(marks), fontsize=9)
+    drawing_of(ax).supxlabel("clients, log scale", fontsize=10, color=INK)
+    drawing_of(ax).supylabel(WHAT_OWN_ENGINE_LIVE, fontsize=10, color=INK)
+
+
+@figure("own-engine-live", rows=_rows_of_own_engine_live, picture=_picture_of_own_engine_live)
+def own_engine_live(table: Rows) -> Words:
+    """Our own figure: throughput of the simulated engine over that of the live server that it models, from one client up."""
+    of = _said_own_engine_live.values(table)
+    alone, more = of.xs(1, level="clients"), of.drop(index=1, level="clients")
+    return Words(
+        alt=_said_own_engine_live.alt(table, more="A panel per load."),
+        caption=f"With one client the engine is {alone.min():.2f} to {alone.max():.2f} times as fast as the server; the engine leaves out the way of a "
+        f"message between the two processes. From two clients on it lies between {more.min():.2f} and {more.max():.2f}, half of the points within "
+        f"{100 * (more - 1).abs().median():.0f} %.",
+    )
+
+
+# Our own figure: the same as own-engine-live, under two loads that nothing was developed on.
+own_engine_held_out = figure(
+    "own-engine-held-out", rows=_rows_of_own_engine_live, picture=_picture_of_own_engine_live
+)(own_engine_live.words)
+
+
+# Our own figure: the same as own-engine-live, with a binary log and a disk whose fsync takes a given time, under two loads kept out of development.
+own_engine_held_out_binlog = figure(
+    "own-engine-held-out-binlog", rows=_rows_of_own_engine_live, picture=_picture_of_own_engine_live
+)(own_engine_live.words)
+
+
+OF = "fig-7-07"
+
+LABELS_OWN_ENGINE_HOLDS = {
+    "recorded": "as recorded",
+    "half": "half the difference",
+    "as sampled": "as sampled",
+}
+
+WHAT_OWN_ENGINE_HOLDS = "shards over one mutex"
+
+_picture_of_own_engine_holds = Curves(
+    labels={**LABELS_OWN_ENGINE_HOLDS, OF: "figure 7-7"},
+    x_label="clients",
+    y_label=WHAT_OWN_ENGINE_HOLDS,
+    y_log=False,
+)
+
+
+def _rows_of_own_engine_holds(run: Run) -> Rows:
+    """The ratio by ways of holding latches and clients, of each repeat; and the published one."""
+    simulated = pd.concat([newest(OF, "sim").table.assign(held="recorded"), run.tables[OF]])
+    of_ways = simulated[simulated["held"].isin(list(LABELS_OWN_ENGINE_HOLDS))]
+    by = of_ways.pivot(index=["held", "concurrency", "repeat"], columns="series", values=["tpmC", WIDTH])
+    gains = pd.DataFrame(
+        {
+            "gain": by["tpmC"]["after"] / by["tpmC"]["before"],
+            WIDTH: by[WIDTH]["after"].combine(by[WIDTH]["before"], max),
+        }
+    )
+    gains = gains.reset_index().rename(columns={"held": "series"})
+    made = all_rows(
+        replace(run, table=gains, tables={}), by=("concurrency", "series"), y="gain", keep=(WIDTH,)
+    )
+    theirs = published.in_our_columns(OF).pivot(index="concurrency", columns="series", values="tpmC")
+    gain = (theirs["after"] / theirs["before"]).rename("gain").reset_index()
+    there = gain.assign(series=OF, repeat=0, source=PUBLISHED, method="")
+    return pd.concat([made, there], ignore_index=True)
+
+
+@figure("own-engine-holds", rows=_rows_of_own_engine_holds, picture=_picture_of_own_engine_holds)
+def own_engine_holds(table: Rows) -> Words:
+    """Our own figure: what sharded row locks are worth if latches are held as long as a server's at most (figure 7-7's engines)."""
+    of = _picture_of_own_engine_holds.values(table)
+    theirs = table[table["source"] == PUBLISHED].set_index("concurrency")["gain"]
+    recorded, sampled = of["recorded"], of["as sampled"]
+    first = next(int(n) for n in sampled.index if sampled[n] > 1.2)
+    known, beyond = known_ratios(table, sampled)
+    last = int(known.index[-1])
+    said = "; ".join(f"{label}: {at(of[way])}" for way, label in LABELS_OWN_ENGINE_HOLDS.items())
+    return Words(
+        alt=f"Curves of throughput with shards over that with one mutex, by clients. {said}. Published: {at(theirs)}.",
+        caption=f"With {first} clients shards are worth a factor of {recorded[first]:.2f} as recorded, and {sampled[first]:.2f} if latches are held as "
+        f"long as a server's at most; published is {theirs[first]:.2f}. With {last}, {recorded[last]:.2f}, {sampled[last]:.2f} and {theirs[last]:.2f}.{beyond}",
+    )
+
+
+_said_own_engine_live_binlog = Curves(
+    labels=as_found("series"), x_label="clients", y_label="throughput, engine over server", y_log=False
+)
+
+
+@figure("own-engine-live-binlog", rows=_rows_of_own_engine_live, picture=_picture_of_own_engine_live)
+def own_engine_live_binlog(table: Rows) -> Words:
+    """Our own figure: throughput of the simulated engine with a binary log over that of the live server that it models, on a steady disk and on the real one."""
+    of = _said_own_engine_live_binlog.values(table)
+    is_real = of.index.get_level_values("series").str.endswith("real disk")
+    steady, real = of[~is_real], of[is_real]
+    return Words(
+        alt=_said_own_engine_live_binlog.alt(table, more="A panel per load and disk."),
+        caption=f"On a disk whose fsync takes a given time the engine is {steady.min():.2f} to {steady.max():.2f} times as fast as the server, half of the "
+        f"points within {100 * (steady - 1).abs().median():.0f} %. On the real disk it is {real.min():.2f} to {real.max():.2f} times as fast.",
+    )
+
+
+POOLS = {
+    "none": "no pool,\nall there",
+    "all": "all",
+    "half": "half",
+    "quarter": "quarter",
+    "tenth": "tenth",
+    "tenth, one mutex": "tenth,\none mutex",
+    "tenth, disk in no time": "tenth, disk\nin no time",
+}
+
+WHAT_OWN_ENGINE_POOL = "throughput over that with all pages in the pool"
+
+_over_own_engine_pool = rows_over(
+    "throughput_over_all", "series == 'all'", "concurrency", of=_tps_own_engine_binlog
+)
+
+_picture_of_own_engine_pool = Dots(rows=POOLS, by="pool", label=WHAT_OWN_ENGINE_POOL, log=True, line_at=1.0)
+
+
+def _rows_of_own_engine_pool(run: Run) -> Rows:
+    """Each over the pool of all pages with the same number of clients, which is the series here."""
+    named = _over_own_engine_pool(run).rename(columns={"series": "pool"})
+    clients = named.pop("concurrency")
+    named.insert(0, "series", [f"{n:,} client{'' if n == 1 else 's'}" for n in clients])
+    return named
+
+
+@figure("own-engine-pool", rows=_rows_of_own_engine_pool, picture=_picture_of_own_engine_pool)
+def own_engine_pool(table: Rows) -> Words:
+    """Our own figure: throughput of a whole engine by the size of its buffer pool, over that with a pool that holds all pages."""
+    of = _picture_of_own_engine_pool.values(table)
+    few, most = table["series"].iloc[0], table["series"].iloc[-1]
+    return Words(
+        alt=f"Dots of throughput, a pool of all pages being 1, by the share of the pages that the pool holds. {_picture_of_own_engine_pool.said(table)}.",
+        caption=f"With {most}, a pool of half the pages leaves {of[most, 'half']:.2f} of the throughput and one of a tenth {of[most, 'tenth']:.2f}; "
+        f"with {few} the latter leaves {of[few, 'tenth']:.2f}. With a disk that takes no time it would leave {of[most, 'tenth, disk in no time']:.2f}.",
+    )
+
+
+WITHOUT = ", no purge"
+
+# The load has no autocommit reads, whose closed views alone stay in the list: those with views removed at once are the same runs.
+_LEFT_OUT = ", views removed"
+
+VERSIONS = ("5.6", "5.7", "8.0", "9.7")
+
+_picture_of_own_engine_purge = Dots(
+    rows={version: version for version in VERSIONS},
+    by="version",
+    label="throughput over that without purge",
+    line_at=1.0,
+)
+
+_tps_own_engine_purge = rows_by("concurrency", y="tps", keep=("half_width_percent",))
+
+
+def _rows_of_own_engine_purge(run: Run) -> Rows:
+    """Each over the same latches without purge and with as many clients, which is the series here."""
+    table = _tps_own_engine_purge(run)
+    without = values(table, "series", "concurrency", y="tps")
+    with_purge = table[~table["series"].str.endswith((WITHOUT, _LEFT_OUT))].rename(
+        columns={"series": "version"}
+    )
+    keys = zip(with_purge["version"] + WITHOUT, with_purge["concurrency"], strict=True)
+    ratios = [tps / without[key] for tps, key in zip(with_purge["tps"], keys, strict=True)]
+    over = valued(with_purge, "throughput_over_none", ratios)
+    clients = over.pop("concurrency")
+    over.insert(0, "series", [f"{n:,} clients" for n in clients])
+    return over.reset_index(drop=True)
+
+
+@figure("own-engine-purge", rows=_rows_of_own_engine_purge, picture=_picture_of_own_engine_purge)
+def own_engine_purge(table: Rows) -> Words:
+    """Our own figure: throughput of a whole engine with purge, by its transaction system, over that of the same engine without purge."""
+    of = _picture_of_own_engine_purge.values(table)
+    most = table["series"].iloc[-1]
+    widest = table.iloc[int(table["half_width_percent"].to_numpy().argmax())]
+    return Words(
+        alt=f"Dots of throughput with purge, the same engine without purge being 1. {_picture_of_own_engine_purge.said(table)}.",
+        caption=f"Throughput with purge over that without it, with {most}, by the version of the transaction system: "
+        f"{each({version: of[most, version] for version in VERSIONS}, '{:.2f}')}. "
+        f"The widest half interval of a run behind these is {widest['half_width_percent']:.0f} % of its throughput, on {widest['version']}.",
+    )
+
+
+# Of the second, a thread that wakes displaces nobody.
+WAYS_OWN_ENGINE_SCHEDULER = {
+    "virtual run time": "virtual run time",
+    "nobody displaced": "nobody displaced",
+}
+
+WHAT_OWN_ENGINE_SCHEDULER = "throughput over that with first come, first served"
+
+_tps_own_engine_scheduler = rows_by("concurrency", "scheduler", y="tps", keep=())
+
+_over_own_engine_scheduler = rows_over(
+    "throughput_over_first_come",
+    "scheduler == 'first come'",
+    "series",
+    "concurrency",
+    of=_tps_own_engine_scheduler,
+)
+
+_picture_of_own_engine_scheduler = Dots(
+    rows=as_found("engine"),
+    by="engine",
+    series=WAYS_OWN_ENGINE_SCHEDULER,
+    label=WHAT_OWN_ENGINE_SCHEDULER,
+    log=True,
+    line_at=1.0,
+)
+
+
+def _rows_of_own_engine_scheduler(run: Run) -> Rows:
+    """Each over first come, first served, in the same engine with as many clients; the ways of sharing are the series here."""
+    over = _over_own_engine_scheduler(run)
+    over = over[over["scheduler"] != "first come"]
+    names = [f"{log}, {clients:,}" for log, clients in zip(over["series"], over["concurrency"], strict=True)]
+    ways = over.pop("scheduler")
+    return over.drop(columns=["series", "concurrency"]).assign(series=ways, engine=names)
+
+
+@figure("own-engine-scheduler", rows=_rows_of_own_engine_scheduler, picture=_picture_of_own_engine_scheduler)
+def own_engine_scheduler(table: Rows) -> Words:
+    """Our own figure: throughput of the engines of figure 7-1 where the system counts virtual run time, over that where it does not."""
+    of = _picture_of_own_engine_scheduler.values(table)
+    counted = of["virtual run time"]
+    farthest = str(counted.idxmin())
+    return Words(
+        alt=f"Dots of throughput where the system counts virtual run time, first come, first served being 1, by log and clients. {_picture_of_own_engine_scheduler.said(table)}.",
+        caption=f"Virtual run time leaves least of the throughput at “{farthest}”, the log and the clients: {counted[farthest]:.2g}. If who wakes displaces "
+        f"nobody, {of['nobody displaced', farthest]:.2f} is left there.",
+    )
+
+
+# Which parts are new.
+PARTS = {
+    "none": "none",
+    "trx": "transactions",
+    "locks": "locks",
+    "locks and trx": "locks,\ntransactions",
+    "redo": "redo log",
+    "redo and trx": "redo log,\ntransactions",
+    "redo and locks": "redo log,\nlocks",
+    "redo and locks and trx": "all three",
+}
+
+WHAT_OWN_ENGINE_SWITCHES = "throughput over that with old parts"
+
+_over_own_engine_switches = rows_over(
+    "throughput_over_old", "series == 'none'", "concurrency", of=_tps_own_engine_binlog
+)
+
+_picture_of_own_engine_switches = Dots(
+    rows=PARTS, by="new_parts", label=WHAT_OWN_ENGINE_SWITCHES, log=True, line_at=1.0
+)
+
+
+def _rows_of_own_engine_switches(run: Run) -> Rows:
+    """Each over the engine of old parts with the same number of clients, which is the series here."""
+    named = _over_own_engine_switches(run).rename(columns={"series": "new_parts"})
+    named.insert(0, "series", [f"{clients:,} clients" for clients in named.pop("concurrency")])
+    return named
+
+
+@figure("own-engine-switches", rows=_rows_of_own_engine_switches, picture=_picture_of_own_engine_switches)
+def own_engine_switches(table: Rows) -> Words:
+    """Our own figure: throughput with each combination of old and new parts, over that of the engine whose parts are all old."""
+    of = _picture_of_own_engine_switches.values(table)
+    most = table["series"].iloc[-1]
+    old = of.unstack("series").filter(items=[part for part in PARTS if "redo" not in part], axis=0)
+    where = str(old.min().idxmin())
+    return Words(
+        alt=f"Dots of throughput, the engine of old parts being 1, by which parts are new. {_picture_of_own_engine_switches.said(table)}.",
+        caption=f"With {most}, a new redo log alone makes {of[most, 'redo']:.2f} of the throughput with old parts, all three new parts "
+        f"{of[most, 'redo and locks and trx']:.2f}. The lowest point over an old redo log is {old.min().min():.2g}, with {where}.",
+    )
+
+
+# Our own figure: the same as own-engine-live, under TPC-C with one warehouse.
+own_engine_tpcc = figure(
+    "own-engine-tpcc", rows=_rows_of_own_engine_live, picture=_picture_of_own_engine_live
+)(own_engine_live.words)
+
+
+# Our own figure: the same as own-engine-live, under TPC-C with ten warehouses, a binary log and a disk whose fsync takes a given time.
+own_engine_tpcc_binlog = figure(
+    "own-engine-tpcc-binlog", rows=_rows_of_own_engine_live, picture=_picture_of_own_engine_live
+)(own_engine_live.words)
+
+
+WAYS_OWN_LOG_CONVOY = {
+    "as in 5.7": "as in 5.7",
+    "waking costs 1.5 times": "waking costs\n1.5 times",
+    "waking costs half": "waking costs\nhalf",
+    "waking is free": "waking is free",
+    "spins four times as long": "spins four\ntimes as long",
+}
+
+
+def _rows_of_own_log_convoy(run: Run) -> pd.DataFrame:
+    """Throughput; the numbers of clients are the series here."""
+    table = side_by_side.rows(run, by=("concurrency", "series"), y="tps", keep=())
+    named = table.rename(columns={"series": "way"})
+    named.insert(0, "series", [f"{clients:,} clients" for clients in named["concurrency"]])
+    return named.drop(columns="concurrency")
+
+
+@figure(
+    "own-log-convoy",
+    rows=_rows_of_own_log_convoy,
+    picture=Dots(rows=WAYS_OWN_LOG_CONVOY, by="way", label="transactions per second", log=True),
+)
+def own_log_convoy(table: pd.DataFrame) -> Words:
+    """Our own figure: throughput over the redo log of 5.7 with new latches before it, if what happens at its mutex were otherwise."""
+    of = ours(table)
+    clients = list(dict.fromkeys(table["series"]))
+    said = "; ".join(
+        f"{name.replace(chr(10), ' ')}: " + each({n: float(of[n][key]) for n in clients})
+        for key, name in WAYS_OWN_LOG_CONVOY.items()
+    )
+    most = clients[-1]
+    return Words(
+        alt=f"Dots of transactions per second by what is otherwise at the mutex of the log of 5.7. {said}.",
+        caption=f"With {most} there are {float(of[most]['as in 5.7']):,.0f} transactions per second as in 5.7, "
+        f"{float(of[most]['spins four times as long']):,.0f} if threads spin four times as long before they sleep, and "
+        f"{float(of[most]['waking is free']):,.0f} if waking them costs nothing.",
+    )
+
+
+_said_own_whatif = Curves(
+    labels=as_found("series"), x_label="clients", y_label="throughput, predicted over measured", y_log=False
+)
+
+
+def _rows_of_own_whatif(run: Run) -> Rows:
+    """The prediction over the server's median; a series is a server with a load, and `is_in_range` says whether the range that is told has the server."""
+    named = run.table.rename(columns={"load": "distribution"}).replace({"series": {"predicted": "engine"}})
+    of = _rows_of_own_engine_live(replace(run, table=named))
+    in_range = predicted_and_measured(run)["is_in_range"]
+    keys = [(*series.split(", ", 1), n) for series, n in zip(of["series"], of["clients"], strict=True)]
+    return of.assign(is_in_range=[bool(in_range[key]) for key in keys])
+
+
+@figure("own-whatif", rows=_rows_of_own_whatif, picture=_picture_of_own_engine_live)
+def own_whatif(table: Rows) -> Words:
+    """Our own figure: throughput that `engineroom whatif` predicts over that of live servers, for three loads of our own."""
+    of = _said_own_whatif.values(table)
+    return Words(
+        alt=_said_own_whatif.alt(table, more="A panel per load."),
+        caption=f"The what-if beside live servers on two processors: it predicts {of.min():.2f} to {of.max():.2f} times the measured throughput, half of the "
+        f"points within {100 * (of - 1).abs().median():.0f} %. The range that it tells has {int(table['is_in_range'].sum())} of {len(table)} measured throughputs.",
+    )

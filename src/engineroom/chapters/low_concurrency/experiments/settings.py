@@ -1,0 +1,36 @@
+"""With which settings the versions are compared: equal ones, and each version's own.
+
+Rules, fixed before the first run. Every live comparison of this chapter is made twice, with the settings equal that differ by default,
+and as installed: nothing chosen but what a large statement needs. (Figures 1 and 2 of the article are recorded with equal settings alone.) The operations are measured a third time, as installed with the adaptive
+hash index off in all versions, so that what the index is worth is a difference of two measurements. All servers of a sitting run side by
+side and take turns. What is measured is never a commit: the fsyncs of a binary log are not part of it, its events are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from engineroom.ask.compare import AS_INSTALLED, EQUAL_SETTINGS
+
+__all__ = ["EQUAL", "INSTALLED", "NO_HASH_INDEX", "OPTIONS", "under", "with_settings"]
+
+EQUAL, INSTALLED, NO_HASH_INDEX = "equal settings", "as installed", "as installed but no hash index"
+_INSTALLED = {**AS_INSTALLED, "max_allowed_packet": "64M"}
+OPTIONS: Mapping[str, Mapping[str, str | int | bool]] = {
+    EQUAL: {**EQUAL_SETTINGS, "innodb_buffer_pool_size": "512M", "innodb_flush_log_at_trx_commit": 0},
+    INSTALLED: _INSTALLED,
+    NO_HASH_INDEX: {**_INSTALLED, "innodb_adaptive_hash_index": "OFF"},
+}
+
+
+def with_settings(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows with their settings; a recording that does not say them had equal ones."""
+    return table if "settings" in table else table.assign(settings=EQUAL)
+
+
+def under(table: pd.DataFrame, settings: str) -> pd.DataFrame:
+    """The rows that were measured with these settings, which may be none."""
+    filled = with_settings(table)
+    return filled[filled["settings"] == settings]

@@ -1,5 +1,0 @@
-"""Exercises for a class: student notebooks and autograders from the text masters in notebooks/exercises.
-
-`make class` calls `python -m engineroom.classroom`. The functions here need otter-grader; the exercises themselves import
-`engineroom.classroom.<chapter>`, which does not.
-"""

@@ -1,7 +1,0 @@
-"""Our own figure: the same as own-engine-live, under TPC-C with ten warehouses, a binary log and a disk whose fsync takes a given time."""
-
-from __future__ import annotations
-
-from engineroom.figures.engine.own_engine_live import picture, rows, words
-
-__all__ = ["picture", "rows", "words"]

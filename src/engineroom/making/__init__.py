@@ -1,0 +1,1 @@
+"""What `make` calls: the environment, the book, the tests."""

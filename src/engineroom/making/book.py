@@ -1,0 +1,179 @@
+"""`make book`, `make serve`, `make lab` and the README's picture."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import http.server
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import click
+
+from engineroom import children, files, paths
+from engineroom.errors import EngineRoomError
+from engineroom.progress import bar
+
+__all__ = ["build", "lab", "picture", "serve"]
+
+_STEP = re.compile(r"^(?P<phase>[a-z ]+)\.\.\. \[ *(?P<percent>\d+)%\] *(?P<document>\S*)")
+_ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def build() -> Path:
+    """Build the book into `_build/html`, labs executed; return the front page.
+
+    A warning or a raising cell is an error: EngineRoomError with what Sphinx said.
+    """
+    root = paths.root()
+    start = time.monotonic()
+    command = [
+        str(Path(sys.executable).with_name("jupyter-book")),
+        "build",
+        str(root),
+        "-W",
+        "-n",
+        "--keep-going",
+    ]
+    said: list[str] = []
+    with (
+        children.started(command, cwd=root, is_read=True) as sphinx,
+        bar(total=100, bar_format="{desc} |{bar}| {elapsed}") as progress,
+    ):
+        assert sphinx.stdout is not None
+        for line in sphinx.stdout:
+            said.append(line)
+            step = _STEP.match(_ESCAPES.sub("", line))
+            if step:
+                progress.set_description_str(f"{step['phase']}: {step['document']}"[:60])
+                progress.n = int(step["percent"])
+                progress.refresh()
+    page = root / "_build" / "html" / "book" / "index.html"
+    if sphinx.returncode or not page.exists():
+        # Sphinx warns of a page when it reads it, and would take what it has read as good the next time.
+        (root / "_build" / ".doctrees" / "environment.pickle").unlink(missing_ok=True)
+        raise EngineRoomError(
+            f"the book did not build (exit code {sphinx.returncode}):\n{_complaints(said)}",
+            remedy="mend what the lines above name and run make book again",
+        )
+    _labs_say_what_to_install(root / "_build" / "html" / "_sources" / "notebooks")
+    print(f"The book is built in {time.monotonic() - start:.0f} s. Open {page}")
+    return page
+
+
+def _labs_say_what_to_install(folder: Path) -> None:
+    """The labs as a page's readers download them."""
+    from engineroom.teach import handouts
+
+    for lab in folder.glob("*.ipynb"):
+        handouts.say_what_to_install(lab)
+
+
+def _complaints(said: list[str]) -> str:
+    """The end of what Sphinx said, then what it complained about: the last lines are those that are read."""
+    lines = [_ESCAPES.sub("", line).rstrip() for line in said]
+    named = [line for line in lines if re.search(r"WARNING|ERROR|Error|Exception|CRITICAL", line)]
+    return "\n".join([*lines[-40:], "", *named, *_on_stderr()])
+
+
+def _on_stderr() -> list[str]:
+    """What cells wrote to stderr. Sphinx says only that they did."""
+    lines = []
+    for path in sorted(paths.root().glob("_build/.jupyter_cache/executed/*/base.ipynb")):
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+            begins = "".join(cell["source"]).partition("\n")[0]
+            for output in cell.get("outputs", []):
+                if output.get("name") == "stderr":
+                    lines += [f"stderr of the cell that begins with {begins!r}:", "".join(output["text"])]
+    return lines
+
+
+def serve(port: int = 8000) -> None:
+    """Serve `_build/html` on 127.0.0.1 until Ctrl-C; take the next free port when `port` is taken."""
+    handler = functools.partial(_Quiet, directory=str(paths.root() / "_build" / "html"))
+    for candidate in range(port, port + 20):
+        with contextlib.suppress(OSError):
+            server = http.server.ThreadingHTTPServer(("127.0.0.1", candidate), handler)
+            break
+    else:
+        raise EngineRoomError(
+            f"ports {port} to {port + 19} are taken",
+            remedy="stop what listens there, or open _build/html/book/index.html",
+        )
+    print(f"http://127.0.0.1:{candidate}/book/index.html  (Ctrl-C stops)", flush=True)
+    with server, contextlib.suppress(KeyboardInterrupt):
+        server.serve_forever()
+
+
+class _Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+def picture(path: Path | None = None) -> Path:
+    """Draw the README's picture from the newest recorded run and name that run under it.
+
+    On white, since a README may be shown on any ground. With another `path` only the drawing is written, there.
+    """
+    from engineroom import runs
+    from engineroom.show import show
+
+    if path is None:
+        path = paths.root() / "book" / "web" / "readme.svg"
+        newest = runs.latest("fig-7-23", "live")
+        assert newest is not None, "show() would have nothing to draw"
+        readme = paths.root() / "README.md"
+        text = readme.read_text(encoding="utf-8")
+        named = re.sub(r"fig-7-23\.live\.\d+\.csv", f"fig-7-23.live.{newest.n}.csv", text)
+        readme.write_text(named, encoding="utf-8")
+    drawing = show("fig-7-23").wide.replace("currentColor", "#1a1a1a")
+    start = drawing.index(">") + 1
+    paper = '<rect width="100%" height="100%" fill="#ffffff"/>'
+    path.write_text(drawing[:start] + paper + drawing[start:], encoding="utf-8")
+    return path
+
+
+def lab() -> None:
+    """Open JupyterLab on loopback with text notebooks shown as notebooks, by the same settings as Binder."""
+    root = paths.root()
+    settings = Path(sys.prefix) / "share" / "jupyter" / "lab" / "settings"
+    settings.mkdir(parents=True, exist_ok=True)
+    shutil.copy(root / ".binder" / "overrides.json", settings / "overrides.json")
+    command = [sys.executable, "-m", "jupyter", "lab", "--ip=127.0.0.1", "--ServerApp.root_dir=."]
+    if os.geteuid() == 0:  # as in most containers; Jupyter refuses root unless told
+        command.append("--allow-root")
+    with contextlib.suppress(KeyboardInterrupt):
+        done = subprocess.run([*command, "--LabApp.default_url=/lab/tree/notebooks"], cwd=root, check=False)
+        if done.returncode:
+            raise EngineRoomError(
+                f"JupyterLab ended with exit code {done.returncode}",
+                remedy="read what it said above; `make lab` starts it again",
+            )
+
+
+@click.command()
+@click.argument("what", type=click.Choice(["build", "serve", "lab", "picture"]))
+def _main(what: str) -> None:
+    try:
+        if what == "build":
+            build()
+        elif what == "serve":
+            serve()
+        elif what == "lab":
+            lab()
+        else:
+            print(picture())
+    except EngineRoomError as error:
+        click.echo(files.visible(f"engineroom: {error}"), err=True)
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    with children.ending_with_us():
+        _main()

@@ -1,0 +1,472 @@
+"""A `Run` is one measured or simulated table with its provenance; recorded runs are kept for ever.
+
+A recorded run lies in `data/recorded/<chapter>/` as `<figure>.<method>.<n>.csv` with a `.json` of provenance beside it, and
+`<figure>.<method>.<n>.<name>.csv` for each further table. Runs are added, never overwritten; a withdrawn run stays,
+marked with the reason. A run of a published figure carries the hash of its protocol (`engineroom.runs.protocols`), and one that was made on a
+busy machine (`engineroom.runs.quiet`) counts only where there is no other. The folder's `datapackage.json` describes every column and is written again on each save.
+"""
+
+from __future__ import annotations
+
+import datetime
+import functools
+import json
+import os
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal, NotRequired, TypedDict, TypeVar
+
+import pandas as pd
+from filelock import FileLock
+
+from engineroom import files, forms, paths
+from engineroom.chapters import METHODS
+from engineroom.errors import EngineRoomError
+from engineroom.runs import protocols, provenance, quiet
+from engineroom.runs.summary import SUMMARIES, values
+
+__all__ = [
+    "METHODS",
+    "Run",
+    "fill_protocols",
+    "latest",
+    "newest",
+    "package",
+    "recorded",
+    "save",
+    "state",
+    "withdraw",
+    "write_whole",
+]
+
+T = TypeVar("T")
+
+_LARGEST_CSV_BYTES = 1_000_000
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
+_KINDS = {"boolean": "boolean", "integer": "Int64", "number": "float64", "string": "str"}
+_DESCRIPTIONS = {
+    "series": "which of the compared things the row measures",
+    "repeat": "the repeat, from 0; repeats of one x and series measure the same thing again",
+}
+
+
+class Column(TypedDict):
+    """One column of a recorded table."""
+
+    name: str
+    type: Literal["boolean", "integer", "number", "string"]
+    description: NotRequired[str]
+
+
+class Recording(TypedDict):
+    """What the .json of a recorded run holds."""
+
+    figure: str
+    method: str
+    recorded_at: str
+    summary: str
+    not_attributable: str | None
+    withdrawn: str | None
+    protocol: NotRequired[str | None]
+    provenance: dict[str, Any]
+    tables: dict[str, list[Column]]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of an experiment for one figure by one method.
+
+    `table` is tidy: the x column of the figure, `series`, the y column, `repeat` (from 0) and anything more. `summary` says
+    which of the repeats counts as the value: `"median"`, `"min"` for CPU time, to which others' load only adds, `"max"` for a rate of it.
+    `not_attributable` is the reason found by a rule that the experiment fixed before it ran, or `None`.
+    `columns` describes the columns, further tables' too, for the reader of the CSV: `{"server_cpu_s": "CPU time ..."}`.
+    """
+
+    figure: str
+    method: str
+    table: pd.DataFrame
+    provenance: Mapping[str, Any]
+    tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    not_attributable: str | None = None
+    summary: str = "median"
+    columns: Mapping[str, str] = field(default_factory=dict)
+    origin: str = "live"
+    recorded_at: str | None = None
+    n: int | None = None
+    withdrawn: str | None = None
+    protocol: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise ValueError(f"method is {self.method!r}, not one of {', '.join(METHODS)}")
+        if self.summary not in SUMMARIES:
+            raise ValueError(f"summary is {self.summary!r}, not {' or '.join(SUMMARIES)}")
+        for name in (self.figure, *self.tables):
+            if not _NAME.fullmatch(name):
+                raise ValueError(
+                    f"{name!r} cannot be part of a file name: use lower case, digits and hyphens"
+                )
+        if "series" not in self.table.columns:
+            raise ValueError(f"the table of {self.figure} has no column 'series'")
+
+    @property
+    def why_busy(self) -> str | None:
+        """Why the machine was too busy for the run to decide a verdict, or None."""
+        return quiet.why_busy(self.method, self.provenance)
+
+    def with_table(self, table: pd.DataFrame) -> Run:
+        """The same run over other rows of it, or over rows made of them."""
+        return replace(self, table=table)
+
+    def values(self, *by: str, y: str, table: str = "", where: str | None = None) -> pd.Series[Any]:
+        """What counts of `y` in each cell `by`, as the run's summary says; of the rows `where`, or of a further table.
+
+        run.values("series", "threads", y="nanoseconds")["mtr_5_7", 1]
+        """
+        rows = self.tables[table] if table else self.table
+        return values(rows if where is None else rows.query(where), *by, y=y, how=self.summary)
+
+
+def save(run: Run, *, chapter: str) -> Path:
+    """Keep `run` under the next free number of its figure and method; return the path of its CSV.
+
+    One saver at a time works on a chapter, and the CSV appears last, so that nobody reads half a run. Provenance passes
+    `provenance.scrub` on its way.
+    """
+    folder = paths.data() / "recorded" / chapter
+    folder.mkdir(parents=True, exist_ok=True)
+    texts = {"": _csv_text(run.table), **{name: _csv_text(table) for name, table in run.tables.items()}}
+    for name, text in texts.items():
+        if len(text) > _LARGEST_CSV_BYTES:
+            raise EngineRoomError(
+                f"the table {name or run.figure!r} is {len(text) / 1e6:.1f} MB as CSV, more than a recording may hold",
+                remedy="record fewer rows: summarise in the experiment, or sample",
+            )
+    scrubbed = provenance.scrub(run.provenance)
+    protocol = _protocol(run, scrubbed)
+    meta = _json_text(
+        {
+            "figure": run.figure,
+            "method": run.method,
+            "recorded_at": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            "summary": run.summary,
+            "not_attributable": run.not_attributable,
+            "withdrawn": None,
+            "protocol": protocol and protocols.hash_of(protocol),
+            "provenance": scrubbed,
+            "tables": {
+                name: _fields(table, run.columns)
+                for name, table in {"": run.table, **dict(run.tables)}.items()
+            },
+        }
+    )
+    with FileLock(paths.build() / f"recorded-{chapter}.lock"):
+        taken = [
+            int(path.stem.rpartition(".")[2]) for path in folder.glob(f"{run.figure}.{run.method}.*.json")
+        ]
+        stem = f"{run.figure}.{run.method}.{max(taken, default=0) + 1}"
+        if protocol is not None:
+            _keep(protocol, chapter)
+        write_whole(folder / f"{stem}.json", meta)
+        for name, text in reversed(texts.items()):
+            write_whole(folder / f"{stem}{'.' if name else ''}{name}.csv", text)
+        write_whole(folder / "datapackage.json", _json_text(package(chapter)))
+    return folder / f"{stem}.csv"
+
+
+def recorded(figure: str, method: str) -> list[Run]:
+    """All recorded runs of a figure by a method, newest last; the withdrawn ones carry their reason.
+
+    One that cannot be read is left out, and said on stderr: it stops nothing but itself.
+    """
+    every = (_readable(_read_once, meta) for _, meta in sorted(_found(figure, method)))
+    return [run for run in every if run is not None]
+
+
+def _found(figure: str, method: str) -> Iterator[tuple[int, Path]]:
+    """Number and .json of each complete run. Names are compared as they are: patterns for all of a thousand files take far longer."""
+    begins, ends = f"{figure}.{method}.", ".json"
+    for folder in (paths.data() / "recorded").glob("*/"):
+        names = {path.name: path for path in folder.iterdir()}
+        for name, path in names.items():
+            number = name[len(begins) : -len(ends)]
+            is_its = name.startswith(begins) and name.endswith(ends) and number.isdecimal()
+            if is_its and f"{begins}{number}.csv" in names:
+                yield int(number), path
+
+
+def latest(figure: str, method: str) -> Run | None:
+    """The newest recorded run that counts, or `None`: not withdrawn, and made on a quiet machine where there is such a one."""
+    newest_busy = None
+    for _, meta in sorted(_found(figure, method), reverse=True):
+        run = _readable(_read_once, meta)
+        if run is None or run.withdrawn is not None:
+            continue
+        if run.why_busy is None:
+            return run
+        newest_busy = newest_busy or run
+    return newest_busy
+
+
+def newest(figure: str, method: str) -> Run:
+    """The newest recorded run that counts, as `latest`; raises EngineRoomError where there is none."""
+    run = latest(figure, method)
+    if run is None:
+        raise EngineRoomError(
+            f"no run of {figure} by {method} is recorded",
+            remedy=f"engineroom record {figure} --method {method}",
+        )
+    return run
+
+
+def withdraw(figure: str, method: str, n: int, *, reason: str) -> Path:
+    """Mark a recorded run as withdrawn, with the reason; its rows stay. Return the path of its `.json`."""
+    known = _NAME.fullmatch(figure) and len(figure) < 100
+    found = list((paths.data() / "recorded").glob(f"*/{figure}.{method}.{n}.json")) if known else []
+    if not found:
+        raise EngineRoomError(
+            f"there is no recorded run {n} of {figure[:100]!r} by {method}",
+            remedy="look into data/recorded for figures and numbers",
+        )
+    write_whole(found[0], _json_text({**_recording(found[0]), "withdrawn": reason}))
+    return found[0]
+
+
+def fill_protocols() -> list[Path]:
+    """Give the protocol to recordings that were kept by a program that knew none; return what was written."""
+    written = []
+    for path in sorted(filter(_is_complete, (paths.data() / "recorded").glob("*/*.*.*.json"))):
+        held = _recording(path)
+        if "protocol" in held:
+            continue
+        run = _read(path)
+        protocol = _protocol(run, run.provenance)
+        if protocol is not None:
+            _keep(protocol, path.parent.name)
+        named = {**held, "protocol": protocol and protocols.hash_of(protocol)}
+        last = ("provenance", "tables")
+        write_whole(
+            path,
+            _json_text(
+                {
+                    key: named[key]
+                    for key in sorted(named, key=lambda key: last.index(key) if key in last else -1)
+                }
+            ),
+        )
+        written.append(path)
+    return written
+
+
+def _protocol(run: Run, scrubbed: Mapping[str, Any]) -> protocols.Content | None:
+    return protocols.content(
+        run.figure, run.method, table=run.table, summary=run.summary, provenance=scrubbed
+    )
+
+
+def _keep(protocol: protocols.Content, chapter: str) -> None:
+    path = protocols.path(protocol, chapter)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, _json_text(protocol))
+
+
+def package(chapter: str) -> dict[str, Any]:
+    """The data package of a chapter's recordings: one resource a CSV, with each column's type and description."""
+    folder = paths.data() / "recorded" / chapter
+    resources = []
+    for stem, meta in _metas(folder):
+        for name, fields in meta["tables"].items():
+            path = f"{stem}{'.' if name else ''}{name}.csv"
+            resources.append(
+                {
+                    "name": path.removesuffix(".csv"),
+                    "path": path,
+                    "title": f"{meta['figure']} by {meta['method']}, recorded {meta['recorded_at']}"
+                    + (f": {name}" if name else ""),
+                    "format": "csv",
+                    "mediatype": "text/csv",
+                    "encoding": "utf-8",
+                    "schema": {"fields": fields, "missingValues": [""]},
+                }
+            )
+    return {
+        "name": f"recorded-{chapter.replace('_', '-')}",
+        "title": f"Recorded runs of the chapter {chapter}",
+        "description": "One CSV a table, with the provenance of its run in the .json of the same name. Runs are added, never changed.",
+        "licenses": [{"name": "CC-BY-4.0", "path": "https://creativecommons.org/licenses/by/4.0/"}],
+        "resources": resources,
+    }
+
+
+def _metas(folder: Path) -> Iterator[tuple[str, Recording]]:
+    """Stem and provenance of every complete run in `folder`, in a stable order."""
+    complete = filter(_is_complete, folder.glob("*.*.*.json"))
+    for path in sorted(complete, key=lambda path: _sort_key(path.stem)):
+        meta = _readable(_recording, path)
+        if meta is not None:
+            yield path.stem, meta
+
+
+def _is_complete(meta: Path) -> bool:
+    """Whether it is a run's, and the run is whole: the CSV comes last."""
+    return meta.stem.rpartition(".")[2].isdecimal() and meta.with_suffix(".csv").exists()
+
+
+def _recording(path: Path) -> Recording:
+    """What a run's .json holds; EngineRoomError names the file and the place that is wrong."""
+    remedy = "bring the recorded file back (`git checkout`): runs are added, never changed"
+    name = path.relative_to(paths.root()).as_posix()
+    held = files.read_json(path, "recorded run", remedy=remedy)
+    return forms.require(Recording, held, file=f"the recorded run {name}", remedy=remedy)
+
+
+def _readable(read: Callable[[Path], T], path: Path) -> T | None:
+    """What `read` makes of a recording, or None, having said why."""
+    try:
+        return read(path)
+    except EngineRoomError as error:
+        _tell(str(error))
+        return None
+
+
+@functools.cache  # once, however many ask for the run
+def _tell(problem: str) -> None:
+    print(files.visible(f"left out: {problem}"), file=sys.stderr)
+
+
+def _sort_key(stem: str) -> tuple[str, str, int]:
+    figure, method, n = stem.split(".")
+    return figure, method, int(n)
+
+
+# Runs as they were read, by their .json, each with the state of its files.
+_kept: dict[Path, tuple[dict[Path, tuple[int, int]], Run]] = {}
+_SETTLED_NS = 2_000_000_000  # of a file that is younger, the clock of the file system may miss that it is written once more
+
+
+def _read_once(path: Path) -> Run:
+    """As `_read`, but files that are as they were are not parsed again. Whoever changes a table changes their own: pandas copies on write."""
+    states, run = _kept.get(path, ({}, None))
+    if run is None or any(_state(file) != state for file, state in states.items()):
+        run = _read(path)
+        csvs = (path.with_name(f"{path.stem}{'.' if name else ''}{name}.csv") for name in ("", *run.tables))
+        states = {file: _state(file) for file in (path, *csvs)}
+        if max(written for written, _ in states.values()) < time.time_ns() - _SETTLED_NS:
+            _kept[path] = states, run
+        else:
+            _kept.pop(path, None)
+    tables = {name: table.copy(deep=False) for name, table in run.tables.items()}
+    return replace(run, table=run.table.copy(deep=False), tables=tables)
+
+
+def state(figure: str) -> tuple[tuple[Path, tuple[int, int]], ...] | None:
+    """What changes whenever a recording of the figure does, by any method; None while one may still be written."""
+    found = (meta for method in METHODS for _, meta in _found(figure, method))
+    states = tuple(
+        (file, _state(file)) for meta in sorted(found) for file in sorted(meta.parent.glob(f"{meta.stem}.*"))
+    )
+    is_settled = max((written for _, (written, _) in states), default=0) < time.time_ns() - _SETTLED_NS
+    return states if is_settled else None
+
+
+def _state(file: Path) -> tuple[int, int]:
+    """When it was written, and its size; zeros for none."""
+    try:
+        found = file.stat()
+    except OSError:
+        return 0, 0
+    return found.st_mtime_ns, found.st_size
+
+
+def _read(path: Path) -> Run:
+    """The run whose .json is at `path`."""
+    meta = _recording(path)
+    try:
+        tables = {
+            name: _read_csv(path.with_name(f"{path.stem}{'.' if name else ''}{name}.csv"), fields)
+            for name, fields in meta["tables"].items()
+        }
+        return Run(
+            figure=meta["figure"],
+            method=meta["method"],
+            table=tables.pop(""),
+            provenance=meta["provenance"],
+            tables=tables,
+            not_attributable=meta["not_attributable"],
+            summary=meta["summary"],
+            columns={
+                field["name"]: field["description"]
+                for fields in meta["tables"].values()
+                for field in fields
+                if "description" in field
+            },
+            origin="recorded",
+            recorded_at=meta["recorded_at"],
+            n=int(path.stem.rpartition(".")[2]),
+            withdrawn=meta["withdrawn"],
+            protocol=meta.get("protocol"),
+        )
+    except (OSError, ValueError, KeyError) as error:  # a table that is missing, or is another than described
+        raise EngineRoomError(
+            f"the recorded run {path.relative_to(paths.root()).as_posix()} makes no run ({error})",
+            remedy="bring the recorded files back (`git checkout`): runs are added, never changed",
+        ) from error
+
+
+def _read_csv(path: Path, fields: list[Column]) -> pd.DataFrame:
+    """Read with the written types, so that the server "5.7" stays a text. Raises ValueError where a column holds another type."""
+    try:
+        table = pd.read_csv(
+            path,
+            dtype={field["name"]: _KINDS[field["type"]] for field in fields},
+            keep_default_na=False,
+            na_values={field["name"]: [""] for field in fields},
+        )
+    except (TypeError, OverflowError) as error:  # 0.5 or infinity among whole numbers
+        raise ValueError(f"{path.name}: {error}") from error
+    for each in fields:
+        column = table[each["name"]]
+        if each["type"] == "integer" and not column.isna().any():
+            table[each["name"]] = column.astype("int64")
+        elif each["type"] == "boolean" and not column.isna().any():
+            table[each["name"]] = column.astype("bool")
+    return table
+
+
+def _fields(table: pd.DataFrame, descriptions: Mapping[str, str]) -> list[dict[str, str]]:
+    """The columns as a table schema: name, type and, where known, the description."""
+    fields = []
+    for name in table.columns:
+        column = table[name]
+        if pd.api.types.is_bool_dtype(column):
+            kind = "boolean"
+        elif pd.api.types.is_integer_dtype(column):
+            kind = "integer"
+        elif pd.api.types.is_float_dtype(column):
+            kind = "number"
+        else:
+            kind = "string"
+        described = {"name": str(name), "type": kind}
+        description = descriptions.get(str(name)) or _DESCRIPTIONS.get(str(name))
+        fields.append({**described, "description": description} if description else described)
+    return fields
+
+
+def _csv_text(table: pd.DataFrame) -> str:
+    text: str = table.to_csv(index=False, lineterminator="\n", float_format="%.12g")
+    return text
+
+
+def _json_text(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write `path` so that a reader sees the old text or the new, never a part."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary.write_text(text, encoding="utf-8", newline="\n")
+    temporary.replace(path)

@@ -1,0 +1,185 @@
+"""Draw a figure for a page: inline SVG at two widths, words computed from its rows, and the rows as CSV.
+
+Inline SVG takes its ink from the page (`currentColor`), so that one drawing serves light mode, dark mode and print; the narrow
+drawing keeps nine-point text on a phone, where a scaled-down wide one would not.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from engineroom import paths
+from engineroom.errors import EngineRoomError
+from engineroom.show.figure import figure_of
+from engineroom.show.origin import NO_VERDICT, folded
+from engineroom.show.style import INK
+from engineroom.show.wording import Words
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+    from engineroom.runs import Run
+
+__all__ = ["Drawing", "draw", "origin_of", "show"]
+
+WIDE_IN, NARROW_IN = 7.2, 3.7
+STYLE: Any = {
+    "svg.fonttype": "none",
+    "font.family": "sans-serif",
+    "font.size": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": INK,
+    "text.color": INK,
+    "legend.frameon": False,
+    "savefig.transparent": True,
+}
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure ready for a page or a notebook; `csv` holds the rows that were drawn."""
+
+    figure: str
+    words: Words
+    wide: str
+    narrow: str
+    csv: str
+    origin: str
+
+    def _repr_html_(self) -> str:
+        alt = html.escape(self.words.alt, quote=True)
+        data = base64.b64encode(self.csv.encode()).decode()
+        pictures = "".join(
+            f'<div class="er-{width}" role="img" aria-label="{alt}"{style}>{svg}</div>'
+            # The book's style sheet shows the narrow one instead on a phone; a notebook has no such sheet.
+            for width, svg, style in (
+                ("wide", self.wide, ""),
+                ("narrow", self.narrow, ' style="display:none"'),
+            )
+        )
+        rows = f'<a download="{self.figure}.csv" href="data:text/csv;base64,{data}">Rows as CSV</a>'
+        return (
+            f'<figure class="er-figure" data-figure="{self.figure}">{pictures}'
+            f"<figcaption>{html.escape(self.words.caption)} {folded(self.origin, rows)}</figcaption></figure>"
+        )
+
+    def __repr__(self) -> str:
+        return f"{self.figure}: {self.words.alt}"
+
+
+def show(figure: str, run: Run | None = None) -> Drawing:
+    """Draw `figure` from `run`, or from its newest recorded run.
+
+    Raises EngineRoomError when there is neither such a figure nor a run of it.
+    """
+    of = figure_of(figure)
+    if run is None:
+        run = _newest(figure)
+    table = of.rows(run)
+    return draw(figure, table, of.picture, of.words(table), origin=origin_of(run))
+
+
+def draw(
+    figure: str,
+    table: pd.DataFrame,
+    picture: Callable[[pd.DataFrame, Axes], None],
+    words: Words,
+    *,
+    origin: str,
+    ratios: tuple[float, float] = (0.52, 1.0),
+) -> Drawing:
+    """Draw rows that need no run of their own; `ratios` are height by width of the wide and of the narrow drawing."""
+    wide, narrow = (
+        _svg(table, picture, figure=figure, width_in=width_in, ratio=ratio)
+        for width_in, ratio in zip((WIDE_IN, NARROW_IN), ratios, strict=True)
+    )
+    return Drawing(
+        figure=figure, words=words, wide=wide, narrow=narrow, csv=_publish(figure, table), origin=origin
+    )
+
+
+def origin_of(run: Run) -> str:
+    """Say whether the rows were measured just now or are a recording, of which servers, when and where, and why it decides nothing."""
+    about = run.provenance
+    # Of servers that ran more than once, under names of their series, the version is said once.
+    versions = dict.fromkeys(name.split(",")[0] for name in about.get("servers", {}))
+    servers = ", ".join(f"MySQL {version}" for version in versions)
+    what = servers or ("our C++ kernels" if run.method == "kernel" else run.method)
+    where = f"{about.get('cores', '?')} cores, {about.get('cpu') or 'unknown CPU'}"
+    if run.origin == "recorded":
+        doubt = f" {NO_VERDICT}: {run.why_busy}." if run.why_busy else ""
+        return f"Recorded run {run.n}: {what}; {(run.recorded_at or '')[:10]}; {where}.{doubt}"
+    return f"Measured live while this page was made: {what}; {str(about.get('date', ''))[:10]}; {where}."
+
+
+def _newest(figure: str) -> Run:
+    from engineroom import runs
+
+    found = [run for method in ("live", "host", "sim", "kernel") if (run := runs.latest(figure, method))]
+    if not found:
+        raise EngineRoomError(f"no run of {figure} is recorded", remedy=f"engineroom record {figure}")
+    return found[0]
+
+
+def _publish(figure: str, table: pd.DataFrame) -> str:
+    csv = table.to_csv(index=False)
+    folder = paths.build() / "figures"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{figure}.csv").write_text(csv)
+    return csv
+
+
+def _svg(
+    table: pd.DataFrame,
+    picture: Callable[[pd.DataFrame, Axes], None],
+    *,
+    figure: str,
+    width_in: float,
+    ratio: float,
+) -> str:
+    import matplotlib as mpl
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context(STYLE | {"svg.hashsalt": f"{figure}-{width_in}"}):
+        drawing = Figure(figsize=(width_in, width_in * ratio), layout="constrained")
+        FigureCanvasSVG(drawing)
+        picture(table, drawing.add_subplot())
+        # Places are found once and kept: saving would draw everything a first time, invisibly, only to find them.
+        layout = drawing.get_layout_engine()
+        assert layout is not None
+        layout.execute(drawing)
+        drawing.set_layout_engine("none")
+        out = io.StringIO()
+        drawing.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
+    svg = out.getvalue()
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = re.sub(
+        r'(<svg[^>]*?) width="[^"]*"',
+        r"\1",
+        re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", svg, count=1),
+        count=1,
+    )
+    svg = _own_ids(svg, prefix=f"{figure}-{int(width_in * 10)}-")
+    return svg.replace(INK, "currentColor").replace(
+        "<svg ", '<svg fill="currentColor" aria-hidden="true" focusable="false" ', 1
+    )
+
+
+def _own_ids(svg: str, *, prefix: str) -> str:
+    """Prefix every id and every reference to one: a page has many drawings, and ids are the page's."""
+    names = set(re.findall(r' id="([^"]+)"', svg))
+    return re.sub(
+        r'( id="|#)([^"\)]+)(?=["\)])',
+        lambda found: found[1] + (prefix if found[2] in names else "") + found[2],
+        svg,
+    )

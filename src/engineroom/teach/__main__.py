@@ -1,0 +1,68 @@
+"""`python -m engineroom.teach`: what `make class` runs."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+import click
+
+from engineroom import paths, progress
+from engineroom.errors import EngineRoomError
+from engineroom.teach import handouts, wheel
+
+
+@click.command()
+@click.option("--seed", default=0, show_default=True, help="Variant of the numbers; 0 is the book's own.")
+@click.option(
+    "--target", type=click.Path(path_type=Path), help="Folder to write to; by default _build/class."
+)
+@click.option(
+    "--check", is_flag=True, help="Only run starters, solutions and planted wrong answers, quickly."
+)
+def main(seed: int, target: Path | None, check: bool) -> None:
+    """Make student notebooks and autograder archives of all exercises."""
+    if check:
+        with tempfile.TemporaryDirectory() as scratch:
+            found = [fault for master in handouts.masters() for fault in _faults(master, Path(scratch), seed)]
+        for fault in found:
+            click.echo(fault)
+        click.echo(f"{len(found)} faults in {len(handouts.masters())} masters")
+        sys.exit(bool(found))
+
+    folder = target or paths.build() / "class"
+    package = wheel.build(folder)
+    (folder / "requirements.txt").write_text(wheel.requirements())
+    for master in progress.bar(handouts.masters(), desc="Exercises", unit="master"):
+        handout = handouts.make(master, folder, seed=seed)
+        wheel.put_into(handout.autograder, package)
+        click.echo(f"{handout.name}\n  for students: {handout.student}\n  to grade:     {handout.autograder}")
+    click.echo(f"The package, for machines that grade without the book: {package}")
+    click.echo("Grade one submission:  otter run -a ARCHIVE -o FOLDER SUBMISSION   (FOLDER must exist)")
+
+
+def _faults(master: Path, scratch: Path, seed: int) -> list[str]:
+    handout = handouts.make(master, scratch, seed=seed, run_tests=False)
+    found = []
+    solutions = handouts.grade(handout)
+    for question, outcome in handouts.grade(handout, starter=True).items():
+        if outcome.has_passed:
+            found.append(f"{handout.name} {question}: the starter passes")
+    for question, outcome in solutions.items():
+        found += [f"{handout.name} {question}: the solution fails\n{m}" for m in outcome.failed_visible]
+        found += [f"{handout.name} {question}: the solution fails\n{m}" for m in outcome.failed_hidden]
+    for wrong in handouts.wrong_answers(master):
+        outcome = handouts.grade_wrong(handout, wrong)
+        if not outcome.is_rejected_by_a_test:
+            reason = f"raises {outcome.error}" if outcome.error else "no test rejects it"
+            found.append(f"{handout.name} {wrong.question}, {wrong.misconception}: {reason}")
+    return found
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except EngineRoomError as error:
+        click.echo(f"engineroom.teach: {error}", err=True)
+        sys.exit(1)

@@ -1,0 +1,123 @@
+"""What a class is sent: links that open the labs on Binder or a JupyterHub, and the book's files without solutions."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from urllib.parse import quote, urlencode, urlsplit
+
+import yaml
+
+from engineroom import chapters, files, paths, progress
+from engineroom.errors import EngineRoomError
+from engineroom.teach import handouts
+
+__all__ = ["EXERCISES", "links", "student"]
+
+# Where the student's folder has the notebooks with the questions.
+EXERCISES = "exercises"
+# What shows solutions, or checks them: the masters, the pages that unfold them, the tests. The labs need the explorables.
+WITHHELD = ("notebooks/exercises/", "book/", "tests/", "native/tests/", "data/mutants/")
+NEEDED = "book/web/"
+_PROVIDERS = {"github.com": "gh", "gitlab.com": "gl"}
+_NAME = re.compile(r"[\w./-]+")
+
+
+def links(*, branch: str = "", hub: str = "") -> list[tuple[str, str, str]]:
+    """For each lab and each service its address: (chapter, service, address), from `_config.yml`.
+
+    `branch` other than the book's own is one that `student` wrote: its exercises are linked, too. `hub` is the address of a JupyterHub with nbgitpuller.
+    """
+    said = yaml.safe_load(
+        files.read_text(
+            paths.root() / "_config.yml", "configuration", remedy="run it in a checkout of the book"
+        )
+    )
+    repository, binder = said["repository"], said["launch_buttons"]["binderhub_url"].rstrip("/")
+    url = str(repository["url"]).rstrip("/")
+    host, _, name = f"{urlsplit(url).hostname}/{urlsplit(url).path.strip('/')}".partition("/")
+    if host not in _PROVIDERS:
+        raise EngineRoomError(
+            f"Binder's address for a repository on {files.visible(host)} is not known here",
+            remedy=f"name one on {' or '.join(_PROVIDERS)} in _config.yml, or make the link on {binder}",
+        )
+    chosen = branch or str(repository["branch"])
+    if not _NAME.fullmatch(chosen):
+        raise EngineRoomError(
+            f"{files.visible(repr(chosen))} is no branch's name", remedy="use letters, digits and . _ - /"
+        )
+    if hub and not _is_address(hub):
+        raise EngineRoomError(
+            f"{files.visible(repr(hub))} is no address of a hub",
+            remedy="name one as in https://hub.example.org",
+        )
+    project = name if host == "github.com" else quote(name, safe="")
+    found = []
+    for chapter in chapters.written():
+        notebooks = [f"notebooks/{chapter.word}.md"]
+        if branch and branch != repository["branch"]:
+            notebooks.append(f"{EXERCISES}/{chapter.word}.ipynb")
+        for notebook in notebooks:
+            lab = urlencode({"urlpath": f"lab/tree/{notebook}"})
+            address = f"{binder}/v2/{_PROVIDERS[host]}/{project}/{quote(chosen, safe='')}?{lab}"
+            found.append((chapter.word, "Binder", address))
+            if hub:
+                opened = f"lab/tree/{name.rpartition('/')[2]}/{notebook}"
+                pulled = urlencode({"repo": url, "branch": chosen, "urlpath": opened})
+                found.append(
+                    (chapter.word, "JupyterHub", f"{hub.rstrip('/')}/hub/user-redirect/git-pull?{pulled}")
+                )
+    return found
+
+
+def _is_address(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+    except ValueError:  # as for a bracket that is not closed
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.hostname)
+
+
+def student(folder: Path, *, seed: int = 0, masters: list[Path] | None = None) -> int:
+    """Writes into a new `folder` what a class may have of the book, its exercises as notebooks without solutions; how many files.
+
+    Refuses a folder that is not empty, and a book that is no checkout.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise EngineRoomError(
+            f"{files.visible(str(folder))} is there already", remedy="name a folder that does not exist"
+        )
+    root = paths.root()
+    try:
+        listed = subprocess.run(
+            ["git", "ls-files", "-z"], cwd=root, capture_output=True, text=True, check=True
+        ).stdout
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise EngineRoomError(
+            "the book's files are not known: this is no checkout",
+            remedy="run it in a clone of the repository",
+        ) from error
+    given = [
+        name
+        for name in listed.split("\0")
+        if name.startswith(NEEDED) or (name and not name.startswith(WITHHELD))
+    ]
+    try:
+        for name in given:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(root / name, folder / name)
+        (folder / EXERCISES).mkdir()
+        chosen = masters or handouts.masters()
+        with tempfile.TemporaryDirectory() as scratch:
+            for master in progress.bar(chosen, desc="Exercises", unit="notebook"):
+                made = handouts.make(master, Path(scratch), seed=seed, run_tests=False)
+                shutil.copy(made.student, folder / EXERCISES)
+    except (OSError, ValueError) as error:
+        raise EngineRoomError(
+            f"{files.visible(str(folder))} cannot be written: {error}",
+            remedy="name a folder in which you may write",
+        ) from error
+    return len(given) + len(chosen)

@@ -1,0 +1,272 @@
+"""`engineroom class`: make a variant per student, grade a folder of submissions."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import tempfile
+from pathlib import Path
+
+import click
+
+from engineroom import files, paths
+from engineroom.errors import EngineRoomError, refuse_unwritable
+from engineroom.teach import delivery, mutant_table, rehearsal, wheel
+from engineroom.teach import handouts as making
+from engineroom.teach import mutants as mutating
+from engineroom.teach.grading import grade as grading
+from engineroom.teach.grading import sheets, submissions, variants
+from engineroom.teach.grading.jail import Limits
+
+__all__ = ["classes"]
+
+
+@click.group()
+def classes() -> None:
+    """Exercises for a class."""
+
+
+@classes.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="The table of points to write.")
+@click.option(
+    "--class",
+    "class_folder",
+    type=click.Path(path_type=Path),
+    help="Folder of `make class` or `engineroom class make`; by default _build/class.",
+)
+@click.option("--format", "form", type=click.Choice(sheets.FORMS), default="csv", show_default=True)
+@click.option(
+    "--jobs", type=click.IntRange(1, 64), help="How many questions run at once; by default one per processor."
+)
+@click.option(
+    "--seconds",
+    type=click.FloatRange(1, 3600),
+    default=20,
+    show_default=True,
+    help="Seconds of processor time per question; three times as many by the clock.",
+)
+@click.option(
+    "--memory-mib",
+    type=click.IntRange(512, 1 << 20),
+    default=2048,
+    show_default=True,
+    help="Memory per question, in MiB.",
+)
+@click.option(
+    "--isolation",
+    type=click.Choice(["auto", "namespaces", "limits"]),
+    default="auto",
+    show_default=True,
+    help="namespaces: refuse to grade without them. limits: do without them.",
+)
+def grade(
+    *,
+    folder: Path,
+    out: Path,
+    class_folder: Path | None,
+    form: str,
+    jobs: int | None,
+    seconds: float,
+    memory_mib: int,
+    isolation: str,
+) -> None:
+    """Grade the notebooks in FOLDER: STUDENT/CHAPTER.ipynb, STUDENT_CHAPTER.ipynb, or the zip files that students export.
+
+    Each question is graded in processes of its own. What is finished is kept in a journal beside OUT: the same command goes on
+    from there, and grades again only what has changed. Beside OUT is a report with every failure, for the instructor only, and a folder with a page
+    per student, which names no hidden test.
+    """
+    chosen = class_folder or paths.build() / "class"
+    handouts = submissions.read_class(chosen)
+    chapters = handouts.chapters()
+    found = [
+        dataclasses.replace(each, fault=f"{each.student} has no variant in {chosen}")
+        if not each.fault and handouts.of(each.student, each.chapter) is None
+        else each
+        for each in submissions.find(folder, list(chapters))
+    ]
+    refuse_unwritable(out)
+    written = [out, out.with_suffix(".report.md"), grading.journal_of(out)]
+    for file in written:
+        refuse_unwritable(file)
+    pages = out.with_name(out.stem + "-feedback")
+    secrets = [*grading.secrets(chosen, folder, out), written[1].resolve(), pages.resolve()]
+    results, used = grading.grade(
+        found,
+        handouts,
+        out=out,
+        hidden=secrets,
+        limits=Limits(seconds=seconds, wall_seconds=3 * seconds, memory_mib=memory_mib),
+        jobs=jobs or os.cpu_count() or 1,
+        isolation=isolation,
+    )
+    try:
+        sheets.write(out, form, results, found, chapters)
+        written[1].write_text(sheets.report(results, found, grading.ISOLATIONS[used]), encoding="utf-8")
+        pages.mkdir(exist_ok=True)
+        for student in {each.student for each in results}:
+            (pages / f"{student}.md").write_text(sheets.feedback(student, results), encoding="utf-8")
+    except OSError as error:
+        raise EngineRoomError(
+            f"{error.filename} cannot be written: {error.strerror}",
+            remedy="make room there, or name another place",
+        ) from error
+    click.echo(f"Isolation: {grading.ISOLATIONS[used]}")
+    if used == "namespaces":
+        for place in secrets:
+            if place.exists() and not grading.can_hide(place):
+                said = f"not hidden from answers, since Python or the book lies in it: {place}"
+                click.echo(files.visible(said), err=True)
+    students = {each.student for each in found}
+    click.echo(f"{len(students)} students, {len(found)} notebooks, {len(results)} questions: {out}")
+    click.echo(f"Every failure, with what was given, expected and got: {written[1]}")
+    click.echo(f"A page to give back to each student: {pages}")
+    for each in found:
+        if each.fault:
+            click.echo(files.visible(f"not graded: {each.origin}: {each.fault}"), err=True)
+
+
+@classes.command()
+@click.option(
+    "--secret", type=click.Path(path_type=Path), required=True, help="A file with a long random text."
+)
+@click.option(
+    "--roster",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="A CSV file with the students' ids in column id.",
+)
+@click.option(
+    "--target", type=click.Path(path_type=Path), help="Folder to write to; by default _build/class-variants."
+)
+@click.option("--chapter", "chapters", multiple=True, help="Only these chapters; may be repeated.")
+def make(secret: Path, roster: Path, target: Path | None, chapters: tuple[str, ...]) -> None:
+    """Make exercises with other numbers for each student of a roster, in the data and in the tasks of the functions.
+
+    The numbers follow from the secret and the student's id, so that the same command makes the same notebooks again. The secret is in
+    none of them. Give hand-out/STUDENT to each student, and keep the folder grading to yourself.
+    """
+    key, students = variants.read_secret(secret), variants.read_roster(roster)
+    masters = _masters(chapters)
+    folder = target or paths.build() / "class-variants"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        made = variants.make(key, students, folder, masters)
+        package = wheel.build(folder / "grading")
+        (folder / "grading" / "requirements.txt").write_text(wheel.requirements())
+    except (OSError, ValueError) as error:
+        raise EngineRoomError(
+            f"{folder} cannot be written: {error}", remedy="name a folder in which you may write"
+        ) from error
+    click.echo(f"{made.students} students. Another variant for each: {', '.join(made.varied) or 'none'}")
+    click.echo(f"The same for all: {', '.join(made.same) or 'none'}")
+    click.echo(
+        f"{made.functions} functions with constants of each student's own; {100 * made.shared:.1f} % of all pairs of students share them by chance"
+    )
+    click.echo(f"Give away {folder / 'hand-out'}, keep {folder / 'grading'}")
+    click.echo(f"The package, for a machine that grades without the book: {package}")
+    click.echo(f"engineroom class grade SUBMISSIONS --class {folder} --out grades.csv")
+
+
+@classes.command()
+@click.option("--chapter", "chapters", multiple=True, help="Only these chapters; may be repeated.")
+@click.option("--most", type=click.IntRange(1), help="The most mutants per question, drawn by their names.")
+@click.option(
+    "--jobs", type=click.IntRange(1, 64), help="How many questions run at once; by default one per processor."
+)
+@click.option(
+    "--record",
+    is_flag=True,
+    help="Judge the questions that have changed since they were recorded, and keep the result in data/mutants/exercises.csv.",
+)
+def mutants(chapters: tuple[str, ...], most: int | None, jobs: int | None, record: bool) -> None:
+    """Put small mistakes into the solutions, and print which share of them the tests of each question see."""
+    if record and most:
+        raise click.UsageError("--record keeps all mutants of a question: leave --most out")
+    masters = _masters(chapters)
+    only = mutant_table.changed(masters) if record else None
+    verdicts = mutating.judged(masters, most=most, jobs=jobs or os.cpu_count() or 1, only=only)
+    if record:
+        mutant_table.keep(verdicts)
+    click.echo(mutating.table(verdicts))
+
+
+@classes.command()
+@click.option("--students", type=click.IntRange(1, 1000), default=10, show_default=True)
+@click.option(
+    "--notebooks", type=click.IntRange(1, 100), default=5, show_default=True, help="Notebooks per student."
+)
+@click.option(
+    "--jobs", type=click.IntRange(1, 64), help="How many questions run at once; by default one per processor."
+)
+@click.option("--record", is_flag=True, help="Keep the result in data/class/rehearsal.json.")
+def rehearse(*, students: int, notebooks: int, jobs: int | None, record: bool) -> None:
+    """Make a class of invented students, answer it by scripts, grade it, and say whether each answer has the points that it deserves."""
+    _masters(())
+    with tempfile.TemporaryDirectory(prefix="rehearsal-") as folder:
+        seen = rehearsal.rehearse(
+            Path(folder), students=students, notebooks=notebooks, jobs=jobs or os.cpu_count() or 1
+        )
+    if record:
+        rehearsal.file().parent.mkdir(exist_ok=True)
+        rehearsal.file().write_text(json.dumps(seen, indent=1) + "\n", encoding="utf-8")
+    click.echo(rehearsal.written(seen))
+    for each in seen["misses"]:
+        click.echo(f"miss: {each}")
+
+
+@classes.command()
+@click.option(
+    "--branch", default="", help="Another branch than the book's: one with the files of `class student`."
+)
+@click.option(
+    "--hub", default="", help="Address of your JupyterHub with nbgitpuller: https://hub.example.org."
+)
+def links(*, branch: str, hub: str) -> None:
+    """Print the addresses that open each lab on Binder, and on a JupyterHub.
+
+    They are made from the repository in _config.yml. With the branch of a student's folder, the exercises have addresses, too.
+    """
+    found = delivery.links(branch=branch, hub=hub)
+    for chapter, service, address in found:
+        click.echo(f"{chapter}\t{service}\t{address}")
+    if any("/OWNER/" in address for _, _, address in found):
+        click.echo("They lead nowhere until _config.yml names your repository.", err=True)
+
+
+@classes.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option(
+    "--seed", type=click.IntRange(0, 2**62), default=0, show_default=True, help="Variant of the numbers."
+)
+def student(*, folder: Path, seed: int) -> None:
+    """Write a FOLDER for a class: labs, kernels and exercises of the book, without solutions, pages and tests.
+
+    Publish it as a branch or a repository of its own, for Binder or a JupyterHub.
+    """
+    _masters(())
+    n = delivery.student(folder, seed=seed)
+    click.echo(f"{n} files in {folder}; the exercises are in {folder / delivery.EXERCISES}")
+    click.echo("Publish it, for example as a branch of your repository:")
+    click.echo("  git init -b students && git add -A && git commit -m 'Labs and exercises'")
+    click.echo("  git push YOUR-REPOSITORY students")
+    click.echo("engineroom class links --branch students")
+
+
+def _masters(chapters: tuple[str, ...]) -> list[Path]:
+    """The masters of these chapters, of all where none is named."""
+    masters = making.masters()
+    if unknown := sorted(set(chapters) - {each.stem for each in masters}):
+        raise EngineRoomError(
+            f"{', '.join(unknown)}: no chapter with exercises",
+            remedy=f"choose from {', '.join(each.stem for each in masters)}",
+        )
+    chosen = [each for each in masters if not chapters or each.stem in chapters]
+    if missing := [each for each in chosen if not each.is_file()]:
+        raise EngineRoomError(
+            f"{', '.join(str(each) for each in missing)}: no such file",
+            remedy="run it in a checkout of the book, or name one in ENGINEROOM_ROOT",
+        )
+    return chosen

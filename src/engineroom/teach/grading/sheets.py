@@ -1,0 +1,131 @@
+"""What an instructor gets: a table of points in three forms, and a report that says of each failure what was wrong."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+from engineroom.teach.grading.grade import Result
+from engineroom.teach.grading.submissions import Given, Submission
+
+__all__ = ["FORMS", "feedback", "report", "write"]
+
+FORMS = ("csv", "canvas", "gradescope")
+
+
+def write(
+    out: Path, form: str, results: list[Result], submissions: list[Submission], handouts: dict[str, Given]
+) -> None:
+    """Writes one row per student. A chapter that a student has not handed in is empty, one that cannot be read has 0 points."""
+    chapters = [chapter for chapter in handouts if any(each.chapter == chapter for each in submissions)]
+    points = {(each.student, each.chapter, each.question): each.points for each in results}
+    broken = {(each.student, each.chapter) for each in submissions if each.fault}
+    questions = [(chapter, question) for chapter in chapters for question in handouts[chapter].questions]
+    most = {(chapter, question): handouts[chapter].points[question] for chapter, question in questions}
+
+    def earned(student: str, chapter: str, question: str) -> float | str:
+        return points.get((student, chapter, question), 0.0 if (student, chapter) in broken else "")
+
+    def total(student: str, chosen: list[tuple[str, str]]) -> float | str:
+        parts = [part for part in (earned(student, *each) for each in chosen) if part != ""]
+        return round(sum(map(float, parts)), 4) if parts else ""
+
+    students = sorted({each.student for each in submissions})
+    everything = round(sum(most.values()), 4)
+    if form == "canvas":
+        head = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *chapters]
+        of = {chapter: [each for each in questions if each[0] == chapter] for chapter in chapters}
+        rows = [
+            [
+                "    Points Possible",
+                "",
+                "",
+                "",
+                "",
+                *(sum(most[each] for each in of[chapter]) for chapter in chapters),
+            ]
+        ]
+        rows += [
+            [_safe(each), "", "", _safe(each), "", *(total(each, of[chapter]) for chapter in chapters)]
+            for each in students
+        ]
+    elif form == "gradescope":
+        named = [f"{chapter} {question} ({most[chapter, question]:g} pts)" for chapter, question in questions]
+        head = ["Name", "SID", "Email", "Total Score", "Max Points", "Status", *named]
+        rows = [
+            [
+                _safe(each),
+                _safe(each),
+                "",
+                total(each, questions),
+                everything,
+                "Graded",
+                *(earned(each, *q) for q in questions),
+            ]
+            for each in students
+        ]
+    else:
+        head = ["student", *(f"{chapter}.{question}" for chapter, question in questions), "total", "most"]
+        rows = [
+            [_safe(each), *(earned(each, *q) for q in questions), total(each, questions), everything]
+            for each in students
+        ]
+    with out.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([head, *rows])
+
+
+def report(results: list[Result], submissions: list[Submission], isolation: str) -> str:
+    """All that was not right, by student: the test, what was given, expected and got. For the instructor: it names hidden tests."""
+    lines = ["# Grading report", "", f"Isolation: {isolation}.", ""]
+    faults = {(each.student, each.chapter): each for each in submissions if each.fault}
+    for student in sorted({each.student for each in submissions}):
+        lines += [f"## {student}", ""]
+        lines += [
+            f"- {each.origin}: not graded, {each.fault}" for key, each in faults.items() if key[0] == student
+        ]
+        mine = [each for each in results if each.student == student]
+        lines += [
+            f"- {each.chapter} {each.question}: {each.points:g} of {each.most:g} points" + _why(each)
+            for each in mine
+        ]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _why(result: Result) -> str:
+    lines = [f"\n  - note: {_flat(result.note)}"] if result.note else []
+    for failure in result.failures:
+        hidden = " (hidden)" if failure["hidden"] else ""
+        lines.append(f"\n  - `{failure['name']}`{hidden}")
+        if failure["given"]:
+            lines.append(f"\n    - given: {_flat(failure['given'])}")
+        lines.append(f"\n    - {_flat(failure['said'])}")
+        if failure["looks_like"]:
+            lines.append(f"\n    - looks like: {_flat('; '.join(failure['looks_like']))}")
+    return "".join(lines)
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _safe(text: str) -> str:
+    """No name of a file becomes a formula of a spreadsheet."""
+    return f"'{text}" if text[:1] in "=+-@" else text
+
+
+def feedback(student: str, results: list[Result]) -> str:
+    """What a student may read: points, which planted misconception an answer looks like, and the failures of visible tests only."""
+    lines = [f"# {student}", ""]
+    for each in (result for result in results if result.student == student):
+        lines.append(f"- {each.chapter} {each.question}: {each.points:g} of {each.most:g} points")
+        if alike := sorted({name for failure in each.failures for name in failure["looks_like"]}):
+            lines.append(f"  - This is what somebody would answer who thinks: {_flat('; or: '.join(alike))}.")
+        lines += [
+            f"  - `{failure['name']}`: {_flat(failure['said'])}"
+            for failure in each.failures
+            if not failure["hidden"]
+        ]
+        if any(failure["hidden"] for failure in each.failures):
+            lines.append("  - A test that you do not see found it wrong.")
+    return "\n".join([*lines, ""])

@@ -1,0 +1,68 @@
+"""One answer to one question, tried in this process against the tests of its master. For our own answers only: nothing is isolated."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import io
+from dataclasses import dataclass
+from typing import Any
+
+from engineroom.teach.grading import judge
+from engineroom.teach.handouts import Question
+
+__all__ = ["Failure", "Trial"]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What a test said, and the planted answers that it recognised."""
+
+    test: str
+    said: str
+    hidden: bool
+    looks_like: tuple[str, ...] = ()
+
+
+class Trial:
+    """A question with what stands before it, run once for all of its answers."""
+
+    def __init__(self, question: Question) -> None:
+        self.question = question
+
+    @functools.cached_property
+    def before(self) -> dict[str, Any]:
+        space: dict[str, Any] = {"__name__": "__main__"}
+        with contextlib.redirect_stdout(io.StringIO()):
+            for cell in self.question.before:
+                exec(compile(cell, f"<before {self.question.name}>", "exec"), space)  # noqa: S102
+        return space
+
+    @functools.cached_property
+    def cases(self) -> list[Any]:
+        """The test cases, as the grading process has them."""
+        marked = "\n".join(
+            f"@test_case(hidden={source.startswith('# HIDDEN')})\n{source.removeprefix('# HIDDEN')}"
+            for source in self.question.tests
+        )
+        return judge.test_cases(f"from otter.test_files import test_case\n{marked}")
+
+    def failures(self, code: str, *, first_only: bool = False) -> list[Failure]:
+        """The tests that an answer fails, in order. An error of its cell is one, too."""
+        space, found = dict(self.before), []
+        try:
+            with contextlib.redirect_stdout(io.StringIO()):
+                exec(compile(code, f"<{self.question.name}>", "exec"), space)  # noqa: S102
+        except Exception as error:  # noqa: BLE001 (whatever an answer raises)
+            return [Failure("its cell", f"{type(error).__name__}: {error}", hidden=False)]
+        for case in self.cases:
+            try:
+                with contextlib.redirect_stdout(io.StringIO()):
+                    case.body(**{name: space[name] for name in case.wants})
+            except Exception as error:  # noqa: BLE001
+                alike = tuple(getattr(error, "looks_like", ()))
+                said = f"{type(error).__name__}: {error}"
+                found.append(Failure(case.name, said, case.hidden, alike))
+                if first_only:
+                    break
+        return found

@@ -1,0 +1,109 @@
+"""The virtual environment is there whole or not at all; one Ctrl-C ends what makes and fills it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from engineroom import paths
+from engineroom.making import environment
+from engineroom.servers.server import wait_until
+
+# An environment's Python for which `-m pip install` is what the test says.
+FAKE = """#!/bin/sh
+case "$3" in
+  --version | config) exit 0 ;;
+  install) echo try >>"$(dirname "$0")/tries"; {installs} ;;
+esac
+"""
+
+
+def start(folder: Path, tries: int, *arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "engineroom.making.environment", folder, str(tries), *arguments],
+        env={**os.environ, "PYTHONPATH": str(paths.root() / "src")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def fake(folder: Path, installs: str) -> Path:
+    (folder / "bin").mkdir(parents=True)
+    (folder / "bin" / "python").write_text(FAKE.format(installs=installs))
+    (folder / "bin" / "python").chmod(0o755)
+    return folder / "bin" / "tries"
+
+
+@pytest.mark.slow
+def test_an_interrupt_while_it_is_made_leaves_none_and_the_next_call_makes_it_whole(tmp_path: Path):
+    folder = tmp_path / "env"
+    with start(folder, 1, "--version") as making:
+        assert wait_until((tmp_path / "env.new" / "bin" / "python").exists, seconds=30)
+        making.send_signal(signal.SIGINT)
+        said = making.communicate(timeout=30)[1]
+    assert making.returncode == 1
+    assert "the next make goes on" in said
+    assert "Traceback" not in said
+    assert not folder.exists()
+    with start(folder, 1, "--version") as making:
+        said = making.communicate(timeout=120)[0]
+    assert making.returncode == 0
+    assert str(folder) in said
+    assert not (tmp_path / "env.new").exists()
+    # Its programs know where they are.
+    pip = subprocess.run([folder / "bin" / "pip", "--version"], capture_output=True, text=True, check=True)
+    assert str(folder) in pip.stdout
+    assert all(
+        b"env.new" not in file.read_bytes() for file in (folder / "bin").iterdir() if not file.is_symlink()
+    )
+
+
+def test_an_environment_without_pip_is_made_again(tmp_path: Path, monkeypatch):
+    """As a Ctrl-C left them when they were made in their place."""
+    folder = tmp_path / "env"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
+    calls = []
+
+    def instead(command, **_):
+        calls.append(command)
+        (command[-1] / "bin").mkdir(parents=True)
+        (command[-1] / "pyvenv.cfg").write_text(f"command = {command[-1]}\n")
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr(environment.children, "run", instead)
+    assert environment.make(folder) == folder / "bin" / "python"
+    assert len(calls) == 1
+    assert (folder / "pyvenv.cfg").read_text() == f"command = {folder}\n"
+
+
+def test_a_failed_install_is_tried_again_so_often_and_no_oftener(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(environment, "PAUSE_S", 0)
+    tries = fake(tmp_path / "env", "exit 7")
+    python = environment.make(tmp_path / "env")
+    assert environment.install(python, ["install", "it"], tries=3) == 7
+    assert tries.read_text().count("try") == 3
+
+
+def test_one_ctrl_c_ends_the_install_and_its_tries(tmp_path: Path):
+    tries = fake(tmp_path / "env", "trap 'exit 2' INT; sleep 60 & wait")
+    with start(tmp_path / "env", 3, "install", "it") as installing:
+        assert wait_until(tries.exists, seconds=30)
+        installing.send_signal(signal.SIGINT)
+        assert installing.wait(30) == 1
+    assert tries.read_text().count("try") == 1
+
+
+def test_make_calls_no_pip_but_the_environments_own():
+    text = (paths.root() / "Makefile").read_text()
+    calls = [line for line in text.splitlines() if "pip " in line and "install" in line]
+    assert calls
+    assert all(
+        "engineroom.making.environment" in line or "$(call" in line or "python -m pip" in line
+        for line in calls
+    )

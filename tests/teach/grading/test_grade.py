@@ -1,0 +1,345 @@
+"""What an answer tries against its grader costs its own question and nothing else, and gains nothing."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+import socket
+import threading
+import zipfile
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from engineroom.errors import EngineRoomError
+from engineroom.teach.grading import grade as grading
+from engineroom.teach.grading import submissions
+from engineroom.teach.grading.cli import classes
+from engineroom.teach.grading.jail import Limits
+
+TEST = """\
+from otter.test_files import test_case
+
+OK_FORMAT = False
+
+name = "{question}"
+points = 2
+
+@test_case(points=None, hidden=False)
+def test_of_three({name}, factor):
+    assert {name}(3) == 3 * factor["{name}"]
+
+@test_case(points=None, hidden=True)
+def test_of_many({name}, factor):
+    for n in range(5, 50):
+        assert {name}(n) == n * factor["{name}"], "a hidden one"
+"""
+RIGHT = {"double": "def double(n):\n    return 2 * n", "triple": "def triple(n):\n    return 3 * n"}
+GIVEN = 'import math\nfactor = {"double": 2, "triple": 3}'
+
+
+def notebook(double: str, triple: str = RIGHT["triple"]) -> str:
+    def cell(source: str, number: int, *tags: str) -> dict[str, object]:
+        return {"cell_type": "code", "id": f"c{number}", "metadata": {"tags": list(tags)}, "source": source,
+                "outputs": [], "execution_count": None}  # fmt: skip
+
+    cells = [
+        cell('import otter\ngrader = otter.Notebook("toy.ipynb")', 0),
+        cell(GIVEN, 1),
+        cell(double, 2, "otter_answer_cell"),
+        cell('grader.check("q1")', 3),
+        cell(triple, 4, "otter_answer_cell"),
+        cell('grader.check("q2")', 5),
+        cell("grader.export()", 6),
+    ]
+    return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+
+
+@pytest.fixture
+def handed_out(tmp_path):
+    """A chapter called toy with two questions, as `make class` would write it."""
+    folder = tmp_path / "class"
+    (folder / "toy" / "student").mkdir(parents=True)
+    (folder / "toy" / "autograder").mkdir()
+    (folder / "toy" / "student" / "toy.ipynb").write_text(
+        notebook("def double(n):\n    ...", "def triple(n):\n    ...")
+    )
+    with zipfile.ZipFile(folder / "toy" / "autograder" / "toy-autograder.zip", "w") as archive:
+        for question, name in (("q1", "double"), ("q2", "triple")):
+            archive.writestr(f"tests/{question}.py", TEST.format(question=question, name=name))
+    return folder
+
+
+@pytest.fixture
+def graded(handed_out, tmp_path):
+    """A function from answers, by student, to results by student and question.
+
+    Nobody's second answer is quite the same as another's: each is graded behind its own first one.
+    """
+
+    def grade(
+        answers: dict[str, str], *, isolation: str = "auto", seconds: float = 2, wall_seconds: float = 60
+    ):
+        folder = tmp_path / "submissions"
+        shutil.rmtree(folder, ignore_errors=True)
+        for student, answer in answers.items():
+            (folder / student).mkdir(parents=True)
+            (folder / student / "toy.ipynb").write_text(
+                answer if answer.startswith("{") else notebook(answer, f"# {student}\n{RIGHT['triple']}")
+            )
+        out = tmp_path / "grades.csv"
+        results, used = grading.grade(
+            submissions.find(folder, ["toy"]),
+            submissions.read_class(handed_out),
+            out=out,
+            hidden=grading.secrets(handed_out, folder, out),
+            limits=Limits(seconds=seconds, wall_seconds=wall_seconds, memory_mib=1024),
+            jobs=2,
+            isolation=isolation,
+        )
+        if isolation == "auto" and used != "namespaces":
+            pytest.skip("no Linux namespaces here")
+        return {(each.student, each.question): each for each in results}
+
+    return grade
+
+
+HARMLESS_TO_THE_MACHINE = {
+    "infinite loop": "def double(n):\n    while True:\n        pass",
+    "infinite loop in the cell": "while True:\n    pass",
+    "sys.exit": "import sys\ndef double(n):\n    sys.exit(0)",
+    "sys.exit in the cell": "import sys\nsys.exit(0)",
+    "os._exit": "import os\ndef double(n):\n    os._exit(0)",
+    "os._exit in the cell": "import os\nos._exit(0)",
+    "segfault": "import ctypes\ndef double(n):\n    return ctypes.string_at(0)",
+    "10 GB": "def double(n):\n    return 2 * n if bytearray(10 << 30) else 0",
+    "endless recursion": "import sys\nsys.setrecursionlimit(10**9)\ndef double(n):\n    return double(n)",
+    "1 GB file": "def double(n):\n    open('x', 'wb').write(bytes(100 << 20)) and 0\n    return 2 * n",
+    "equal to everything": (
+        "class Yes(int):\n    def __eq__(self, other):\n        return True\n    __ne__ = __lt__ = lambda *_: False\n"
+        "def double(n):\n    return Yes()"
+    ),
+    "equal to everything, no number": (
+        "class Yes:\n    def __eq__(self, other):\n        return True\n    def __reduce__(self):\n        return (print, ())\n"
+        "def double(n):\n    return Yes()"
+    ),
+    "patched grader": (
+        "import builtins, json, sys\n"
+        "from engineroom.teach.grading import judge, plain, student, talk\n"
+        "judge.run = judge.test_cases = judge._failed = lambda *_: []\n"
+        "judge._Telling.visit_Assert = lambda *_: None\n"
+        "talk.Remote.__eq__ = plain.Unreadable.__eq__ = lambda *_: True\n"
+        "builtins.AssertionError = type('Never', (Exception,), {})\n"
+        "factor['double'] = factor['triple'] = 0\n"
+        "def double(n):\n    return 0"
+    ),
+    "forged message": (
+        "import os\nos.write(3, b'\\0\\0\\0\\x11{\"passed\": [true]}' * 9)\n"
+        "def double(n):\n    os.write(3, b'\\xff' * 999)\n    return 0"
+    ),
+    "class of the other side": (
+        "def double(n):\n    return factor.__class__.__subclasses__()"
+    ),
+}  # fmt: skip
+
+
+def assert_only_q1_is_lost(results, attacks):
+    for name in attacks:
+        assert results[name, "q1"].points == 0, results[name, "q1"]
+        assert results[name, "q1"].failures
+        assert all(failure["said"] for failure in results[name, "q1"].failures)
+        assert results[name, "q2"].points == 2, results[name, "q2"]
+
+
+def test_an_attack_costs_its_question_and_nothing_else(graded):
+    results = graded(HARMLESS_TO_THE_MACHINE | {"right": RIGHT["double"]})
+    assert_only_q1_is_lost(results, HARMLESS_TO_THE_MACHINE)
+    assert results["right", "q1"].points == 2
+    assert "more than 2 seconds of processor time" in results["infinite loop", "q1"].note
+    assert "more than 2 seconds of processor time" in results["infinite loop in the cell", "q1"].note
+    assert "exit code 0" in results["os._exit", "q1"].note
+    assert "SIGSEGV" in results["segfault", "q1"].note
+    assert "MemoryError" in results["10 GB", "q1"].failures[0]["said"]
+
+
+def test_limits_alone_hold_off_what_breaks_the_own_process(graded):
+    chosen = ("infinite loop", "sys.exit", "os._exit in the cell", "10 GB", "patched grader")
+    attacks = {name: HARMLESS_TO_THE_MACHINE[name] for name in chosen}
+    results = graded(attacks, isolation="limits")
+    assert_only_q1_is_lost(results, attacks)
+    assert "more than 2 seconds of processor time" in results["infinite loop", "q1"].note
+
+
+def test_an_answer_that_sleeps_ends_by_the_clock_and_says_so(graded):
+    sleeps = notebook(
+        "import time\ndef double(n):\n    time.sleep(99)\n    return 2 * n", triple="def triple(n):\n    ..."
+    )
+    results = graded({"sleeps": sleeps}, wall_seconds=3)
+    assert results["sleeps", "q1"].points == 0
+    assert "longer than 3 seconds by the clock" in results["sleeps", "q1"].note
+
+
+def test_a_fork_bomb_ends_with_its_question(graded):
+    bomb = "import os\nwhile True:\n    try:\n        os.fork()\n    except OSError:\n        pass"
+    assert_only_q1_is_lost(graded({"bomb": bomb}, wall_seconds=6), ["bomb"])
+
+
+def test_namespaces_hide_files_tests_network_and_processes(graded, handed_out, tmp_path):
+    victim = tmp_path / "victim"
+    victim.mkdir()
+    (victim / "file").write_text("kept")
+    archive = handed_out / "toy" / "autograder" / "toy-autograder.zip"
+    reached = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(0.2)
+        port = server.getsockname()[1]
+        attacks = {
+            "deletes": f"import shutil\nshutil.rmtree({str(tmp_path)!r}, ignore_errors=True)\n"
+            f"def double(n):\n    open({str(victim / 'new')!r}, 'w')\n    return 2 * n",
+            "reads the tests": f"def double(n):\n    return 2 * n if open({str(archive)!r}, 'rb') else 0",
+            "uncovers the tests": "import ctypes, os\nlibc = ctypes.CDLL(None)\nlibc.unshare(0x10020000)\n"
+            f"libc.umount2({str(handed_out)!r}.encode(), 2)\n"
+            f"def double(n):\n    return 2 * n if open({str(archive)!r}, 'rb') else 0",
+            "reads a neighbour": f"def double(n):\n    return 2 * n if open({str(tmp_path / 'submissions' / 'right' / 'toy.ipynb')!r})"
+            " else 0",
+            "network": f"import socket\ndef double(n):\n    socket.create_connection(('127.0.0.1', {port}), 1)\n    return 2 * n",
+            "kills": "import os\ndef double(n):\n    os.kill(os.getppid(), 9)\n    os.kill(-1, 9)\n    return 0",
+        }  # fmt: skip
+        results = graded(attacks | {"right": RIGHT["double"]})
+        try:
+            server.accept()
+            reached.set()
+        except TimeoutError:
+            pass
+    assert_only_q1_is_lost(results, attacks)
+    assert results["right", "q1"].points == 2
+    assert not reached.is_set()
+    assert [each.name for each in victim.iterdir()] == ["file"]
+
+
+def test_an_error_elsewhere_in_the_notebook_costs_only_its_own_question(graded):
+    wrong = notebook("def double(n) return 2", "half = 1 / 0\n" + RIGHT["triple"])
+    results = graded({"both": wrong})
+    assert results["both", "q1"].points == 0
+    assert "SyntaxError" in results["both", "q1"].note
+    assert results["both", "q2"].points == 0
+    assert "ZeroDivisionError" in results["both", "q2"].note
+
+
+def test_an_answer_may_use_a_function_of_an_earlier_one(graded):
+    chained = notebook(RIGHT["double"], "def triple(n):\n    return double(n) + n")
+    assert graded({"chained": chained})["chained", "q2"].points == 2
+
+
+def test_a_failure_says_what_was_given_expected_and_got(graded):
+    (failure, hidden) = graded({"square": "def double(n):\n    return n * n"})["square", "q1"].failures
+    assert failure["given"] == "double(3) returned 9"
+    assert failure["said"] == "expected: 6; got: 9"
+    assert (hidden["hidden"], hidden["said"]) == (True, "expected: 10; got: 25 (a hidden one)")
+
+
+def test_what_is_finished_is_not_graded_again_and_what_changed_is(graded, tmp_path, monkeypatch):
+    graded({"ann": RIGHT["double"], "bob": "def double(n):\n    return 0"})
+    asked = []
+    whole = grading._Pair.grade
+    monkeypatch.setattr(
+        grading._Pair, "grade", lambda self, key, *rest: asked.append(key) or whole(self, key, *rest)
+    )
+    journal = tmp_path / "grades.csv.journal"
+    lines = journal.read_text().splitlines()
+    assert len(lines) == 5, "the seed of all inputs, and four results"
+    lost = next(line for line in lines if '"ann"' in line and '"q2"' in line)
+    journal.write_text("\n".join(line for line in lines if line != lost) + "\n" + lost[:40])
+    results = graded({"ann": RIGHT["double"], "bob": RIGHT["double"]})
+    assert sorted(asked) == [("ann", "toy", "q2"), ("bob", "toy", "q1")]
+    assert [each.points for each in results.values()] == [2, 2, 2, 2]
+
+
+def test_answers_that_are_the_same_are_graded_once_and_count_for_everyone(graded, tmp_path, monkeypatch):
+    asked = []
+    whole = grading._Pair.grade
+    monkeypatch.setattr(
+        grading._Pair, "grade", lambda self, key, *rest: asked.append(key[2]) or whole(self, key, *rest)
+    )
+    unchanged = notebook("def double(n):\n    ...")
+    results = graded({"ann": unchanged, "bob": unchanged, "eve": notebook(RIGHT["double"])})
+    assert sorted(asked) == ["q1", "q1", "q2"]
+    assert {key: each.points for key, each in results.items()} == {
+        ("ann", "q1"): 0, ("bob", "q1"): 0, ("eve", "q1"): 2,
+        ("ann", "q2"): 2, ("bob", "q2"): 2, ("eve", "q2"): 2,
+    }  # fmt: skip
+    assert all(each.student == student for (student, _), each in results.items())
+    kept = grading.read_journal(tmp_path / "grades.csv.journal")
+    assert {(student, question) for student, _, question in kept} == set(results)
+
+
+@pytest.fixture
+def command(handed_out, tmp_path):
+    def run(*more: str):
+        out = str(tmp_path / "out.csv")
+        folder = str(tmp_path / "in")
+        return CliRunner().invoke(
+            classes, ["grade", folder, "--class", str(handed_out), "--out", out, "--jobs", "1", *more]
+        )
+
+    (tmp_path / "in").mkdir()
+    return run
+
+
+def table(file: Path) -> list[list[str]]:
+    with file.open(newline="") as opened:
+        return list(csv.reader(opened))
+
+
+def test_what_is_no_notebook_has_no_points_and_stops_nobody(command, tmp_path):
+    folder = tmp_path / "in"
+    (folder / "ann_toy.ipynb").write_text(notebook(RIGHT["double"]))
+    (folder / "=bob_toy.ipynb").write_text("{")
+    (folder / "cat_toy.ipynb").write_text('{"cells": [{"cell_type": "code"}]}')
+    (folder / "dan").mkdir()
+    (folder / "dan" / "toy.zip").write_bytes(b"no zip")
+    (folder / "eve").mkdir()
+    with zipfile.ZipFile(folder / "eve" / "toy_2026.zip", "w") as archive:
+        archive.writestr("toy.ipynb", notebook(RIGHT["double"]))
+    result = command()
+    assert result.exit_code == 0, result.output
+    assert table(tmp_path / "out.csv") == [
+        ["student", "toy.q1", "toy.q2", "total", "most"],
+        ["'=bob", "0.0", "0.0", "0.0", "4.0"],
+        ["ann", "2.0", "2.0", "4.0", "4.0"],
+        ["cat", "0.0", "0.0", "0.0", "4.0"],
+        ["dan", "0.0", "0.0", "0.0", "4.0"],
+        ["eve", "2.0", "2.0", "4.0", "4.0"],
+    ]
+    assert "dan/toy.zip: not graded" in (tmp_path / "out.report.md").read_text()
+    assert "Isolation: " in result.output
+
+
+@pytest.mark.parametrize(
+    ("form", "rows"),
+    [
+        ("canvas", [["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "toy"],
+                    ["    Points Possible", "", "", "", "", "4.0"], ["ann", "", "", "ann", "", "4.0"]]),
+        ("gradescope", [["Name", "SID", "Email", "Total Score", "Max Points", "Status", "toy q1 (2 pts)", "toy q2 (2 pts)"],
+                        ["ann", "ann", "", "4.0", "4.0", "Graded", "2.0", "2.0"]]),
+    ],
+)  # fmt: skip
+def test_forms_of_the_table(command, tmp_path, form, rows):
+    (tmp_path / "in" / "ann_toy.ipynb").write_text(notebook(RIGHT["double"]))
+    assert command("--format", form).exit_code == 0
+    assert table(tmp_path / "out.csv") == rows
+
+
+def test_refusals_say_what_to_do(handed_out, tmp_path):
+    with pytest.raises(EngineRoomError, match="make class"):
+        submissions.read_handouts(tmp_path / "nowhere")
+    with pytest.raises(EngineRoomError, match="no folder"):
+        submissions.find(tmp_path / "nowhere", ["toy"])
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(EngineRoomError, match="one folder per student"):
+        submissions.find(tmp_path / "empty", ["toy"])
+    (handed_out / "toy" / "student" / "toy.ipynb").write_text("{")
+    with pytest.raises(EngineRoomError, match="damaged"):
+        submissions.read_handouts(handed_out)

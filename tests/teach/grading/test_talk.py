@@ -1,0 +1,146 @@
+"""What one process can ask of the other's objects."""
+
+from __future__ import annotations
+
+import itertools
+import socket
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engineroom.chapters.group_commit import exercises as group_commit
+from engineroom.chapters.hash_join import exercises as hash_join
+from engineroom.teach.grading.talk import Ended, Peer, Remote, StudentError
+
+
+@pytest.fixture
+def lent():
+    """A function that lends an object of the student's process to the grading one."""
+    channels = []
+
+    def lend(function: Callable[..., Any]) -> Remote:
+        ours, theirs = socket.socketpair()
+        channels.extend((ours, theirs))
+        student = Peer(theirs, is_student=True)
+        student.offer(function)
+
+        def serve() -> None:
+            with pytest.raises(Ended):
+                student.serve_for_ever()
+
+        threading.Thread(target=serve, daemon=True).start()
+        return Peer(ours, is_student=False, most_asked=100).remote(0, "function")
+
+    yield lend
+    for channel in channels:
+        channel.close()
+
+
+VALUES = [
+    None, True, 2**80, -0.5, float("inf"), "text", b"bytes", ..., range(3), (1, (2, [3])), {1: {"a"}, (2,): frozenset()},
+    hash_join.Case(1, 2, is_indexed=True),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("value", VALUES, ids=repr)
+def test_data_comes_back_as_it_went(lent, value):
+    back = lent(lambda given: given)(value)
+    assert (back, type(back)) == (value, type(value))
+
+
+def test_arrays_and_their_numbers_come_back(lent):
+    back = lent(lambda array: (array * 2, array[1]))(np.arange(3))
+    assert back[0].tolist() == [0, 2, 4]
+    assert isinstance(back[1], np.integer)
+
+
+def test_other_kinds_of_dictionaries_and_numbers_are_plain_here(lent):
+    class Size(int):
+        pass
+
+    assert lent(lambda: (Counter("aab"), Size(3)))() == ({"a": 2, "b": 1}, 3)
+
+
+def test_exact_numbers_are_plain_ones_here(lent):
+    given = [Fraction(6, 2), Fraction(1, 10), Decimal("0.1"), Decimal(2**80), Decimal("Infinity")]
+    back = lent(lambda: given)()
+    assert back == [3, 0.1, 0.1, 2**80, float("inf")]
+    assert [type(each) for each in back] == [int, float, float, int, float]
+
+
+def test_what_comes_one_by_one_comes_as_a_list(lent):
+    back = lent(lambda n: ((i for i in range(n)), zip("ab", itertools.count(n)), itertools.chain([1], [2])))(
+        2
+    )
+    assert back == ([0, 1], [("a", 2), ("b", 3)], [1, 2])
+    with pytest.raises(ZeroDivisionError):
+        lent(lambda: (1 / i for i in range(2)))()
+
+
+def test_a_list_changed_in_place_is_changed_here(lent):
+    rows = [3, 1, 2]
+    assert lent(lambda given: given.sort())(rows) is None
+    assert rows == [1, 2, 3]
+
+
+def test_an_object_of_the_tests_is_used_from_there_and_stays_here(lent):
+    arrivals = group_commit.Arrivals(["a", "b"])
+    assert lent(lambda log: log.fetch())(arrivals) == ["a", "b"]
+    assert arrivals.did == ["fetch"]
+
+
+def test_an_error_is_raised_here_by_its_name(lent):
+    with pytest.raises(ZeroDivisionError, match="by zero"):
+        lent(lambda: 1 / 0)()
+    with pytest.raises(StudentError, match="SystemExit: 3"):
+        lent(lambda: sys.exit(3))()
+
+    class TooFew(ValueError):
+        pass
+
+    def refuse() -> None:
+        raise TooFew("one turn")
+
+    with pytest.raises(ValueError, match="TooFew: one turn"):
+        lent(refuse)()
+
+
+def test_an_object_of_theirs_equals_itself_only(lent):
+    class Yes:
+        __hash__ = object.__hash__
+
+        def __eq__(self, other: object) -> bool:
+            return True
+
+    answer = lent(Yes)()
+    assert answer != 3
+    assert [answer] != [3]
+
+
+@pytest.mark.parametrize("name", ["__class__", "_prepared", "__globals__"])
+def test_nothing_private_of_ours_can_be_asked(lent, name):
+    with pytest.raises(AttributeError):
+        lent(lambda log: log._peer.ask(log._number, "attribute", (name,), {}))(group_commit.Arrivals([]))
+
+
+def test_no_method_of_a_table_or_an_array_runs_here(lent, tmp_path):
+    objects = np.array([object()], dtype=object)
+    with pytest.raises(AttributeError):
+        lent(lambda array: array.dump(str(tmp_path / "written")))(objects)
+    assert not list(tmp_path.iterdir())
+
+
+def test_who_asks_without_end_is_cut_off(lent):
+    def ask(log: Any) -> None:
+        while True:
+            log.end_of_redo()
+
+    with pytest.raises(Ended, match="too often"):
+        lent(ask)(group_commit.Arrivals([]))

@@ -1,0 +1,128 @@
+"""Each student of a roster has a variant of their own, and another's answers do not fit it."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+import shutil
+
+import pytest
+from click.testing import CliRunner
+
+from engineroom.chapters.hash_join import exercises as hash_join
+from engineroom.chapters.lock_sys import exercises as lock_sys
+from engineroom.chapters.redo_log import exercises as redo_log
+from engineroom.errors import EngineRoomError
+from engineroom.teach import fresh, handouts
+from engineroom.teach.grading import variants
+from engineroom.teach.grading.cli import classes
+
+pytestmark = pytest.mark.usefixtures("spilled_to_memory")
+SECRET = b"only the instructor has this one"
+CLASS = [f"student-{i}" for i in range(30)]
+VARIED = [master for master in handouts.masters() if variants.seeded(master)]
+
+
+@pytest.mark.parametrize("chapter", [master.stem for master in VARIED])
+def test_no_two_of_thirty_students_have_one_seed(chapter):
+    seeds = [variants.seed_of(SECRET, student, chapter) for student in CLASS]
+    assert all(one != other for one, other in itertools.combinations(seeds, 2))
+    assert seeds == [variants.seed_of(SECRET, student, chapter) for student in CLASS], (
+        "the same when made again"
+    )
+    assert not set(seeds) & {
+        variants.seed_of(b"another secret of the instructor", each, chapter) for each in CLASS
+    }
+
+
+@pytest.mark.parametrize(
+    ("chapter", "data"),
+    [("hash_join", hash_join.cases), ("lock_sys", lock_sys.jobs), ("redo_log", redo_log.crashed_file)],
+)
+def test_no_two_of_thirty_students_have_the_same_data(chapter, data):
+    made = [repr(data(variants.seed_of(SECRET, student, chapter))) for student in CLASS]
+    assert all(one != other for one, other in itertools.combinations(made, 2))
+
+
+# Predictions whose answers are numbers or names that no two students share; those of a few choices each can be equal by chance.
+PREDICTIONS = {
+    "binlog": "sizes",
+    "filesort": "counted",
+    "join_order": "edge",
+    "lock_sys": "locks",
+    "low_concurrency": "answer",
+    "read_views": "reads",
+    "trx_sys": "taken",
+}
+
+
+@pytest.mark.parametrize(("chapter", "name"), PREDICTIONS.items())
+def test_an_answer_copied_from_a_neighbour_fails_for_all_pairs_of_thirty(chapter, name):
+    (master,) = (master for master in handouts.masters() if master.stem == chapter)
+    (question,) = (each for each in handouts.questions(master) if f"\n{name} = " in f"\n{each.solution}")
+    answers = []
+    for student in CLASS:
+        seed = variants.seed_of(SECRET, student, chapter)
+        given = [handouts.SEED_LINE.sub(rf"\g<1>{seed}", cell) for cell in question.before]
+        answers.append(fresh.Oracle(name, given, question.solution, {}))
+    for mine, copied in itertools.permutations(answers, 2):
+        assert not fresh.same(copied.value, mine.value)
+
+
+def test_a_class_is_made_and_a_notebook_copied_whole_earns_a_quarter_at_most(tmp_path):
+    (tmp_path / "secret").write_bytes(SECRET + b"\n")
+    (tmp_path / "roster.csv").write_text("name,id\nAnn,ann\nBob,bob\n")
+    target = tmp_path / "made"
+    made = CliRunner().invoke(
+        classes,
+        ["make", "--secret", str(tmp_path / "secret"), "--roster", str(tmp_path / "roster.csv"),
+         "--target", str(target), "--chapter", "hash_join"],
+    )  # fmt: skip
+    assert made.exit_code == 0, made.output
+    for notebook in (target / "hand-out").rglob("*.ipynb"):
+        assert SECRET.decode() not in notebook.read_text()
+        assert "SOLUTION" not in notebook.read_text()
+    of_ann = target / "grading" / "students" / "ann" / "hash_join" / "autograder" / "hash_join.ipynb"
+    for student in ("ann", "bob", "eve"):
+        (tmp_path / "in" / student).mkdir(parents=True)
+        shutil.copy(of_ann, tmp_path / "in" / student)
+    out = tmp_path / "grades.csv"
+    graded = CliRunner().invoke(
+        classes, ["grade", str(tmp_path / "in"), "--class", str(target), "--out", str(out), "--jobs", "1"]
+    )
+    assert graded.exit_code == 0, graded.output
+    results = {
+        (line["student"], line["question"]): line["points"]
+        for line in map(json.loads, (tmp_path / "grades.csv.journal").read_text().splitlines()[1:])
+    }
+    (master,) = (each for each in handouts.masters() if each.stem == "hash_join")
+    points = dict(re.findall(r"^name: (q\d)\npoints: (\d)$", master.read_text(), re.MULTILINE))
+    assert {question: results["ann", question] for question in points} == {
+        question: int(most) for question, most in points.items()
+    }
+    assert all(results["bob", question] <= 0.25 * int(most) for question, most in points.items()), results
+    assert "8 functions with constants of each student's own; 0.0 % of all pairs" in made.output
+    assert "eve has no variant" in graded.output
+
+
+@pytest.mark.parametrize(
+    ("roster", "said"),
+    [
+        ("id\n", "names no students"),
+        ("a,b\n1,2\n", "no column id"),
+        ("id\n../up\n", "folder's name"),
+        ("id\nann\nAnn\n", "twice"),
+        ("id,name\n,Ann\n", "folder's name"),
+    ],
+)
+def test_a_roster_that_cannot_be_used_is_refused(tmp_path, roster, said):
+    (tmp_path / "roster.csv").write_text(roster)
+    with pytest.raises(EngineRoomError, match=said):
+        variants.read_roster(tmp_path / "roster.csv")
+
+
+def test_a_secret_that_could_be_guessed_is_refused(tmp_path):
+    (tmp_path / "secret").write_text("  short  \n")
+    with pytest.raises(EngineRoomError, match="fewer than 16"):
+        variants.read_secret(tmp_path / "secret")

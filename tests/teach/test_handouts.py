@@ -1,0 +1,209 @@
+"""Each exercise three ways: its starter fails, its solution passes, its planted wrong answers are rejected."""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+import subprocess
+import sys
+import zipfile
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from engineroom import paths
+from engineroom.chapters.hash_join import exercises as hash_join
+from engineroom.teach import fresh, handouts
+from engineroom.teach.__main__ import main
+from engineroom.teach.trial import Trial
+
+pytestmark = pytest.mark.usefixtures("spilled_to_memory")
+MASTERS = handouts.masters()
+# What they answer is right; that it costs too much is found by a test of its own.
+RIGHT_BUT_DEAR = {
+    ("hash_join", "A nested loop gives the same rows"),
+    ("lock_sys", "Each waiter walks to its end"),
+}
+# Refused for what they are, before what they say is compared: the message tells that.
+REFUSED_BY_KIND = {
+    ("engine", "A part of a client is one, too"),
+    ("filesort", "A buffer may end within a byte"),
+}
+each_master = pytest.mark.parametrize("master", MASTERS, ids=lambda master: master.stem)
+
+
+def code_cells(notebook):
+    import jupytext  # takes seconds, which nothing but these tests is to pay
+
+    return [cell for cell in jupytext.read(notebook).cells if cell.cell_type == "code"]
+
+
+@pytest.fixture(scope="module")
+def handout(tmp_path_factory):
+    """A function from a master to its handouts, made once."""
+    folder = tmp_path_factory.mktemp("class")
+    return functools.cache(
+        lambda master, seed=0: handouts.make(master, folder / str(seed), seed=seed, run_tests=False)
+    )
+
+
+@pytest.fixture(scope="module")
+def planted():
+    """A function from a master to its planted wrong answers, read once."""
+    return functools.cache(handouts.wrong_answers)
+
+
+@pytest.fixture(scope="module")
+def failures(planted):
+    """A function from a master to each wrong answer with the failures of its question's tests, tried once."""
+
+    def tried(master):
+        fresh.reseed(0)
+        trials = {each.name: Trial(each) for each in handouts.questions(master)}
+        return [(wrong, trials[wrong.question].failures(wrong.code)) for wrong in planted(master)]
+
+    return functools.cache(tried)
+
+
+@each_master
+def test_every_starter_fails(handout, master):
+    passing = [
+        name for name, outcome in handouts.grade(handout(master), starter=True).items() if outcome.has_passed
+    ]
+    assert passing == []
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@each_master
+def test_every_solution_passes(handout, master, seed):
+    for outcome in handouts.grade(handout(master, seed)).values():
+        assert outcome.has_passed, outcome
+
+
+@each_master
+def test_every_planted_wrong_answer_is_rejected_by_a_test(failures, master):
+    for wrong, failed in failures(master):
+        assert any(each.said.startswith(("AssertionError", "Mistaken")) for each in failed), (wrong, failed)
+
+
+@each_master
+def test_every_planted_wrong_answer_is_recognised(failures, master):
+    missed = [
+        (wrong.question, wrong.misconception, failed)
+        for wrong, failed in failures(master)
+        if wrong.misconception not in {name for each in failed for name in each.looks_like}
+        and (master.stem, wrong.misconception) not in RIGHT_BUT_DEAR | REFUSED_BY_KIND
+    ]
+    assert missed == []
+
+
+@each_master
+def test_every_question_has_three_wrong_answers_and_hidden_tests_are_needed(failures, planted, master):
+    outcomes = {each.name for each in handouts.questions(master)}
+    assert len(outcomes) >= 6
+    wrong_answers = Counter(wrong.question for wrong in planted(master))
+    assert all(wrong_answers[question] >= 3 for question in outcomes), wrong_answers
+
+    let_through = {
+        wrong.question for wrong, failed in failures(master) if all(each.hidden for each in failed)
+    }
+    assert len(let_through) >= len(outcomes) // 2, "the visible tests alone give nearly everything away"
+
+
+@each_master
+def test_students_get_neither_solutions_nor_hidden_tests(handout, master):
+    made = handout(master)
+    student = made.student.read_text()
+    solution = code_cells(made.solution)
+    assert "SOLUTION" not in student
+    with zipfile.ZipFile(made.autograder) as archive:
+        tests = "".join(
+            archive.read(name).decode() for name in archive.namelist() if name.startswith("tests/")
+        )
+    hidden = re.findall(r"hidden=True\)\s+def (\w+)", tests)
+    assert hidden
+    assert not [name for name in hidden if name in student]
+    for cell in solution:
+        if "otter_assign_solution_cell" in cell.metadata.get("tags", []):
+            assert json.dumps(cell.source)[1:-1] not in student
+
+
+def test_another_seed_asks_for_other_answers(handout):
+    def answers(seed: int) -> list[str]:
+        cases = hash_join.cases(seed).values()
+        return [min(case.algorithms(), key=lambda name: hash_join.work(case, name)) for case in cases]
+
+    assert len({tuple(answers(seed)) for seed in range(6)}) >= 3
+    master = next(master for master in MASTERS if master.stem == "hash_join")
+    seeded = [
+        cell for cell in code_cells(handout(master, 7).student) if "seed = 7  # class seed" in cell.source
+    ]
+    assert seeded
+
+
+def test_every_question_has_three_hints():
+    for master in MASTERS:
+        for question in re.split(r"^(?=## Question \d)", master.read_text(), flags=re.MULTILINE)[1:]:
+            shown = question.split("\n```")[0]  # what the page includes, too
+            hints = re.findall(r"^\*Hint (\d)\.\* (\S.*)$", shown, re.MULTILINE)
+            assert [number for number, _ in hints] == ["1", "2", "3"], question.splitlines()[0]
+            assert len({text for _, text in hints}) == 3, question.splitlines()[0]
+
+
+def test_the_page_has_every_question_and_its_solution():
+    for master in MASTERS:
+        fragment = (paths.root() / "book" / "_fragments" / f"{master.stem}_exercises.md").read_text()
+        questions = re.findall(r"^name: (q\d+)$", master.read_text(), re.MULTILINE)
+        label = master.stem.replace("_", "-")
+        for question in questions:
+            assert f":label: exercise-{label}-{question}\n" in fragment
+            assert f"{{solution}} exercise-{label}-{question}\n" in fragment
+        for heading in re.findall(r'^:start-after: "(## .+)"$', fragment, re.MULTILINE):
+            assert heading in master.read_text()
+
+
+@pytest.mark.slow
+def test_make_class_writes_notebooks_and_archives_that_otter_grades(tmp_path):
+    made = subprocess.run(
+        [sys.executable, "-m", "engineroom.teach", "--target", str(tmp_path)],
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert made.returncode == 0, made.stderr
+    folder = tmp_path / "hash_join"
+    archive = folder / "autograder" / "hash_join-autograder.zip"
+
+    def score(submission: Path) -> float:
+        output = tmp_path / "graded" / submission.parent.name
+        output.mkdir(parents=True)
+        graded = subprocess.run(
+            [str(Path(sys.executable).with_name("otter")), "run", "--no-logo", "-a", str(archive), "-o", str(output),
+             str(submission)],
+            capture_output=True, text=True, timeout=300, check=False,
+        )  # fmt: skip
+        assert graded.returncode == 0, graded.stderr
+        tests = json.loads((output / "results.json").read_text())["tests"]
+        return sum(test.get("score", 0) for test in tests)
+
+    full = score(folder / "autograder" / "hash_join.ipynb")
+    assert full == 24
+    assert score(folder / "student" / "hash_join.ipynb") < full / 2
+
+
+def test_check_tells_a_solution_that_fails_and_a_wrong_answer_that_passes(tmp_path, monkeypatch):
+    master = next(each for each in MASTERS if each.stem == "hash_join")
+    wrong = master.parent / "wrong" / master.name
+    (tmp_path / "wrong").mkdir()
+    (tmp_path / master.name).write_text(
+        master.read_text().replace("0.9 * rows_in_memory", "0.8 * rows_in_memory")
+    )
+    right = wrong.read_text().replace("math.ceil(outer_rows * row_bytes / join_buffer_bytes)", "math.ceil("
+                                      "outer_rows / max(1, join_buffer_bytes // row_bytes))")  # fmt: skip
+    (tmp_path / "wrong" / master.name).write_text(right)
+    monkeypatch.setattr(handouts, "masters", lambda: [tmp_path / master.name])
+    result = CliRunner().invoke(main, ["--check"])
+    assert result.exit_code == 1
+    assert f"{master.stem} q4: the solution fails" in result.output
+    assert f"{master.stem} q2, Bytes fill the buffer, not rows: no test rejects it" in result.output
