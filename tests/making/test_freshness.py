@@ -11,9 +11,9 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import engineroom._native
 import pytest
 
+import engineroom._native
 from engineroom import paths, servers
 from engineroom.making import freshness
 from engineroom.making.freshness import Records

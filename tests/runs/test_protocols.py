@@ -121,7 +121,10 @@ def test_every_recording_follows_the_protocol_that_it_names():
         )
         assert made == kept
     # One that nobody follows yet was committed before its first run.
-    kept = {file.name: json.loads(file.read_text()) for file in (paths.data() / "recorded").glob("*/protocols/*.json")}
+    kept = {
+        file.name: json.loads(file.read_text())
+        for file in (paths.data() / "recorded").glob("*/protocols/*.json")
+    }
     assert named <= set(kept)
     assert {
         f"{each['figure']}.{each['method']}.{protocols.hash_of(each)}.json" for each in kept.values()

@@ -9,9 +9,9 @@ from collections import Counter, defaultdict
 from decimal import Decimal
 
 import pytest
-from engineroom._native import engine
 
 from engineroom import servers
+from engineroom._native import engine
 from engineroom.errors import EngineRoomError
 from engineroom.workloads import tpcc, tpcc_terminal
 from engineroom.workloads.requests import ENDS, Request, in_text

@@ -122,7 +122,9 @@ def run(word: str, load_before: float) -> tuple[list[Row], dict[str, Any]]:
     """
     if word not in words():
         raise EngineRoomError(f"there is no bench of {word!r}", remedy="choose from: " + ", ".join(words()))
-    (module,) = (importlib.import_module(page.module("bench")) for page in chapters.recorded() if page.word == word)
+    (module,) = (
+        importlib.import_module(page.module("bench")) for page in chapters.recorded() if page.word == word
+    )
     packages: Sequence[str] = getattr(module, "PACKAGES", ())
     missing = [name for name in packages if importlib.util.find_spec(name) is None]
     if missing:

@@ -9,9 +9,9 @@ import zlib
 
 import pytest
 import zstandard
-from engineroom._native import binlog
 
 from engineroom import runs
+from engineroom._native import binlog
 from engineroom.show import bundle, headless
 
 pytestmark = pytest.mark.usefixtures("node")

@@ -1,0 +1,63 @@
+"""What a page shows of the recordings, computed while the book is built; what has no value fails the build with file and line.
+
+    {n}`cpu_s["5.7.22", "hash_join"] : .2f`     a number where it stands
+    {claim}`cpu_s["9.7.4"] < cpu_s["5.7.22"]`   nothing, if what the sentence before it says still holds; else the build fails
+
+    ```{show} figure("fig-7-22", "live")        a figure, a table or a longer text
+    ```
+
+Expressions are those of `engineroom.show.page`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective, SphinxRole
+
+from engineroom.show import page
+
+
+class Number(SphinxRole):
+    """A number, or a claim about numbers that shows nothing."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        try:
+            names = page.names_of(self.env.docname)
+            if self.name == "claim":
+                if not page.value_of(self.text, names):
+                    raise ValueError("it does not hold any more")
+                return [], []
+            text = page.text_of(self.text, names)
+        except Exception as error:
+            said = f"{{{self.name}}}`{self.text}`: {type(error).__name__}: {error}"
+            message = self.inliner.reporter.error(said, line=self.lineno)
+            return [self.inliner.problematic(self.rawtext, self.rawtext, message)], [message]
+        return [nodes.inline(text, text, classes=["number"])], []
+
+
+class Show(SphinxDirective):
+    """The value of an expression: as HTML or MyST if it has such a form, else as text."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+
+    def run(self) -> list[nodes.Node]:
+        try:
+            value = page.value_of(self.arguments[0], page.names_of(self.env.docname))
+        except Exception as error:
+            raise self.error(f"{{show}} {self.arguments[0]}: {type(error).__name__}: {error}") from error
+        if hasattr(value, "_repr_markdown_"):
+            return self.parse_text_to_nodes(value._repr_markdown_(), allow_section_headings=True)
+        if hasattr(value, "_repr_html_"):
+            return [nodes.raw("", value._repr_html_(), format="html")]
+        return [nodes.literal_block(str(value), str(value), language="text")]
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    app.add_role("n", Number())
+    app.add_role("claim", Number())
+    app.add_directive("show", Show)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,52 @@
+"""What `book/filesort.md` tells: what each server's sort reads, and what it costs."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from engineroom.chapters.filesort import figures
+from engineroom.runs import newest, published
+from engineroom.servers.catalogue import release
+from engineroom.show.drawing import origin_of
+from engineroom.show.table import Table
+
+_limits = newest("own-filesort-limits", "live")
+servers = sorted({name for name in _limits.table["series"] if "," not in name}, key=release)
+oldest, *_, before, latest = servers
+provoked = f"{before}, provoked"  # told to carry the columns
+limits_rows = int(_limits.table["rows"].max())
+pages, cpu_ms, merge_passes = (
+    _limits.values("rows", "series", "limit", y=y)[limits_rows]
+    for y in ("pages_read", "server_cpu_ms", "merge_passes")
+)
+
+_types = newest("own-filesort-columns", "live").values("type", "series", "query", y="pages_read")
+pages_of = _types["varchar(8192)", latest]  # by query
+most_pages = _types.xs((latest, "wide"), level=("series", "query")).max()
+
+long_values = newest("num-fs-2", "live").values("series", y="external_field_reads")
+conversion_percent = newest("num-fs-3", "live").values("part", "series", y="share_percent")["row_conversion"]
+
+_crossover = figures.own_filesort_crossover.rows(newest("own-filesort-crossover", "kernel"))
+crossing_rows = figures.crossing(_crossover, "off-page value")
+crossover_table_rows = int(_crossover["rows"].max())
+
+published_calls = published.rows("num-fs-2").set_index("series")["count"]
+published_percent = published.rows("num-fs-4").set_index(["part", "series"])["share_percent"]
+
+
+def limits_table() -> Table:
+    """Pages, CPU time and merge passes of each server, by rows returned."""
+    shown = [
+        {
+            "server": server,
+            "rows returned": f"{limit:,}",
+            "pages read": f"{pages[server, limit]:,}",
+            "CPU ms": f"{cpu_ms[server, limit]:.1f}",
+            "merge passes": merge_passes[server, limit],
+        }
+        for limit in (1, 100, limits_rows)
+        for server in (oldest, before, provoked, latest)
+    ]
+    caption = "All columns, ORDER BY an unindexed column, by rows returned."
+    return Table(pd.DataFrame(shown), caption, origin_of(_limits))

@@ -1,0 +1,97 @@
+"""Expressions on pages: arithmetic, indexing and calls over the names of a chapter's `numbers.py`, evaluated while the book is built.
+
+`numbers.py` names series of recordings and has functions where something is computed; a page says what it shows of them, and how:
+
+    With the log of 5.7 the join takes {n}`cpu_s["5.7.22", "index_nested_loop"] : .2f` s.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from engineroom import chapters
+from engineroom.listing import listed
+from engineroom.show import show
+
+__all__ = ["names_of", "text_of", "value_of"]
+
+_NODES = (
+    *(ast.Expression, ast.Constant, ast.Name, ast.Load, ast.Tuple, ast.List, ast.Subscript, ast.Slice, ast.Attribute, ast.Call, ast.keyword),
+    *(ast.BinOp, ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.UnaryOp, ast.USub, ast.Not, ast.BoolOp, ast.And, ast.Or),
+    *(ast.Compare, ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.In, ast.NotIn),
+)  # fmt: skip
+
+
+def names_of(page: str) -> Mapping[str, Any]:
+    """What the expressions of a page may name: all of its chapter's `numbers.py`, and what every page has.
+
+    `page` is the document, as "book/redo_log" or "book/redo_log_evidence"; those of no chapter have the ledger's numbers.
+    """
+    from engineroom import bench
+    from engineroom.ledger import page as ledger
+
+    word = page.rpartition("/")[2].removesuffix("_evidence")
+    module = next(
+        (each.module("numbers") for each in chapters.recorded() if each.word == word),
+        "engineroom.ledger.numbers",
+    )
+    every = {
+        "figure": show,
+        "verdicts": lambda: _Markdown(ledger.verdicts_markdown(word)),
+        "changes": lambda: _Markdown(ledger.changes_markdown(word)),
+        "bench": lambda: bench.shown(word),
+        "listed": listed,
+    }
+    plain = {each.__name__: each for each in (abs, len, max, min, round, str, sum)}
+    return plain | every | vars(importlib.import_module(module))
+
+
+def value_of(expression: str, names: Mapping[str, Any]) -> Any:
+    """The value of an expression; ValueError or the error of its evaluation where it has none, NaN and infinity included."""
+    tree = ast.parse(expression.strip(), mode="eval")
+    for node in ast.walk(tree):
+        if not isinstance(node, _NODES):
+            raise ValueError(f"{type(node).__name__} is not for a page: give it a name in numbers.py")
+        name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+        if name.startswith("_"):
+            raise ValueError(f"{name} is private: give what it holds a name in numbers.py")
+    value = eval(compile(tree, "page", "eval"), {"__builtins__": {}}, dict(names))
+    if isinstance(value, pd.Series | pd.DataFrame) and value.size == 1:
+        value = value.to_numpy().item()
+    if (
+        value is None
+        or value is pd.NA
+        or (isinstance(value, float | np.floating) and not math.isfinite(value))
+    ):
+        raise ValueError(f"its value is {value}")
+    return value
+
+
+def text_of(text: str, names: Mapping[str, Any]) -> str:
+    """What `expression : format` shows. The format is Python's; without one the value must be a text or a whole number."""
+    expression, _, form = text.rpartition(" : ")
+    expression, form = (expression, form.strip()) if expression else (form, "")
+    value = value_of(expression, names)
+    if isinstance(value, bool | np.bool_):
+        raise ValueError(f"{value} is no number: say it in words, and hold it with {{claim}}")
+    if form in ("", ",") and isinstance(value, float | np.floating) and float(value).is_integer():
+        value = int(value)
+    if not form and not isinstance(value, str | int | np.integer):
+        raise ValueError(f"{value!r} needs a format, as in `{expression} : .1f`")
+    return format(value, form)
+
+
+class _Markdown(str):
+    """A text in MyST, which becomes a part of the page."""
+
+    __slots__ = ()
+
+    def _repr_markdown_(self) -> str:
+        return str(self)
