@@ -31,7 +31,7 @@ class Number(SphinxRole):
                     raise ValueError("it does not hold any more")
                 return [], []
             text = page.text_of(self.text, names)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 (whatever is wrong is said with its place)
             said = f"{{{self.name}}}`{self.text}`: {type(error).__name__}: {error}"
             message = self.inliner.reporter.error(said, line=self.lineno)
             return [self.inliner.problematic(self.rawtext, self.rawtext, message)], [message]

@@ -9,9 +9,9 @@ from typing import Any
 
 import frictionless
 import pytest
-from engineroom._native import machine as kernel
 
 from engineroom import paths
+from engineroom._native import machine as kernel
 from engineroom.errors import EngineRoomError
 from engineroom.machine import presets
 from engineroom.simulating.variations import FACTORS

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from engineroom._native import engine as kernel
 
 from engineroom import runs
+from engineroom._native import engine as kernel
 from engineroom.errors import EngineRoomError
 from engineroom.simulating import engine
 from engineroom.simulating.experiment import Given

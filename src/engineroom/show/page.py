@@ -46,6 +46,8 @@ def names_of(page: str) -> Mapping[str, Any]:
         "figure": show,
         "verdicts": lambda: _Markdown(ledger.verdicts_markdown(word)),
         "changes": lambda: _Markdown(ledger.changes_markdown(word)),
+        "every_row": lambda: _Markdown(ledger.markdown()),
+        "every_claim": lambda: _Markdown(ledger.claims_markdown()),
         "bench": lambda: bench.shown(word),
         "listed": listed,
     }
@@ -58,7 +60,7 @@ def value_of(expression: str, names: Mapping[str, Any]) -> Any:
     tree = ast.parse(expression.strip(), mode="eval")
     for node in ast.walk(tree):
         if not isinstance(node, _NODES):
-            raise ValueError(f"{type(node).__name__} is not for a page: give it a name in numbers.py")
+            raise TypeError(f"{type(node).__name__} is not for a page: give it a name in numbers.py")
         name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
         if name.startswith("_"):
             raise ValueError(f"{name} is private: give what it holds a name in numbers.py")
@@ -80,11 +82,11 @@ def text_of(text: str, names: Mapping[str, Any]) -> str:
     expression, form = (expression, form.strip()) if expression else (form, "")
     value = value_of(expression, names)
     if isinstance(value, bool | np.bool_):
-        raise ValueError(f"{value} is no number: say it in words, and hold it with {{claim}}")
+        raise TypeError(f"{value} is no number: say it in words, and hold it with {{claim}}")
     if form in ("", ",") and isinstance(value, float | np.floating) and float(value).is_integer():
         value = int(value)
     if not form and not isinstance(value, str | int | np.integer):
-        raise ValueError(f"{value!r} needs a format, as in `{expression} : .1f`")
+        raise TypeError(f"{value!r} needs a format, as in `{expression} : .1f`")
     return format(value, form)
 
 

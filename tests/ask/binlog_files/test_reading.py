@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from engineroom._native import binlog
 
+from engineroom._native import binlog
 from engineroom.ask import binlog_files
 from engineroom.errors import EngineRoomError
 from engineroom.servers import Server

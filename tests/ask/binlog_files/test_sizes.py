@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 import zstandard
 from click.testing import CliRunner
-from engineroom._native import binlog
 
 from engineroom import cli
+from engineroom._native import binlog
 from engineroom.ask import binlog_files
 from engineroom.ask.binlog_files.sizes import parse_key
 from engineroom.errors import EngineRoomError

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from engineroom._native import join_order as kernel
 
+from engineroom._native import join_order as kernel
 from engineroom.ask.query_graphs import graphs, queries, trace
 from engineroom.ask.query_graphs.build import build
 from engineroom.ask.query_graphs.trace import Planned, TraceError, blocks

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from engineroom._native import join_order
 
 from engineroom import paths
+from engineroom._native import join_order
 from engineroom.ask.query_graphs import graphs
 
 CHAIN = {"nodes": 3, "edges": [{"left": [0], "right": [1]}, {"left": [1], "right": [2]}]}

@@ -20,9 +20,9 @@ from typing import Any
 
 import pytest
 import zstandard
-from engineroom._native import binlog
 
 from engineroom import servers
+from engineroom._native import binlog
 
 pytestmark = pytest.mark.live
 

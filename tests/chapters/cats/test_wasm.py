@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from engineroom._native import lock_sys as kernel
 
+from engineroom._native import lock_sys as kernel
 from engineroom.show import headless
 
 pytestmark = pytest.mark.usefixtures("node")

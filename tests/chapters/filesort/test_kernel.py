@@ -8,6 +8,7 @@ import struct
 from typing import Any
 
 import pytest
+
 from engineroom._native import filesort as kernel
 
 ID, KEY, FILTER, CHAR, LOB = range(5)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import shutil
 
 import pytest
-from engineroom._native import group_commit as kernel
 
 from engineroom import runs
+from engineroom._native import group_commit as kernel
 from engineroom.chapters.group_commit import experiments as group_commit
 from engineroom.chapters.group_commit.experiments import crashes, live, model, simulated
 from engineroom.chapters.group_commit.experiments.designs import DESIGNS, SERIES, SERVERS

@@ -13,7 +13,6 @@ pytestmark = pytest.mark.usefixtures("node")
 
 def test_group_commit_in_webassembly_runs_the_native_run():
     from engineroom._native import group_commit
-
     from engineroom.simulating.loads import UPDATE
 
     grid = [

@@ -24,7 +24,6 @@ START = {"clients": 6, "design": "5.7.6", "delay_us": 0, "seed": 1}
 )
 def test_the_steps_are_those_of_the_native_run(change):
     from engineroom._native import group_commit
-
     from engineroom.simulating.loads import UPDATE
 
     inputs = START | change

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from engineroom._native import hash_join
 
 pytestmark = pytest.mark.usefixtures("spilled_to_memory")

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from engineroom._native import join_order as kernel
 
+from engineroom._native import join_order as kernel
 from engineroom.ask.query_graphs import graphs
 
 ALL = graphs.ALGORITHMS

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from engineroom._native import lock_sys as kernel
 
+from engineroom._native import lock_sys as kernel
 from engineroom.chapters.lock_sys.experiments.scripts import COLUMNS, INDEXES, scripts
 from engineroom.chapters.lock_sys.experiments.scripts import ROWS as SCRIPT_ROWS
 

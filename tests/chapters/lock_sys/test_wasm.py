@@ -6,9 +6,9 @@ import re
 from typing import Any
 
 import pytest
-from engineroom._native import lock_sys as kernel
 
 from engineroom import paths
+from engineroom._native import lock_sys as kernel
 from engineroom.show import headless
 
 pytestmark = pytest.mark.usefixtures("node")

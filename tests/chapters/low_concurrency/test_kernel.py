@@ -6,6 +6,7 @@ import random
 from typing import Any
 
 import pytest
+
 from engineroom._native import low_concurrency as kernel
 
 SQL_NULL, EXTERNAL, DEFAULT, DROPPED = 1 << 31, 1 << 30, 1 << 29, 1 << 28

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from engineroom._native import read_views as kernel
 
+from engineroom._native import read_views as kernel
 from engineroom.chapters.read_views.experiments.histories import DESIGNS, FAILURES
 
 

@@ -6,8 +6,8 @@ import itertools
 from dataclasses import dataclass, field
 
 import pytest
-from engineroom._native import read_views
 
+from engineroom._native import read_views
 from engineroom.show import headless
 
 READ_UNCOMMITTED, READ_COMMITTED, REPEATABLE_READ = range(3)

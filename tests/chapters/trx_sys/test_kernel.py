@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
+
 from engineroom._native import read_views
 from engineroom._native import trx_sys as kernel
 

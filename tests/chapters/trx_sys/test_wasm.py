@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from engineroom._native import trx_sys
 
+from engineroom._native import trx_sys
 from engineroom.show import headless
 
 pytestmark = pytest.mark.usefixtures("node")
