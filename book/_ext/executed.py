@@ -1,105 +1,120 @@
-"""A page is executed again when something changed that its cells read; otherwise its outputs come from jupyter-cache.
+"""Labs are executed beside each other while the pages are read, and again only when something changed that their cells read.
 
-`engineroom.making.freshness` says what changed. Here jupyter-cache is told to forget such pages and Sphinx to read them again; what
-was executed gets its record.
+jupyter-cache keeps outputs by the text of the cells; `engineroom.making.freshness` says what else they hang on, and outputs of another
+state are forgotten. The pages have no cells, so that they are read meanwhile; labs come last.
 """
 
 from __future__ import annotations
 
-import os
-import time
-from collections.abc import Iterable
-from collections.abc import Set as AbstractSet
+import json
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from docutils import nodes
 from jupyter_cache import get_cache
-from jupyter_cache.base import JupyterCacheAbstract
+from jupyter_cache.base import CacheBundleIn, JupyterCacheAbstract
+from jupyter_cache.executors.utils import ExecutionResult, single_nb_execution
+from myst_nb.core.config import NbParserConfig
+from myst_nb.core.read import create_nb_reader
+from nbformat import NotebookNode
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 
 from engineroom import paths
-from engineroom.making import reads
-from engineroom.making.freshness import Records, digest
+from engineroom.making import freshness
 
 SAYS = logging.getLogger(__name__)
 CELL = "```{code-cell}"
-BEGUN = "engineroom_begun"
-# What makes a page of its text and its outputs, beside the packages.
-MAKERS = (
-    "book/_ext/*.py",
-    "src/engineroom/chapters.*",
-    "src/engineroom/widgets/*.py",
-    "requirements/book.txt",
-)
+AT_ONCE = 2
 
 
-def pages_to_read(
-    _app: Sphinx,
-    env: BuildEnvironment,
-    _added: AbstractSet[str],
-    _changed: AbstractSet[str],
-    _removed: AbstractSet[str],
-) -> Iterable[str]:
-    """Pages to execute again, whose outputs are forgotten; all pages when what makes them changed."""
-    records, cache = _records(env), _cache(env)
-    outputs = {record.pk: env.path2doc(record.uri) for record in cache.list_cache_records()}
-    stale, fresh = [], set()
-    for page in sorted(env.found_docs):
-        if CELL not in Path(env.doc2path(page)).read_text(encoding="utf-8"):
-            continue
-        differs = records.changed(page) if page in outputs.values() else ["it has no outputs"]
-        if differs:
-            stale.append(page)
-            SAYS.info("%s will be executed, since this is new: %s", page, ", ".join(differs[:5]))
-        else:
-            fresh.add(page)
-    for key, page in outputs.items():
-        if page not in fresh:  # also of pages that are gone: another with the same cells would take them
-            cache.remove_cache(key)
+class Executed(NamedTuple):
+    notebook: NotebookNode
+    result: ExecutionResult
 
-    made_by = digest(path for pattern in MAKERS for path in paths.root().glob(pattern))
+
+def pages_to_read(_app: Sphinx, env: BuildEnvironment, *_: Any) -> set[str]:
+    """All pages when anything changed that they are made of: reading them takes seconds, apart from the labs' cells."""
+    made_by = freshness.state() + freshness.digest((paths.root() / "book" / "_ext").glob("*.py"))
     is_made_alike = getattr(env, "engineroom_made_by", None) == made_by
     env.engineroom_made_by = made_by  # type: ignore[attr-defined]
-    return stale if is_made_alike else env.found_docs
+    return set() if is_made_alike else set(env.found_docs)
 
 
-def begin(app: Sphinx, page: str, _text: list[str]) -> None:
-    """Before a page is read, and its cells are executed: its kernel is told where to list what it reads."""
-    log = _records(app.env).log(page)
-    log.unlink(missing_ok=True)
-    os.environ[reads.VARIABLE] = str(log)
-    app.env.temp_data[BEGUN] = (
-        time.time(),
-        {record.hashkey for record in _cache(app.env).list_cache_records()},
+def begin(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
+    """Put the documents with cells last, forget outputs of another state, and begin to execute what has none."""
+    with_cells = [name for name in docnames if CELL in _text(env, name)]
+    docnames[:] = [*(name for name in docnames if name not in with_cells), *with_cells]
+    cache, kept = _cache(env), _read(_states(env))
+    now = {name: freshness.state(name.rpartition("/")[2]) for name in with_cells}
+    for record in cache.list_cache_records():
+        name = env.path2doc(record.uri)
+        if name not in kept or kept[name] != now.get(name, kept[name]):
+            cache.remove_cache(record.pk)
+    pool = ThreadPoolExecutor(AT_ONCE)
+    app.engineroom_running = {}  # type: ignore[attr-defined]
+    for name in with_cells:
+        notebook = _notebook(env, name)
+        try:
+            cache.match_cache_notebook(notebook)
+        except KeyError:
+            SAYS.info("%s is executed", name)
+            folder = str(Path(env.doc2path(name)).parent)
+            app.engineroom_running[name] = pool.submit(_execute, notebook, folder, env.mystnb_config)  # type: ignore[attr-defined]
+    pool.shutdown(wait=False)
+    _states(env).write_text(json.dumps(kept | now, indent=1), encoding="utf-8")
+
+
+def wait(app: Sphinx, name: str, _text: list[str]) -> None:
+    """Before a lab is read: its outputs, into the cache. One that failed is executed again there, and says why."""
+    future: Future[Executed] | None = getattr(app, "engineroom_running", {}).get(name)
+    if future is None:
+        return
+    notebook, result = future.result()
+    if result.err is None:
+        seconds = {"execution_seconds": result.time}
+        bundle = CacheBundleIn(notebook, str(app.env.doc2path(name)), data=seconds)
+        _cache(app.env).cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
+
+
+def _execute(notebook: NotebookNode, folder: str, config: NbParserConfig) -> Executed:
+    result = single_nb_execution(
+        notebook,
+        cwd=folder,
+        allow_errors=config.execution_allow_errors,
+        timeout=config.execution_timeout,
+        meta_override=True,
     )
+    return Executed(notebook, result)
 
 
-def end(app: Sphinx, _document: nodes.document) -> None:
-    """If cells were executed, keep what they were executed with, and no outputs of what the page's cells were before."""
-    os.environ.pop(reads.VARIABLE, None)
-    env, cache = app.env, _cache(app.env)
-    since, before = env.temp_data.pop(BEGUN)
-    outputs = [record for record in cache.list_cache_records() if env.path2doc(record.uri) == env.docname]
-    if any(record.hashkey not in before for record in outputs):
-        _records(env).keep(env.docname, since=since)
-        for record in outputs:
-            if record.hashkey in before:
-                cache.remove_cache(record.pk)
+def _notebook(env: BuildEnvironment, name: str) -> NotebookNode:
+    text = _text(env, name)
+    reader = create_nb_reader(env.doc2path(name), env.myst_config, env.mystnb_config, text)
+    assert reader is not None, f"{name} has cells and no kernel in its header"
+    return reader.read(text)
+
+
+def _text(env: BuildEnvironment, name: str) -> str:
+    return Path(env.doc2path(name)).read_text(encoding="utf-8")
 
 
 def _cache(env: BuildEnvironment) -> JupyterCacheAbstract:
     return get_cache(env.mystnb_config.execution_cache_path)
 
 
-def _records(env: BuildEnvironment) -> Records:
-    return Records(Path(env.mystnb_config.execution_cache_path) / "reads")
+def _states(env: BuildEnvironment) -> Path:
+    return Path(env.mystnb_config.execution_cache_path) / "states.json"
+
+
+def _read(path: Path) -> dict[str, str]:
+    found: dict[str, str] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return found
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("env-get-outdated", pages_to_read)
-    app.connect("source-read", begin, priority=100)
-    app.connect("doctree-read", end)
+    app.connect("env-before-read-docs", begin)
+    app.connect("source-read", wait, priority=100)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

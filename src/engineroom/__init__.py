@@ -5,13 +5,6 @@ Importing the package is cheap: it starts no server, loads no plot backend and c
 
 from __future__ import annotations
 
-import os
-
 __all__ = ["__version__"]
 
 __version__ = "0.1.0"
-
-if "ENGINEROOM_READS" in os.environ:
-    from engineroom.making import reads
-
-    reads.begin()
