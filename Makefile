@@ -72,12 +72,12 @@ clean:  ## remove what was built here; downloaded servers stay in the cache (eng
 	@rm -rf _build $(VENV) $(VENV).new .pytest_cache .mypy_cache .ruff_cache
 
 # Everything that the system lacks is reported at once, before anything is installed.
-$(STAMPS)/system: src/engineroom/making/system_check.py
-	@$(PYTHON) src/engineroom/making/system_check.py build --optional servers
+$(STAMPS)/system: src/engineroom/system_check.py
+	@$(PYTHON) src/engineroom/system_check.py build --optional servers
 	@mkdir -p $(@D) && touch $@
 
-$(STAMPS)/test-system: src/engineroom/making/system_check.py
-	@$(PYTHON) src/engineroom/making/system_check.py build test --optional servers
+$(STAMPS)/test-system: src/engineroom/system_check.py
+	@$(PYTHON) src/engineroom/system_check.py build test --optional servers
 	@mkdir -p $(@D) && touch $@
 
 $(STAMPS)/book: $(STAMPS)/system requirements/book.txt
@@ -94,6 +94,7 @@ $(STAMPS)/native: $(STAMPS)/book $(NATIVE)
 $(STAMPS)/test: $(STAMPS)/test-system $(STAMPS)/native requirements/test.txt
 	@echo "Python packages of the tests (requirements/test.txt)"
 	@$(call from_registry,requirements/test.txt)
+	@python -m engineroom.making.native_stubs  # types of the compiled module, for mypy
 	@touch $@
 
 # Benchmarks and classes need the packages of the tests, not their browser.

@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from engineroom import doctor as module
+from engineroom import system_check
 from engineroom.doctor import doctor, platform_notes
-from engineroom.making import system_check
 from engineroom.servers import catalogue, lifecycle
 from engineroom.servers.catalogue import resolve
 

@@ -6,7 +6,7 @@
     ```{show} figure("fig-7-22", "live")        a figure, a table or a longer text
     ```
 
-Expressions are those of `engineroom.show.page`.
+Expressions are those of `engineroom.making.page`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
-from engineroom.show import page
+from engineroom.making import page
 
 
 class Number(SphinxRole):

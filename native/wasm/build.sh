@@ -71,7 +71,7 @@ fetch_zstd() {
   echo "$locked" >"$made/lib/zstd/locked"
 }
 # Modules, what they are optimized for and their sources are declared in src/engineroom/chapters.toml.
-declared=$(PYTHONPATH=src python3 -m engineroom.chapters wasm)
+declared=$(PYTHONPATH=src python3 -m engineroom.chapters)
 [[ $declared != *" lib/zstd/"* ]] || fetch_zstd
 for optimize in "${!options_of[@]}"; do echo "$optimize wasm/library.hpp"; done | each_line compile
 while read -r _ optimize sources; do

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 import click
 
-from engineroom import paths
-from engineroom.making import system_check
+from engineroom import paths, system_check
 from engineroom.servers import lifecycle
 from engineroom.servers.catalogue import Entry, catalogue, resolve
 

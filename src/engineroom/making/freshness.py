@@ -24,7 +24,7 @@ LOCK = "requirements/book.txt"
 
 def state(lab: str | None = None) -> str:
     """The digest for a lab, by its word, or of everything: another one when what it is made of changed."""
-    words = [each.word for each in chapters.contents() if lab is not None and each.word != lab]
+    words = [each.word for each in chapters.written() if lab is not None and each.word != lab]
     others = [f"src/engineroom/chapters/{word}/" for word in words]
     read = [line for name, line in _files().items() if not name.startswith(tuple(others))]
     return hashlib.sha256("\n".join([*read, _machine()]).encode()).hexdigest()

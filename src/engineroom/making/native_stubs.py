@@ -1,6 +1,6 @@
 """Writes the type stubs of the native module from the module itself: `python -m engineroom.making.native_stubs`.
 
-The stubs are committed, so that editors and mypy know the kernels without a build; a test writes them again and compares.
+They are made with the module and not kept in git; mypy and editors read them.
 """
 
 from __future__ import annotations

@@ -79,6 +79,3 @@ def test_the_front_page_and_the_reading_paths_have_the_lists(html):
     for each in WRITTEN:
         assert f'href="{each.word}.html"' in front
         assert f'href="{each.word}.html"' in paths_page
-    for each in chapters.book().chapters:
-        if not each.is_written:
-            assert each.question not in front

@@ -13,8 +13,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from engineroom import system_check
 from engineroom.errors import EngineRoomError
-from engineroom.making import system_check
 
 __all__ = ["environment"]
 

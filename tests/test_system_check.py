@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from engineroom.making import system_check
-from engineroom.making.system_check import Piece, apt_line, conda_line, missing, report
+from engineroom import system_check
+from engineroom.system_check import Piece, apt_line, conda_line, missing, report
 
 SCRIPT = Path(system_check.__file__)
 

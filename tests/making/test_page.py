@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from engineroom import paths
-from engineroom.show import page
+from engineroom.making import page
 
 PAGES = sorted(paths.root().glob("book/*.md"))
 ROLE = re.compile(r"\{(n|claim)\}`([^`]+)`")
