@@ -51,7 +51,6 @@ bench: $(STAMPS)/bench  ## measure what the chapters promise about speed, as rat
 .PHONY: record
 record: $(STAMPS)/native  ## measure the recorded runs again and add them to data/recorded
 	@engineroom record --all
-	@python -m engineroom.making.book picture
 
 .PHONY: class
 class: $(STAMPS)/bench  ## make student notebooks and autograders of the exercises in _build/class

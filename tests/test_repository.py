@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import statistics
 import subprocess
 import tomllib
 from pathlib import Path
@@ -13,8 +12,7 @@ import pytest
 import yaml
 
 import engineroom
-from engineroom import chapters, paths, runs
-from engineroom.making import book
+from engineroom import chapters, paths
 
 ROOT = paths.root()
 
@@ -211,19 +209,6 @@ def test_no_tracked_file_names(what):
     assert found == []
 
 
-def test_the_readme_shows_the_newest_run_and_names_it(tmp_path):
-    newest = runs.latest("fig-7-23", "live")
-    assert newest is not None
-    named = re.findall(
-        r"data/recorded/hash_join/(fig-7-23\.live\.\d+\.csv)", (ROOT / "README.md").read_text()
-    )
-    assert named == [f"fig-7-23.live.{newest.n}.csv"], (
-        "make record draws it: python -m engineroom.making.book picture"
-    )
-    drawn = book.picture(tmp_path / "readme.svg").read_text()
-    assert (ROOT / "book/web/readme.svg").read_text() == drawn, "python -m engineroom.making.book picture"
-
-
 @pytest.mark.parametrize("chapter", [each.word for each in chapters.written()])
 def test_a_chapter_answers_its_question_in_short_before_it_asks_for_predictions(chapter):
     page = (ROOT / "book" / f"{chapter}.md").read_text()
@@ -280,11 +265,3 @@ def test_the_subject_of_a_new_commit_is_short():
         pytest.skip("this clone's history begins later")
     long = [subject for subject in listing.stdout.splitlines() if len(subject) > MOST_LETTERS_OF_A_SUBJECT]
     assert long == []
-
-
-def test_a_module_of_a_published_figure_has_about_as_many_lines_as_contributors_are_told():
-    """CONTRIBUTING says twenty, and that the goal was fifteen."""
-    modules = (ROOT / "src/engineroom/figures").glob("*/*.py")
-    named = [path for path in modules if path.stem.startswith(("fig_", "num_", "tab_"))]
-    lines = statistics.median(len(path.read_text().splitlines()) for path in named)
-    assert 18 <= lines <= 22, "say the new median in CONTRIBUTING"

@@ -1,4 +1,4 @@
-"""`make book`, `make serve`, `make lab` and the README's picture."""
+"""`make book`, `make serve` and `make lab`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from engineroom import children, files, paths
 from engineroom.errors import EngineRoomError
 from engineroom.progress import bar
 
-__all__ = ["build", "lab", "picture", "serve"]
+__all__ = ["build", "lab", "serve"]
 
 _STEP = re.compile(r"^(?P<phase>[a-z ]+)\.\.\. \[ *(?P<percent>\d+)%\] *(?P<document>\S*)")
 _ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
@@ -116,29 +116,6 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
         pass
 
 
-def picture(path: Path | None = None) -> Path:
-    """Draw the README's picture from the newest recorded run and name that run under it.
-
-    On white, since a README may be shown on any ground. With another `path` only the drawing is written, there.
-    """
-    from engineroom import runs
-    from engineroom.show import show
-
-    if path is None:
-        path = paths.root() / "book" / "web" / "readme.svg"
-        newest = runs.latest("fig-7-23", "live")
-        assert newest is not None, "show() would have nothing to draw"
-        readme = paths.root() / "README.md"
-        text = readme.read_text(encoding="utf-8")
-        named = re.sub(r"fig-7-23\.live\.\d+\.csv", f"fig-7-23.live.{newest.n}.csv", text)
-        readme.write_text(named, encoding="utf-8")
-    drawing = show("fig-7-23").wide.replace("currentColor", "#1a1a1a")
-    start = drawing.index(">") + 1
-    paper = '<rect width="100%" height="100%" fill="#ffffff"/>'
-    path.write_text(drawing[:start] + paper + drawing[start:], encoding="utf-8")
-    return path
-
-
 def lab() -> None:
     """Open JupyterLab on loopback with text notebooks shown as notebooks, by the same settings as Binder."""
     root = paths.root()
@@ -158,17 +135,10 @@ def lab() -> None:
 
 
 @click.command()
-@click.argument("what", type=click.Choice(["build", "serve", "lab", "picture"]))
+@click.argument("what", type=click.Choice(["build", "serve", "lab"]))
 def _main(what: str) -> None:
     try:
-        if what == "build":
-            build()
-        elif what == "serve":
-            serve()
-        elif what == "lab":
-            lab()
-        else:
-            print(picture())
+        {"build": build, "serve": serve, "lab": lab}[what]()
     except EngineRoomError as error:
         click.echo(files.visible(f"engineroom: {error}"), err=True)
         sys.exit(1)
