@@ -12,7 +12,7 @@ import pytest
 from engineroom import _native, runs
 from engineroom.ask.query_graphs import profile
 from engineroom.chapters.join_order import experiments as join_order
-from engineroom.chapters.join_order.figures import own_join_order_kernel_flame as flame
+from engineroom.chapters.join_order import figures
 from engineroom.errors import EngineRoomError
 from engineroom.measuring import probes
 from engineroom.runs import provenance
@@ -124,13 +124,13 @@ def test_a_planners_samples_are_growing_sets_pricing_pairs_or_setting_up():
     table = pd.DataFrame(
         [{"path": path, "series": "planner", "repeat": 0, "samples": n} for path, n in paths.items()]
     )
-    rows = flame.rows(
+    rows = figures.own_join_order_kernel_flame.rows(
         runs.Run("own-join-order-kernel-flame", "kernel", table, provenance=provenance.machine())
     )
-    assert flame.shares(rows) == pytest.approx({"pricing pairs": 40, "growing sets": 50, "setting up": 10})
+    assert figures.shares(rows) == pytest.approx({"pricing pairs": 40, "growing sets": 50, "setting up": 10})
     at = rows.set_index("frame")
     assert at["share_percent"].to_dict() == pytest.approx(
         {"planned": 100, "run": 90, "grow": 80, "pair": 30, "price": 30, "first": 10, "Planner": 10}
     )
     assert at.loc[["grow", "first", "Planner"], "start_percent"].tolist() == pytest.approx([0, 80, 90])
-    assert "pricing pairs 40 percent, growing sets 50 percent" in flame.words(rows).alt
+    assert "pricing pairs 40 percent, growing sets 50 percent" in figures.own_join_order_kernel_flame.words(rows).alt
