@@ -133,4 +133,7 @@ def test_a_planners_samples_are_growing_sets_pricing_pairs_or_setting_up():
         {"planned": 100, "run": 90, "grow": 80, "pair": 30, "price": 30, "first": 10, "Planner": 10}
     )
     assert at.loc[["grow", "first", "Planner"], "start_percent"].tolist() == pytest.approx([0, 80, 90])
-    assert "pricing pairs 40 percent, growing sets 50 percent" in figures.own_join_order_kernel_flame.words(rows).alt
+    assert (
+        "pricing pairs 40 percent, growing sets 50 percent"
+        in figures.own_join_order_kernel_flame.words(rows).alt
+    )

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from engineroom.ask.query_graphs.sql import Block, Column, Equality, Joined, Nest, aliases, parse
+from engineroom.ask.query_graphs.sql import Block, Column, Equality, Joined, aliases, parse
 from engineroom.errors import EngineRoomError
 
 __all__ = ["Built", "build"]
@@ -86,7 +86,7 @@ def _is_inner(kind: str) -> bool:
 class _Builder:
     def __init__(self, block: Block) -> None:
         where = list(block.where)
-        items = block.nest.items
+        items = block.items
         self._take_subqueries(block, items, where)
         names = aliases(items)
         if twice := next((name for name in names if names.count(name) > 1), None):
@@ -114,12 +114,12 @@ class _Builder:
 
     def _take_subqueries(self, block: Block, items: list[Joined], where: list[Equality]) -> None:
         """EXISTS joins at the end of the list; its condition goes to WHERE, that of NOT EXISTS stays with the join."""
-        for subquery in sorted(block.subqueries, key=lambda each: -len(aliases(each.block.nest.items))):
+        for subquery in sorted(block.subqueries, key=lambda each: -len(aliases(each.block.items))):
             inner = subquery.block
             condition = list(inner.where)
-            self._take_subqueries(inner, inner.nest.items, condition)
-            self._simplify(inner.nest.items, condition)
-            joined = Joined(Nest(self._flat(inner.nest.items)), "anti" if subquery.negated else "semi")
+            self._take_subqueries(inner, inner.items, condition)
+            self._simplify(inner.items, condition)
+            joined = Joined(self._flat(inner.items), "anti" if subquery.negated else "semi")
             if subquery.negated:
                 joined.on = condition
             else:
@@ -129,12 +129,12 @@ class _Builder:
     def _simplify(self, items: list[Joined], conditions: list[Equality]) -> None:
         """Move the conditions of inner joins up, make outer joins inner where a condition rejects their NULLs."""
         for item in reversed(items):
-            if isinstance(item.what, Nest):
+            if isinstance(item.what, list):
                 if item.on or item.kind == "anti":
-                    self._simplify(item.what.items, item.on)
+                    self._simplify(item.what, item.on)
                 if item.kind != "anti":
-                    self._simplify(item.what.items, conditions)
-                inside = set(aliases(item.what.items))
+                    self._simplify(item.what, conditions)
+                inside = set(aliases(item.what))
             else:
                 inside = {item.what}
             rejected = {alias for condition in conditions for alias in condition.aliases}
@@ -148,10 +148,10 @@ class _Builder:
         """Nests that no outer, semi or anti join holds together are taken apart."""
         flat: list[Joined] = []
         for item in items:
-            if isinstance(item.what, Nest) and item.kind in ("inner", "straight") and not item.on:
-                flat += self._flat(item.what.items)
-            elif isinstance(item.what, Nest):
-                flat.append(Joined(Nest(self._flat(item.what.items)), item.kind, item.on))
+            if isinstance(item.what, list) and item.kind in ("inner", "straight") and not item.on:
+                flat += self._flat(item.what)
+            elif isinstance(item.what, list):
+                flat.append(Joined(self._flat(item.what), item.kind, item.on))
             else:
                 flat.append(item)
         return flat
@@ -249,9 +249,9 @@ class _Builder:
     def _tree(self, items: Sequence[Joined], inherited: Sequence[list[Column]]) -> _Join:
         tree: _Join | None = None
         for item in items:
-            if isinstance(item.what, Nest):
+            if isinstance(item.what, list):
                 own = self._grouped(item.on, inherited)[1] if item.on else []
-                node = self._tree(item.what.items, [*own, *inherited])
+                node = self._tree(item.what, [*own, *inherited])
             else:
                 node = _Join("table", 1 << self.number[item.what])
             if tree is None:

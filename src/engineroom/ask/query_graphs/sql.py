@@ -1,62 +1,54 @@
 """The part of SQL that the comparison's queries use: joins with ON, commas, parentheses, and EXISTS in WHERE.
 
-`parse` gives the tables as they are nested and the conditions as lists of equalities. Anything else is an error that says where
-the reader stopped. Refused by name are what the server would plan in another way than the text suggests: NATURAL, USING and RIGHT
-joins, hints and SELECT STRAIGHT_JOIN, an EXISTS that the server does not turn into a join.
+`parse` gives the tables as they are nested and the conditions as lists of equalities. sqlglot reads the text; anything else in it
+is an error that names it. Refused by name are what the server would plan in another way than the text suggests: NATURAL, USING and
+RIGHT joins, hints and SELECT STRAIGHT_JOIN, an EXISTS that the server does not turn into a join.
 
-It reads what the comparison needs and is not to grow: `explain` takes graphs from the server's trace. Whoever needs more of SQL should
-read it with sqlglot, which knows all that is refused here.
+It reads what the comparison needs and is not to grow: `explain` takes graphs from the server's trace.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn
 
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import ParseError, SqlglotError
+
+from engineroom import sql_text
 from engineroom.errors import EngineRoomError
 
-__all__ = ["Block", "Equality", "Joined", "Nest", "Subquery", "parse"]
+__all__ = ["Block", "Equality", "Joined", "Subquery", "aliases", "parse"]
 
 Column = tuple[str, str]  # alias, column
 
-# Words that follow a table and are no alias of it.
-_NO_ALIAS = re.compile(
-    "JOIN|LEFT|ON|WHERE|INNER|CROSS|STRAIGHT_JOIN|NATURAL|RIGHT|USING|FULL|GROUP|HAVING|ORDER|LIMIT|UNION|EXCEPT|INTERSECT|"
-    "USE|FORCE|IGNORE|PARTITION|WINDOW|FOR|LATERAL|TABLESAMPLE|SELECT|FROM",
-    re.IGNORECASE,
+_BLOCKS = (
+    "makes a block of each arm, which our reader does not take; explain shows them from the server's trace"
 )
-_REFUSED = {
-    "NATURAL": "NATURAL JOIN compares all columns of the same name, which the text does not show; write its ON",
-    "USING": "USING is not read; write ON with both columns",
-    "RIGHT": "RIGHT JOIN is not read; write it as a LEFT JOIN with its sides exchanged",
-    "LATERAL": "LATERAL is not read",
-    "SELECT": "a subquery here is a block of its own, which our reader does not take; explain shows it from the server's trace",
+# What a statement, a SELECT, a join or a condition may hold and is refused, in the words of its reader.
+_STATEMENTS = {
     "WITH": "WITH makes blocks of their own, which our reader does not take; explain shows them from the server's trace",
-    "UNION": "UNION makes a block of each arm, which our reader does not take; explain shows them from the server's trace",
-    "EXCEPT": "EXCEPT makes blocks of their own, which our reader does not take; explain shows them from the server's trace",
-    "INTERSECT": "INTERSECT makes blocks of their own, which our reader does not take; explain shows them from the server's trace",
-    **dict.fromkeys(
-        ("LIKE", "BETWEEN", "IS"), "only equalities of columns are read, not LIKE, BETWEEN and IS NULL"
-    ),
-    **dict.fromkeys("'\"", "only equalities of columns are read, not comparisons with a text"),
-    "NOT": "NOT is not read but in NOT EXISTS",
-    "FORCE": "hints of indexes are not read; leave them out, the joins are the same",
-    "IN": "IN is not read; write EXISTS with an equality",
-    "GROUP": "GROUP BY is not read; leave it out, the joins are the same",
-    "HAVING": "HAVING is not read; leave it out, the joins are the same",
-    "ORDER": "ORDER BY is not read; leave it out, the joins are the same",
-    "LIMIT": "LIMIT is not read; leave it out to see the joins",
-    "OR": "OR is not read: only equalities joined by AND are",
-    "INSERT": "only a SELECT is read, not INSERT",
-    "REPLACE": "only a SELECT is read, not REPLACE",
-    "UPDATE": "only a SELECT is read, not UPDATE",
-    "DELETE": "only a SELECT is read, not DELETE",
-    "`": "names in backticks are not read; write them without",
+    **{word: f"only a SELECT is read, not {word}" for word in ("INSERT", "REPLACE", "UPDATE", "DELETE")},
 }
-
-_TOKEN = re.compile(r"\s*(?:(\w+)|(.))")
+_SETS = {exp.Union: "UNION", exp.Except: "EXCEPT", exp.Intersect: "INTERSECT"}
+_CLAUSES = {
+    "group": "GROUP BY is not read; leave it out, the joins are the same",
+    "having": "HAVING is not read; leave it out, the joins are the same",
+    "order": "ORDER BY is not read; leave it out, the joins are the same",
+    "limit": "LIMIT is not read; leave it out to see the joins",
+}
+_READ_CLAUSES = {"operation_modifiers", "distinct", "expressions", "into", "from_", "joins", "where"}
+_CONDITIONS: dict[type[exp.Expr], str] = {
+    **dict.fromkeys(
+        (exp.Like, exp.Between, exp.Is), "only equalities of columns are read, not LIKE, BETWEEN and IS NULL"
+    ),
+    exp.In: "IN is not read; write EXISTS with an equality",
+    exp.Or: "OR is not read: only equalities joined by AND are",
+    exp.Not: "NOT is not read but in NOT EXISTS",
+    exp.Query: "a subquery here is a block of its own, which our reader does not take; explain shows it from the server's trace",
+}
 
 
 @dataclass(frozen=True)
@@ -78,17 +70,10 @@ class Equality:
 
 
 @dataclass
-class Nest:
-    """Tables and nests in the order of the text; one in parentheses, or one made by a JOIN."""
-
-    items: list[Joined] = field(default_factory=list)
-
-
-@dataclass
 class Joined:
-    """A table (its alias) or a nest, and how it joins what stands before it."""
+    """A table (its alias) or a nest in parentheses, and how it joins all that stands before it."""
 
-    what: str | Nest
+    what: str | list[Joined]
     kind: str = "inner"
     on: list[Equality] = field(default_factory=list)
 
@@ -103,187 +88,172 @@ class Subquery:
 
 @dataclass
 class Block:
-    """SELECT ... FROM nest WHERE equalities AND subqueries."""
+    """SELECT ... FROM items WHERE equalities AND subqueries; the items in the order of the text."""
 
-    nest: Nest
+    items: list[Joined]
     where: list[Equality]
     subqueries: list[Subquery]
 
 
-class _Reader:
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.tokens = [
-            (found[1] or found[2], found.start(found.lastindex or 0))
-            for found in _TOKEN.finditer(text.strip().rstrip(";"))
-        ]
-        self.at = 0
-
-    def peek(self, ahead: int = 0) -> str:
-        return self.tokens[self.at + ahead][0] if self.at + ahead < len(self.tokens) else ""
-
-    def is_next(self, *words: str) -> bool:
-        return all(self.peek(i).upper() == word for i, word in enumerate(words))
-
-    def take(self, *words: str) -> None:
-        if not self.is_next(*words):
-            self.fail(" ".join(words))
-        self.at += len(words)
-
-    def name(self) -> str:
-        word = self.peek()
-        if not re.fullmatch(r"[A-Za-z_]\w*", word) or _NO_ALIAS.fullmatch(word):
-            self.fail("a name")
-        self.at += 1
-        return word
-
-    def fail(self, wanted: str) -> NoReturn:
-        where = self.tokens[self.at][1] if self.at < len(self.tokens) else len(self.text)
-        if self.peek().upper() in _REFUSED:
-            self.refuse(_REFUSED[self.peek().upper()])
-        raise EngineRoomError(
-            f"the statement is more than our reader knows: expected {wanted} at character {where} of the statement, got {self.text[where : where + 30]!r}",
-            remedy="write joins with ON, equalities of columns or sums, AND, and EXISTS subqueries; nothing else is read",
-        )
-
-    @staticmethod
-    def refuse(problem: str) -> NoReturn:
-        raise EngineRoomError(
-            problem, remedy="write the statement without it, or take the graph from the server's trace"
-        )
-
-    def block(self, *, in_exists: bool = False) -> Block:
-        self.take("SELECT")
-        if self.is_next("STRAIGHT_JOIN"):
-            self.refuse(
-                "SELECT STRAIGHT_JOIN fixes the order of all tables; write STRAIGHT_JOIN between tables"
-            )
-        while not self.is_next("FROM"):
-            if not self.peek():
-                self.fail("FROM")
-            if self.is_next("/", "*", "+"):
-                self.refuse("hints may fix an order and are not read")
-            if self.is_next("SELECT"):
-                self.refuse("a subquery in the list of columns is a block of its own and not read")
-            if in_exists and self.is_next("("):
-                self.refuse(
-                    "EXISTS over a function is not read: with an aggregate it is a block of its own; write SELECT 1"
-                )
-            self.at += 1
-        self.take("FROM")
-        nest = self.commas()
-        where, subqueries = self.conditions() if self.is_next("WHERE") else ([], [])
-        return Block(nest, where, subqueries)
-
-    def commas(self) -> Nest:
-        nest = Nest([self.joins()])
-        while self.is_next(","):
-            self.take(",")
-            nest.items.append(self.joins())
-        return nest
-
-    def joins(self) -> Joined:
-        left = Joined(self.factor())
-        while True:
-            if self.is_next("LEFT"):
-                self.take("LEFT")
-                if self.is_next("OUTER"):
-                    self.take("OUTER")
-                kind = "left"
-            elif self.is_next("STRAIGHT_JOIN"):
-                kind = "straight"
-            elif self.is_next("INNER") or self.is_next("CROSS") or self.is_next("JOIN"):
-                kind = "inner"
-                if not self.is_next("JOIN"):
-                    self.at += 1
-            else:
-                return left
-            self.take("STRAIGHT_JOIN" if kind == "straight" else "JOIN")
-            right = Joined(self.factor(), kind)
-            if self.is_next("ON"):
-                self.take("ON")
-                right.on = self.equalities()
-            left = Joined(Nest([left, right]))
-
-    def factor(self) -> str | Nest:
-        if self.is_next("("):
-            self.take("(")
-            inner = self.commas()
-            self.take(")")
-            return inner
-        table = self.name()
-        if self.is_next("AS"):
-            self.take("AS")
-            return self.name()
-        if re.fullmatch(r"[A-Za-z_]\w*", self.peek()) and not _NO_ALIAS.fullmatch(self.peek()):
-            return self.name()
-        return table
-
-    def conditions(self) -> tuple[list[Equality], list[Subquery]]:
-        self.take("WHERE")
-        where: list[Equality] = []
-        subqueries: list[Subquery] = []
-        while True:
-            negated = self.is_next("NOT")
-            if negated:
-                self.take("NOT")
-            if self.is_next("EXISTS"):
-                self.take("EXISTS", "(")
-                inner = self.block(in_exists=True)
-                if any(each.negated for each in inner.subqueries):
-                    self.refuse(
-                        "NOT EXISTS inside EXISTS is not read: the server plans the outer one as a block of its own"
-                    )
-                subqueries.append(Subquery(negated, inner))
-                self.take(")")
-            else:
-                where += self.equality()
-            if not self.is_next("AND"):
-                return where, subqueries
-            self.take("AND")
-
-    def equalities(self) -> list[Equality]:
-        found = self.equality()
-        while self.is_next("AND"):
-            self.take("AND")
-            found += self.equality()
-        return found
-
-    def equality(self) -> list[Equality]:
-        if self.is_next("("):
-            self.take("(")
-            inner = self.equalities()
-            self.take(")")
-            return inner
-        left = self.sum()
-        self.take("=")
-        return [Equality(left, self.sum())]
-
-    def sum(self) -> tuple[Column, ...]:
-        terms = [self.column()]
-        while self.is_next("+"):
-            self.take("+")
-            terms.append(self.column())
-        return tuple(terms)
-
-    def column(self) -> Column:
-        alias = self.name()
-        self.take(".")
-        return alias, self.name()
-
-
 def parse(text: str) -> Block:
     """The tables and conditions of a SELECT."""
-    reader = _Reader(text)
-    block = reader.block()
-    if reader.peek():
-        reader.fail("the end")
-    return block
+    word = sql_text.first_word(text)
+    if word in _STATEMENTS:
+        _refuse(_STATEMENTS[word])
+    if word != "SELECT":
+        _fail("SELECT", text)
+    if "/*!" in sql_text.without_texts(text):
+        _refuse("a comment that the server executes is not read")
+    try:
+        found = [each for each in sqlglot.parse(text, read="mysql") if each is not None]
+    except ParseError as error:
+        at = error.errors[0]
+        _fail(f"SQL in line {at['line']}", f"{at['highlight']}{at['end_context']}")
+    except SqlglotError as error:
+        _fail("SQL", str(error))
+    if len(found) > 1:
+        _fail("the end", found[1].sql("mysql"))
+    return _block(found[0])
 
 
 def aliases(items: Sequence[Joined]) -> list[str]:
     """All tables of a list, in the order of the text."""
-    found: list[str] = []
-    for item in items:
-        found += [item.what] if isinstance(item.what, str) else aliases(item.what.items)
-    return found
+    return [
+        name for item in items for name in ([item.what] if isinstance(item.what, str) else aliases(item.what))
+    ]
+
+
+def _fail(wanted: str, got: str) -> NoReturn:
+    raise EngineRoomError(
+        f"the statement is more than our reader knows: expected {wanted}, got {got[:30]!r}",
+        remedy="write joins with ON, equalities of columns or sums, AND, and EXISTS subqueries; nothing else is read",
+    )
+
+
+def _refuse(problem: str) -> NoReturn:
+    raise EngineRoomError(
+        problem, remedy="write the statement without it, or take the graph from the server's trace"
+    )
+
+
+def _block(select: exp.Expr, *, in_exists: bool = False) -> Block:
+    for kind, word in _SETS.items():
+        if isinstance(select, kind):
+            _refuse(f"{word} {_BLOCKS}")
+    if not isinstance(select, exp.Select):
+        _fail("SELECT", select.sql("mysql"))
+    if select.args.get("hint"):
+        _refuse("hints may fix an order and are not read")
+    if any(each.name.upper() == "STRAIGHT_JOIN" for each in select.args.get("operation_modifiers") or []):
+        _refuse("SELECT STRAIGHT_JOIN fixes the order of all tables; write STRAIGHT_JOIN between tables")
+    for column in select.expressions:
+        if column.find(exp.Query):
+            _refuse("a subquery in the list of columns is a block of its own and not read")
+        if in_exists and column.find(exp.Func):
+            _refuse(
+                "EXISTS over a function is not read: with an aggregate it is a block of its own; write SELECT 1"
+            )
+    if select.args.get("from_") is None:
+        _fail("FROM", "")
+    items = _items(select.args["from_"].this, select.args.get("joins") or [])
+    where: list[Equality] = []
+    subqueries: list[Subquery] = []
+    for part in _parts(select.args["where"].this if select.args.get("where") else None):
+        inner = part.this if isinstance(part, exp.Not) else part
+        if not isinstance(inner, exp.Exists):
+            where.append(_equality(part))
+            continue
+        block = _block(inner.this, in_exists=True)
+        if any(each.negated for each in block.subqueries):
+            _refuse(
+                "NOT EXISTS inside EXISTS is not read: the server plans the outer one as a block of its own"
+            )
+        subqueries.append(Subquery(inner is not part, block))
+    for name in (*_CLAUSES, *select.args):
+        if name in _READ_CLAUSES or not select.args.get(name):
+            continue
+        if name in _CLAUSES:
+            _refuse(_CLAUSES[name])
+        _fail("SELECT, FROM and WHERE", name.strip("_").upper())
+    return Block(items, where, subqueries)
+
+
+def _items(first: exp.Expr, joins: Sequence[exp.Join]) -> list[Joined]:
+    items = [Joined(_source(first))]
+    for join in joins:
+        if join.method:
+            _refuse(
+                f"{join.method} JOIN compares all columns of the same name, which the text does not show; write its ON"
+            )
+        if join.args.get("using"):
+            _refuse("USING is not read; write ON with both columns")
+        if join.side == "RIGHT":
+            _refuse("RIGHT JOIN is not read; write it as a LEFT JOIN with its sides exchanged")
+        if join.side not in ("", "LEFT") or join.kind not in ("", "INNER", "CROSS", "OUTER", "STRAIGHT_JOIN"):
+            _fail("a join", join.sql("mysql"))
+        kind = "left" if join.side else "straight" if join.kind == "STRAIGHT_JOIN" else "inner"
+        items.append(
+            Joined(_source(join.this), kind, [_equality(part) for part in _parts(join.args.get("on"))])
+        )
+    return items
+
+
+def _source(source: exp.Expr) -> str | list[Joined]:
+    """A table's alias, or what stands in parentheses."""
+    joins = source.args.get("joins") or []
+    if joins:  # of a nest; without parentheses where its ON comes after that of a further join
+        bare = source.copy()
+        bare.set("joins", None)
+        return _items(bare, joins)
+    if isinstance(source, exp.Lateral):
+        _refuse("LATERAL is not read")
+    if isinstance(source, exp.Subquery):
+        if isinstance(source.this, exp.Query) and not isinstance(source.this, exp.Subquery):
+            _refuse(_CONDITIONS[exp.Query])
+        return _items(source.this, [])
+    if source.args.get("hints"):
+        _refuse("hints of indexes are not read; leave them out, the joins are the same")
+    if any(each.quoted for each in source.find_all(exp.Identifier)):
+        _refuse("names in backticks are not read; write them without")
+    if not isinstance(source.this, exp.Identifier) or any(
+        value for name, value in source.args.items() if name not in ("this", "alias")
+    ):
+        _fail("a table", source.sql("mysql"))
+    return source.alias_or_name
+
+
+def _parts(condition: exp.Expr | None) -> Iterator[exp.Expr]:
+    """What AND joins, in the order of the text."""
+    if condition is None:
+        return
+    condition = condition.unnest()
+    if isinstance(condition, exp.And):
+        yield from _parts(condition.left)
+        yield from _parts(condition.right)
+    else:
+        yield condition
+
+
+def _equality(part: exp.Expr) -> Equality:
+    if isinstance(part, exp.Not) and isinstance(part.this, exp.Is):
+        part = part.this
+    for kind, problem in _CONDITIONS.items():
+        if isinstance(part, kind):
+            _refuse(problem)
+    if not isinstance(part, exp.EQ):
+        _fail("an equality", part.sql("mysql"))
+    return Equality(tuple(_sum(part.left)), tuple(_sum(part.right)))
+
+
+def _sum(side: exp.Expr) -> Iterator[Column]:
+    if isinstance(side, exp.Add):
+        yield from _sum(side.left)
+        yield from _sum(side.right)
+        return
+    if side.is_string:
+        _refuse("only equalities of columns are read, not comparisons with a text")
+    if not isinstance(side, exp.Column) or len(side.parts) != 2:
+        _fail("a column as table.column", side.sql("mysql"))
+    if any(each.args.get("quoted") for each in side.parts):
+        _refuse("names in backticks are not read; write them without")
+    yield side.table, side.name
