@@ -203,7 +203,7 @@ def test_damage_is_told_with_its_position(tmp_path: Path) -> None:
 BOUNDED = """
 import json, resource, sys
 from pathlib import Path
-from engineroom import binlog_files
+from engineroom.ask import binlog_files
 limit = 700 << 20
 resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 found = binlog_files.sizes(Path(sys.argv[1]), levels=(1,))

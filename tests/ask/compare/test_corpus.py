@@ -129,7 +129,7 @@ def test_a_difference_of_the_servers_is_told_from_a_wrong_answer(on):
         "SELECT FOUND_ROWS()",
     )
     two = {version: on[version] for version in VERSIONS[1:]}
-    found = corpus.of_compare(two, corpus.Statements("x", schema, statements))
+    found = corpus.of_compare(two, benchmarks.Statements("x", schema, statements))
     assert [each.outcome for each in found] == [DIFFER, WRONG, REFUSED]
     assert "row of totals" in found[0].reason
     assert "FOUND_ROWS() answers for the statement before it" in found[2].reason
@@ -140,7 +140,7 @@ def test_a_set_that_is_not_known_is_refused():
     assert "there are shop, forum" in shown.output
 
 
-def some_of(name: str, part: slice) -> corpus.Statements:
+def some_of(name: str, part: slice) -> benchmarks.Statements:
     (some,) = applications([name])
     return dataclasses.replace(some, statements=some.statements[part])
 

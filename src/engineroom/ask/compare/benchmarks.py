@@ -14,16 +14,16 @@ import tempfile
 import tomllib
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from engineroom import paths
-from engineroom.ask.compare.corpus import Statements
 from engineroom.errors import EngineRoomError
 
-__all__ = ["SETS", "sources"]
+__all__ = ["SETS", "Statements", "sources"]
 
 ROWS = 60
 # The values that the specification of TPC-H gives for the validation of each query, by the order of its placeholders.
@@ -35,6 +35,16 @@ _TPCH: Mapping[int, Sequence[Any]] = {
     19: ["Brand#12", "Brand#23", "Brand#34", 1, 10, 20], 20: ["forest", "1994-01-01", "CANADA"], 21: ["SAUDI ARABIA"],
     22: [13, 31, 23, 29, 30, 18, 17],
 }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Statements:
+    """Statements over one schema; those of a set are named by their number in it, from 1."""
+
+    name: str
+    schema: tuple[str, ...]
+    statements: tuple[str, ...]
+    rows: int | None = None  # made rows per table, where the schema brings none
 
 
 def sources() -> dict[str, dict[str, str]]:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import click
 
 from engineroom import paths, sql_text
+from engineroom.ask.compare.benchmarks import SETS, Statements
 from engineroom.ask.compare.sides import EQUAL_SETTINGS, Comparison, compare_many
 from engineroom.ask.query_graphs.explain import explain
 from engineroom.errors import EngineRoomError
@@ -36,7 +37,6 @@ __all__ = [
     "REFUSED",
     "WRONG",
     "Outcome",
-    "Statements",
     "applications",
     "of_compare",
     "of_explain",
@@ -51,16 +51,6 @@ TOOLS = ("explain", "compare")
 VERSIONS = ("5.7", "8.0.15", "9.7")
 EQUAL, REFUSED, DIFFER, WRONG = "equal", "refused", "differ", "wrong"
 LIMIT_S = 20.0
-
-
-@dataclass(frozen=True)
-class Statements:
-    """Statements over one schema; those of a set are named by their number in it, from 1."""
-
-    name: str
-    schema: tuple[str, ...]
-    statements: tuple[str, ...]
-    rows: int | None = None  # made rows per table, where the schema brings none
 
 
 @dataclass(frozen=True)
@@ -237,15 +227,13 @@ def measure(
 @click.option("--record", is_flag=True, help="Put the outcomes into data/statements/outcomes.csv.")
 def main(sets: tuple[str, ...], tool: str | None, record: bool) -> None:
     """Put the statements of SETS, all by default, through explain and compare."""
-    from engineroom.ask.compare import benchmarks
-
-    known = {**dict.fromkeys(APPLICATIONS, applications), **benchmarks.SETS}
+    known = {**dict.fromkeys(APPLICATIONS, applications), **SETS}
     if unknown := sorted(set(sets) - known.keys()):
         raise click.UsageError(f"no set is called {unknown[0]}; there are {', '.join(known)}")
     found: list[Outcome] = []
     with started() as on:
         for name in sets or known:
-            some = next(applications([name])) if name in APPLICATIONS else benchmarks.SETS[name]()
+            some = next(applications([name])) if name in APPLICATIONS else SETS[name]()
             tools = TOOLS if tool is None else (tool,)
             of_set = list(measure(on, [some], tools))
             found += of_set

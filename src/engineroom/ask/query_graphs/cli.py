@@ -167,10 +167,8 @@ def _text_of(statement: str) -> str:
 
 def _explained_on_own(sql: str, address: str, database: str | None, pairs: int | None) -> dict[str, Any]:
     from engineroom.ask.query_graphs.explain import explain as explained
-    from engineroom.ask.query_graphs.explain import refuse_unless_it_only_reads
     from engineroom.servers.providers import dsn
 
-    refuse_unless_it_only_reads(sql)
     server = dsn.attach(address, "--dsn")
     return explained(server, sql, database or dsn.database(address), most_pairs=pairs, only_reads=True)
 
