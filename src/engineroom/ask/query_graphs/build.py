@@ -16,6 +16,7 @@ Left out: everything that is not an equality, and constants.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -41,16 +42,14 @@ def build(sql: str) -> Built:
     return _Builder(parse(sql)).built()
 
 
+@dataclass(eq=False)
 class _Condition:
     """An equality of two sides, or of many columns (`columns`). `used` are table numbers as bits."""
 
-    def __init__(
-        self, used: int, text: str, *, columns: list[Column] | None = None, source: _Condition | None = None
-    ):
-        self.used = used
-        self.text = text
-        self.columns = columns
-        self.source = source
+    used: int
+    text: str
+    columns: list[Column] | None = None
+    source: _Condition | None = None
 
     @property
     def is_multiple(self) -> bool:
@@ -77,6 +76,10 @@ class _Join:
 
 def _lowest(bits: int) -> int:
     return (bits & -bits).bit_length() - 1
+
+
+def _holding(groups: Sequence[list[Column]], column: Column) -> list[Column] | None:
+    return next((group for group in groups if column in group), None)
 
 
 def _is_inner(kind: str) -> bool:
@@ -180,33 +183,25 @@ class _Builder:
             if not equality.is_of_columns:
                 others.append(equality)
                 continue
-            found: list[list[Column] | None] = []
-            around: list[list[Column] | None] = []
-            for column in (equality.left[0], equality.right[0]):
-                own = next((group for group in groups if column in group), None)
-                found.append(own)
-                around.append(
-                    None if own is not None else next((group for group in inherited if column in group), None)
-                )
-            if found[0] is not None and found[0] is found[1]:
+            a, b = equality.left[0], equality.right[0]
+            own = [_holding(groups, column) for column in (a, b)]
+            around = [
+                None if group is not None else _holding(inherited, column)
+                for group, column in zip(own, (a, b), strict=True)
+            ]
+            if any(one is not None and one is other for one, other in (own, around)):
                 continue
-            if around[0] is not None and around[0] is around[1]:
-                continue
-            for side in (0, 1):
-                if (copied := around[side]) is not None:
+            for side, copied in enumerate(around):
+                if copied is not None:
                     groups.append(list(copied))
-                    found[side] = groups[-1]
-            (of_a, of_b), (a, b) = found, (equality.left[0], equality.right[0])
-            if of_a is None and of_b is None:
+                    own[side] = groups[-1]
+            of_a, of_b = own
+            group = of_a or of_b
+            if group is None:
                 groups.append([a, b])
-            elif of_a is None:
-                assert of_b is not None
-                of_b.append(a)
-            elif of_b is None:
-                of_a.append(b)
-            elif of_a is not of_b:
-                of_a += [column for column in of_b if column not in of_a]
-                groups = [group for group in groups if group is not of_b]
+                continue
+            group += [column for column in dict.fromkeys((*(of_b or ()), a, b)) if column not in group]
+            groups = [each for each in groups if each is group or each is not of_b]
         outside = {column for group in inherited for column in group}
         for group in groups:
             if outside & set(group) and len({alias for alias, _ in group}) < len(group):
@@ -480,7 +475,6 @@ class _Builder:
         used = 0
         for own in join.conditions:
             used |= own.used
-        rotate, back = (_rotate_right, _rotate_left) if to_right else (_rotate_left, _rotate_right)
         for is_swapped in (False, True):
             if is_swapped and inner.kind != "inner":
                 break
@@ -489,10 +483,10 @@ class _Builder:
                 inner.left, inner.right = inner.right, inner.left
             far = inner.sides()[1 if to_right else 0]
             if not used & far.tables:
-                rotate(join)
+                _rotate(join, to_right=to_right)
                 if self._rewrite_for(condition, join, "right" if to_right else "left"):
                     return True
-                back(join)
+                _rotate(join, to_right=not to_right)
                 inner = join.sides()[1 if to_right else 0]
             if is_swapped:
                 inner.left, inner.right = inner.right, inner.left
@@ -561,7 +555,6 @@ class _Builder:
         node_of: dict[int, int] = {}
         operators: list[Any] = []
         kinds: list[str] = []
-        texts: list[list[str]] = []
         conditions: list[list[_Condition]] = []
 
         def add(join: _Join) -> int:
@@ -574,63 +567,50 @@ class _Builder:
             used = sorted({node_of[bit] for part in parts for bit in _each(part.used)})
             operators.append((join.kind, left, right, used, used))
             kinds.append(join.kind)
-            texts.append([part.text for part in parts])
             conditions.append(parts)
             return len(operators) - 1
 
         add(self.root)
         graph = as_json(kernel.hypergraph_of(operators))
         edges = graph["edges"]
+        n_from_tree = len(edges)
 
-        def nodes(bits: int) -> list[int]:
-            return sorted(node_of[bit] for bit in _each(bits))
-
-        for condition in self.cycles:
-            some = nodes(condition.used)
-            existing = [
-                k
-                for k, edge in enumerate(edges)
-                if kinds[k] == "inner" and sorted(edge["left"] + edge["right"]) == some
-            ]
-            if existing:
-                texts[existing[0]].append(condition.text)
-                conditions[existing[0]].append(condition)
-                continue
-            edges.append({"left": some[:1], "right": some[1:]})
+        def add_edge(left: int, right: int, condition: _Condition) -> None:
+            edges.append({"left": [left], "right": [right]})
             kinds.append("inner")
-            texts.append([condition.text])
             conditions.append([condition])
 
-        n_from_tree = len(operators) - len(node_of)
-        in_use = {
-            part.source for parts in conditions[:n_from_tree] for part in parts if part.source is not None
-        }
+        def between(nodes: set[int]) -> list[int]:
+            return [k for k, edge in enumerate(edges) if {*edge["left"], *edge["right"]} == nodes]
+
+        for condition in self.cycles:
+            left, right = sorted(node_of[bit] for bit in _each(condition.used))
+            existing = [k for k in between({left, right}) if kinds[k] == "inner"]
+            if existing:
+                conditions[existing[0]].append(condition)
+            else:
+                add_edge(left, right, condition)
+        in_use = {part.source for parts in conditions[:n_from_tree] for part in parts}
         for multiple in self.multiples:
             if multiple not in in_use or multiple.columns is None or not self._are_companions(multiple.used):
                 continue
-            for a in multiple.columns:
-                for b in multiple.columns:
-                    if self.number[b[0]] <= self.number[a[0]]:
-                        continue
-                    left, right = (node_of[1 << self.number[column[0]]] for column in (a, b))
-                    equality = self._concrete(multiple, a, b)
-                    direct = [
-                        k
-                        for k, edge in enumerate(edges)
-                        if {left, right} == set(edge["left"]) | set(edge["right"])
-                    ]
-                    if direct:
-                        if not any(part.source is multiple for part in conditions[direct[0]]):
-                            conditions[direct[0]].append(equality)
-                            texts[direct[0]].append(equality.text)
-                        continue
-                    edges.append({"left": [left], "right": [right]})
-                    kinds.append("inner")
-                    texts.append([equality.text])
-                    conditions.append([equality])
-        by_node = {node: bit for bit, node in node_of.items()}
-        alias_of = {1 << number: alias for alias, number in self.number.items()}
-        return Built([alias_of[by_node[i]] for i in range(len(node_of))], graph, kinds, texts)
+            for a, b in itertools.product(multiple.columns, repeat=2):
+                if self.number[b[0]] <= self.number[a[0]]:
+                    continue
+                left, right = (node_of[1 << self.number[column[0]]] for column in (a, b))
+                equality = self._concrete(multiple, a, b)
+                direct = between({left, right})
+                if not direct:
+                    add_edge(left, right, equality)
+                elif not any(part.source is multiple for part in conditions[direct[0]]):
+                    conditions[direct[0]].append(equality)
+        alias_of = {node_of[1 << number]: alias for alias, number in self.number.items()}
+        return Built(
+            [alias_of[node] for node in range(len(node_of))],
+            graph,
+            kinds,
+            [[part.text for part in parts] for parts in conditions],
+        )
 
     def _parts(self, condition: _Condition, join: _Join) -> list[_Condition]:
         """A multiple equality that is still whole is taken apart at last."""
@@ -646,19 +626,11 @@ def _each(bits: int) -> Iterable[int]:
         bits &= bits - 1
 
 
-def _rotate_right(join: _Join) -> None:
-    """a x (b y c) becomes (a x b) y c; the object `join` stays the top."""
-    a, lower = join.sides()
-    b, c = lower.sides()
-    new_left = _Join(join.kind, a.tables | b.tables, a, b, [], join.conditions, join.set_number)
+def _rotate(join: _Join, *, to_right: bool) -> None:
+    """a x (b y c) becomes (a x b) y c, or that the first one; the object `join` stays the top."""
+    left, right = join.sides()
+    lower = right if to_right else left
+    a, b = (left, lower.sides()[0]) if to_right else (lower.sides()[1], right)
+    new = _Join(join.kind, a.tables | b.tables, a, b, [], join.conditions, join.set_number)
     join.kind, join.conditions, join.set_number = lower.kind, lower.conditions, lower.set_number
-    join.left, join.right = new_left, c
-
-
-def _rotate_left(join: _Join) -> None:
-    """(a y b) x c becomes a y (b x c)."""
-    lower, c = join.sides()
-    a, b = lower.sides()
-    new_right = _Join(join.kind, b.tables | c.tables, b, c, [], join.conditions, join.set_number)
-    join.kind, join.conditions, join.set_number = lower.kind, lower.conditions, lower.set_number
-    join.left, join.right = a, new_right
+    join.left, join.right = (new, lower.sides()[1]) if to_right else (lower.sides()[0], new)
