@@ -66,59 +66,66 @@ class Table:
 def read_tables(connection: Any, database: str) -> list[Table]:
     """The tables of a database, parents before children."""
     with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT table_name FROM information_schema.tables WHERE table_schema = %s AND table_type = 'BASE TABLE' "
-            "ORDER BY table_name",
-            (database,),
-        )
-        names = [_text(name) for (name,) in cursor.fetchall()]
+
+        def rows(sql: str, *of: str) -> list[list[Any]]:
+            cursor.execute(sql, (database, *of))
+            return [
+                [each.decode() if isinstance(each, bytes | bytearray) else each for each in row]
+                for row in cursor.fetchall()
+            ]
+
         tables = {}
-        for name in names:
-            cursor.execute(
-                "SELECT column_name, data_type, column_type, is_nullable, character_maximum_length, numeric_precision, "
-                "numeric_scale, extra FROM information_schema.columns WHERE table_schema = %s AND table_name = %s "
-                "ORDER BY ordinal_position",
-                (database, name),
-            )
+        for (name,) in rows(
+            "SELECT table_name FROM information_schema.tables WHERE table_schema = %s AND table_type = 'BASE TABLE' "
+            "ORDER BY table_name"
+        ):
             columns = tuple(
                 Column(
-                    name=_text(column),
-                    kind=_text(kind).lower(),
-                    full_type=_text(full),
-                    is_nullable=_text(nullable) == "YES",
+                    name=column,
+                    kind=kind.lower(),
+                    full_type=full,
+                    is_nullable=nullable == "YES",
                     length=None if length is None else int(length),
                     precision=None if precision is None else int(precision),
                     scale=int(scale or 0),
                 )
-                for column, kind, full, nullable, length, precision, scale, extra in cursor.fetchall()
-                if not re.search(r"(?i)(virtual|stored) generated", _text(extra))
+                for column, kind, full, nullable, length, precision, scale, extra in rows(
+                    "SELECT column_name, data_type, column_type, is_nullable, character_maximum_length, numeric_precision, "
+                    "numeric_scale, extra FROM information_schema.columns WHERE table_schema = %s AND table_name = %s "
+                    "ORDER BY ordinal_position",
+                    name,
+                )
+                if not re.search(r"(?i)(virtual|stored) generated", extra)
             )
-            cursor.execute(
+            unique: dict[str, list[str]] = {}
+            for index, column in rows(
                 "SELECT index_name, column_name FROM information_schema.statistics WHERE table_schema = %s "
                 "AND table_name = %s AND non_unique = 0 ORDER BY index_name = 'PRIMARY' DESC, index_name, seq_in_index",
-                (database, name),
-            )
-            unique = _grouped(cursor.fetchall())
-            cursor.execute(
+                name,
+            ):
+                if column is not None:  # an index on an expression
+                    unique.setdefault(index, []).append(column)
+            foreign: dict[str, list[list[str]]] = {}
+            for constraint, *parts in rows(
                 "SELECT constraint_name, column_name, referenced_table_name, referenced_column_name "
                 "FROM information_schema.key_column_usage WHERE table_schema = %s AND table_name = %s "
                 "AND referenced_table_name IS NOT NULL ORDER BY constraint_name, ordinal_position",
-                (database, name),
-            )
-            foreign: dict[str, list[tuple[str, str, str]]] = {}
-            for constraint, column, parent, parent_column in cursor.fetchall():
-                foreign.setdefault(_text(constraint), []).append(
-                    (_text(column), _text(parent), _text(parent_column))
-                )
+                name,
+            ):
+                foreign.setdefault(constraint, []).append(parts)
             keys = tuple(
                 ForeignKey(
-                    columns=tuple(part[0] for part in parts),
+                    columns=tuple(column for column, _, _ in parts),
                     parent=parts[0][1],
-                    parent_columns=tuple(part[2] for part in parts),
+                    parent_columns=tuple(column for _, _, column in parts),
                 )
                 for parts in foreign.values()
             )
-            tables[name] = _with_unique(Table(name=name, columns=columns, foreign_keys=keys, unique=unique))
+            tables[name] = _with_unique(
+                Table(
+                    name=name, columns=columns, foreign_keys=keys, unique=tuple(map(tuple, unique.values()))
+                )
+            )
     return [tables[name] for name in _parents_first(tables)]
 
 
@@ -264,16 +271,10 @@ def _with_unique(table: Table) -> Table:
             widest = max(own, key=lambda part: _of_number(part, table.name)[1])
             columns[widest.name] = replace(widest, is_unique=True)
         else:
-            chosen = next(
-                (
-                    i
-                    for i, key in enumerate(keys)
-                    if set(key.columns) <= set(names) and key.parent != table.name
-                ),
-                None,
-            )
-            if chosen is not None:
-                keys[chosen] = replace(keys[chosen], is_unique=True)
+            for i, key in enumerate(keys):
+                if set(key.columns) <= set(names) and key.parent != table.name:
+                    keys[i] = replace(key, is_unique=True)
+                    break
     return replace(table, columns=tuple(columns.values()), foreign_keys=tuple(keys))
 
 
@@ -293,18 +294,6 @@ def _parents_first(tables: dict[str, Table]) -> list[str]:
 
 def _column(table: Table, name: str) -> Column:
     return next(column for column in table.columns if column.name.lower() == name.lower())
-
-
-def _grouped(rows: list[tuple[Any, Any]]) -> tuple[tuple[str, ...], ...]:
-    found: dict[str, list[str]] = {}
-    for index, column in rows:
-        if column is not None:  # an index on an expression
-            found.setdefault(_text(index), []).append(_text(column))
-    return tuple(map(tuple, found.values()))
-
-
-def _text(value: Any) -> str:
-    return value.decode() if isinstance(value, bytes | bytearray) else str(value)
 
 
 def _quoted(name: str) -> str:

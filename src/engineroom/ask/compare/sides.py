@@ -177,33 +177,12 @@ class Interrupted(KeyboardInterrupt):
         self.compared = list(compared)
 
 
-def compare(
-    statement: str,
-    *,
-    versions: Sequence[str] = ("5.7", "9.7"),
-    schema: Path | None = None,
-    data: Path | None = None,
-    rows: int | None = None,
-    repeats: int = 5,
-    options: Mapping[str, str | int | bool] | None = None,
-    as_installed: bool = False,
-    limit_s: float | None = None,
-) -> Comparison:
+def compare(statement: str, **how: Any) -> Comparison:
     """Run `statement` on each version after making the same tables and rows there; `compare_many` says how.
 
     A statement that can be run only once, such as CREATE TABLE, is run once.
     """
-    (found,) = compare_many(
-        [sql_text.one_statement(statement, "the query")],
-        versions=versions,
-        schema=schema,
-        data=data,
-        rows=rows,
-        repeats=repeats,
-        options=options,
-        as_installed=as_installed,
-        limit_s=limit_s,
-    )
+    (found,) = compare_many([sql_text.one_statement(statement, "the query")], **how)
     return found
 
 

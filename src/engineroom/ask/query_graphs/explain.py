@@ -6,7 +6,7 @@ import contextlib
 import itertools
 import re
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from engineroom import sql_text
@@ -14,11 +14,13 @@ from engineroom.ask.query_graphs import graphs
 from engineroom.ask.query_graphs.build import build
 from engineroom.ask.query_graphs.hints import hashes_others, hint_of, hinted
 from engineroom.ask.query_graphs.trace import (
+    SWITCH,
     Edge,
     Planned,
     TraceError,
     TraceTooLongError,
     blocks,
+    settings,
     trace_of,
     traced,
 )
@@ -85,10 +87,10 @@ def explain(
                     cursor.execute("SET SESSION TRANSACTION READ ONLY")
             if run_s is not None:
                 _refuse_unless_it_reads(sql)
-            with _switched(connection, is_on=False):
+            with settings(connection, optimizer_switch="hypergraph_optimizer=off"):
                 usual = _plan(server, connection, sql, run_s)
                 usual_ms = _planning_ms(connection, sql)
-            with _switched(connection, is_on=True, most_pairs=most_pairs):
+            with settings(connection, optimizer_switch=SWITCH, optimizer_max_subgraph_pairs=most_pairs):
                 plan = _plan(server, connection, sql, run_s)  # here, since a trace would slow it down
                 hypergraph_ms = _planning_ms(connection, sql)
             with traced(connection, most_pairs=most_pairs, most_bytes=MOST_TRACE_BYTES) as cursor:
@@ -128,22 +130,6 @@ def explain(
         "planning_ms": {"hypergraph": hypergraph_ms, "usual": usual_ms},
         "hint_tried": tried,
     }
-
-
-@contextlib.contextmanager
-def _switched(connection: Any, *, is_on: bool, most_pairs: int | None = None) -> Iterator[None]:
-    """The hypergraph optimizer on or off, and the limit of pairs, for a while."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT @@optimizer_switch, @@optimizer_max_subgraph_pairs")
-        switch, limit = cursor.fetchone()
-        try:
-            cursor.execute(f"SET optimizer_switch = 'hypergraph_optimizer={'on' if is_on else 'off'}'")
-            cursor.execute(
-                f"SET optimizer_max_subgraph_pairs = {limit if most_pairs is None else int(most_pairs)}"
-            )
-            yield
-        finally:
-            cursor.execute(f"SET optimizer_switch = '{switch}', optimizer_max_subgraph_pairs = {limit}")
 
 
 def _planning_ms(connection: Any, sql: str) -> float:
@@ -210,34 +196,21 @@ def _plan(server: Server, connection: Any, sql: str, run_s: int | None) -> str:
 
     if run_s is None:
         return plan_of(server, connection, sql)
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT @@max_execution_time")
-        (before,) = cursor.fetchone()
-        cursor.execute(f"SET max_execution_time = {1000 * run_s}")
+    stopped = (mysql.connector.errorcode.ER_QUERY_TIMEOUT, mysql.connector.errorcode.ER_QUERY_INTERRUPTED)
+    with settings(connection, max_execution_time=1000 * run_s) as cursor:
         cursor.execute("START TRANSACTION READ ONLY")
         try:
             cursor.execute(f"EXPLAIN ANALYZE {sql}")
             tree = str(cursor.fetchall()[0][0]).rstrip()
             cursor.execute("SHOW WARNINGS")
-            was_stopped = any(
-                code
-                in (
-                    mysql.connector.errorcode.ER_QUERY_TIMEOUT,
-                    mysql.connector.errorcode.ER_QUERY_INTERRUPTED,
-                )
-                for _, code, _ in cursor.fetchall()
-            )
-            return (
-                f"stopped after {run_s} s; the actual rows are those until then:\n{tree}"
-                if was_stopped
-                else tree
-            )
+            if any(code in stopped for _, code, _ in cursor.fetchall()):
+                return f"stopped after {run_s} s; the actual rows are those until then:\n{tree}"
+            return tree
         except mysql.connector.Error as error:
             if error.errno != mysql.connector.errorcode.ER_QUERY_TIMEOUT:
                 raise
         finally:
             cursor.execute("ROLLBACK")
-            cursor.execute(f"SET max_execution_time = {before}")
     return f"not finished after {run_s} s; the estimates:\n{plan_of(server, connection, sql)}"
 
 

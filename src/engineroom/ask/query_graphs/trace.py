@@ -26,6 +26,7 @@ __all__ = [
     "blocks",
     "plannings",
     "read_trace",
+    "settings",
     "trace_of",
     "traced",
 ]
@@ -200,6 +201,22 @@ class Planned:
 
 
 @contextlib.contextmanager
+def settings(connection: Any, **chosen: str | int | None) -> Iterator[Any]:
+    """A cursor whose session has these settings, None for its own; they are put back."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT " + ", ".join(f"@@{name}" for name in chosen))
+        before = dict(zip(chosen, cursor.fetchone(), strict=True))
+        try:
+            for name, value in chosen.items():
+                if value is not None:
+                    cursor.execute(f"SET {name} = {value!r}")
+            yield cursor
+        finally:
+            for name, value in before.items():
+                cursor.execute(f"SET {name} = {value!r}")
+
+
+@contextlib.contextmanager
 def traced(
     connection: Any, *, most_pairs: int | None = None, most_bytes: int = 1_000_000_000
 ) -> Iterator[Any]:
@@ -207,26 +224,14 @@ def traced(
 
     most_pairs: optimizer_max_subgraph_pairs; None: the session's own. most_bytes: of a trace.
     """
-    with connection.cursor() as cursor:
-        names = [
-            "optimizer_switch",
-            "optimizer_trace",
-            "optimizer_trace_max_mem_size",
-            "optimizer_max_subgraph_pairs",
-        ]
-        cursor.execute("SELECT " + ", ".join(f"@@{name}" for name in names))
-        before = cursor.fetchone()
-        try:
-            cursor.execute(f"SET optimizer_switch = '{SWITCH}', optimizer_trace = 'enabled=on'")
-            cursor.execute(f"SET optimizer_trace_max_mem_size = {int(most_bytes)}")
-            if most_pairs is not None:
-                cursor.execute(f"SET optimizer_max_subgraph_pairs = {int(most_pairs)}")
-            yield cursor
-        finally:
-            for name, value in zip(names, before, strict=True):
-                cursor.execute(
-                    f"SET {name} = {value!r}" if isinstance(value, str) else f"SET {name} = {value}"
-                )
+    with settings(
+        connection,
+        optimizer_switch=SWITCH,
+        optimizer_trace="enabled=on",
+        optimizer_trace_max_mem_size=most_bytes,
+        optimizer_max_subgraph_pairs=most_pairs,
+    ) as cursor:
+        yield cursor
 
 
 def trace_of(cursor: Any, sql: str) -> str:
