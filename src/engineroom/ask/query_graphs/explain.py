@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from engineroom import sql_text
 from engineroom.ask.query_graphs import graphs
 from engineroom.ask.query_graphs.build import build
-from engineroom.ask.query_graphs.hints import hashes_others, hint_of, hinted
 from engineroom.ask.query_graphs.trace import (
     SWITCH,
     Edge,
@@ -24,7 +23,7 @@ from engineroom.ask.query_graphs.trace import (
     trace_of,
     traced,
 )
-from engineroom.ask.query_graphs.trees import joined_sets, tree_of
+from engineroom.ask.query_graphs.trees import hashes_others, hint_of, hinted, joined_sets, tree_of
 from engineroom.errors import EngineRoomError
 from engineroom.measuring.statement import plan as plan_of
 

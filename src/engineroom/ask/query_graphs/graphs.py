@@ -81,24 +81,18 @@ def from_json(value: Any) -> Graph:
     from engineroom._native import join_order
 
     if not isinstance(value, Mapping) or not {"nodes", "edges"} <= value.keys():
-        raise EngineRoomError(
-            f"a graph is an object with nodes and edges, got {json.dumps(value)[:80]}", remedy=REMEDY
-        )
+        raise _wrong("a graph is an object with nodes and edges", value)
     if not _is_int(value["nodes"]):
-        raise EngineRoomError(
-            f"nodes is a whole number, got {json.dumps(value['nodes'])[:80]}", remedy=REMEDY
-        )
+        raise _wrong("nodes is a whole number", value["nodes"])
     if not isinstance(value["edges"], list):
-        raise EngineRoomError(f"edges is a list, got {json.dumps(value['edges'])[:80]}", remedy=REMEDY)
+        raise _wrong("edges is a list", value["edges"])
     edges, rules = [], []
     for number, written in enumerate(value["edges"]):
         where = f"edge {number}"
         is_pair = isinstance(written, list) and len(written) == 2
         edge = {"left": written[:1], "right": written[1:]} if is_pair else written
         if not isinstance(edge, Mapping):
-            raise EngineRoomError(
-                f"{where} is an object with left and right, got {json.dumps(edge)[:80]}", remedy=REMEDY
-            )
+            raise _wrong(f"{where} is an object with left and right", edge)
         edges.append((_nodes(edge, "left", where), _nodes(edge, "right", where)))
         found = edge.get("rules", [])
         if not isinstance(found, list) or not all(isinstance(rule, Mapping) for rule in found):
@@ -176,12 +170,14 @@ def shape(name: str, n: int) -> dict[str, Any]:
     return {"nodes": n, "edges": [{"left": [a], "right": [b]} for a, b in pairs]}
 
 
+def _wrong(wanted: str, got: Any) -> EngineRoomError:
+    return EngineRoomError(f"{wanted}, got {json.dumps(got)[:80]}", remedy=REMEDY)
+
+
 def _nodes(owner: Mapping[str, Any], side: str, where: str) -> list[int]:
     nodes = owner.get(side)
     if not isinstance(nodes, list) or not all(_is_int(node) for node in nodes):
-        raise EngineRoomError(
-            f"{side} of {where} is a list of node numbers, got {json.dumps(nodes)[:80]}", remedy=REMEDY
-        )
+        raise _wrong(f"{side} of {where} is a list of node numbers", nodes)
     return [max(min(node, 2**62), -1) for node in nodes]
 
 

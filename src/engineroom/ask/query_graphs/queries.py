@@ -326,9 +326,7 @@ def make_schema(made: Sequence[Query]) -> str:
                 rows[table] = max(2, round(4 * math.log2(known + 1)))
                 columns.setdefault(table, set())
     for query in made:
-        alias = dict(re.findall(r"(\w+) AS (\w+)", query.sql))
-        of_alias = {name: table for table, name in alias.items()}
-        of_alias |= {name: table for table, name in re.findall(r"(\w+) AS (\w+)", query.sql)}
+        of_alias = {name: table for table, name in re.findall(r"(\w+) AS (\w+)", query.sql)}
         for name, column in re.findall(r"(\w+)\.(\w+)", query.sql):
             columns[of_alias.get(name, name)].add(column)
     lines = ["-- The tables of queries.json, written by engineroom.ask.query_graphs.queries.", _NUMBERS]

@@ -104,13 +104,8 @@ class Planned:
     _kept_rows: dict[int, float] = field(default_factory=dict)
 
     @property
-    def is_order_forced(self) -> bool:
-        """Whether STRAIGHT_JOIN or a hint of join order holds some join's sides where they are."""
-        return any("[forced noncommutative]" in line for line in self.tree)
-
-    @property
     def forced_edges(self) -> frozenset[int]:
-        """The numbers of the edges whose join is held so; the first edges are the tree's joins from below, left to right."""
+        """The numbers of the edges whose sides STRAIGHT_JOIN or a hint of join order holds where they are; the first edges are the tree's joins from below, left to right."""
         depth = [len(row) - len(row.lstrip()) for row in self.tree]
         joins = [mine < below for mine, below in zip(depth, [*depth[1:], 0], strict=True)]
         done: list[int] = []  # the joins' rows, each after those under it
