@@ -172,19 +172,12 @@ def _short(text: str | None) -> str:
     return text if len(text) <= 160 else text[:157] + "..."
 
 
-def table(found: Sequence[Outcome]) -> list[tuple[str, str, int, int, int, int]]:
+def table(found: Sequence[Outcome]) -> list[tuple[str, str, *tuple[int, ...]]]:
     """Set, tool, and how many statements were equal, refused, different for a known reason, wrong."""
     counts = Counter((each.set, each.tool, each.outcome) for each in found)
     sets = dict.fromkeys((each.set, each.tool) for each in found)
     return [
-        (
-            name,
-            tool,
-            counts[name, tool, EQUAL],
-            counts[name, tool, REFUSED],
-            counts[name, tool, DIFFER],
-            counts[name, tool, WRONG],
-        )
+        (name, tool, *(counts[name, tool, outcome] for outcome in (EQUAL, REFUSED, DIFFER, WRONG)))
         for name, tool in sets
     ]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engineroom import sql_text
-from engineroom.ask.compare.report import row_text, seconds_text, table
+from engineroom.ask.compare.report import rows_text, seconds_text, table
 from engineroom.ask.compare.sides import Comparison, is_repeatable
 from engineroom.ask.compare.slow_log import Digest
 
@@ -85,15 +85,8 @@ def text(chosen: Chosen, compared: Sequence[Comparison]) -> str:
         lines += textwrap.wrap(
             f"#{i}  {each.digest}", _WIDTH, subsequent_indent="    ", max_lines=4, placeholder=" ..."
         )
-        lines += [
-            f"    MySQL {side.version} refuses the {side.refused_at}: {side.refused}"
-            for side in found.sides
-            if side.refused
-        ]
-        for where, some in found.differing_rows().items():
-            lines.append(
-                f"    {where}: {row_text(some[0]) if some else 'nothing among the rows that were kept'}"
-            )
+        lines += [f"    {side.refusal}" for side in found.sides if side.refused]
+        lines += [f"    {where}: {rows_text(some[:1])}" for where, some in found.differing_rows().items()]
     lines += _left_out(chosen)
     return "\n".join(line.rstrip() for line in lines)
 

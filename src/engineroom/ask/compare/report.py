@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from engineroom.ask.compare.sides import Comparison, Side
 
-__all__ = ["row_text", "seconds_text", "table", "text"]
+__all__ = ["rows_text", "seconds_text", "table", "text"]
 
 _WIDTH = 100
 
@@ -15,21 +15,15 @@ _WIDTH = 100
 def text(comparison: Comparison) -> str:
     """The whole as lines: cost, result, counters, plans, settings."""
     sides = comparison.sides
+    versions = [side.version for side in sides]
     lines = textwrap.wrap(" ".join(comparison.statement.split()), _WIDTH, max_lines=6, placeholder=" ...")
-    refused = [
-        f"MySQL {side.version} refuses the {side.refused_at}: {side.refused}"
-        for side in sides
-        if side.refused
-    ]
+    refused = [side.refusal for side in sides if side.refused]
     if not comparison.measured:
         return "\n".join([*lines, "", *refused, f"  What to do: {_remedy(sides)}"])
-    lines += ["", *table(["", *(side.version for side in sides)], _cost(comparison)), ""]
+    lines += ["", *table(["", *versions], _cost(comparison)), ""]
     lines += [f"Results: {comparison.results}"]
     for where, found in comparison.differing_rows().items():
-        lines += [
-            f"  {where}: "
-            + (" ".join(row_text(row) for row in found) or "nothing among the rows that were kept")
-        ]
+        lines.append(f"  {where}: {rows_text(found)}")
     lines += refused
     for side in comparison.measured:
         lines += ["", f"Plan of {side.version}:"]
@@ -37,7 +31,7 @@ def text(comparison: Comparison) -> str:
     names = sorted({name for side in sides for name in side.counters})
     if names:
         rows = [[name, *(_count(side, name) for side in sides)] for name in names]
-        lines += ["", "Counters that moved (least of the repeats):", *table(["", *_versions(sides)], rows)]
+        lines += ["", "Counters that moved (least of the repeats):", *table(["", *versions], rows)]
     made_equal = ", ".join(
         name if value is True else f"{name}={value}" for name, value in comparison.equal_settings.items()
     )
@@ -48,11 +42,8 @@ def text(comparison: Comparison) -> str:
     differing = comparison.differing_settings()
     common = {name: values for name, values in differing.items() if None not in values.values()}
     if common:
-        rows = [
-            [name, *(_short(values[version]) for version in _versions(sides))]
-            for name, values in common.items()
-        ]
-        lines += ["", "Settings that still differ:", *table(["", *_versions(sides)], rows)]
+        rows = [[name, *(_short(values[version]) for version in versions)] for name, values in common.items()]
+        lines += ["", "Settings that still differ:", *table(["", *versions], rows)]
     if len(differing) > len(common):
         lines += [
             f"{len(differing) - len(common)} further settings or flags exist in some of these versions only; --format json lists them."
@@ -103,9 +94,10 @@ def _spread(side: Side, first: float) -> str:
     return f"{min(cpu) / first:.2f} to {max(cpu) / first:.2f}" if cpu else "-"
 
 
-def row_text(row: Sequence[str | None]) -> str:
-    """A row of a result on one line, long values cut."""
-    return "(" + ", ".join("NULL" if value is None else _short(value) for value in row) + ")"
+def rows_text(rows: Sequence[Sequence[str | None]]) -> str:
+    """Rows of a result on one line, long values cut."""
+    texts = (", ".join("NULL" if value is None else _short(value) for value in row) for row in rows)
+    return " ".join(f"({text})" for text in texts) or "nothing among the rows that were kept"
 
 
 def seconds_text(value: float | None, side: Side) -> str:
@@ -129,10 +121,6 @@ def _number(value: int | None) -> str:
 
 def _count(side: Side, name: str) -> str:
     return "-" if side.refused else f"{side.counters.get(name, 0):,}"
-
-
-def _versions(sides: Sequence[Side]) -> list[str]:
-    return [side.version for side in sides]
 
 
 def _short(value: str | None) -> str:

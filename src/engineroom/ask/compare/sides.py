@@ -98,6 +98,11 @@ class Side:
     variables: Mapping[str, str] = field(default_factory=dict, repr=False)
     kept_rows: Mapping[tuple[str | None, ...], int] = field(default_factory=dict, repr=False)
 
+    @property
+    def refusal(self) -> str:
+        """What it refused, as a sentence."""
+        return f"MySQL {self.version} refuses the {self.refused_at}: {self.refused}"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
@@ -141,20 +146,14 @@ class Comparison:
     def differing_settings(self) -> dict[str, dict[str, str | None]]:
         """Global variables whose values differ, `None` where a version lacks one; flags of optimizer_switch apart."""
         names = sorted({name for side in self.sides for name in side.variables})
-        found = {}
-        for name in names:
-            values = {side.version: side.variables.get(name) for side in self.sides}
-            if len(set(values.values())) > 1:
-                found[name] = values
-        return found
+        found = {name: {side.version: side.variables.get(name) for side in self.sides} for name in names}
+        return {name: values for name, values in found.items() if len(set(values.values())) > 1}
 
     def json(self) -> dict[str, Any]:
         """Everything as plain JSON types."""
-        sides = []
-        for side in self.sides:
-            plain = asdict(side)
+        sides = [asdict(side) for side in self.sides]
+        for plain in sides:
             del plain["variables"], plain["kept_rows"]
-            sides.append(plain)
         return {
             "statement": self.statement,
             "results": self.results,
@@ -290,11 +289,7 @@ def compare_many(
             shown.close()
     if not ready:
         raise EngineRoomError(
-            "no version takes it: "
-            + "; ".join(
-                f"MySQL {side.version} refuses the {side.refused_at}: {side.refused}"
-                for side in sides.values()
-            ),
+            f"no version takes it: {'; '.join(side.refusal for side in sides.values())}",
             remedy="correct the file"
             if data or all(side.refused_at == "schema" for side in sides.values())
             else "give rows of your own with --data",

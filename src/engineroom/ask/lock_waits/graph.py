@@ -212,14 +212,8 @@ class LockWaits:
         )
         return f'<rect x="{x}" y="{y}" width="{_BOX_WIDTH}" height="{_BOX_HEIGHT}" rx="6" stroke="currentColor" {look}/>{said}'
 
-    def __str__(self) -> str:
-        return self.text()
-
-    def __repr__(self) -> str:
-        return self.text()
-
-    def _repr_html_(self) -> str:
-        return self.svg()
+    __str__ = __repr__ = text
+    _repr_html_ = svg
 
 
 def _cut(text: str) -> str:

@@ -48,6 +48,24 @@ _EXCLUSIVE = re.compile(r"\bFOR\s+UPDATE\b", re.IGNORECASE)
 _DISTRIBUTIONS = ("uniform", "pareto")
 _MOST_ROWS, _MOST_WEIGHT = 1_000_000_000, 1_000_000
 
+# Of each field its default, whether a value is right, and what to give in place of a wrong one.
+Fields = Mapping[str, tuple[Any, Callable[[Any], Any], str]]
+_KIND: Fields = {
+    "name": (None, lambda v: isinstance(v, str) and v, "a text in quotes"),
+    "weight": (1, lambda v: _whole(v, 1, _MOST_WEIGHT), "a whole number from 1 on"),
+    "autocommit": (False, lambda v: isinstance(v, bool), "true or false"),
+    "statements": (
+        None,
+        lambda v: isinstance(v, list) and v and all(isinstance(each, str) for each in v),
+        'a list of statements: ["SELECT ...", "UPDATE ..."]',
+    ),
+    "values": ({}, lambda v: isinstance(v, dict), "as in: values.id = {rows = 1000}"),
+}
+_VALUE: Fields = {
+    "rows": (None, lambda v: _whole(v, 1, _MOST_ROWS), f"a whole number from 1 to {_MOST_ROWS:,}"),
+    "distribution": ("uniform", lambda v: v in _DISTRIBUTIONS, " or ".join(_DISTRIBUTIONS)),
+}
+
 
 @dataclass(frozen=True)
 class Value:
@@ -138,40 +156,20 @@ def parsed(content: Mapping[str, Any], name: str) -> list[Transaction]:
 
 
 def _transaction(kind: Any, where: str) -> Transaction:
-    known = {"name", "weight", "autocommit", "statements", "values"}
-    if not isinstance(kind, dict) or (unknown := sorted(set(kind) - known)):
-        what = ", ".join(unknown) if isinstance(kind, dict) else repr(kind)
-        raise EngineRoomError(f"{where} has {what}", remedy=f"it may have: {', '.join(sorted(known))}")
-    name = _checked(
-        kind.get("name"), lambda v: isinstance(v, str) and v, f"{where}: name", "a text in quotes"
-    )
-    where = f"{where} ({name})"
-    weight = _checked(
-        kind.get("weight", 1),
-        lambda v: _whole(v, 1, _MOST_WEIGHT),
-        f"{where}: weight",
-        "a whole number from 1 on",
-    )
-    autocommit = _checked(
-        kind.get("autocommit", False), lambda v: isinstance(v, bool), f"{where}: autocommit", "true or false"
-    )
-    texts = _checked(
-        kind.get("statements"),
-        lambda v: isinstance(v, list) and v and all(isinstance(each, str) for each in v),
-        f"{where}: statements",
-        'a list of statements: ["SELECT ...", "UPDATE ..."]',
-    )
+    unknown = sorted(set(kind) - _KIND.keys()) if isinstance(kind, dict) else [repr(kind)]
+    if unknown:
+        raise EngineRoomError(
+            f"{where} has {', '.join(unknown)}", remedy=f"it may have: {', '.join(sorted(_KIND))}"
+        )
+    named = kind.get("name")
+    if isinstance(named, str) and named:
+        where = f"{where} ({named})"
+    name, weight, autocommit, texts, given = _fields(kind, _KIND, where)
     if autocommit and len(texts) != 1:
         raise EngineRoomError(
             f"{where}: {len(texts)} statements with autocommit",
             remedy="make each a transaction of its own, or leave autocommit out",
         )
-    given = _checked(
-        kind.get("values", {}),
-        lambda v: isinstance(v, dict),
-        f"{where}: values",
-        "as in: values.id = {rows = 1000}",
-    )
     values = {each: _value(value, f"{where}: values.{each}") for each, value in given.items()}
     statements = tuple(_statement(text, values, f"{where}, statement {i}") for i, text in enumerate(texts, 1))
     used = {found[2] for text in texts for found in _TEXT_OR_VALUE.finditer(text)}
@@ -184,20 +182,15 @@ def _transaction(kind: Any, where: str) -> Transaction:
 
 def _value(value: Any, where: str) -> Value:
     wanted = 'as in {rows = 1000, distribution = "pareto"}'
-    _checked(value, lambda v: isinstance(v, dict) and not set(v) - {"rows", "distribution"}, where, wanted)
-    rows = _checked(
-        value.get("rows"),
-        lambda v: _whole(v, 1, _MOST_ROWS),
-        f"{where}: rows",
-        f"a whole number from 1 to {_MOST_ROWS:,}",
-    )
-    distribution = _checked(
-        value.get("distribution", "uniform"),
-        lambda v: v in _DISTRIBUTIONS,
-        f"{where}: distribution",
-        " or ".join(_DISTRIBUTIONS),
-    )
-    return Value(rows, distribution)
+    _checked(value, lambda v: isinstance(v, dict) and not set(v) - _VALUE.keys(), where, wanted)
+    return Value(*_fields(value, _VALUE, where))
+
+
+def _fields(given: Mapping[str, Any], known: Fields, where: str) -> list[Any]:
+    return [
+        _checked(given.get(name, default), is_right, f"{where}: {name}", wanted)
+        for name, (default, is_right, wanted) in known.items()
+    ]
 
 
 def _statement(text: str, values: Mapping[str, Value], where: str) -> Statement:
