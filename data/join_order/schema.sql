@@ -1,4 +1,4 @@
--- The tables of queries.json, written by engineroom.ask.query_graphs.queries.
+-- The tables of queries.json.
 CREATE TABLE numbers (n INT PRIMARY KEY);
 INSERT INTO numbers WITH RECURSIVE s AS (SELECT 0 AS n UNION ALL SELECT n + 1 FROM s WHERE n < 199) SELECT n FROM s;
 CREATE TABLE job_aka_name (person_id INT);

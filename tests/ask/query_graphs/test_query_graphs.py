@@ -19,7 +19,7 @@ from engineroom.ask.query_graphs.cli import join_order
 from engineroom.ask.query_graphs.compare import DATABASE, Compared, compare_all, load
 from engineroom.ask.query_graphs.explain import explain, text
 from engineroom.ask.query_graphs.page import page
-from engineroom.ask.query_graphs.queries import hinted_queries, queries, shared_queries, straight_queries
+from engineroom.ask.query_graphs.queries import queries
 from engineroom.ask.query_graphs.trace import Planned, blocks, read_trace, trace_of, traced
 from engineroom.ask.query_graphs.trees import joined_sets, leaves, tree_of
 from engineroom.errors import EngineRoomError
@@ -65,7 +65,7 @@ def test_the_hypergraph_that_we_build_from_the_sql_is_the_servers(compared):
 
 @pytest.mark.live
 def test_graph_and_events_of_straight_joins_are_the_servers(server):
-    found = list(compare_all(server, straight_queries(), most_pairs=100_000))
+    found = list(compare_all(server, queries("straight"), most_pairs=100_000))
     assert len(found) >= 60
     assert [(each.query, each.first_difference) for each in found if not each.enumeration_equal] == []
     assert [each.query for each in found if not each.whole_equal] == []
@@ -74,7 +74,7 @@ def test_graph_and_events_of_straight_joins_are_the_servers(server):
 @pytest.mark.live
 def test_equalities_that_outer_joins_share_make_the_servers_graph_and_events_or_are_refused(server):
     read, refused = [], []
-    for query in shared_queries():
+    for query in queries("shared"):
         try:
             build(query.sql)
             read.append(query)
@@ -226,7 +226,7 @@ def test_our_plans_under_forced_orders_are_the_cheapest_that_the_server_looks_at
     load(server)
     forced = same = priced = 0
     with contextlib.closing(server.connect(DATABASE)) as connection, traced(connection) as cursor:
-        for query in [*straight_queries(), *hinted_queries()]:
+        for query in [*queries("straight"), *queries("hinted")]:
             trace = trace_of(cursor, query.sql)
             block = explaining.of_trace(trace)[0]
             planned = dict(blocks(trace))[block["select"]]

@@ -9,6 +9,7 @@ It reads what the comparison needs and is not to grow: `explain` takes graphs fr
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn
@@ -102,18 +103,20 @@ def parse(text: str) -> Block:
         _refuse(_STATEMENTS[word])
     if word != "SELECT":
         _fail("SELECT", text)
-    if "/*!" in sql_text.without_texts(text):
-        _refuse("a comment that the server executes is not read")
+    # For sqlglot both begin a comment.
+    if found := re.search(r"/\*!|--(?=\S)", sql_text.without_texts(text)):
+        what = "a minus behind a minus" if found[0] == "--" else "a comment that the server executes"
+        _refuse(f"{what} is not read")
     try:
-        found = [each for each in sqlglot.parse(text, read="mysql") if each is not None]
+        parsed = [each for each in sqlglot.parse(text, read="mysql") if each is not None]
     except ParseError as error:
         at = error.errors[0]
         _fail(f"SQL in line {at['line']}", f"{at['highlight']}{at['end_context']}")
     except SqlglotError as error:
         _fail("SQL", str(error))
-    if len(found) > 1:
-        _fail("the end", found[1].sql("mysql"))
-    return _block(found[0])
+    if len(parsed) > 1:
+        _fail("the end", parsed[1].sql("mysql"))
+    return _block(parsed[0])
 
 
 def aliases(items: Sequence[Joined]) -> list[str]:
