@@ -95,7 +95,7 @@ def read_tables(connection: Any, database: str) -> list[Table]:
                     "ORDER BY ordinal_position",
                     name,
                 )
-                if not re.search(r"(?i)(virtual|stored) generated", extra)
+                if not re.search(r"(?i)(virtual|stored) generated", extra or "")
             )
             unique: dict[str, list[str]] = {}
             for index, column in rows(

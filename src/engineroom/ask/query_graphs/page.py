@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
-from markupsafe import Markup
 
 from engineroom import files
 from engineroom.ask.query_graphs import explain as say
@@ -39,7 +38,7 @@ def _template() -> jinja2.Template:
         lstrip_blocks=True,
         keep_trailing_newline=True,
         # What would steer a terminal or turn the text is made visible.
-        finalize=lambda value: value if isinstance(value, Markup) else files.visible(str(value)),
+        finalize=lambda value: value if hasattr(value, "__html__") else files.visible(str(value)),
     )
     environment.tests["numeric"] = _is_number
     environment.globals |= {
