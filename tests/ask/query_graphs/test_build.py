@@ -104,6 +104,15 @@ def test_what_the_server_plans_otherwise_and_what_is_left_to_it_is_refused_by_na
         build(sql)
 
 
+def test_a_long_statement_is_read_and_a_far_longer_or_deeper_one_is_refused():
+    on = "SELECT 1 FROM a JOIN b ON "
+    assert len(build(on + " AND ".join(["a.x = b.x"] * 1000)).kinds) == 1
+    with pytest.raises(EngineRoomError, match="nested so deep"):
+        build(f"{on}{'(' * 5000}a.x = b.x{')' * 5000}")
+    with pytest.raises(EngineRoomError, match="more than 20,000 characters"):
+        build(on + " AND ".join(["a.x = b.x"] * 5000))
+
+
 def test_exists_inside_not_exists_is_read():
     built = build(
         "SELECT 1 FROM a WHERE NOT EXISTS (SELECT 1 FROM b WHERE b.x = a.x AND EXISTS (SELECT 1 FROM c WHERE c.x = b.y))"

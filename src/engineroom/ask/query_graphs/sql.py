@@ -24,6 +24,7 @@ from engineroom.errors import EngineRoomError
 __all__ = ["Block", "Equality", "Joined", "Subquery", "aliases", "parse"]
 
 Column = tuple[str, str]  # alias, column
+MOST_CHARACTERS = 20_000
 
 _BLOCKS = (
     "makes a block of each arm, which our reader does not take; explain shows them from the server's trace"
@@ -98,25 +99,31 @@ class Block:
 
 def parse(text: str) -> Block:
     """The tables and conditions of a SELECT."""
-    word = sql_text.first_word(text)
+    sql, *more = sql_text.statements(text) or [""]
+    word = sql_text.first_word(sql)
     if word in _STATEMENTS:
         _refuse(_STATEMENTS[word])
     if word != "SELECT":
-        _fail("SELECT", text)
+        _fail("SELECT", sql)
+    if more:
+        _fail("the end", more[0])
+    if len(sql) > MOST_CHARACTERS:
+        _refuse(
+            f"a statement of more than {MOST_CHARACTERS:,} characters is not read, this one has {len(sql):,}"
+        )
     # For sqlglot both begin a comment.
-    if found := re.search(r"/\*!|--(?=\S)", sql_text.without_texts(text)):
+    if found := re.search(r"/\*!|--(?=\S)", sql_text.without_texts(sql)):
         what = "a minus behind a minus" if found[0] == "--" else "a comment that the server executes"
         _refuse(f"{what} is not read")
     try:
-        parsed = [each for each in sqlglot.parse(text, read="mysql") if each is not None]
+        return _block(sqlglot.parse_one(sql, read="mysql"))
     except ParseError as error:
         at = error.errors[0]
         _fail(f"SQL in line {at['line']}", f"{at['highlight']}{at['end_context']}")
     except SqlglotError as error:
         _fail("SQL", str(error))
-    if len(parsed) > 1:
-        _fail("the end", parsed[1].sql("mysql"))
-    return _block(parsed[0])
+    except RecursionError:
+        _refuse("a statement that is nested so deep is not read")
 
 
 def aliases(items: Sequence[Joined]) -> list[str]:
@@ -227,14 +234,13 @@ def _source(source: exp.Expr) -> str | list[Joined]:
 
 def _parts(condition: exp.Expr | None) -> Iterator[exp.Expr]:
     """What AND joins, in the order of the text."""
-    if condition is None:
-        return
-    condition = condition.unnest()
-    if isinstance(condition, exp.And):
-        yield from _parts(condition.left)
-        yield from _parts(condition.right)
-    else:
-        yield condition
+    waiting = [] if condition is None else [condition]
+    while waiting:
+        part = waiting.pop().unnest()
+        if isinstance(part, exp.And):
+            waiting += [part.right, part.left]
+        else:
+            yield part
 
 
 def _equality(part: exp.Expr) -> Equality:
