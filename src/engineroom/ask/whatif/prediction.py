@@ -1,8 +1,9 @@
 """What many clients would do to each other: the engine of three versions under the measured demands, and which queue forms first.
 
 A queue has formed where at least one thread waits in the mean: at a latch, for rows, or for a processor when nearly all are taken. Waiting
-for the redo log to be on the disk is told too but is no queue, since clients share an fsync. Each point is also simulated on machines whose uncertain numbers are all drawn anew, between half and one and a half of their
-value, with the CPU times drawn between the least of their batches and as far above the median. The range of those is the interval.
+for the redo log to be on the disk is told too but is no queue, since clients share an fsync. Each point is also simulated on machines
+whose uncertain numbers are all drawn anew, between half and one and a half of their value, with the CPU times drawn between the least
+of their batches and as far above the median. The range of those is the interval.
 """
 
 from __future__ import annotations
@@ -181,40 +182,31 @@ def _seen(
         slower = drawn.uniform(0, 2 * MEDIAN)
         for name in machine.uncertain():
             machine = machine.varied(name, drawn.uniform(*_FACTORS))
-    processors = _processors(machine)
-    how = _how(designed(version, processors=processors, has_binlog=demands.has_binlog), demands)
-    load = {
-        "clients": clients,
-        "away_ns": round(1000 * away_us),
-        "client_ns": round(1000 * client_us),
-    }
-    mix = demands.mix(slower)
-    run = settled(
-        partial(engine.simulate_mix, parameters=machine.values(), mix=mix, load=load, seed=1 + draw, **how),
-        **_WINDOW,
+    of = machine.values()
+    processors = math.prod(
+        int(middle_of(of.get(name, 1))) for name in ("sockets", "cores_per_socket", "threads_per_core")
     )
+    design = designed(version, processors=processors, has_binlog=demands.has_binlog)
+    simulate = partial(
+        engine.simulate_mix,
+        parameters=of,
+        mix=demands.mix(slower),
+        load={"clients": clients, "away_ns": round(1000 * away_us), "client_ns": round(1000 * client_us)},
+        seed=1 + draw,
+        engine={
+            "redo": design.redo,
+            "durable_first": demands.has_binlog,
+            "flush_every": int(demands.flushes_each_commit),
+        },
+        lock_design=design.lock_design,
+        trx_sys={"latches": design.latches},
+    )
+    run = settled(simulate, **_WINDOW)
     return {
         "tps": run["transactions"] / run["window_ns"] * 1e9,
         "waiting": waiting(run, processors=processors),
         "is_settled": bool(run["is_settled"]),
     }
-
-
-def _how(design: Design, demands: Demands) -> dict[str, Any]:
-    """The engine of a version, as the measured server is set."""
-    commits = {"durable_first": demands.has_binlog, "flush_every": int(demands.flushes_each_commit)}
-    return {
-        "engine": {"redo": design.redo, **commits},
-        "lock_design": design.lock_design,
-        "trx_sys": {"latches": design.latches},
-    }
-
-
-def _processors(machine: Preset) -> int:
-    of = machine.values()
-    return math.prod(
-        int(middle_of(of.get(name, 1))) for name in ("sockets", "cores_per_socket", "threads_per_core")
-    )
 
 
 def waiting(run: Mapping[str, Any], *, processors: int) -> dict[str, float]:
