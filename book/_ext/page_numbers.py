@@ -4,6 +4,7 @@
     {claim}`cpu_s["9.7.4"] < cpu_s["5.7.22"]`   nothing, if what the sentence before it says still holds; else the build fails
 
     ```{show} figure("fig-7-22", "live")        a figure, a table or a longer text
+    :fold:                                      to be opened, under a title or the beginning of its caption
     ```
 
 Expressions are those of `engineroom.making.page`.
@@ -11,9 +12,11 @@ Expressions are those of `engineroom.making.page`.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from docutils import nodes
+from docutils.parsers.rst import directives
+from folds import NAMELESS, beginning
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
@@ -43,6 +46,7 @@ class Show(SphinxDirective):
 
     required_arguments = 1
     final_argument_whitespace = True
+    option_spec: ClassVar = {"fold": directives.unchanged}
 
     def run(self) -> list[nodes.Node]:
         try:
@@ -50,10 +54,19 @@ class Show(SphinxDirective):
         except Exception as error:
             raise self.error(f"{{show}} {self.arguments[0]}: {type(error).__name__}: {error}") from error
         if hasattr(value, "_repr_markdown_"):
-            return self.parse_text_to_nodes(value._repr_markdown_(), allow_section_headings=True)
-        if hasattr(value, "_repr_html_"):
-            return [nodes.raw("", value._repr_html_(), format="html")]
-        return [nodes.literal_block(str(value), str(value), language="text")]
+            shown = self.parse_text_to_nodes(value._repr_markdown_(), allow_section_headings=True)
+        elif hasattr(value, "_repr_html_"):
+            # A raw node writes no id: a label before it needs an element around it.
+            shown = [nodes.container("", nodes.raw("", value._repr_html_(), format="html"))]
+        else:
+            shown = [nodes.literal_block(str(value), str(value), language="text")]
+        if "fold" not in self.options:
+            return shown
+        title = self.options["fold"] or beginning("".join(node.astext() for node in shown)) or NAMELESS
+        (fold,) = self.parse_text_to_nodes(f":::{{dropdown}} {title}\n:::")
+        assert isinstance(fold, nodes.Element)
+        fold += shown
+        return [nodes.container("", fold)]
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

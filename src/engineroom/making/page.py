@@ -18,7 +18,8 @@ import pandas as pd
 
 from engineroom import chapters
 from engineroom.listing import listed
-from engineroom.show import show
+from engineroom.runs import Run, newest
+from engineroom.show import Drawing, show
 
 __all__ = ["names_of", "text_of", "value_of"]
 
@@ -43,7 +44,7 @@ def names_of(page: str) -> Mapping[str, Any]:
         "engineroom.ledger.numbers",
     )
     every = {
-        "figure": show,
+        "figure": _figure,
         "verdicts": lambda: _Markdown(ledger.verdicts_markdown(word)),
         "changes": lambda: _Markdown(ledger.changes_markdown(word)),
         "every_row": lambda: _Markdown(ledger.markdown()),
@@ -88,6 +89,13 @@ def text_of(text: str, names: Mapping[str, Any]) -> str:
     if not form and not isinstance(value, str | int | np.integer):
         raise TypeError(f"{value!r} needs a format, as in `{expression} : .1f`")
     return format(value, form)
+
+
+def _figure(name: str, run: Run | str = "") -> Drawing:
+    """A figure of a run, of the newest one by a method, or of the newest one."""
+    if isinstance(run, str):
+        return show(name, newest(name, run) if run else None)
+    return show(name, run)
 
 
 class _Markdown(str):
