@@ -1,0 +1,180 @@
+"""What `book/low_concurrency.md` tells. CPU times are the servers', the least of the repeats."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pandas as pd
+
+from engineroom import paths
+from engineroom.chapters.low_concurrency import figures
+from engineroom.runs import Run, newest, recorded
+from engineroom.runs.summary import Interval, paired_ratio
+from engineroom.servers.catalogue import release
+from engineroom.show.drawing import origin_of
+from engineroom.show.parts import ours
+from engineroom.show.table import Table
+
+_EQUAL, _INSTALLED, _NO_HASH_INDEX = "equal settings", "as installed", "as installed but no hash index"
+
+operations = newest("own-low-concurrency-operations", "live")
+_servers = sorted(set(operations.table["series"]), key=release)
+_, old, early, new = _servers  # 5.7, an early 8.0, and the newest
+cpu_us = operations.values("settings", "operation", "series", y="server_cpu_us")
+_repeats_us = operations.table.set_index(["operation", "settings", "series"])["server_cpu_us"].sort_index()
+ratio = cpu_us.xs(new, level="series") / cpu_us.xs(old, level="series")  # by settings and operation
+log_writes = operations.values(
+    "settings",
+    "operation",
+    "series",
+    y="per_operation",
+    table="counters",
+    where="counter == 'Innodb_log_write_requests'",
+)
+pages = operations.values(
+    "settings",
+    "operation",
+    "series",
+    y="per_operation",
+    table="counters",
+    where="counter == 'Innodb_buffer_pool_read_requests'",
+)
+scan_fields = 5  # of a row of the full scan
+join_calls_per_s = newest("num-deg-2", "live").values("series", y="value")["hot_calls_per_second"]
+
+# Rows of a few columns: figure 2 has two, these lie on either side of it.
+_inserted_us = newest("own-low-concurrency-insert", "live").values(
+    "settings",
+    "columns",
+    "rows_per_statement",
+    "series",
+    y="server_cpu_us",
+    where="target == 'innodb' and columns in (1, 5)",
+)
+narrow_ratio = _inserted_us.xs(new, level="series") / _inserted_us.xs(old, level="series")
+
+# Memory of a row: a line through several widths, and rows of one value.
+_memory = newest("num-deg-1", "live")
+_fitted = _memory.tables["fitted"].set_index("series")
+row_bytes, value_bytes = _fitted["bytes_per_row"], _fitted["bytes_per_value"]
+narrow_row_bytes = (
+    _memory.tables["measured"].query("columns == 1").set_index("series")["bytes_per_row_with_items"]
+)
+
+lists = newest("own-low-concurrency-lists", "kernel")
+list_ns = lists.values("columns", "series", y="row_ns")
+_commits = newest("num-deg-3", "kernel").table.query("threads == 1")
+commit_ns = _commits.pivot(index="repeat", columns="series", values="cpu_ns")
+
+# Each repeat is a process of its own.
+_fatal = newest("own-low-concurrency-fatal", "kernel")
+hot_bytes = _fatal.tables["code"].set_index("series")["hot_bytes"]
+field_ns = _fatal.table.query("fields == 'integers'").pivot(
+    index="repeat", columns="series", values="field_ns"
+)
+field_ratio = field_ns.div(field_ns["none"], axis=0)
+cold_gain = paired_ratio(field_ns["cold_call"], field_ns["inline_stream"])
+_offsets = newest("own-low-concurrency-offsets", "kernel").table.query("row_versions == 0")
+_record_ns = _offsets.pivot(index=["repeat", "columns"], columns="series", values="record_ns")
+record_ratio = _record_ns.div(_record_ns["v57"], axis=0).groupby("repeat").median()
+
+trained = ours(figures.own_low_concurrency_pgo.rows(newest("own-low-concurrency-pgo", "kernel")))["same"]
+trained_faster = (trained < 1).groupby(lambda cell: cell.split(", ")[0], sort=False).agg(["sum", "size"])
+
+
+def whole(run: Run) -> pd.DataFrame:
+    """What all causes explain together, by operation and settings; a recording that does not say its settings had equal ones."""
+    table = run.table if "settings" in run.table else run.table.assign(settings=_EQUAL)
+    return table[table["series"] == "all causes"].set_index(["operation", "settings"])
+
+
+_share = newest("own-low-concurrency-share", "live")
+share = whole(_share)["share"]
+# One sitting's interval is over its repeats; sittings differ by more.
+insert_repeats = whole(_share).loc[("insert rows", _EQUAL)]
+insert_sittings = pd.DataFrame(
+    [
+        whole(run).loc[("insert rows", _EQUAL)]
+        for run in recorded("own-low-concurrency-share", "live")
+        if not run.withdrawn and not run.not_attributable
+    ]
+)
+
+
+def commit_cost(series: str) -> Interval:
+    """What a commit of a mini-transaction costs one thread over the design of 5.7."""
+    return paired_ratio(commit_ns[series], commit_ns["mtr_5_7"])
+
+
+def interval(new_us: object, old_us: object, *, draws: int = 2000) -> Interval:
+    """CPU time over CPU time, the least of the repeats each, with an interval over draws of the repeats."""
+    rng = np.random.default_rng(0)
+    over, under = (np.asarray(each, dtype=float) for each in (new_us, old_us))
+    drawn = rng.choice(over, (draws, len(over))).min(axis=1) / rng.choice(under, (draws, len(under))).min(
+        axis=1
+    )
+    low, high = np.percentile(drawn, (5, 95))
+    return Interval(float(over.min() / under.min()), float(low), float(high))
+
+
+@cache
+def cost(operation: str, settings: str, base: str = old) -> Interval:
+    """What an operation costs the newest server over another one."""
+    return interval(_repeats_us[operation, settings, new], _repeats_us[operation, settings, base])
+
+
+def moved() -> list[str]:
+    """The operations that lose more as installed than without the hash index: their intervals do not meet."""
+    names = operations.table["operation"].unique()
+    return [name for name in names if cost(name, _INSTALLED).low > cost(name, _NO_HASH_INDEX).high]
+
+
+def operations_table() -> Table:
+    """CPU time of each operation with equal settings, and the ratios with each of the settings."""
+    units = operations.table.groupby("operation", sort=False)["unit"].first().rename("per")
+    equal = cpu_us[_EQUAL].unstack("series")[_servers].map("{:,.2f}".format)
+    ratios = ratio.unstack("settings")[operations.table["settings"].unique()].map("{:.2f}".format)
+    rows = pd.concat([units, equal, ratios.add_prefix(f"{new} over {old}, ")], axis=1).loc[units.index]
+    return Table(
+        rows.rename_axis("operation").reset_index(),
+        "Server CPU microseconds of ten operations with equal settings, by generation; the ratios with each of the settings.",
+        origin_of(operations),
+    )
+
+
+def memory_table() -> Table:
+    """The fixed part of a row and the part of each value, by server."""
+    rows = _fitted.map("{:.0f}".format).rename(columns=lambda name: name.replace("_", " "))
+    caption = "Memory of one more row of an INSERT: a fixed part, and a part for each value."
+    return Table(rows.reset_index(), caption, origin_of(_memory))
+
+
+def share_table() -> Table:
+    """What each cause explains of each operation, with each of the settings."""
+    place = ["operation", "settings"]
+    causes = _share.table[_share.table["series"] != "all causes"]
+    parts = causes.pivot_table(index=place, columns="series", values="explained_ns", sort=False)
+    rows = parts.assign(**{"measured difference": whole(_share)["difference_ns"]}).map("{:.1f}".format)
+    caption = "Nanoseconds per operation that each cause explains, and the difference that was measured."
+    return Table(rows.reset_index(), caption, origin_of(_share))
+
+
+def settings_table() -> Table:
+    """The settings that are made equal, as an option file says them."""
+    from engineroom.chapters.low_concurrency.experiments.settings import EQUAL, OPTIONS
+
+    said = {name: "on" if value is True else str(value) for name, value in OPTIONS[EQUAL].items()}
+    caption = "Settings that are the same on all servers wherever this chapter says equal settings."
+    return Table(pd.DataFrame(said.items(), columns=["setting", "value"]), caption)
+
+
+def independent_table() -> Table:
+    """What others measured of the same question; one entry is of a fork of the server."""
+    found = pd.read_csv(paths.data() / "published" / "independent.csv", keep_default_na=False)
+    bears = found["bears_on"].isin(["degradation", "fig-deg-2", "num-deg-1", "art-ch7"])
+    is_fork = found["id"].str.startswith("percona-lab-2026-percona")
+    return Table(
+        found[bears & ~is_fork][["who", "measured", "numbers", "bearing"]],
+        "Independent measurements, as published, with those that contradict.",
+    )
