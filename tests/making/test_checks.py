@@ -64,14 +64,14 @@ def test_the_quick_checks_compile_nothing_and_leave_out_what_starts_something():
 @pytest.mark.parametrize(
     ("changed", "tests"),
     [
-        ("src/engineroom/summary.py", "tests/test_summary.py"),
+        ("src/engineroom/runs/summary.py", "tests/runs/test_summary.py"),
         ("src/engineroom/servers/catalogue.py", "tests/servers/test_catalogue.py"),
-        ("src/engineroom/experiments/cats/simulated.py", "tests/experiments/test_cats.py"),
-        ("src/engineroom/facts/cats.py", "tests/facts/test_cats.py"),
-        ("src/engineroom/figures/curves.py", "tests/figures/test_figures.py"),
-        ("native/kernels/read_views/load.hpp", "tests/kernels/test_read_views.py"),
-        ("data/recorded/filesort/num-fs-1.live.9.csv", "tests/facts/test_filesort.py"),
-        ("tests/test_summary.py", "tests/test_summary.py"),
+        ("src/engineroom/chapters/cats/experiments/simulated.py", "tests/chapters/cats/test_experiments.py"),
+        ("src/engineroom/chapters/cats/numbers.py", "tests/chapters/cats/test_numbers.py"),
+        ("src/engineroom/show/curves.py", "tests/show/test_figures.py"),
+        ("native/kernels/read_views/load.hpp", "tests/chapters/read_views/test_kernel.py"),
+        ("data/recorded/filesort/num-fs-1.live.9.csv", "tests/chapters/filesort/test_figures.py"),
+        ("tests/runs/test_summary.py", "tests/runs/test_summary.py"),
         ("README.md", "tests/test_repository.py"),
     ],
 )
@@ -83,7 +83,7 @@ def test_what_changed_is_tested_by_the_tests_of_its_name_or_folder(monkeypatch, 
 
 def test_a_change_of_one_chapter_runs_a_small_part_of_the_tests(monkeypatch):
     monkeypatch.chdir(paths.root())
-    chosen = checks.tests_of([Path("src/engineroom/facts/cats.py")])
+    chosen = checks.tests_of([Path("src/engineroom/chapters/cats/figures.py")])
     assert all(Path(name).exists() for name in chosen)
     assert not [name for name in chosen if "hash_join" in name]
     assert len(chosen) == len(set(chosen))
@@ -106,7 +106,7 @@ def test_every_native_test_runs_under_sanitizers_and_those_of_threads_without_th
 
 def test_what_sanitizers_make_a_part_of_is_whole_in_the_build_without_them():
     cut = {}
-    for path in sorted((paths.root() / "native" / "tests").glob("test_*.cpp")):
+    for path in sorted((paths.root() / "native").glob("**/tests/*.cpp")):
         heads = list(re.finditer(r"^TEST(?:_P|_F)?\((\w+), (\w+)\)", text := path.read_text(), re.MULTILINE))
         for head, following in itertools.zip_longest(heads, heads[1:]):
             body = text[head.end() : following.start() if following else len(text)]

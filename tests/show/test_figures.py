@@ -2,11 +2,9 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import importlib
 import re
 import xml.etree.ElementTree as ET
 from itertools import pairwise, zip_longest
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,23 +13,22 @@ from matplotlib.figure import Figure
 
 from engineroom import _native, paths, runs
 from engineroom import show as figures
+from engineroom.chapters.hash_join import figures as hash_join_figures
+from engineroom.chapters.join_order import figures as join_order_figures
 from engineroom.errors import EngineRoomError
 from engineroom.ledger import sensitivity
 from engineroom.runs import published, side_by_side
 from engineroom.servers.catalogue import release
 from engineroom.show.curves import Curves
 from engineroom.show.drawing import NARROW_IN, WIDE_IN, Drawing
+from engineroom.show.figure import figure_of, ids
 from engineroom.show.style import plain
 from engineroom.show.wording import Words
 from engineroom.validation import figures as drawn
 from engineroom.validation import formulas as validation
 from engineroom.validation.figures import own_machine_flame
 
-IDS = sorted(
-    path.stem.replace("_", "-")
-    for path in Path(figures.__path__[0]).glob("*/*.py")
-    if path.stem.startswith(("fig_", "own_", "num_", "tab_"))
-)
+IDS = sorted(ids())
 
 
 @functools.cache
@@ -49,10 +46,10 @@ def _run(figure: str) -> runs.Run:
         loop = _native.machine.closed_loop(
             parameters={}, clients=8, work_ns=5_000, hold_ns=500, latch=True, run_ns=1_000_000
         )
-        return drawn.as_run(loop)
+        return drawn.flame_run(loop)
     if figure == "own-machine-sensitivity":
         found = sensitivity.sensitivity(sensitivity.varied_runs())
-        return drawn.as_run(sensitivity.farthest(found))
+        return drawn.sensitivity_run(sensitivity.farthest(found))
     if figure == "own-hash-join-panel":
         return hash_join.panel(2000, 0.5, 65536)
     found = next(
@@ -193,7 +190,7 @@ def test_what_is_said_of_the_source_follows_the_published_rows(
 
 
 def test_the_words_follow_the_rows() -> None:
-    module = importlib.import_module("engineroom.chapters.hash_join.figures.fig_7_22")
+    module = figure_of("fig-7-22")
     rows = module.rows(_run("fig-7-22"))
     turned = rows.copy()
     ours = turned["source"] == "ours"
@@ -207,13 +204,9 @@ def test_servers_stand_in_the_order_of_their_releases() -> None:
     run = _run("fig-7-22")
     newest = max(run.table["server"], key=release)
     later = dataclasses.replace(run, table=run.table.replace({"server": {newest: "10.1.0"}}))
-    times = importlib.import_module("engineroom.chapters.hash_join.figures.plans").times(
-        side_by_side.rows(later)
-    )
+    times = hash_join_figures.times(side_by_side.rows(later))
     assert times["index_nested_loop"].index.tolist() == ["5.7.22", "8.0.15", "10.1.0"]
-    steps = importlib.import_module("engineroom.chapters.hash_join.figures.own_hash_join_three_changes").rows(
-        later
-    )
+    steps = figure_of("own-hash-join-three-changes").rows(later)
     assert steps["before"].iloc[0] == "5.7, index loop"
     assert steps["after"].iloc[-1] == "10.1, reversed, hash join"
     assert (steps["before_cpu_s"].iloc[0], steps["after_cpu_s"].iloc[-1]) == (
@@ -231,13 +224,14 @@ def test_three_changes_of_made_up_seconds() -> None:
             ("9.7", "hash_join"): 2.0,
         }
     )
-    module = importlib.import_module("engineroom.chapters.hash_join.figures.own_hash_join_three_changes")
-    ratio = module.three_changes(seconds, old="5.7", new="9.7").set_index("change")["before_per_after"]
+    ratio = hash_join_figures.three_changes(seconds, old="5.7", new="9.7").set_index("change")[
+        "before_per_after"
+    ]
     assert ratio.to_dict() == {"version": 2.0, "order and index": 0.25, "algorithm": 8.0}
 
 
 def test_the_published_seconds_are_drawn_from_the_published_rows() -> None:
-    module = importlib.import_module("engineroom.chapters.hash_join.figures.fig_7_23")
+    module = figure_of("fig-7-23")
     rows: pd.DataFrame = module.rows(_run("fig-7-23"))
     published = rows[rows["source"] == "published"].set_index("server")["server_cpu_s"]
     assert published.to_dict() == {"5.7": 3.82, "8.0": 1.22}
@@ -245,7 +239,7 @@ def test_the_published_seconds_are_drawn_from_the_published_rows() -> None:
 
 @pytest.mark.parametrize("width_in", [WIDE_IN, NARROW_IN])
 def test_every_planning_time_is_drawn(width_in: float) -> None:
-    module = importlib.import_module("engineroom.chapters.join_order.figures.own_join_order_planning")
+    module = figure_of("own-join-order-planning")
     table: pd.DataFrame = module.rows(_run("own-join-order-planning"))
     drawing = Figure(figsize=(width_in, 4))
     module.picture(table, drawing.add_subplot())
@@ -258,11 +252,11 @@ def test_every_planning_time_is_drawn(width_in: float) -> None:
         least = part.groupby("tables")["planning_cpu_ms"].min()
         assert (shape, tuple(least.index), tuple(least)) in drawn
     names = [text.get_text() for ax in drawing.axes for text in ax.texts]
-    assert sorted(names) == sorted([*module.LABELS.values()] * len(module.SHAPES))
+    assert sorted(names) == sorted([*join_order_figures.LABELS.values()] * len(join_order_figures.SHAPES))
 
 
 def test_a_search_is_faster_from_the_size_after_which_it_never_loses_again() -> None:
-    module = importlib.import_module("engineroom.chapters.join_order.figures.own_join_order_planning")
+    module = figure_of("own-join-order-planning")
     times = pd.DataFrame(
         [
             {"shape": "chain", "series": series, "tables": tables, "repeat": 0, "planning_cpu_ms": ms}
@@ -271,12 +265,12 @@ def test_a_search_is_faster_from_the_size_after_which_it_never_loses_again() -> 
         ]
     )
     made = module.rows(runs.Run("own-join-order-planning", "live", times, {}))
-    assert module.faster_from(made, "chain", "on", "off") == 8
-    assert module.faster_from(made, "chain", "off", "on") is None
+    assert join_order_figures.faster_from(made, "chain", "on", "off") == 8
+    assert join_order_figures.faster_from(made, "chain", "off", "on") is None
 
 
 def test_preparing_is_drawn_and_told_once_it_is_measured() -> None:
-    module = importlib.import_module("engineroom.chapters.join_order.figures.fig_7_24")
+    module = figure_of("fig-7-24")
     rows: pd.DataFrame = module.rows(_run("fig-7-24"))
     planned = rows[rows["series"].str.startswith("planning_") & (rows["source"] == "ours")]
     prepared = planned.assign(
@@ -286,15 +280,18 @@ def test_preparing_is_drawn_and_told_once_it_is_measured() -> None:
     drawing = Figure(figsize=(WIDE_IN, 4))
     module.picture(measured, drawing.add_subplot())
     (legend,) = drawing.legends
-    assert [text.get_text() for text in legend.get_texts()] == [*module.SERIES.values(), "published"]
+    assert [text.get_text() for text in legend.get_texts()] == [
+        *join_order_figures.SERIES.values(),
+        "published",
+    ]
     assert "PREPARE alone takes" in module.words(measured).caption
 
 
 def test_what_spilling_costs_is_told_where_it_begins_and_at_the_largest_size() -> None:
-    module = importlib.import_module("engineroom.chapters.hash_join.figures.own_hash_join_kernels")
+    module = figure_of("own-hash-join-kernels")
     table: pd.DataFrame = module.rows(_run("own-hash-join-kernels"))
     best = table.groupby(["series", "rows"])["cpu_ns_per_probe_row"].min()
-    spilling = module.spilling(table)
+    spilling = hash_join_figures.spilling(table)
     written = table[table["series"] == "hybrid_256_kib"].groupby("rows")["bytes_written"].min()
     assert list(spilling.index) == [n for n, size in written.items() if size > 0]
     for n in (spilling.index[0], spilling.index[-1]):

@@ -466,7 +466,7 @@ class Sensitivity(Facts):
             varied=int(of_machine["parameter"].nunique()),
             figures=len(set(of_machine["figure"]) - {OF_STUDIES}),
             said=varied_said(of_machine, int(moving["parameter"].nunique())),
-            run=drawn.as_run_own_machine_flame(found),
+            run=drawn.flame_run(found),
             table=moving_table(moving, machine),
         )
 
@@ -817,7 +817,7 @@ def time_said(ps: int) -> str:
 
 def crowd() -> Run:
     """The redo log of 5.7 under 100 clients that never pause, on the sources' machine, as its figure draws it."""
-    return drawn.as_run_own_machine_flame(
+    return drawn.flame_run(
         _native.redo_log.simulate(
             design="5.7",
             parameters=presets.preset("four_sockets_176").values(),

@@ -141,19 +141,17 @@ def _changed() -> list[Path]:
 
 
 def tests_of(changed: Iterable[Path]) -> list[str]:
-    """The tests that mirror what changed, by the names of files and folders, and those of the repository's rules.
-
-    A module without a test of its name is tested by its folder's.
-    """
-    known: dict[str, list[str]] = {}
-    for path in sorted(Path("tests").rglob("test_*.py")):
-        known.setdefault(path.stem.removeprefix("test_"), []).append(str(path))
+    """The tests of what changed, and those of the repository's rules: a chapter's, or those of the module's name, or of its room."""
     chosen = [*_RULES]
     for path in changed:
         *folders, stem = path.with_suffix("").parts
-        named = [test for name in (stem.removeprefix("test_"), *folders) for test in known.get(name, [])]
-        beside = [str(folder) for name in folders if (folder := Path("tests", name)).is_dir()]
-        chosen += named or beside[-1:]
+        words = [name for name in (*folders, stem) if Path("tests/chapters", name).is_dir()]
+        if words:
+            chosen.append(f"tests/chapters/{words[0]}")
+            continue
+        named = sorted(Path("tests").rglob(f"test_{stem.removeprefix('test_')}.py"))
+        rooms = [Path("tests", name) for name in folders if name != "tests" and Path("tests", name).is_dir()]
+        chosen += map(str, named or rooms[-1:])
     return [name for name in dict.fromkeys(chosen) if Path(name).exists()]
 
 

@@ -125,7 +125,7 @@ STATES = {
 }
 
 
-def as_run_own_machine_flame(seen: Mapping[str, Any], *, method: str = "sim") -> Run:
+def flame_run(seen: Mapping[str, Any], *, method: str = "sim") -> Run:
     """A run of a machine as its figure draws it: the activities of all threads."""
     activities = [(";".join(path), state, ps / 1000, state, 0) for path, state, ps in seen["activities"]]
     table = pd.DataFrame(activities, columns=["path", "state", "ns", "series", "repeat"])
@@ -200,7 +200,7 @@ SHOWN = 4  # numbers of each figure, those that move it most
 SIGNS = {0.5: ("half", VERMILION, "o"), 1.5: ("one and a half", BLUE, "s")}
 
 
-def as_run_own_machine_sensitivity(found: pd.DataFrame) -> Run:
+def sensitivity_run(found: pd.DataFrame) -> Run:
     """What `ledger.sensitivity.farthest` found."""
     return Run("own-machine-sensitivity", "sim", found.assign(series=found["figure"]), provenance.machine())
 
