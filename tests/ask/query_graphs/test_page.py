@@ -94,7 +94,10 @@ def test_a_phone_and_dark_mode_are_provided_for():
 
 
 def test_the_drawing_has_its_tables_and_edges_as_alt_text():
-    ((_, drawing),) = [each for each in Elements(page(explained(block()))).seen if each[0] == "svg"]
+    seen = Elements(page(explained(block()))).seen
+    ((_, drawing),) = [each for each in seen if each[0] == "svg"]
+    # Edge 1 has two tables on its left side and one on its right.
+    assert [found.get("class") for tag, found in seen if tag == "line"] == [None, None, None, "of-sets"]
     assert drawing["role"] == "img"
     assert "Hypergraph of 3 tables" in str(drawing["aria-label"])
     assert "Edge 0 joins {a} and {b}" in str(drawing["aria-label"])
