@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 
 from engineroom import _native, paths, runs
 from engineroom import show as figures
+from engineroom.chapters.cats import figures as cats_figures
 from engineroom.chapters.hash_join import figures as hash_join_figures
 from engineroom.chapters.join_order import figures as join_order_figures
 from engineroom.errors import EngineRoomError
@@ -96,7 +97,7 @@ NOT_DRAWN = {
 
 def _curves(figure: str) -> Curves | None:
     """The lines of a figure that has any."""
-    module = figures.module_of(figure)
+    module = figure_of(figure)
     picture = getattr(module, "curves", module.picture)
     return picture if isinstance(picture, Curves) else None
 
@@ -107,7 +108,7 @@ def test_every_measured_series_is_drawn_with_its_label_or_said_to_be_left_out(fi
     assert picture is not None
     found = [run for method in runs.METHODS if (run := runs.latest(figure, method)) is not None]
     for run in found:
-        table = figures.module_of(figure).rows(run)
+        table = figure_of(figure).rows(run)
         labels = picture.labels(table) if callable(picture.labels) else picture.labels
         ours = table[table["source"] == "ours"]
         ours = ours.query(picture.where) if picture.where else ours
@@ -132,7 +133,7 @@ def test_every_measured_series_is_drawn_with_its_label_or_said_to_be_left_out(fi
     ],
 )
 def test_the_engine_beside_servers_has_a_panel_per_load_with_all_its_points_and_servers(figure: str) -> None:
-    module = figures.module_of(figure)
+    module = figure_of(figure)
     for run in runs.recorded(figure, "live"):
         table = module.rows(run)
         for width_in in (NARROW_IN, WIDE_IN):
@@ -170,7 +171,7 @@ def test_no_text_of_a_drawing_is_below_nine_points(figure: str) -> None:
 def test_what_is_said_of_the_source_follows_the_published_rows(
     figure: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module, run = figures.module_of(figure), _run(figure)
+    module, run = figure_of(figure), _run(figure)
     real = published.rows(figure)
     if real.empty:
         return
@@ -252,7 +253,9 @@ def test_every_planning_time_is_drawn(width_in: float) -> None:
         least = part.groupby("tables")["planning_cpu_ms"].min()
         assert (shape, tuple(least.index), tuple(least)) in drawn
     names = [text.get_text() for ax in drawing.axes for text in ax.texts]
-    assert sorted(names) == sorted([*join_order_figures.LABELS.values()] * len(join_order_figures.SHAPES))
+    assert sorted(names) == sorted(
+        [*join_order_figures.LABELS_PLANNING.values()] * len(join_order_figures.SHAPES)
+    )
 
 
 def test_a_search_is_faster_from_the_size_after_which_it_never_loses_again() -> None:
@@ -281,7 +284,7 @@ def test_preparing_is_drawn_and_told_once_it_is_measured() -> None:
     module.picture(measured, drawing.add_subplot())
     (legend,) = drawing.legends
     assert [text.get_text() for text in legend.get_texts()] == [
-        *join_order_figures.SERIES.values(),
+        *join_order_figures.SERIES_FIG_7_24.values(),
         "published",
     ]
     assert "PREPARE alone takes" in module.words(measured).caption
@@ -332,7 +335,7 @@ def test_a_flame_graph_shares_out_the_time_of_all_threads() -> None:
             (("flusher",), "parked", 100_000),
         ]
     }
-    table = own_machine_flame.rows(drawn.as_run(seen)).set_index("frame")
+    table = own_machine_flame.rows(drawn.flame_run(seen)).set_index("frame")
     assert table["share_percent"].to_dict() == pytest.approx(
         {"client": 90, "commit": 60, "(io)": 50, "(spin)": 10, "(work)": 30, "flusher": 10, "(parked)": 10}
     )
@@ -369,7 +372,7 @@ def test_a_dot_plot_says_on_a_phone_too_whose_its_rows_are(figure: str) -> None:
 
 
 def test_whoever_is_ahead_on_a_load_is_told_from_the_rows() -> None:
-    module, run = figures.module_of("own-cats-policies"), _run("own-cats-policies")
+    module, run = figure_of("own-cats-policies"), _run("own-cats-policies")
     table = run.table.assign(tps=100.0 + run.table["repeat"])
     table.loc[table["series"].eq("vats") & table["workload"].eq("special"), "tps"] *= 3
     table.loc[table["series"].eq("random") & table["workload"].eq("uniform"), "tps"] /= 3
@@ -381,15 +384,15 @@ def test_whoever_is_ahead_on_a_load_is_told_from_the_rows() -> None:
 def test_every_seed_of_every_policy_is_drawn_on_its_load_with_the_mean_and_its_interval(
     width_in: float,
 ) -> None:
-    module, run = figures.module_of("own-cats-policies"), _run("own-cats-policies")
+    module, run = figure_of("own-cats-policies"), _run("own-cats-policies")
     table = module.rows(run)
     drawing = Figure(figsize=(width_in, 4))
     module.picture(table, drawing.add_subplot())
     drawn = {ax.get_title(loc="left"): ax for ax in drawing.axes if ax.get_title(loc="left")}
-    assert list(drawn) == list(module.LOADS.values())
-    for load, title in module.LOADS.items():
-        mine = table[table["workload"] == load].groupby("series")[module.Y]
-        wanted = [sorted(mine.get_group(policy)) for policy in module.POLICIES]
+    assert list(drawn) == list(cats_figures.LOADS.values())
+    for load, title in cats_figures.LOADS.items():
+        mine = table[table["workload"] == load].groupby("series")[cats_figures.Y]
+        wanted = [sorted(mine.get_group(policy)) for policy in cats_figures.POLICIES]
         seeds = [sorted(line.get_xdata()) for line in drawn[title].get_lines() if len(line.get_xdata()) == 3]
         assert seeds == wanted
         ends = [tuple(bar.get_segments()[0][:, 0]) for bar in drawn[title].collections]

@@ -12,7 +12,7 @@ def levels(**cheaper: float) -> Run:
     points = {1: (2.0, 0.5), 2: (5.0, 0.47), 3: (6.0, 0.4), 4: (30.0, 0.4), 19: (60.0, 0.41)}
     rows = [
         (kind, kind, level, repeat, ratio, cheaper.get(f"level_{level}", cpu) if repeat == 0 else cpu + 1)
-        for kind in figures.KINDS_OWN_BINLOG_LEVELS
+        for kind in figures.KINDS_LEVELS
         for level, (cpu, ratio) in points.items()
         for repeat in (0, 1)
     ]

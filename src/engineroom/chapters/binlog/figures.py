@@ -153,7 +153,7 @@ def num_ch7_2(table: Rows) -> Words:
     )
 
 
-BASE_OWN_BINLOG_CPU, LABEL = "full, uncompressed", "microseconds of server CPU per transaction"
+BASE_CPU, LABEL = "full, uncompressed", "microseconds of server CPU per transaction"
 
 short = as_found("setting", ("uncompressed", "no zstd"))
 
@@ -166,18 +166,14 @@ short = as_found("setting", ("uncompressed", "no zstd"))
 def own_binlog_cpu(table: Rows) -> Words:
     """Our own figure: CPU time of the whole server per transaction, by row image and level of compression."""
     of = ours(table).droplevel("series")
-    added = "; ".join(
-        f"{name} {of[name] / of[BASE_OWN_BINLOG_CPU] - 1:+.0%}"
-        for name in of.index
-        if name != BASE_OWN_BINLOG_CPU
-    )
+    added = "; ".join(f"{name} {of[name] / of[BASE_CPU] - 1:+.0%}" for name in of.index if name != BASE_CPU)
     return Words(
-        alt=f"Dots of CPU time of the server per TPC-C transaction: {BASE_OWN_BINLOG_CPU} {of[BASE_OWN_BINLOG_CPU]:,.0f} microseconds; beside it {added}.",
-        caption=f"One client, server CPU per transaction beside {of[BASE_OWN_BINLOG_CPU]:,.0f} microseconds uncompressed with full images: {added}.",
+        alt=f"Dots of CPU time of the server per TPC-C transaction: {BASE_CPU} {of[BASE_CPU]:,.0f} microseconds; beside it {added}.",
+        caption=f"One client, server CPU per transaction beside {of[BASE_CPU]:,.0f} microseconds uncompressed with full images: {added}.",
     )
 
 
-KINDS_OWN_BINLOG_LEVELS = {"orders": "TPC-C's orders", "documents": "JSON documents", "digests": "digests"}
+KINDS_LEVELS = {"orders": "TPC-C's orders", "documents": "JSON documents", "digests": "digests"}
 
 
 def points(table: pd.DataFrame, kind: str) -> pd.DataFrame:
@@ -219,7 +215,7 @@ def never_worth(table: pd.DataFrame) -> list[int]:
 def _picture_of_own_binlog_levels(table: pd.DataFrame, ax: Axes) -> None:
     """Bytes against CPU time, a line per kind of rows; what pays is filled and has its number."""
     ends = []
-    for style, (kind, label) in zip(STYLES, KINDS_OWN_BINLOG_LEVELS.items(), strict=False):
+    for style, (kind, label) in zip(STYLES, KINDS_LEVELS.items(), strict=False):
         of, colour = points(table, kind), style.colour
         paying = of.loc[[level for level in worth(of) if level > 0]]
         of = of.drop(index=0)
@@ -253,7 +249,7 @@ def own_binlog_levels(table: pd.DataFrame) -> Words:
     A level pays if, for some price of a byte kept and some price of CPU time, it is the cheapest: it lies on the lower left hull of the
     points (CPU time, bytes), of which no compression is one. All others cost more than a mixture of two that pay, at any prices.
     """
-    of = {label: points(table, kind) for kind, label in KINDS_OWN_BINLOG_LEVELS.items()}
+    of = {label: points(table, kind) for kind, label in KINDS_LEVELS.items()}
     pays = "; ".join(f"{label}: {_listed(level for level in worth(of[label]) if level)}" for label in of)
     left = "; ".join(
         f"{label} {each['ratio'][1]:.2f} at level 1, {each['ratio'].iloc[-1]:.2f} at {each.index[-1]}"
@@ -266,9 +262,9 @@ def own_binlog_levels(table: pd.DataFrame) -> Words:
     )
 
 
-BASE_OWN_BINLOG_PLACES = "uncompressed"
+BASE_PLACES = "uncompressed"
 
-LABELS_OWN_BINLOG_PLACES = {"nowhere": "free", "session": "by the session", "leader": "by the leader"}
+LABELS_PLACES = {"nowhere": "free", "session": "by the session", "leader": "by the leader"}
 
 SHORT = {"session": "session", "leader": "leader"}
 
@@ -277,20 +273,20 @@ WHAT = "throughput over the uncompressed"
 plain = rows_by("concurrency", y="tpmC")
 
 _picture_of_own_binlog_places = Curves(
-    labels=LABELS_OWN_BINLOG_PLACES, narrow=SHORT, x_label="clients", y_label=WHAT, y_log=False
+    labels=LABELS_PLACES, narrow=SHORT, x_label="clients", y_label=WHAT, y_log=False
 )
 
 
 @figure(
     "own-binlog-places",
-    rows=rows_over("throughput_ratio", f"series == '{BASE_OWN_BINLOG_PLACES}'", "concurrency", of=plain),
+    rows=rows_over("throughput_ratio", f"series == '{BASE_PLACES}'", "concurrency", of=plain),
     picture=_picture_of_own_binlog_places,
 )
 def own_binlog_places(table: Rows) -> Words:
     """Our own figure: throughput over the uncompressed one, by where the CPU time of compressing is spent; nowhere is the ablation."""
     last = max(table["concurrency"])
     nowhere, session, leader = (
-        _picture_of_own_binlog_places.values(table)[place, last] for place in LABELS_OWN_BINLOG_PLACES
+        _picture_of_own_binlog_places.values(table)[place, last] for place in LABELS_PLACES
     )
     return Words(
         alt=_picture_of_own_binlog_places.alt(
@@ -301,7 +297,7 @@ def own_binlog_places(table: Rows) -> Words:
     )
 
 
-KINDS_OWN_BINLOG_TRANSACTIONS = {
+KINDS_TRANSACTIONS = {
     "new_order": "New-Order",
     "payment": "Payment",
     "delivery": "Delivery",
@@ -321,7 +317,7 @@ SETTINGS = {
     rows=rows_by("kind", y="bytes_per_txn"),
     picture=Dots(
         by="kind",
-        rows=KINDS_OWN_BINLOG_TRANSACTIONS,
+        rows=KINDS_TRANSACTIONS,
         series=SETTINGS,
         label="bytes per transaction",
         log=True,
@@ -329,15 +325,10 @@ SETTINGS = {
 )
 def own_binlog_transactions(table: Rows) -> Words:
     """Our own figure: bytes per transaction in the binary log, by kind of transaction and setting."""
-    of = (
-        ours(table)
-        .unstack("series")[list(SETTINGS)]
-        .rename(columns=SETTINGS)
-        .loc[list(KINDS_OWN_BINLOG_TRANSACTIONS)]
-    )
+    of = ours(table).unstack("series")[list(SETTINGS)].rename(columns=SETTINGS).loc[list(KINDS_TRANSACTIONS)]
     left = (100 * of.div(of["full"], axis=0)).drop(columns="full")
     order, payment = (each(left.T[kind], "{:.0f} %") for kind in ("new_order", "payment"))
-    full = of["full"].rename(index=KINDS_OWN_BINLOG_TRANSACTIONS)
+    full = of["full"].rename(index=KINDS_TRANSACTIONS)
     return Words(
         alt=f"Dots of bytes per transaction, by kind and setting. With full images {each(full, '{:,.0f}')}.",
         caption=f"Of a New-Order's {full['New-Order']:,.0f} bytes are left: {order}. Of a Payment's {full['Payment']:,.0f}: {payment}.",

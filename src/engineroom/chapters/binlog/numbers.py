@@ -26,7 +26,7 @@ packed_differ_percent = (100 * _apart / _theirs).loc[_PACKED].max()
 
 _levels = newest("own-binlog-levels", "kernel")
 _level_rows = figures.own_binlog_levels.rows(_levels)
-points = {kind: figures.points(_level_rows, kind) for kind in figures.KINDS_OWN_BINLOG_LEVELS}
+points = {kind: figures.points(_level_rows, kind) for kind in figures.KINDS_LEVELS}
 last_level = int(points["orders"].index.max())
 order_bytes = _levels.values("series", y="unit_bytes")["orders"]
 order_us = points["orders"]["cpu_ns_per_byte"] * order_bytes / 1000  # of compressing a transaction, by level
@@ -74,7 +74,7 @@ def levels_table() -> Table:
     """What the levels that pay leave, and what they cost."""
     shown = [
         {
-            "rows": figures.KINDS_OWN_BINLOG_LEVELS[kind],
+            "rows": figures.KINDS_LEVELS[kind],
             "level": str(level),
             "bytes left": f"{100 * of['ratio'][level]:.0f} %",
             "CPU, us per kB": f"{of['cpu_ns_per_byte'][level]:.0f}",

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-LABELS___INIT__ = {"fifo": "FIFO", "cats": "CATS"}
+LABELS = {"fifo": "FIFO", "cats": "CATS"}
 
 POLICIES = {
     "fifo": "FIFO",
@@ -65,31 +65,31 @@ def named(policies: Sequence[str]) -> str:
 @figure(
     "fig-7-10",
     rows=with_width,
-    picture=Curves(labels=LABELS___INIT__, x_label="clients", y_label="transactions per second"),
+    picture=Curves(labels=LABELS, x_label="clients", y_label="transactions per second"),
 )
 def fig_7_10(table: Rows) -> Words:
     """Figure 7-10: throughput of SysBench's Pareto load, with every deadlock printed, FIFO against CATS."""
-    return compared(table, LABELS___INIT__, "transactions per second", over="cats", under="fifo")
+    return compared(table, LABELS, "transactions per second", over="cats", under="fifo")
 
 
 @figure(
     "fig-7-11",
     rows=all_rows,
-    picture=Curves(labels=LABELS___INIT__, x_label="clients", y_label="milliseconds per transaction"),
+    picture=Curves(labels=LABELS, x_label="clients", y_label="milliseconds per transaction"),
 )
 def fig_7_11(table: Rows) -> Words:
     """Figure 7-11: response time of SysBench's Pareto load, with every deadlock printed, FIFO against CATS."""
-    return compared(table, LABELS___INIT__, "milliseconds per transaction", over="fifo", under="cats")
+    return compared(table, LABELS, "milliseconds per transaction", over="fifo", under="cats")
 
 
 @figure(
     "fig-7-12",
     rows=all_rows,
-    picture=Curves(labels=LABELS___INIT__, x_label="clients", y_label="deadlocks per minute"),
+    picture=Curves(labels=LABELS, x_label="clients", y_label="deadlocks per minute"),
 )
 def fig_7_12(table: Rows) -> Words:
     """Figure 7-12: deadlocks of SysBench's Pareto load, with every deadlock printed, FIFO against CATS."""
-    return compared(table, LABELS___INIT__, "deadlocks per minute", over="fifo", under="cats")
+    return compared(table, LABELS, "deadlocks per minute", over="fifo", under="cats")
 
 
 # The rows have the mean response times, too, which are not drawn.
@@ -111,20 +111,20 @@ def fig_7_13(table: Rows) -> Words:
 @figure(
     "fig-7-17",
     rows=with_width,
-    picture=Curves(labels=LABELS___INIT__, x_label="clients", y_label="transactions per second"),
+    picture=Curves(labels=LABELS, x_label="clients", y_label="transactions per second"),
 )
 def fig_7_17(table: Rows) -> Words:
     """Figure 7-17: throughput of SysBench's Pareto load, with no deadlock printed, FIFO against CATS."""
-    return compared(table, LABELS___INIT__, "transactions per second", over="cats", under="fifo")
+    return compared(table, LABELS, "transactions per second", over="cats", under="fifo")
 
 
-PRINTING = {f"{series}_logging": f"{label}, printing" for series, label in LABELS___INIT__.items()}
+PRINTING = {f"{series}_logging": f"{label}, printing" for series, label in LABELS.items()}
 
 
 @figure(
     "fig-7-18",
     rows=all_rows,
-    picture=Curves(labels=LABELS___INIT__ | PRINTING, x_label="clients", y_label="transactions per second"),
+    picture=Curves(labels=LABELS | PRINTING, x_label="clients", y_label="transactions per second"),
 )
 def fig_7_18(table: Rows) -> Words:
     """Figure 7-18: throughput of SysBench's Pareto load with deadlocks printed and not, FIFO against CATS."""
@@ -142,31 +142,31 @@ def fig_7_18(table: Rows) -> Words:
 @figure(
     "fig-7-19",
     rows=with_width,
-    picture=Curves(labels=LABELS___INIT__, x_label="clients", y_label="transactions per minute"),
+    picture=Curves(labels=LABELS, x_label="clients", y_label="transactions per minute"),
 )
 def fig_7_19(table: Rows) -> Words:
     """Figure 7-19: TPC-C with 32 warehouses on four sockets, FIFO against CATS."""
-    return compared(table, LABELS___INIT__, "transactions per minute", over="cats", under="fifo")
+    return compared(table, LABELS, "transactions per minute", over="cats", under="fifo")
 
 
 @figure(
     "fig-7-20",
     rows=with_width,
-    picture=Curves(labels=LABELS___INIT__, x_label="clients", y_label="transactions per minute"),
+    picture=Curves(labels=LABELS, x_label="clients", y_label="transactions per minute"),
 )
 def fig_7_20(table: Rows) -> Words:
     """Figure 7-20: TPC-C with 32 warehouses on one socket, FIFO against CATS."""
-    return compared(table, LABELS___INIT__, "transactions per minute", over="cats", under="fifo")
+    return compared(table, LABELS, "transactions per minute", over="cats", under="fifo")
 
 
 @figure(
     "fig-7-21",
     rows=with_width,
-    picture=Curves(labels=LABELS___INIT__, x_label="clients", y_label="transactions per minute"),
+    picture=Curves(labels=LABELS, x_label="clients", y_label="transactions per minute"),
 )
 def fig_7_21(table: Rows) -> Words:
     """Figure 7-21: TPC-C with 1000 warehouses, FIFO against CATS."""
-    return compared(table, LABELS___INIT__, "transactions per minute", over="cats", under="fifo")
+    return compared(table, LABELS, "transactions per minute", over="cats", under="fifo")
 
 
 Y = "throughput_over_fifo"
@@ -237,12 +237,12 @@ curves = Curves(
     labels={
         f"{series}, {clients} clients": f"{label}, {clients} clients"
         for clients in CLIENTS
-        for series, label in LABELS___INIT__.items()
+        for series, label in LABELS.items()
     },
     narrow={
         f"{series}, {clients} clients": f"{label}, {clients}"
         for clients in CLIENTS
-        for series, label in LABELS___INIT__.items()
+        for series, label in LABELS.items()
     },
     x="print_ms",
     x_label="cost of printing one deadlock, ms",

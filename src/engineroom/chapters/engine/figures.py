@@ -64,7 +64,7 @@ DESIGNS = {
     "5.7.6, not synced": "5.7.6,\nnot synced",
 }
 
-WHAT_OWN_ENGINE_BINLOG = "throughput over that without a binary log"
+WHAT_BINLOG = "throughput over that without a binary log"
 
 _tps_own_engine_binlog = rows_by("concurrency", y="tps", keep=())
 
@@ -72,9 +72,7 @@ _over_own_engine_binlog = rows_over(
     "throughput_over_off", "series == 'off'", "concurrency", of=_tps_own_engine_binlog
 )
 
-_picture_of_own_engine_binlog = Dots(
-    rows=DESIGNS, by="design", label=WHAT_OWN_ENGINE_BINLOG, log=True, line_at=1.0
-)
+_picture_of_own_engine_binlog = Dots(rows=DESIGNS, by="design", label=WHAT_BINLOG, log=True, line_at=1.0)
 
 
 def _rows_of_own_engine_binlog(run: Run) -> Rows:
@@ -106,12 +104,10 @@ _over_own_engine_live = rows_over(
     of=rows_by("clients", "server", "distribution", y="tps", keep=()),
 )
 
-WHAT_OWN_ENGINE_LIVE = "throughput, engine over server"
+WHAT_LIVE = "throughput, engine over server"
 
 # The lines as they are said; `picture` draws them.
-_said_own_engine_live = Curves(
-    labels=as_found("series"), x_label="clients", y_label=WHAT_OWN_ENGINE_LIVE, y_log=False
-)
+_said_own_engine_live = Curves(labels=as_found("series"), x_label="clients", y_label=WHAT_LIVE, y_log=False)
 
 _PANEL_IN = 2.2
 
@@ -151,7 +147,7 @@ def _picture_of_own_engine_live(table: Rows, ax: Axes) -> None:
     ]
     drawing_of(ax).legend(handles=marks, loc="outside upper center", ncols=len(marks), fontsize=9)
     drawing_of(ax).supxlabel("clients, log scale", fontsize=10, color=INK)
-    drawing_of(ax).supylabel(WHAT_OWN_ENGINE_LIVE, fontsize=10, color=INK)
+    drawing_of(ax).supylabel(WHAT_LIVE, fontsize=10, color=INK)
 
 
 @figure("own-engine-live", rows=_rows_of_own_engine_live, picture=_picture_of_own_engine_live)
@@ -181,18 +177,18 @@ own_engine_held_out_binlog = figure(
 
 OF = "fig-7-07"
 
-LABELS_OWN_ENGINE_HOLDS = {
+LABELS_HOLDS = {
     "recorded": "as recorded",
     "half": "half the difference",
     "as sampled": "as sampled",
 }
 
-WHAT_OWN_ENGINE_HOLDS = "shards over one mutex"
+WHAT_HOLDS = "shards over one mutex"
 
 _picture_of_own_engine_holds = Curves(
-    labels={**LABELS_OWN_ENGINE_HOLDS, OF: "figure 7-7"},
+    labels={**LABELS_HOLDS, OF: "figure 7-7"},
     x_label="clients",
-    y_label=WHAT_OWN_ENGINE_HOLDS,
+    y_label=WHAT_HOLDS,
     y_log=False,
 )
 
@@ -200,7 +196,7 @@ _picture_of_own_engine_holds = Curves(
 def _rows_of_own_engine_holds(run: Run) -> Rows:
     """The ratio by ways of holding latches and clients, of each repeat; and the published one."""
     simulated = pd.concat([newest(OF, "sim").table.assign(held="recorded"), run.tables[OF]])
-    of_ways = simulated[simulated["held"].isin(list(LABELS_OWN_ENGINE_HOLDS))]
+    of_ways = simulated[simulated["held"].isin(list(LABELS_HOLDS))]
     by = of_ways.pivot(index=["held", "concurrency", "repeat"], columns="series", values=["tpmC", WIDTH])
     gains = pd.DataFrame(
         {
@@ -227,7 +223,7 @@ def own_engine_holds(table: Rows) -> Words:
     first = next(int(n) for n in sampled.index if sampled[n] > 1.2)
     known, beyond = known_ratios(table, sampled)
     last = int(known.index[-1])
-    said = "; ".join(f"{label}: {at(of[way])}" for way, label in LABELS_OWN_ENGINE_HOLDS.items())
+    said = "; ".join(f"{label}: {at(of[way])}" for way, label in LABELS_HOLDS.items())
     return Words(
         alt=f"Curves of throughput with shards over that with one mutex, by clients. {said}. Published: {at(theirs)}.",
         caption=f"With {first} clients shards are worth a factor of {recorded[first]:.2f} as recorded, and {sampled[first]:.2f} if latches are held as "
@@ -263,13 +259,13 @@ POOLS = {
     "tenth, disk in no time": "tenth, disk\nin no time",
 }
 
-WHAT_OWN_ENGINE_POOL = "throughput over that with all pages in the pool"
+WHAT_POOL = "throughput over that with all pages in the pool"
 
 _over_own_engine_pool = rows_over(
     "throughput_over_all", "series == 'all'", "concurrency", of=_tps_own_engine_binlog
 )
 
-_picture_of_own_engine_pool = Dots(rows=POOLS, by="pool", label=WHAT_OWN_ENGINE_POOL, log=True, line_at=1.0)
+_picture_of_own_engine_pool = Dots(rows=POOLS, by="pool", label=WHAT_POOL, log=True, line_at=1.0)
 
 
 def _rows_of_own_engine_pool(run: Run) -> Rows:
@@ -339,12 +335,12 @@ def own_engine_purge(table: Rows) -> Words:
 
 
 # Of the second, a thread that wakes displaces nobody.
-WAYS_OWN_ENGINE_SCHEDULER = {
+WAYS_SCHEDULER = {
     "virtual run time": "virtual run time",
     "nobody displaced": "nobody displaced",
 }
 
-WHAT_OWN_ENGINE_SCHEDULER = "throughput over that with first come, first served"
+WHAT_SCHEDULER = "throughput over that with first come, first served"
 
 _tps_own_engine_scheduler = rows_by("concurrency", "scheduler", y="tps", keep=())
 
@@ -359,8 +355,8 @@ _over_own_engine_scheduler = rows_over(
 _picture_of_own_engine_scheduler = Dots(
     rows=as_found("engine"),
     by="engine",
-    series=WAYS_OWN_ENGINE_SCHEDULER,
-    label=WHAT_OWN_ENGINE_SCHEDULER,
+    series=WAYS_SCHEDULER,
+    label=WHAT_SCHEDULER,
     log=True,
     line_at=1.0,
 )
@@ -400,15 +396,13 @@ PARTS = {
     "redo and locks and trx": "all three",
 }
 
-WHAT_OWN_ENGINE_SWITCHES = "throughput over that with old parts"
+WHAT_SWITCHES = "throughput over that with old parts"
 
 _over_own_engine_switches = rows_over(
     "throughput_over_old", "series == 'none'", "concurrency", of=_tps_own_engine_binlog
 )
 
-_picture_of_own_engine_switches = Dots(
-    rows=PARTS, by="new_parts", label=WHAT_OWN_ENGINE_SWITCHES, log=True, line_at=1.0
-)
+_picture_of_own_engine_switches = Dots(rows=PARTS, by="new_parts", label=WHAT_SWITCHES, log=True, line_at=1.0)
 
 
 def _rows_of_own_engine_switches(run: Run) -> Rows:
@@ -444,7 +438,7 @@ own_engine_tpcc_binlog = figure(
 )(own_engine_live.words)
 
 
-WAYS_OWN_LOG_CONVOY = {
+WAYS_CONVOY = {
     "as in 5.7": "as in 5.7",
     "waking costs 1.5 times": "waking costs\n1.5 times",
     "waking costs half": "waking costs\nhalf",
@@ -464,7 +458,7 @@ def _rows_of_own_log_convoy(run: Run) -> pd.DataFrame:
 @figure(
     "own-log-convoy",
     rows=_rows_of_own_log_convoy,
-    picture=Dots(rows=WAYS_OWN_LOG_CONVOY, by="way", label="transactions per second", log=True),
+    picture=Dots(rows=WAYS_CONVOY, by="way", label="transactions per second", log=True),
 )
 def own_log_convoy(table: pd.DataFrame) -> Words:
     """Our own figure: throughput over the redo log of 5.7 with new latches before it, if what happens at its mutex were otherwise."""
@@ -472,7 +466,7 @@ def own_log_convoy(table: pd.DataFrame) -> Words:
     clients = list(dict.fromkeys(table["series"]))
     said = "; ".join(
         f"{name.replace(chr(10), ' ')}: " + each({n: float(of[n][key]) for n in clients})
-        for key, name in WAYS_OWN_LOG_CONVOY.items()
+        for key, name in WAYS_CONVOY.items()
     )
     most = clients[-1]
     return Words(

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from engineroom.runs import Run
 
 
-LABELS_OWN_GC_DURABLE = {"serialised": "5.5", "original": "5.6", "modified": "5.7.6"}
+LABELS_DURABLE = {"serialised": "5.5", "original": "5.6", "modified": "5.7.6"}
 
 _picture_of_own_gc_durable = Curves(
-    labels=LABELS_OWN_GC_DURABLE, x_label="clients", y_label="fsyncs of both logs per transaction"
+    labels=LABELS_DURABLE, x_label="clients", y_label="fsyncs of both logs per transaction"
 )
 
 
@@ -33,7 +33,7 @@ def own_gc_durable(table: Rows) -> Words:
     """Our own figure: fsyncs of both logs per transaction where each commit is durable, by design and clients, simulated."""
     last = table["threads"].max()
     serialised, original, modified = (
-        _picture_of_own_gc_durable.values(table)[series, last] for series in LABELS_OWN_GC_DURABLE
+        _picture_of_own_gc_durable.values(table)[series, last] for series in LABELS_DURABLE
     )
     return Words(
         alt=_picture_of_own_gc_durable.alt(table),
@@ -42,18 +42,18 @@ def own_gc_durable(table: Rows) -> Words:
     )
 
 
-Y_OWN_GC_GROUPS = "binlog_fsyncs_per_commit"
+Y_GROUPS = "binlog_fsyncs_per_commit"
 
-LABELS_OWN_GC_GROUPS = {name: f"MySQL {name}" for name in ("5.6", "5.7", "8.0", "9.7")}
+LABELS_GROUPS = {name: f"MySQL {name}" for name in ("5.6", "5.7", "8.0", "9.7")}
 
 _picture_of_own_gc_groups = Curves(
-    x="clients", labels=LABELS_OWN_GC_GROUPS, x_label="clients", y_label="binlog fsyncs per commit"
+    x="clients", labels=LABELS_GROUPS, x_label="clients", y_label="binlog fsyncs per commit"
 )
 
 
 @figure(
     "own-gc-groups",
-    rows=partial(all_rows, by=("clients", "series", "setting"), y=Y_OWN_GC_GROUPS, where="setting == '1/1'"),
+    rows=partial(all_rows, by=("clients", "series", "setting"), y=Y_GROUPS, where="setting == '1/1'"),
     picture=_picture_of_own_gc_groups,
 )
 def own_gc_groups(table: Rows) -> Words:

@@ -106,7 +106,7 @@ def fig_7_23(table: Rows) -> Words:
     )
 
 
-LABELS_OWN_HASH_JOIN_KERNELS = {
+LABELS_KERNELS = {
     "nested_loop": "nested loop",
     "block_nested_loop": "block nested loop",
     "index_nested_loop": "index nested loop",
@@ -122,7 +122,7 @@ def _rows_own_hash_join_kernels(n: float) -> str:
 
 # A flat line is a join whose cost per row does not depend on the size.
 _picture_of_own_hash_join_kernels = Curves(
-    labels=LABELS_OWN_HASH_JOIN_KERNELS,
+    labels=LABELS_KERNELS,
     x_label="rows on each side",
     y_label="CPU ns per probe row",
     tick=_rows_own_hash_join_kernels,
@@ -155,14 +155,14 @@ def own_hash_join_kernels(table: Rows) -> Words:
     )
 
 
-LABELS_OWN_HASH_JOIN_BUFFER = {
+LABELS_BUFFER = {
     "block_nested_loop": "block nested loop",
     "refill": "hash join, refill",
     "spill": "hash join, spill",
 }
 
 curves = Curves(
-    labels=LABELS_OWN_HASH_JOIN_BUFFER,
+    labels=LABELS_BUFFER,
     x_label="join_buffer_size in KiB",
     y_label="rows read",
     tick=lambda size: f"{size / 1024:g}",
@@ -361,7 +361,7 @@ def own_hash_join_three_changes(table: Rows) -> Words:
     )
 
 
-LABELS_OWN_HASH_JOIN_WAREHOUSES = {
+LABELS_WAREHOUSES = {
     "index_nested_loop": "index loop",
     "hash_join": "hash on order lines",
     "hash_join_on_district": "hash on districts",
@@ -371,7 +371,7 @@ X, Y = "warehouses = partners of each order line", "CPU µs per order line"
 
 # A plan whose cost per row is constant is a flat line.
 _picture_of_own_hash_join_warehouses = Curves(
-    labels=LABELS_OWN_HASH_JOIN_WAREHOUSES, x_label=X, y_label=Y, x_log=False, y_log=False
+    labels=LABELS_WAREHOUSES, x_label=X, y_label=Y, x_log=False, y_log=False
 )
 
 _rows_own_hash_join_warehouses = rows_by("warehouses", y="server_cpu_s")

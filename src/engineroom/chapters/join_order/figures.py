@@ -294,14 +294,14 @@ def own_join_order_flame(table: Rows) -> Words:
 
 SHAPES = ("chain", "star", "clique")
 
-LABELS_OWN_JOIN_ORDER_PLANNING = {"on": "on", "off": "off", "on, at most 1000 pairs": "1000 pairs"}
+LABELS_PLANNING = {"on": "on", "off": "off", "on, at most 1000 pairs": "1000 pairs"}
 
-Y_OWN_JOIN_ORDER_PLANNING = "planning_cpu_ms"
+Y_PLANNING = "planning_cpu_ms"
 
 
 def faster_from(table: Rows, shape: str, series: str, other: str) -> int | None:
     """The number of tables from which on `series` is faster than `other` at every larger size; None when it is not at the largest."""
-    ms = values(table[table["shape"] == shape], "series", "tables", y=Y_OWN_JOIN_ORDER_PLANNING)
+    ms = values(table[table["shape"] == shape], "series", "tables", y=Y_PLANNING)
     is_faster = (ms[series] < ms[other])[::-1].cummin()
     return int(is_faster[is_faster].index[-1]) if is_faster.any() else None
 
@@ -317,8 +317,8 @@ def _picture_of_own_join_order_planning(table: Rows, ax: Axes) -> None:
                 table[table["shape"] == shape],
                 panel,
                 x="tables",
-                y=Y_OWN_JOIN_ORDER_PLANNING,
-                labels=LABELS_OWN_JOIN_ORDER_PLANNING,
+                y=Y_PLANNING,
+                labels=LABELS_PLANNING,
             )
         )
         panel.set_title(shape, fontsize=10, loc="left", pad=2)
@@ -334,19 +334,15 @@ def _picture_of_own_join_order_planning(table: Rows, ax: Axes) -> None:
 
 @figure(
     "own-join-order-planning",
-    rows=rows_by("shape", "tables", y=Y_OWN_JOIN_ORDER_PLANNING),
+    rows=rows_by("shape", "tables", y=Y_PLANNING),
     picture=_picture_of_own_join_order_planning,
 )
 def own_join_order_planning(table: Rows) -> Words:
     """Our own figure: planning time by the number of tables, a panel per shape of the query graph, with the switch on and off."""
-    of = values(table, "shape", "series", "tables", y=Y_OWN_JOIN_ORDER_PLANNING)
-    last = {
-        (shape, series): of[shape, series].iloc[[-1]]
-        for shape in SHAPES
-        for series in LABELS_OWN_JOIN_ORDER_PLANNING
-    }
+    of = values(table, "shape", "series", "tables", y=Y_PLANNING)
+    last = {(shape, series): of[shape, series].iloc[[-1]] for shape in SHAPES for series in LABELS_PLANNING}
     said = "; ".join(
-        f"{shape}, {LABELS_OWN_JOIN_ORDER_PLANNING[series]} {ms:.1f} ms at {tables} tables"
+        f"{shape}, {LABELS_PLANNING[series]} {ms:.1f} ms at {tables} tables"
         for (shape, series), line in last.items()
         for tables, ms in line.items()
     )
@@ -415,7 +411,7 @@ def own_join_order_quality(table: Rows) -> Words:
     )
 
 
-SERIES_OWN_JOIN_ORDER_SPACE = (
+SERIES_SPACE = (
     "star, DPsize",
     "star, DPsub",
     "star, DPhyp",
@@ -424,15 +420,13 @@ SERIES_OWN_JOIN_ORDER_SPACE = (
     "chain, DPhyp",
 )
 
-LABELS_OWN_JOIN_ORDER_SPACE, Y_OWN_JOIN_ORDER_SPACE = (
-    {name: name for name in SERIES_OWN_JOIN_ORDER_SPACE},
+LABELS_SPACE, Y_SPACE = (
+    {name: name for name in SERIES_SPACE},
     "pairs of sets looked at",
 )
 
 # Stars and chains on one log axis.
-_picture_of_own_join_order_space = Curves(
-    labels=LABELS_OWN_JOIN_ORDER_SPACE, x_label="tables", y_label=Y_OWN_JOIN_ORDER_SPACE, x_log=False
-)
+_picture_of_own_join_order_space = Curves(labels=LABELS_SPACE, x_label="tables", y_label=Y_SPACE, x_log=False)
 
 _rows = rows_by("tables", y="tests")
 
@@ -450,7 +444,7 @@ def own_join_order_space(table: Rows) -> Words:
     of = _picture_of_own_join_order_space.values(table)[:, largest]
     star, chain = of["star, DPsize"] / of["star, DPhyp"], of["chain, DPsub"] / of["chain, DPhyp"]
     return Words(
-        alt=f"Log line chart of {Y_OWN_JOIN_ORDER_SPACE} against tables. At {largest} tables: {each(of[list(SERIES_OWN_JOIN_ORDER_SPACE)], '{:.3g}')}.",
+        alt=f"Log line chart of {Y_SPACE} against tables. At {largest} tables: {each(of[list(SERIES_SPACE)], '{:.3g}')}.",
         caption=f"For a star of {largest} tables DPsize looks at {star:,.0f} times as many candidates as there are pairs; for a chain DPsub "
         f"wastes most, {chain:,.0f} times.",
     )

@@ -71,7 +71,7 @@ def fig_7_16(table: Rows) -> Words:
     )
 
 
-LABELS_OWN_LOCK_LATCHES = {
+LABELS_LATCHES = {
     "sharded": "512 shards, 9.7",
     "sharded_one_part": "global latch in one part",
     "sharded_one_shard": "one shard",
@@ -81,7 +81,7 @@ LABELS_OWN_LOCK_LATCHES = {
 SHORT = {"sharded": "512 shards", "sharded_one_part": "one part", "one_mutex": "one mutex"}
 
 _picture_of_own_lock_latches = Curves(
-    labels=LABELS_OWN_LOCK_LATCHES, narrow=SHORT, x_label="clients", y_label="row locks per second"
+    labels=LABELS_LATCHES, narrow=SHORT, x_label="clients", y_label="row locks per second"
 )
 
 

@@ -191,19 +191,19 @@ VARIANTS = {
     "cold_call": "moved to a cold function",
 }
 
-SHORT_OWN_LOW_CONCURRENCY_FATAL = {
+SHORT_FATAL = {
     "none": "no check",
     "inline_stream": "in place",
     "expect": "unlikely",
     "cold_call": "cold",
 }
 
-SERIES_OWN_LOW_CONCURRENCY_FATAL = {"integers": "rows of integers", "mixed": "integers and texts"}
+SERIES_FATAL = {"integers": "rows of integers", "mixed": "integers and texts"}
 
 _picture_of_own_low_concurrency_fatal = Dots(
     rows=VARIANTS,
-    narrow=SHORT_OWN_LOW_CONCURRENCY_FATAL,
-    series=SERIES_OWN_LOW_CONCURRENCY_FATAL,
+    narrow=SHORT_FATAL,
+    series=SERIES_FATAL,
     label="CPU ns per field",
 )
 
@@ -235,12 +235,12 @@ def own_low_concurrency_fatal(table: Rows) -> Words:
     )
 
 
-Y_OWN_LOW_CONCURRENCY_INSERT, MOST = "server_cpu_us", "rows_per_statement == rows_per_statement.max()"
+Y_INSERT, MOST = "server_cpu_us", "rows_per_statement == rows_per_statement.max()"
 
 X_LABEL, Y_LABEL = "columns of a row", "CPU µs per row"
 
 _rows_own_low_concurrency_insert = rows_by(
-    "columns", "rows_per_statement", "target", "settings", y=Y_OWN_LOW_CONCURRENCY_INSERT, where=MOST
+    "columns", "rows_per_statement", "target", "settings", y=Y_INSERT, where=MOST
 )
 
 # Parsing alone, into a table that keeps nothing, with equal settings.
@@ -263,7 +263,7 @@ def _rows_of_own_low_concurrency_insert(run: Run) -> Rows:
 )
 def own_low_concurrency_insert(table: Rows) -> Words:
     """Our own figure: CPU time per row of a large INSERT, parsed alone and stored, in four generations."""
-    of = values(table, "settings", "target", "series", "columns", y=Y_OWN_LOW_CONCURRENCY_INSERT)
+    of = values(table, "settings", "target", "series", "columns", y=Y_INSERT)
     servers = list(by_release(table))
     old, new = next((name for name in servers if name.startswith("5.7")), servers[0]), servers[-1]
     few, many = min(table["columns"]), max(table["columns"])
@@ -284,7 +284,7 @@ def own_low_concurrency_insert(table: Rows) -> Words:
     )
 
 
-SHORT_OWN_LOW_CONCURRENCY_OPERATIONS = {
+SHORT_OPERATIONS = {
     "parse values": "parse",
     "insert rows": "insert",
     "point select": "point",
@@ -299,7 +299,7 @@ SHORT_OWN_LOW_CONCURRENCY_OPERATIONS = {
 
 _picture_of_own_low_concurrency_operations = Dots(
     rows=as_found("operation"),
-    narrow=SHORT_OWN_LOW_CONCURRENCY_OPERATIONS,
+    narrow=SHORT_OPERATIONS,
     series=by_release,
     label="CPU time over that of the oldest",
     log=True,
@@ -361,7 +361,7 @@ def _settings(table: pd.DataFrame) -> dict[str, str]:
     rows=_rows_of_own_low_concurrency_installed,
     picture=Dots(
         rows=lambda table: {name: name for name in dict.fromkeys(table["operation"])},
-        narrow=SHORT_OWN_LOW_CONCURRENCY_OPERATIONS,
+        narrow=SHORT_OPERATIONS,
         series=_settings,
         by="operation",
         label="CPU time of the newest over that of 5.7",
@@ -397,14 +397,14 @@ def own_low_concurrency_installed(table: pd.DataFrame) -> Words:
     )
 
 
-LABELS_OWN_LOW_CONCURRENCY_LISTS = {
+LABELS_LISTS = {
     "list_5_7": "list of 5.7",
     "deque_8_0": "deque of 8.0",
     "deque_9_7": "deque of 9.7",
     "reserved": "reserved array",
 }
 
-SHORT_OWN_LOW_CONCURRENCY_LISTS = {
+SHORT_LISTS = {
     "list_5_7": "list",
     "deque_8_0": "8.0",
     "deque_9_7": "9.7",
@@ -412,8 +412,8 @@ SHORT_OWN_LOW_CONCURRENCY_LISTS = {
 }
 
 _picture_of_own_low_concurrency_lists = Curves(
-    labels=LABELS_OWN_LOW_CONCURRENCY_LISTS,
-    narrow=SHORT_OWN_LOW_CONCURRENCY_LISTS,
+    labels=LABELS_LISTS,
+    narrow=SHORT_LISTS,
     x_label="columns of a row",
     y_label="CPU ns per row",
 )
@@ -435,23 +435,23 @@ def own_low_concurrency_lists(table: Rows) -> Words:
     )
 
 
-LABELS_OWN_LOW_CONCURRENCY_OFFSETS = {
+LABELS_OFFSETS = {
     "v57": "5.7",
     "v80": "8.0: asked for each field",
     "hoisted": "asked for each record",
     "by_state": "a loop for each state",
 }
 
-SHORT_OWN_LOW_CONCURRENCY_OFFSETS = {"v57": "5.7", "v80": "8.0", "hoisted": "record", "by_state": "loops"}
+SHORT_OFFSETS = {"v57": "5.7", "v80": "8.0", "hoisted": "record", "by_state": "loops"}
 
-X_OWN_LOW_CONCURRENCY_OFFSETS, Y_OWN_LOW_CONCURRENCY_OFFSETS = "fields of a record", "CPU ns per record"
+X_OFFSETS, Y_OFFSETS = "fields of a record", "CPU ns per record"
 
 _picture_of_own_low_concurrency_offsets = Curves(
     x="columns",
-    labels=LABELS_OWN_LOW_CONCURRENCY_OFFSETS,
-    narrow=SHORT_OWN_LOW_CONCURRENCY_OFFSETS,
-    x_label=X_OWN_LOW_CONCURRENCY_OFFSETS,
-    y_label=Y_OWN_LOW_CONCURRENCY_OFFSETS,
+    labels=LABELS_OFFSETS,
+    narrow=SHORT_OFFSETS,
+    x_label=X_OFFSETS,
+    y_label=Y_OFFSETS,
 )
 
 
@@ -487,15 +487,15 @@ CELLS = {
     f"{what}, {load}": f"{short}, {load}" for what, short in STOCK.values() for load in ("narrow", "wide")
 }
 
-SERIES_OWN_LOW_CONCURRENCY_PGO = {"same": "trained on it", "other": "on the other"}
+SERIES_PGO = {"same": "trained on it", "other": "on the other"}
 
-WHAT_OWN_LOW_CONCURRENCY_PGO = "CPU time over that of the plain build"
+WHAT_PGO = "CPU time over that of the plain build"
 
 _picture_of_own_low_concurrency_pgo = Dots(
     rows={cell: cell for cell in CELLS},
     narrow=CELLS,
-    series=SERIES_OWN_LOW_CONCURRENCY_PGO,
-    label=WHAT_OWN_LOW_CONCURRENCY_PGO,
+    series=SERIES_PGO,
+    label=WHAT_PGO,
     line_at=1,
 )
 
@@ -531,9 +531,7 @@ def _rows_of_own_low_concurrency_pgo(run: Run) -> Rows:
 )
 def own_low_concurrency_pgo(table: Rows) -> Words:
     """Our own figure: what a profile-guided build gains on the workload of its profile, and on another."""
-    same, other = (
-        _picture_of_own_low_concurrency_pgo.values(table)[series] for series in SERIES_OWN_LOW_CONCURRENCY_PGO
-    )
+    same, other = (_picture_of_own_low_concurrency_pgo.values(table)[series] for series in SERIES_PGO)
     return Words(
         alt=f"Dot plot of CPU time over the plain build's, trained on the same workload and on the other. {_picture_of_own_low_concurrency_pgo.said(table)}.",
         caption=f"Trained on the workload that is measured, the middle kernel takes {same.median():.2f} of the plain build's time; trained "
@@ -541,7 +539,7 @@ def own_low_concurrency_pgo(table: Rows) -> Words:
     )
 
 
-SHORT_OWN_LOW_CONCURRENCY_SHARE = {
+SHORT_SHARE = {
     "insert rows": "insert",
     "full scan": "scan",
     "join by index": "join, index",
@@ -583,7 +581,7 @@ def _picture_of_own_low_concurrency_share(table: Rows, ax: Axes) -> None:
             ax.plot([one["share"]], [place], style.marker, color=style.colour, markersize=7, label=label)
             note(ax, f"{one['share']:.0f} %", (one["share"], place), (0, -16 if i else 9))
     operations = parts[EQUAL]["operation"]
-    names = operations.replace(SHORT_OWN_LOW_CONCURRENCY_SHARE) if narrow else operations
+    names = operations.replace(SHORT_SHARE) if narrow else operations
     ax.set_yticks(range(len(names)), names, fontsize=9)
     ax.set_ylim(len(names) - 0.3, -0.7)  # the last row has a number below it
     ax.set_xlim(LOW, HIGH)

@@ -103,10 +103,10 @@ def num_rv_3(table: Rows) -> Words:
     )
 
 
-X, Y_OWN_READ_VIEWS_IDLE = "idle sessions", "purge, us per batch"
+X, Y_IDLE = "idle sessions", "purge, us per batch"
 
 _picture_of_own_read_views_idle = Curves(
-    labels=by_release, x_label=X, y_label=Y_OWN_READ_VIEWS_IDLE, x_log=False, y_log=False
+    labels=by_release, x_label=X, y_label=Y_IDLE, x_log=False, y_log=False
 )
 
 
@@ -125,23 +125,23 @@ def own_read_views_idle(table: Rows) -> Words:
     )
 
 
-LABELS_OWN_READ_VIEWS_SESSIONS = {
+LABELS_SESSIONS = {
     "kept, 5 % writes": "kept, 5 % writes",
     "removed_at_once, 5 % writes": "removed, 5 %",
     "kept, 20 % writes": "kept, 20 %",
     "removed_at_once, 20 % writes": "removed, 20 %",
 }
 
-SHORT_OWN_READ_VIEWS_SESSIONS, Y_OWN_READ_VIEWS_SESSIONS = (
+SHORT_SESSIONS, Y_SESSIONS = (
     {"kept, 5 % writes": "kept, 5 %"},
     "mean response, us",
 )
 
 _picture_of_own_read_views_sessions = Curves(
-    labels=LABELS_OWN_READ_VIEWS_SESSIONS,
-    narrow=SHORT_OWN_READ_VIEWS_SESSIONS,
+    labels=LABELS_SESSIONS,
+    narrow=SHORT_SESSIONS,
     x_label="sessions",
-    y_label=Y_OWN_READ_VIEWS_SESSIONS,
+    y_label=Y_SESSIONS,
 )
 
 _rows = rows_by("sessions", y="mean_response_us")

@@ -236,7 +236,7 @@ def own_redo_engine_profile(table: Rows) -> Words:
     )
 
 
-LABELS_OWN_REDO_THROUGHPUT, SHORT_OWN_REDO_THROUGHPUT = (
+LABELS_THROUGHPUT, SHORT_THROUGHPUT = (
     {"before": "log of 5.7", "after": "log of 8.0"},
     {"before": "5.7", "after": "8.0"},
 )
@@ -246,8 +246,8 @@ LABELS_OWN_REDO_THROUGHPUT, SHORT_OWN_REDO_THROUGHPUT = (
     "own-redo-throughput",
     rows=rows_by("concurrency", y="tpmC", keep=["half_width_percent"]),
     picture=Curves(
-        labels=LABELS_OWN_REDO_THROUGHPUT,
-        narrow=SHORT_OWN_REDO_THROUGHPUT,
+        labels=LABELS_THROUGHPUT,
+        narrow=SHORT_THROUGHPUT,
         x_label="clients",
         y_label="transactions per minute",
     ),
