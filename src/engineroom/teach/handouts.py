@@ -1,20 +1,19 @@
-"""From a master to what students and graders get.
+"""From a master (`engineroom.teach.masters`) to what students and graders get, which otter-grader makes of a notebook in its assign format.
 
-A master is a text notebook in otter-grader's assign format. A line that ends in `# class seed` sets the seed of the
-variant; it stands in the notebook, where students see it, and in the hidden tests, where they cannot change it. From a seed that is not 0
-follow also the constants of the functions to be written (`engineroom.teach.varied`).
+A line that ends in `# class seed` sets the seed of the variant; it stands in the notebook, where students see it, and in the hidden tests, where they cannot change it.
+From a seed that is not 0 follow also the constants of the functions to be written (`engineroom.teach.varied`).
 """
 
 from __future__ import annotations
 
 import ast
 import contextlib
-import functools
 import io
 import json
 import os
 import re
 import tempfile
+import textwrap
 import warnings
 import zipfile
 from collections.abc import Iterator, Mapping
@@ -23,12 +22,14 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from engineroom import address_grammars, chapters, children, paths
+from engineroom import address_grammars, children
 from engineroom.errors import EngineRoomError
 from engineroom.teach import fresh, varied
 from engineroom.teach.grading.submissions import bound_names, used_names
+from engineroom.teach.masters import SEED_LINE, Asked, files, read
 
 __all__ = [
+    "SEED_LINE",
     "Handout",
     "Outcome",
     "Question",
@@ -43,15 +44,21 @@ __all__ = [
     "wrong_answers",
 ]
 
-SEED_LINE = re.compile(r"^(\s*seed = )\d+(?=\s+# class seed$)", re.MULTILINE)
 CHECK_CELL = re.compile(r'^grader\.check\("(\w+)"\)$')
-PART = re.compile(r"# (BEGIN|END) (QUESTION|SOLUTION|TESTS)\b")
-ORACLE_LINE = re.compile(r"^( +)(\w+) = \.\.\.  # class solution of (\w+)$", re.MULTILINE)
-# What otter takes out of a solution.
-MARKS = re.compile(
-    r"^\"\"\" # BEGIN PROMPT\n.*?^\"\"\" # END PROMPT$|^ *# (?:BEGIN|END) SOLUTION.*?$|  # SOLUTION$",
-    re.MULTILINE | re.DOTALL,
-)
+AGREES = re.compile(r"^(agree(?:_value)?)\((\w+)", re.MULTILINE)
+CONFIG = """\
+# ASSIGNMENT CONFIG
+name: {name}
+solutions_pdf: false
+export_cell:
+  pdf: false
+  instructions: Hand in the zip file that this cell writes.
+generate:
+  show_stdout: false
+  pdf: false
+tests:
+  files: false
+  ok_format: false"""
 # The first cell of a student's notebook, and of a lab that is downloaded from a page. The wheel is a file: no registry has this package.
 INSTALL = """\
 # This notebook needs the book's package and otter-grader. Where they are missing, put engineroom-....whl, which your
@@ -77,6 +84,7 @@ except ImportError:
     %pip install -q {wheels[-1]}
 """
 KEEPS = "fresh.keeps"
+KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 # Cells that call otter's client, which wants a running kernel.
 CLIENT_CELL = re.compile(r"^(grader\.|import otter|grader = )", re.MULTILINE)
 
@@ -134,8 +142,7 @@ class Outcome:
 
 def masters() -> list[Path]:
     """The masters of the chapters that are written."""
-    folder = paths.root() / "notebooks" / "exercises"
-    return sorted(folder / chapter.word / f"{chapter.word}.md" for chapter in chapters.written())
+    return files()
 
 
 def make(master: Path, target: Path, *, seed: int = 0, run_tests: bool = True) -> Handout:
@@ -143,14 +150,13 @@ def make(master: Path, target: Path, *, seed: int = 0, run_tests: bool = True) -
 
     With `run_tests`, otter executes the solution against its own archive in a kernel, about ten seconds.
     """
-    jupytext, otter = _tools()
-    notebook = jupytext.read(master)
-    _prepare(notebook.cells, master, seed)
+    nbformat, otter = _tools()
+    notebook = nbformat.v4.new_notebook(cells=_prepared(master, seed)[1], metadata={"kernelspec": KERNEL})
     folder = target / master.stem
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch, _noise_silenced(), _quick_kernels(Path(scratch, "quick")):
         source = Path(scratch) / f"{master.stem}.ipynb"
-        jupytext.write(notebook, source)
+        nbformat.write(notebook, source)
         otter.assign.main(str(source), str(folder), no_pdfs=True, no_run_tests=not run_tests)
     student = folder / "student" / f"{master.stem}.ipynb"
     say_what_to_install(student, INSTALL.format(otter=metadata.version("otter-grader")))
@@ -182,52 +188,52 @@ def say_what_to_install(notebook: Path, source: str = INSTALL_FOR_LAB) -> None:
 
 def questions(master: Path, *, seed: int = 0) -> list[Question]:
     """The questions of a master, their tests with the oracles in them. Needs no otter."""
-    return _prepare(_jupytext().read(master).cells, master, seed)
+    return _prepared(master, seed)[0]
 
 
-def _prepare(cells: list[Any], master: Path, seed: int) -> list[Question]:
-    """Sets the seed and each question's variant in the cells and, where a hidden test asks for it, the solution; what it found on the way."""
-    wrong = wrong_answers(master)
-    found: list[Question] = []
-    before: list[str] = []
-    tests: list[str] = []
-    name = part = solution = ""
-    variant: varied.Variant | None = None
-    beginning: Any = None
-    answer: Any = None
-    for cell in list(cells):
-        cell.source = SEED_LINE.sub(rf"\g<1>{seed}", cell.source)
-        if cell.cell_type == "raw" and (mark := PART.match(cell.source)):
-            begins, what = mark.group(1) == "BEGIN", mark.group(2)
-            if what == "QUESTION" and begins:
-                name = re.findall(r"^name: (\w+)$", cell.source, re.MULTILINE)[0]
-                solution, tests = "", []
-                variant, beginning, answer = varied.variant(master.stem, name, seed), cell, None
-            elif what == "QUESTION":
-                if variant:
-                    cells.insert(cells.index(beginning), _said(variant, before, solution, tests))
-                    answer.source = variant.notebook(answer.source, solution)
-                    solution = variant.answer(solution, solution)
-                found.append(Question(name, tuple(before), solution, tuple(tests)))
-                before.append(solution)
-            part = what if begins else ""
-        elif cell.cell_type == "code" and part == "TESTS":
-            planted = {each.misconception: each.code for each in wrong if each.question == name}
-            cell.source = ORACLE_LINE.sub(
-                lambda line: f"{line[1]}{line[2]} = {_oracle(line[3], before, solution, planted)}",  # noqa: B023
-                cell.source,
-            )
-            if not (cell.source.startswith("# HIDDEN") or any(KEEPS in each for each in tests)):
-                cell.source = _keeping(cell.source, bound_names(solution))
-            if variant:
-                cell.source = variant.test(cell.source, solution)
-            tests.append(cell.source)
-        elif cell.cell_type == "code" and part == "SOLUTION":
-            answer = cell
-            solution += MARKS.sub("", cell.source) + "\n"
-        elif cell.cell_type == "code":
-            before.append(cell.source)
-    return found
+def _prepared(master: Path, seed: int) -> tuple[list[Question], list[Any]]:
+    """The questions, each as its variant asks it, and the cells of otter's notebook."""
+    code, markdown, raw = (
+        getattr(_nbformat().v4, f"new_{kind}_cell") for kind in ("code", "markdown", "raw")
+    )
+    read_master = read(master, seed=seed)
+    before = list(read_master.given)
+    cells = [raw(CONFIG.format(name=master.stem)), markdown(read_master.introduction), *map(code, before)]
+    found = []
+    for asked in read_master.questions:
+        before += asked.given
+        solution, cell = asked.solution + "\n", asked.cell
+        visible = list(asked.visible)
+        for number, test in enumerate(visible):
+            visible[number] = _keeping(test, bound_names(solution))
+            if visible[number] != test:
+                break
+        tests = [*visible, *(f"# HIDDEN\n{test}" for test in (*asked.hidden, _drawn(asked, before)))]
+        cells += [markdown(f"## {asked.heading}\n\n{asked.text}"), *map(code, asked.given)]
+        if variant := varied.variant(master.stem, asked.name, seed):
+            tests = [variant.test(test, solution) for test in tests]
+            cells.append(markdown(_said(variant, before, solution, tests)))
+            cell, solution = variant.notebook(cell, solution), variant.answer(solution, solution)
+        cells.append(raw(f"# BEGIN QUESTION\nname: {asked.name}\npoints: {asked.points}"))
+        cells += [raw("# BEGIN SOLUTION"), code(cell), raw("# END SOLUTION")]
+        cells += [raw("# BEGIN TESTS"), *map(code, tests), raw("# END TESTS"), raw("# END QUESTION")]
+        found.append(Question(asked.name, tuple(before), solution, tuple(tests)))
+        before.append(solution)
+    return found, cells
+
+
+def _drawn(asked: Asked, before: list[str]) -> str:
+    """The hidden test whose oracle is the solution of the question."""
+    names = [name for _, name in AGREES.findall(asked.drawn)]
+    oracles = {name: "oracle" if len(names) == 1 else f"{name}_oracle" for name in names}
+    needed = _needed(before, asked.solution, *(code for _, code in asked.wrong))
+    made = [
+        f"{oracle} = fresh.Oracle({name!r}, {needed!r}, {asked.solution!r}, {dict(asked.wrong)!r})"
+        for name, oracle in oracles.items()
+    ]
+    body = AGREES.sub(lambda call: f"fresh.{call[1]}({call[2]}, {oracles[call[2]]}", asked.drawn)
+    lines = "\n".join(["from engineroom.teach import fresh", "", *made, "", body])
+    return f"def test_inputs_drawn_when_it_is_graded({', '.join(names)}):\n{textwrap.indent(lines, '    ')}"
 
 
 def _keeping(test: str, functions: set[str]) -> str:
@@ -252,12 +258,6 @@ def _keeping(test: str, functions: set[str]) -> str:
     return test
 
 
-def _oracle(name: str, before: list[str], solution: str, planted: dict[str, str]) -> str:
-    """The source of an oracle: of the cells before, those whose names it or a planted answer uses."""
-    needed = _needed(before, solution, *planted.values())
-    return f"fresh.Oracle({name!r}, {needed!r}, {solution!r}, {planted!r})"
-
-
 def _needed(before: list[str], *codes: str) -> list[str]:
     wanted = {used for code in codes for used in used_names(code)}
     needed: list[str] = []
@@ -268,10 +268,8 @@ def _needed(before: list[str], *codes: str) -> list[str]:
     return needed
 
 
-def _said(variant: varied.Variant, before: list[str], solution: str, tests: list[str]) -> Any:
-    """The cell that tells a student the variant, with the first visible case as an example where its values can be written down."""
-    import nbformat
-
+def _said(variant: varied.Variant, before: list[str], solution: str, tests: list[str]) -> str:
+    """What tells a student the variant, with the first visible case as an example where its values can be written down."""
     said = f"**Only in your notebook:** {variant.says}"
     visible = [each for each in tests if not each.startswith("# HIDDEN")]
     for name in variant.changes:
@@ -282,32 +280,27 @@ def _said(variant: varied.Variant, before: list[str], solution: str, tests: list
                 arguments = ", ".join(map(repr, asked))
                 said += f" For example, `{name}({arguments})` is `{function(*asked)!r}`."
                 break
-    said += " The checks know your task; one that fails may show its case as it is without this sentence."
-    return nbformat.v4.new_markdown_cell(said)  # type: ignore[no-untyped-call]
+    return (
+        f"{said} The checks know your task; one that fails may show its case as it is without this sentence."
+    )
 
 
 def right_answers(master: Path) -> list[WrongAnswer]:
-    """Right answers in other words, as `right.md` beside it has them: each must pass."""
-    file = master.with_name("right.md")
-    return list(_answers(file, file.read_text()))
+    """Right answers in other words: each must pass."""
+    return [
+        WrongAnswer(each.name, f"Question {each.name[1:]}, way {way}", code)
+        for each in read(master).questions
+        for way, code in enumerate(each.right, 1)
+    ]
 
 
 def wrong_answers(master: Path) -> list[WrongAnswer]:
-    """The planted wrong answers: code cells of `wrong.md`, tagged with their question, each under its heading."""
-    file = master.with_name("wrong.md")
-    return list(_answers(file, file.read_text()))
-
-
-@functools.cache
-def _answers(file: Path, _text: str) -> tuple[WrongAnswer, ...]:
-    answers, misconception = [], ""
-    for cell in _jupytext().read(file).cells:
-        if cell.cell_type == "markdown":
-            misconception = re.findall(r"^#+ (.+)$", cell.source, re.MULTILINE)[-1]
-        else:
-            (question,) = cell.metadata["tags"]
-            answers.append(WrongAnswer(question, misconception, cell.source))
-    return tuple(answers)
+    """The planted wrong answers."""
+    return [
+        WrongAnswer(each.name, misconception, code)
+        for each in read(master).questions
+        for misconception, code in each.wrong
+    ]
 
 
 def grade(
@@ -323,8 +316,8 @@ def grade(
     `until` names the last question that is of interest. For our own notebooks only: nothing is isolated.
     """
     fresh.reseed(fresh_seed)
-    jupytext, otter = _tools()
-    notebook = jupytext.read(handout.student if starter else handout.solution)
+    nbformat, otter = _tools()
+    notebook = nbformat.read(handout.student if starter else handout.solution, as_version=4)
     with zipfile.ZipFile(handout.autograder) as archive:
         sources = {
             Path(name).stem: archive.read(name).decode()
@@ -379,10 +372,10 @@ def _by_question(cells: list[Any]) -> Iterator[tuple[str, list[str]]]:
 
 
 def _tools() -> tuple[Any, Any]:
-    """jupytext and otter; only those who make or grade exercises need them."""
+    """nbformat and otter; only those who make or grade exercises need them."""
     try:
         with _noise_silenced():
-            jupytext = _jupytext()
+            nbformat = _nbformat()
             import otter.assign
             import otter.test_files.exception_test
     except ImportError as error:
@@ -390,14 +383,14 @@ def _tools() -> tuple[Any, Any]:
             f"{error.name} is not installed, and exercises are made with it",
             remedy="make class, or: pip install -r requirements/test.txt",
         ) from error
-    return jupytext, otter
+    return nbformat, otter
 
 
-def _jupytext() -> Any:
+def _nbformat() -> Any:
     address_grammars.skip()
-    import jupytext
+    import nbformat
 
-    return jupytext
+    return nbformat
 
 
 @contextlib.contextmanager

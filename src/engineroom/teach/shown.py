@@ -1,38 +1,57 @@
-"""What the book's page shows of an exercise's data: the cases of its predictions, as the notebook has them.
-
-A fragment holds `<!-- data: EXPRESSION -->` and `<!-- /data -->` in an exercise; `python -m engineroom.teach.plan` writes between them what the
-expression is in the book's own variant.
-"""
+"""The exercises as the book's page shows them: each question, the data that it is about, as the book's own variant has them, and its solution."""
 
 from __future__ import annotations
 
 import pprint
-import re
 from pathlib import Path
 
-from engineroom import paths
-from engineroom.teach import handouts
+from engineroom.teach import handouts, masters
 from engineroom.teach.trial import Trial
 
-__all__ = ["filled", "fragment"]
+__all__ = ["exercises"]
 
-EXERCISE = re.compile(r"^:label: exercise-[\w-]+-(q\d+)$", re.MULTILINE)
-DATA = re.compile(r"(<!-- data: ([^\n]+) -->\n).*?(<!-- /data -->\n)", re.DOTALL)
 WIDTH = 110
+COUNTED = (
+    "no",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+)
 
 
-def fragment(master: Path) -> Path:
-    """The exercises of a master as the page includes them."""
-    return paths.root() / "book" / "_fragments" / f"{master.stem}_exercises.md"
+def exercises(master: Path) -> str:
+    """The page's text, in MyST."""
+    read = masters.read(master)
+    before = {each.name: each for each in handouts.questions(master)}
+    intro = (
+        f"Predict first, then run. The same {COUNTED[len(read.questions)]} questions come as a notebook with checks: `make class` writes it to "
+        f"`_build/class/{master.stem}/student/`, and instructors find its archive for grading beside it. {read.on_page}"
+    )
+    parts = [intro]
+    for each in read.questions:
+        name = f"{master.stem.replace('_', '-')}-{each.name}"
+        parts.append(f"````{{exercise}} {each.heading}\n:label: exercise-{name}\n:nonumber:\n\n{each.text}")
+        if data := each.declared.get("data"):
+            parts.append(f"```text\n{_value(data, before[each.name])}\n```")
+        parts.append(f"````\n\n````{{solution}} exercise-{name}\n:label: solution-{name}\n:class: dropdown")
+        parts.append(f"{each.told}\n\n```python\n{each.solution}\n```\n````")
+    return "\n\n".join(parts)
 
 
-def filled(master: Path, text: str) -> str:
-    """The fragment's text with the data of its exercises written anew."""
-    questions = {each.name: each for each in handouts.questions(master)}
-
-    def written(found: re.Match[str]) -> str:
-        question = EXERCISE.findall(text[: found.start()])[-1]
-        value = eval(found[2], dict(Trial(questions[question]).before))
-        return f"{found[1]}```text\n{pprint.pformat(value, width=WIDTH, compact=True, sort_dicts=False)}\n```\n{found[3]}"
-
-    return DATA.sub(written, text)
+def _value(expression: str, question: handouts.Question) -> str:
+    """What an expression is where the question is asked; a text as it is."""
+    value = eval(expression, dict(Trial(question).before))
+    return (
+        value
+        if isinstance(value, str)
+        else pprint.pformat(value, width=WIDTH, compact=True, sort_dicts=False)
+    )

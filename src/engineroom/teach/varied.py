@@ -1,8 +1,17 @@
-"""What differs from student to student in a function that is written: a constant of the task, as `variants.toml` declares it.
+"""What differs from student to student in a function that is written: a constant of the task, as the question's `toml` block declares it.
 
 A variant is a sentence of the task with drawn constants. What it asks for is the book's function seen through a change of what goes in
 (`takes`) or of what comes out (`gives`), and the same undone (`given`, `back`). So the book's solution, its wrong answers and its right ones in other words
 become those of a variant, and the tests ask an answer through the undoing: they need no second copy.
+
+    says = "The sentence of the task, with $name for each constant."
+    draws = {name = [LEAST, GREATEST, STEP]}    # or {sample = HOW_MANY, between = [LEAST, GREATEST]}, or {among = [...]}
+    function.NAME.takes = {argument = "argument - $name"}
+    function.NAME.given = {argument = "argument + $name"}    # only where it is not `takes` with the other signs
+    function.NAME.gives = "result + $name"
+    function.NAME.back = "result - $name"    # only where it is not `gives` with the other signs
+
+A question without it has `seed`, the name of given data that follow from the seed, or `same`, the reason why it is the same for all.
 """
 
 from __future__ import annotations
@@ -10,17 +19,18 @@ from __future__ import annotations
 import ast
 import functools
 import random
+import re
 import string
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from engineroom import paths
+from engineroom.teach import masters
 
 __all__ = ["Change", "Variant", "declared", "same_for_all", "variant"]
 
 OF_THE_BOOK = "_of_the_book"
+INVERSE = {"+": "-", "-": "+", "*": "/", "/": "*"}
 
 
 @dataclass(frozen=True)
@@ -109,10 +119,12 @@ def _signatures(code: str) -> dict[str, ast.arguments]:
 
 
 @functools.cache
-def declared() -> dict[str, dict[str, Any]]:
-    """`variants.toml`: by chapter and question."""
-    file = paths.root() / "notebooks" / "exercises" / "variants.toml"
-    return tomllib.loads(file.read_text(encoding="utf-8"))
+def declared() -> dict[str, dict[str, dict[str, Any]]]:
+    """By chapter and question."""
+    return {
+        master.stem: {each.name: each.declared for each in masters.read(master).questions}
+        for master in masters.files()
+    }
 
 
 def same_for_all() -> dict[tuple[str, str], str]:
@@ -146,13 +158,19 @@ def variant(chapter: str, question: str, seed: int) -> Variant | None:
     def filled(text: str) -> str:
         return string.Template(text).substitute(drawn)
 
-    changes = {
-        name: Change(
-            takes={argument: filled(text) for argument, text in change.get("takes", {}).items()},
-            gives=filled(change.get("gives", "result")),
-            given={argument: filled(text) for argument, text in change.get("given", {}).items()},
-            back=filled(change.get("back", "result")),
+    changes = {}
+    for name, change in entry["function"].items():
+        takes, gives = change.get("takes", {}), change.get("gives", "result")
+        given = change.get("given") or {argument: _undone(text) for argument, text in takes.items()}
+        changes[name] = Change(
+            takes={argument: filled(text) for argument, text in takes.items()},
+            gives=filled(gives),
+            given={argument: filled(text) for argument, text in given.items()},
+            back=filled(change.get("back") or _undone(gives)),
         )
-        for name, change in entry["function"].items()
-    }
     return Variant(filled(entry["says"]), changes)
+
+
+def _undone(expression: str) -> str:
+    """Its inverse, where it only adds, takes off, multiplies or divides."""
+    return re.sub(r"(?<= )[-+*/](?= )", lambda sign: INVERSE[sign[0]], expression)

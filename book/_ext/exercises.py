@@ -1,0 +1,29 @@
+"""`{exercises} redo_log`: the exercises of a chapter with their solutions, from notebooks/exercises/redo_log.md."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from docutils import nodes
+from docutils.statemachine import StringList
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+from engineroom.teach import masters, shown
+
+
+class Exercises(SphinxDirective):
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        (master,) = (each for each in masters.files() if each.stem == self.arguments[0])
+        self.env.note_dependency(str(master))
+        lines = shown.exercises(master).splitlines()
+        parent = nodes.container()
+        self.state.nested_parse(StringList(lines, source=str(master)), 0, parent)
+        return parent.children
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    app.add_directive("exercises", Exercises)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
