@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from engineroom.teach import fresh, handouts, plan
+from engineroom.teach import fresh, handouts, masters, servers
 from engineroom.teach.trial import Trial
 
 pytestmark = pytest.mark.usefixtures("spilled_to_memory")
@@ -37,18 +37,28 @@ def test_right_answers_in_other_words_pass(trials, master):
 
 def test_each_question_has_three_right_answers_in_other_words():
     for master in MASTERS:
-        questions = set(re.findall(r"^name: (q\d+)$", master.read_text(), re.MULTILINE))
-        counted = Counter(each.question for each in handouts.right_answers(master))
-        assert questions == {question for question, n in counted.items() if n >= 3}, master.stem
+        for each in masters.read(master).questions:
+            assert len(each.right) >= 3, (master.stem, each.name)
+
+
+def measured(master) -> set[str]:
+    """The questions, of any kind, about what live servers were recorded to do."""
+    return {
+        f"q{number}"
+        for number, text in re.findall(
+            r"^## Question (\d+)\. (.*?)(?=^## |\Z)", master.read_text(), re.MULTILINE | re.DOTALL
+        )
+        if servers.LIVE & set(re.findall(r"\brecorded\.(\w+)\(", text))
+    }
 
 
 def lacks(master) -> set[str]:
     """What the mixture of a chapter's kinds lacks."""
-    kinds = Counter(each.kind for each in plan.labels(master))
+    kinds = Counter(each.kind for each in masters.read(master).questions)
     found = {kind for kind in ("prediction", "design") if not kinds[kind]}
     if kinds["diagnosis"] < 2:
         found.add("two diagnoses")
-    if not plan.measured(master):
+    if not measured(master):
         found.add("a measurement on a server")
     if kinds["rule"] > sum(kinds.values()) / 3:
         found.add("few rules")
@@ -56,37 +66,36 @@ def lacks(master) -> set[str]:
 
 
 @each_master
-def test_every_question_says_its_kind_its_difficulty_and_its_minutes(master):
-    labels = plan.labels(master)
-    assert [each.question for each in labels] == re.findall(
-        r"^name: (q\d+)$", master.read_text(), re.MULTILINE
-    )
-    assert {each.kind for each in labels} <= set(KINDS)
-
-
-@each_master
 def test_the_kinds_of_a_chapter_are_mixed(master):
+    questions = masters.read(master).questions
     assert lacks(master) == set()
-    assert {each.question for each in plan.labels(master) if each.kind == "measurement"} <= set(
-        plan.measured(master)
-    )
+    assert {each.kind for each in questions} <= set(KINDS)
+    assert {each.name for each in questions if each.kind == "measurement"} <= measured(master)
+    assert [each.name for each in questions] == [f"q{n}" for n in range(1, len(questions) + 1)]
 
 
 def test_a_chapter_that_lacks_a_kind_is_told_so(tmp_path):
-    labels = "".join(
-        f"## Question {n}. Title\n\n*{kind}, ★, 10 minutes: concept.*\n\n"
-        for n, kind in enumerate(["Rule", "Rule", "Diagnosis", "Derivation"], 1)
+    question = (
+        "## Question {}. Title\n\n*{}, ★, 10 minutes, 2 points: concept.*\n\n```{{code-cell}}\n{}\n```\n"
     )
-    (tmp_path / "made.md").write_text(labels + "```\nservers = recorded.printers()\n```\n")
-    assert lacks(tmp_path / "made.md") == {
+    made = tmp_path / "made.md"
+
+    def write(taken):
+        kinds = enumerate(["Rule", "Rule", "Diagnosis", "Derivation"], 1)
+        made.write_text(
+            "---\n{}\n---\n" + "".join(question.format(*each, f"recorded.{taken}()") for each in kinds)
+        )
+
+    write("printers")
+    assert lacks(made) == {
         "prediction",
         "design",
         "two diagnoses",
         "a measurement on a server",  # those are simulated
         "few rules",
     }
-    (tmp_path / "made.md").write_text(labels + "```\nservers = recorded.flushes()\n```\n")
-    assert plan.measured(tmp_path / "made.md") == ["q4"]
+    write("flushes")
+    assert measured(made) == {"q1", "q2", "q3", "q4"}
 
 
 HOURS = {"an": 1, "one": 1, "two": 2, "three": 3, "half": 1 / 2, "quarter": 1 / 4, "three quarters": 3 / 4}
@@ -98,7 +107,7 @@ MASTER_TIME = re.compile(
 
 @each_master
 def test_page_and_notebook_say_how_long_the_exercises_take(master):
-    minutes = sum(each.minutes for each in plan.labels(master))
+    minutes = sum(each.minutes for each in masters.read(master).questions)
     page = (master.parents[2] / "book" / master.name).read_text()
     for text, said in ((page, PAGE_TIME), (master.read_text(), MASTER_TIME)):
         (parts,) = said.findall(text)

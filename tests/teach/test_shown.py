@@ -2,61 +2,43 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
-from engineroom.teach import handouts, plan, shown
+from engineroom.teach import masters, shown
 
-MASTERS = handouts.masters()
-each_master = pytest.mark.parametrize("master", MASTERS, ids=lambda master: master.stem)
-HEADING = re.compile(
-    r"^````\{exercise\} Question (\d+)\. (.+)\n:label: exercise-([\w-]+)-q(\d+)\n:nonumber:\n", re.MULTILINE
-)
+each_master = pytest.mark.parametrize("master", masters.files(), ids=lambda master: master.stem)
 # What they predict of stands in the question itself, in a table or in a dictionary above it, or in a listing on the page.
 TOLD_IN_WORDS = {
     ("engine", "q4"),
     ("engine", "q8"),
-    ("hash_join", "q1"),
     ("read_views", "q7"),
     ("trx_sys", "q1"),
 }
 
 
 @each_master
-def test_page_and_notebook_number_and_name_a_question_alike(master):
-    found = HEADING.findall(shown.fragment(master).read_text())
-    assert found == [
-        (each.question[1:], each.title, master.stem.replace("_", "-"), each.question[1:])
-        for each in plan.labels(master)
-    ]
-    assert shown.fragment(master).read_text().count("{exercise}") == len(found)
-
-
-@each_master
-def test_the_data_on_the_page_are_those_of_the_notebook(master):
-    text = shown.fragment(master).read_text()
-    assert shown.filled(master, text) == text, "python -m engineroom.teach.plan"
+def test_the_page_has_every_question_with_its_data_and_its_solution(master):
+    text = shown.exercises(master)
+    pairs = zip(text.split("````{exercise} ")[1:], masters.read(master).questions, strict=True)
+    for (exercise, solution), each in ((part.split("````{solution} "), each) for part, each in pairs):
+        label = f"{master.stem.replace('_', '-')}-{each.name}"
+        assert exercise.startswith(f"{each.heading}\n:label: exercise-{label}\n:nonumber:\n\n{each.text}\n")
+        assert solution.startswith(
+            f"exercise-{label}\n:label: solution-{label}\n:class: dropdown\n\n{each.told}\n"
+        )
+        assert each.told
+        assert each.solution in solution
+        assert ("```text\n" in exercise) == ("data" in each.declared)
 
 
 @each_master
 def test_the_page_shows_what_a_prediction_is_about(master):
-    text = shown.fragment(master).read_text()
-    exercises = {
-        label: part for part in text.split("````{exercise}") for label in shown.EXERCISE.findall(part)
-    }
-    for each in plan.labels(master):
-        if each.kind == "prediction" and (master.stem, each.question) not in TOLD_IN_WORDS:
-            assert shown.DATA.search(exercises[each.question].split("````{solution}")[0]), each.question
+    for each in masters.read(master).questions:
+        if each.kind == "prediction" and (master.stem, each.name) not in TOLD_IN_WORDS:
+            assert "data" in each.declared, each.name
 
 
-@each_master
-def test_a_solution_on_the_page_is_that_of_its_question(master):
-    text = master.read_text()
-    for part in shown.fragment(master).read_text().split("````{solution} ")[1:]:
-        (number,) = re.findall(r"^exercise-[\w-]+-q(\d+)$", part, re.MULTILINE)
-        begin = text.index(f"## Question {number}. ")
-        end = text.find(f"## Question {int(number) + 1}. ")
-        for start in re.findall(r'^:start-(?:at|after): "(.+)"$', part.split("````\n")[0], re.MULTILINE):
-            first = text.index(start.replace('\\"', '"'))
-            assert begin < first < (len(text) if end < 0 else end), (number, start)
+def test_data_are_those_of_the_notebook_and_a_text_stands_as_it_is():
+    shown_of = {master.stem: shown.exercises(master) for master in masters.files()}
+    assert "```text\n{'A': FlushCase(design='8.0', clients=50, fsync_us=100),\n" in shown_of["redo_log"]
+    assert "```text\nP: SELECT * FROM loan JOIN book ON" in shown_of["hash_join"]

@@ -1,4 +1,4 @@
-"""`python -m engineroom.teach.plan`: the tables of the instructor's guide and the data on the pages, made from the exercises and what was recorded of them."""
+"""`python -m engineroom.teach.plan`: the tables of the instructor's guide, made from the exercises and what was recorded of them."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engineroom import chapters, paths
-from engineroom.teach import handouts, mutant_table, rehearsal, servers, shown, solved
+from engineroom.teach import handouts, mutant_table, rehearsal, servers, solved
 
 __all__ = ["PARTS", "Label", "believed", "filled", "labels", "measured", "page", "part", "written"]
 
-LABEL = re.compile(r"^## Question (\d+)\. (.+)\n\n\*(\w+), (★{1,3}), (\d+) minutes: (.+)\.\*$", re.MULTILINE)
+LABEL = re.compile(
+    r"^## Question (\d+)\. (.+)\n\n\*(\w+), (★{1,3}), (\d+) minutes, \d+ points?: (.+)\.\*$", re.MULTILINE
+)
 QUESTION = re.compile(r"^## Question (\d+)\. ", re.MULTILINE)
 RECORDED = re.compile(r"\brecorded\.(\w+)\(")
-POINTS = re.compile(r"^name: q\d+\npoints: (\d+)$", re.MULTILINE)
+POINTS = re.compile(r" minutes, (\d+) points?: ")
 
 
 @dataclass(frozen=True)
@@ -130,6 +132,3 @@ def filled(text: str) -> str:
 
 if __name__ == "__main__":
     page().write_text(filled(page().read_text()))
-    for master in handouts.masters():
-        fragment = shown.fragment(master)
-        fragment.write_text(shown.filled(master, fragment.read_text()))

@@ -34,7 +34,7 @@ def test_the_recorded_plans_are_those_of_the_server():
     def shape(plan: str) -> list[str]:
         return [re.sub(r"  \(cost=.*", "", line) for line in plan.rstrip().splitlines()]
 
-    recorded = tomllib.loads((Path(hash_join.__file__).parent / "hash_join_plans.toml").read_text())
+    recorded = tomllib.loads((Path(hash_join.__file__).parent / "plans.toml").read_text())
     with servers.start("9.7") as server:
         server.execute("CREATE DATABASE shelf")
         with server.connect("shelf") as connection, connection.cursor() as cursor:
