@@ -104,7 +104,7 @@ def test_the_lab_opens_as_a_notebook_in_jupyterlab(binder):
         lab = get("api/contents/notebooks/hash_join.md?type=notebook&content=1")
         assert lab["type"] == "notebook"
         assert {"code", "markdown"} <= {cell["cell_type"] for cell in lab["content"]["cells"]}
-        exercises = get("api/contents/notebooks/exercises/hash_join/hash_join.md?type=notebook&content=1")
+        exercises = get("api/contents/notebooks/exercises/hash_join.md?type=notebook&content=1")
         assert exercises["content"]["cells"]
         settings = get("lab/api/settings/@jupyterlab/docmanager-extension:plugin")
         assert (

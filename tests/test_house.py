@@ -141,7 +141,7 @@ def test_every_include_goes_down_and_no_chapter_includes_another_one():
 def test_a_chapter_has_its_rooms(chapter: chapters.Chapter):
     word = chapter.word
     needed = [f"book/{word}.md", f"notebooks/{word}.md", f"data/recorded/{word}", f"tests/chapters/{word}"]
-    needed += [f"notebooks/exercises/{word}/{word}.md", f"src/engineroom/chapters/{word}/figures.py"]
+    needed += [f"notebooks/exercises/{word}.md", f"src/engineroom/chapters/{word}/figures.py"]
     needed += [
         f"book/web/explorables/{each}.{kind}" for each in chapter.explorables for kind in ("js", "svg")
     ]
@@ -154,6 +154,6 @@ def test_a_chapter_has_its_rooms(chapter: chapters.Chapter):
 
 def test_every_folder_of_a_chapter_is_declared():
     words = {each.word for each in chapters.book().chapters}
-    rooms = ("src/engineroom/chapters", "native/kernels", "tests/chapters", "notebooks/exercises")
+    rooms = ("src/engineroom/chapters", "native/kernels", "tests/chapters")
     found = {path.name for name in rooms for path in (ROOT / name).iterdir() if path.is_dir()}
     assert found - {"__pycache__"} <= words

@@ -16,7 +16,12 @@ class Exercises(SphinxDirective):
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        (master,) = (each for each in masters.files() if each.stem == self.arguments[0])
+        written = {each.stem: each for each in masters.files()}
+        if self.arguments[0] not in written:
+            raise self.error(
+                f"no exercises of {self.arguments[0]!r}; there are those of {', '.join(written)}"
+            )
+        master = written[self.arguments[0]]
         self.env.note_dependency(str(master))
         lines = shown.exercises(master).splitlines()
         parent = nodes.container()
