@@ -1,15 +1,18 @@
-"""Recorded servers for the exercises that ask what is wrong, small enough to travel with the package."""
+"""Recorded servers for the exercises that ask what is wrong."""
 
 from __future__ import annotations
 
+import contextlib
+import csv
 import functools
-import importlib.resources
 import random
 import statistics
-import tomllib
 from typing import Any
 
+from engineroom import paths
+
 __all__ = [
+    "EXCERPTS",
     "LIVE",
     "buffers",
     "changes",
@@ -26,7 +29,6 @@ __all__ = [
     "planned",
     "policies",
     "printers",
-    "recorded",
     "reports",
     "row_waits",
     "snapshots",
@@ -55,26 +57,83 @@ LIVE = frozenset(
     }
 )
 
+REDO_LOGS = {
+    "old_redo": "5.7.22",
+    "flushes": "8.0.15",
+    "9.7_writer_threads_on": "9.7.4, writer threads on",
+    "9.7_writer_threads_off": "9.7.4, writer threads off",
+}
 COMMIT_COUNTERS = ("redo_fsyncs", "binlog_fsyncs", "flush_groups", "sync_groups")
+# By name: the recording's table, and of some columns the values of the rows that belong to the excerpt.
+EXCERPTS: dict[str, tuple[str, dict[str, set[Any]]]] = {
+    "binlog": ("binlog/own-binlog-cpu.live.1.csv", {}),
+    "cats": ("cats/own-cats-policies.sim.3.csv", {}),
+    "cats_printing": ("cats/own-cats-print-cost.sim.1.csv", {"repeat": {0}, "series": {"fifo"}}),
+    "cats_reports": ("lock_sys/own-deadlock-print.live.1.settings.csv", {}),
+    "cats_waits": (
+        "cats/own-cats-policies.sim.3.csv",
+        {"series": {"fifo", "fcfs_5_7", "cats"}, "repeat": {0}},
+    ),
+    "engine": ("engine/own-engine-live.live.1.csv", {"series": {"server"}}),
+    "filesort": ("filesort/own-filesort-limits.live.2.csv", {"repeat": {0}}),
+    "filesort_forms": (
+        "filesort/own-filesort-columns.live.2.csv",
+        {"repeat": {0}, "query": {"wide", "late_join", "indexed"}},
+    ),
+    "group_commit": (
+        "group_commit/own-gc-groups.live.2.csv",
+        {"series": {"5.7", "8.0"}, "clients": {1, 8, 64}},
+    ),
+    "hash_join": ("hash_join/own-hash-join-buffer.live.3.csv", {"series": {"spill"}}),
+    "join_order": (
+        "join_order/fig-7-24.live.6.csv",
+        {"series": {"hypergraph_on", "hypergraph_off", "planning_on", "planning_off"}},
+    ),
+    "lock_sys": ("engine/own-engine-held-out.live.2.csv", {"series": {"server"}, "clients": {4, 16, 64}}),
+    "low_concurrency": ("low_concurrency/own-low-concurrency-operations.live.4.csv", {}),
+    "low_concurrency_counters": ("low_concurrency/own-low-concurrency-operations.live.4.counters.csv", {}),
+    "read_views": ("read_views/own-read-views-idle.live.1.csv", {}),
+    "redo_log": ("redo_log/fig-7-06.live.3.csv", {"concurrency": {1, 10, 50, 200}, "series": set(REDO_LOGS)}),
+    "trx_sys": ("trx_sys/fig-7-08.sim.2.csv", {"repeat": {0}}),
+    "trx_sys_latches": ("trx_sys/fig-7-08.sim.2.latches.csv", {"repeat": {0}}),
+    "trx_sys_statements": ("read_views/own-read-views-statements.live.2.csv", {"has_binlog": {0}}),
+}
+NAMES = {"series", "server"}  # no numbers, though "5.7" looks like one
+BOTH_POLICIES = "tpcc_32"
 
 
 @functools.cache
-def recorded() -> dict[str, Any]:
-    """`servers.toml`: by chapter, the rows of its recording with all repeats."""
-    return tomllib.loads(importlib.resources.files(__package__).joinpath("servers.toml").read_text())
+def excerpt(name: str) -> list[dict[str, Any]]:
+    """The rows of a recording that belong to the excerpt."""
+    source, where = EXCERPTS[name]
+    chapter, _, table = source.partition("/")
+    (path,) = (paths.data() / "recorded" / chapter).rglob(table)
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = [
+            {column: text if column in NAMES else _number(text) for column, text in row.items()}
+            for row in csv.DictReader(file)
+        ]
+    return [row for row in rows if all(row[column] in values for column, values in where.items())]
 
 
-BOTH_POLICIES = "tpcc_32"
+def _number(text: str) -> int | float | str:
+    for kind in (int, float):
+        with contextlib.suppress(ValueError):
+            return kind(text)
+    return text
 
 
 def crowds() -> dict[str, dict[int, dict[str, float]]]:
     """Four servers under a load, by number of clients: transactions per second, and how long one waits for rows."""
+    repeats: dict[tuple[str, int], list[dict[str, Any]]] = {}
+    for row in excerpt("engine"):
+        repeats.setdefault((f"{row['server']} {row['distribution']}", row["clients"]), []).append(row)
     made: dict[str, dict[int, dict[str, float]]] = {}
-    for row in recorded()["engine"]:
-        made.setdefault(row["name"], {})[row["clients"]] = {
-            "clients": row["clients"],
-            "tps": round(statistics.median(row["tps"]), 1),
-            "lock_wait_ms": round(statistics.median(row["lock_wait_ms"]), 4),
+    for (name, clients), rows in sorted(repeats.items()):
+        made.setdefault(name, {})[clients] = {
+            "clients": clients,
+            "tps": round(statistics.median(row["tps"] for row in rows), 1),
+            "lock_wait_ms": round(statistics.median(row["lock_wait_ms"] for row in rows), 4),
         }
     return made
 
@@ -84,7 +143,10 @@ def gains(seed: int = 0) -> dict[str, tuple[str, str, float]]:
 
     One load is among them under both policies, since whoever looks at loads alone would be right wherever the policy does not matter.
     """
-    tps = {(row["load"], row["policy"]): statistics.median(row["tps"]) for row in recorded()["cats"]}
+    runs: dict[tuple[str, str], list[float]] = {}
+    for row in excerpt("cats"):
+        runs.setdefault((row["workload"], row["series"]), []).append(row["tps"])
+    tps = {case: statistics.median(repeats) for case, repeats in runs.items()}
     dice = random.Random(f"gains-{seed}")
     both = [(BOTH_POLICIES, policy) for policy in ("fifo", "fcfs_5_7")]
     others = dice.sample(sorted({load for load, _ in tps} - {BOTH_POLICIES}), 3)
@@ -99,18 +161,13 @@ def gains(seed: int = 0) -> dict[str, tuple[str, str, float]]:
 def operations() -> dict[str, dict[str, dict[str, Any]]]:
     """Operations of recorded servers by version: CPU time of each repeat, and what the server counted per operation."""
     made: dict[str, dict[str, dict[str, Any]]] = {}
-    for row in recorded()["low_concurrency"]:
-        made.setdefault(row["operation"], {})[row["version"]] = {
-            "cpu_us": row["cpu_us"],
-            "counters": row["counters"],
-        }
+    for row in sorted(excerpt("low_concurrency_counters"), key=lambda row: (row["operation"], row["series"])):
+        each = made.setdefault(row["operation"], {}).setdefault(row["series"], {"cpu_us": [], "counters": {}})
+        each["counters"][row["counter"]] = row["per_operation"]
+    for row in excerpt("low_concurrency"):
+        if row["operation"] in made:  # parsing counts nothing
+            made[row["operation"]][row["series"]]["cpu_us"].append(row["server_cpu_us"])
     return made
-
-
-def excerpt(name: str) -> list[dict[str, Any]]:
-    """Rows of a recording, all that fit the excerpt's `where`."""
-    made = recorded()["excerpts"][name]
-    return [dict(zip(made["columns"], row, strict=True)) for row in made["rows"]]
 
 
 def commits() -> list[dict[str, float]]:
@@ -157,16 +214,10 @@ def changes(seed: int = 0) -> dict[str, tuple[str, int, str, str, float]]:
 
 def flushes() -> dict[str, dict[int, list[dict[str, int]]]]:
     """By how much two counters of servers under SysBench read-write grew in each run, by server and number of clients."""
-    names = {
-        "old_redo": "5.7.22",
-        "flushes": "8.0.15",
-        "9.7_writer_threads_on": "9.7.4, writer threads on",
-        "9.7_writer_threads_off": "9.7.4, writer threads off",
-    }
     made: dict[str, dict[int, list[dict[str, int]]]] = {}
     for row in excerpt("redo_log"):
         grown = {"Com_commit": row["transactions"], "Innodb_os_log_fsyncs": row["fsyncs"]}
-        made.setdefault(names[row["series"]], {}).setdefault(row["concurrency"], []).append(grown)
+        made.setdefault(REDO_LOGS[row["series"]], {}).setdefault(row["concurrency"], []).append(grown)
     return made
 
 
@@ -266,14 +317,15 @@ def policies() -> dict[str, dict[str, dict[str, float]]]:
 
 def printers() -> list[dict[str, float]]:
     """Simulated servers that print every deadlock: what printing one takes, and what was counted in a window."""
-    return excerpt("cats_printing")
+    columns = ("clients", "print_us", "tps", "deadlocks", "window_ms")
+    return [{column: row[column] for column in columns} for row in excerpt("cats_printing")]
 
 
 def sorts() -> list[dict[str, Any]]:
     """Sorts of a table with a long column on live servers: what the trace says, and the pages that were read."""
+    columns = ("rows", "limit", "sort_mode", "queue", "merge_passes", "pages_read")
     return [
-        {"server": row["series"]} | {name: value for name, value in row.items() if name != "series"}
-        for row in excerpt("filesort")
+        {"server": row["series"]} | {column: row[column] for column in columns} for row in excerpt("filesort")
     ]
 
 
