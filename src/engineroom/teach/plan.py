@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engineroom import chapters, paths
-from engineroom.teach import handouts, mutant_table, rehearsal, servers, solved
+from engineroom.teach import handouts, mutant_table, rehearsal, servers
 
 __all__ = ["PARTS", "Label", "believed", "filled", "labels", "measured", "page", "part", "written"]
 
@@ -111,7 +111,6 @@ PARTS: dict[str, Callable[[], str]] = {
     "mutants": lambda: mutant_table.written(_titles()),
     "time": rehearsal.took,
     "rehearsal": rehearsal.written,
-    "capstone": solved.written,
 }
 
 
