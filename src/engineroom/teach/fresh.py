@@ -1,8 +1,7 @@
 """Inputs that are drawn when an answer is graded, and an oracle beside it that the answer cannot reach.
 
-A hidden test of a master holds a line `oracle = ...  # class solution of NAME`. `make class` writes there the solution, the cells
-that it stands on and the planted wrong answers, in the archive only. So a drawn input needs no expected value written by hand, and
-an answer that fails as a planted one does on every input is recognised.
+`make class` writes the solution of a question, the cells that it stands on and the planted wrong answers into its drawn test, in the archive only. So a drawn
+input needs no expected value written by hand, and an answer that fails as a planted one does on every input is recognised.
 """
 
 from __future__ import annotations

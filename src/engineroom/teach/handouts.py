@@ -203,7 +203,7 @@ def _prepared(master: Path, seed: int) -> tuple[list[Question], list[Any]]:
     for asked in read_master.questions:
         before += asked.given
         solution, cell = asked.solution + "\n", asked.cell
-        visible = list(asked.visible)
+        visible = list(asked.visible)  # of which the first that can tells what is changed
         for number, test in enumerate(visible):
             visible[number] = _keeping(test, bound_names(solution))
             if visible[number] != test:
@@ -225,6 +225,11 @@ def _prepared(master: Path, seed: int) -> tuple[list[Question], list[Any]]:
 def _drawn(asked: Asked, before: list[str]) -> str:
     """The hidden test whose oracle is the solution of the question."""
     names = [name for _, name in AGREES.findall(asked.drawn)]
+    if not names:
+        raise EngineRoomError(
+            f"{asked.heading} has neither a starter nor a test that draws inputs",
+            remedy="add one, as src/engineroom/teach/masters.py says",
+        )
     oracles = {name: "oracle" if len(names) == 1 else f"{name}_oracle" for name in names}
     needed = _needed(before, asked.solution, *(code for _, code in asked.wrong))
     made = [
@@ -249,10 +254,7 @@ def _keeping(test: str, functions: set[str]) -> str:
         )
         if isinstance(call.func, ast.Name) and call.func.id in functions & known and holds and used <= known:
             asked = ", ".join([call.func.id, *map(ast.unparse, call.args)])
-            lines, at = (
-                test.splitlines(),
-                body.body[0].lineno - 1,
-            )  # before what may have changed the class's data
+            lines, at = test.splitlines(), body.body[0].lineno - 1  # before what may change the class's data
             added = ["    from engineroom.teach import fresh", "", f"    {KEEPS}({asked})"]
             return "\n".join([*lines[:at], *added, *lines[at:]])
     return test

@@ -108,20 +108,26 @@ def _blocks(text: str) -> list[tuple[str, str]]:
     return [(found[1], found[2].strip("\n")) for found in FENCE.finditer(text)]
 
 
+def _not_so(path: Path, what: str, text: str) -> EngineRoomError:
+    return EngineRoomError(
+        f"{path.name} has {what}, that cannot be read: {text[:200]!r}",
+        remedy="write it as src/engineroom/teach/masters.py says",
+    )
+
+
 def _asked(path: Path, text: str) -> Asked:
     head = HEAD.match(text)
     if head is None:
-        raise EngineRoomError(
-            f"{path.name}: the heading of a question, and what it is, are not as they should be: {text[:200]!r}",
-            remedy="write both as src/engineroom/teach/masters.py says",
-        )
+        raise _not_so(path, "the heading of a question, and the line below it", text)
     said, _, told = FENCE.sub("", text[head.end() :]).partition(SOLUTION)
     blocks = _blocks(text)
     *given, solution = (code for block, code in blocks if block == "{code-cell}")
     snippets: dict[str, list[str]] = {}
     for block, code in blocks:
         if block == "python":
-            _, *parts = SNIPPET.split(code)
+            nothing, *parts = SNIPPET.split(code)
+            if nothing:
+                raise _not_so(path, "a snippet without a comment that says what it is", nothing)
             for name, snippet in zip(parts[::2], parts[1::2], strict=True):
                 snippets.setdefault(name, []).append(snippet.strip("\n"))
 
