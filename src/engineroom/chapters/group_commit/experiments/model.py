@@ -11,28 +11,17 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from typing import Any
 
-import pandas as pd
-
 from engineroom.chapters.group_commit.experiments.designs import SERVERS
 from engineroom.chapters.group_commit.experiments.live import SETTINGS
 from engineroom.machine.presets import parameters
 from engineroom.runs import Run, newest
 from engineroom.runs.sitting import Sitting
-from engineroom.runs.summary import several
 from engineroom.simulating.sweep import sweep
 
-__all__ = ["MACHINE", "MEASURES", "against_live", "demands", "groups_sim"]
+__all__ = ["MACHINE", "demands", "groups_sim"]
 
 MACHINE = "laptop"
 ALONE = "0/0"
-MEASURES = (
-    "redo_fsyncs_per_commit",
-    "binlog_fsyncs_per_commit",
-    "flush_groups_per_commit",
-    "sync_groups_per_commit",
-)
-# A count per commit below this is no group's: the log that is flushed once a second.
-FEWEST = 0.01
 MS = 1_000_000
 RUN_NS, WARMUP_NS = 1500 * MS, 300 * MS
 
@@ -149,20 +138,3 @@ def _own_us(series: str) -> float:
     seen = _simulate(series, ALONE, 1, fsync_us=0, demand={"statement_ns": 0, "away_ns": 100_000}, seed=1)
     own_us: float = seen["cpu_ns"] / max(1, seen["transactions"]) / 1000
     return own_us
-
-
-def against_live(live: Run, sim: Run) -> pd.DataFrame:
-    """A row per measure and place with at least four clients: both values, and by how much ours is off, the worst first."""
-    by = ["series", "setting", "clients"]
-    ours, theirs = (
-        several(run.table[run.table["clients"] >= 4], *by, ys=list(MEASURES), how="median")
-        .stack()
-        .rename_axis([*by, "measure"])
-        for run in (sim, live)
-    )
-    both = pd.DataFrame({"live": theirs, "simulated": ours}).dropna().reset_index()
-    both = both[both["live"] >= FEWEST]
-    off = 100 * (both["simulated"] / both["live"] - 1)
-    return both.assign(off_percent=off).sort_values(
-        "off_percent", key=abs, ascending=False, ignore_index=True
-    )
