@@ -1,0 +1,91 @@
+"""What `book/read_views.md` tells: what views cost purge and readers, what statements ask for, what levels rule out."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from engineroom.runs import newest, published
+from engineroom.show.drawing import origin_of
+from engineroom.show.table import Table
+
+_histories = newest("own-read-views-histories", "kernel")
+_is_sound = _histories.table["mistake"] == "none"
+sound = _histories.table[_is_sound]
+planted = _histories.table[~_is_sound & (_histories.table["series"] == "9.7")]
+harmless_failures = planted.set_index("mistake")["failures"]["number_last"]
+
+LATCHES = ["mutex", "serialisation", "shards"]
+_statements = newest("own-read-views-statements", "live")
+counted = _statements.table[LATCHES]
+off = counted - _statements.table[[f"kernel_{name}" for name in LATCHES]].set_axis(LATCHES, axis="columns")
+
+_anomalies = newest("own-read-views-anomalies", "live")
+outcomes = _anomalies.table.pivot(index=["anomaly", "level"], columns="series", values="outcome")
+by_servers = outcomes.drop(columns="kernel")
+
+_idle = newest("own-read-views-idle", "live")
+idle_sessions = _idle.table["idle_sessions"].max()
+purge_us = _idle.values("series", "idle_sessions", y="purge_us_per_batch")
+# In which threads wait for trx_sys_mutex or take it, per transaction, a row per run.
+mutex_us = _idle.table.set_index(["series", "idle_sessions"]).sort_index()["mutex_us_per_transaction"]
+
+sessions = 10_000
+# The runs are too short for their throughput to settle: the page shows their least and most, and no ratio.
+busy = (
+    newest("own-read-views-sessions", "sim")
+    .table.query(f"sessions == {sessions} and away_ms == away_ms.min()")
+    .set_index(["series", "write_percent"])
+    .sort_index()
+)
+
+_lists = newest("num-rv-1", "sim")
+views = _lists.values("series", "sessions", y="views")
+_machine, load = _lists.provenance["machine"], _lists.provenance["load"]
+hardware_threads = _machine["sockets"] * _machine["cores_per_socket"] * _machine["threads_per_core"]
+response_us = newest("num-rv-2", "sim").values("build", y="mean_response_us")
+
+_removing = newest("num-rv-3", "sim")
+throughput = _removing.values("series", "load", y="relative_throughput")
+mutex_per_statement = _removing.values("series", "load", y="mutex_per_statement")
+
+published_views = published.in_our_columns("num-rv-1").set_index("series")["views"]
+published_us = published.in_our_columns("num-rv-2").set_index("build")["mean_response_us"]
+published_throughput = published.in_our_columns("num-rv-3").set_index(["series", "load"])[
+    "relative_throughput"
+]
+
+
+def histories_table() -> Table:
+    """What the oracle finds of each planted mistake."""
+    shown = planted[["mistake", "reads", "wrong_reads", "missing_history", "wrong_views", "purge_too_far"]]
+    return Table(
+        shown.assign(mistake=shown["mistake"].str.replace("_", " ")),
+        "Each mistake planted in the design of 9.7: what the oracle finds.",
+        origin_of(_histories),
+    )
+
+
+def statements_table(table: pd.DataFrame = _statements.table) -> Table:
+    """A row per statement, a column per server: all latches together."""
+    plain = table.query("has_binlog == 0 and level == 'REPEATABLE READ'")
+    total = plain.assign(
+        total=plain[LATCHES].round().sum(axis="columns").astype(int),
+        statement=plain["statement"].str.replace("_", " "),
+    )
+    shown = total.pivot(index="statement", columns="series", values="total")
+    return Table(
+        shown.loc[total["statement"].drop_duplicates()].reset_index(),
+        "Latches of the transaction system per repetition, REPEATABLE READ, no binary log.",
+        origin_of(_statements),
+    )
+
+
+def anomalies_table(table: pd.DataFrame = _anomalies.table) -> Table:
+    """A row per anomaly, a column per level: the kernel's outcomes, in the order of the recording."""
+    shown = table[table["series"] == "kernel"].pivot(index="anomaly", columns="level", values="outcome")
+    return Table(
+        shown.loc[table["anomaly"].drop_duplicates(), table["level"].drop_duplicates()].reset_index(),
+        "The same on every server that was asked and by the kernel, unless the text says otherwise.",
+        origin_of(_anomalies),
+        kind="compact",
+    )
