@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from engineroom import paths
 from engineroom.chapters.engine.experiments.clients import DISTRIBUTION, OPTIONS, Client, Key, LiveLoad, asked
@@ -54,9 +53,7 @@ __all__ = [
     "WAREHOUSES",
     "Demands",
     "again_live",
-    "as_with",
     "demands_live",
-    "measured_again",
     "warehouses_live",
 ]
 
@@ -251,20 +248,6 @@ def again_live() -> Run:
     15 % of those that have a hundredth of their server's CPU time.
     """
     return demands_live(loads=("tpcc_1",), batches=AGAIN_BATCHES, seed=AGAIN_SEED, figure="own-demands-again")
-
-
-def as_with(load: str, table: pd.DataFrame, other: str) -> pd.DataFrame:
-    """The rows of a load under another one's name, for `measured_again`."""
-    return table[table["load"] == load].assign(load=other)
-
-
-def measured_again(first: pd.DataFrame, again: pd.DataFrame) -> pd.DataFrame:
-    """What each statement of `again` takes over what it took in `first`, as `ratio`, and its `share` of the server's CPU time under its load."""
-    by = ["server", "load", "transaction", "statement"]
-    both = again.set_index(by).join(first.set_index(by)["cpu_us"].rename("before_us"), how="inner")
-    spent = both["cpu_us"] * both["executions"]
-    whole = spent.groupby(["server", "load"]).transform("sum")
-    return pd.DataFrame({"ratio": both["cpu_us"] / both["before_us"], "share": spent / whole}).reset_index()
 
 
 def _measured(

@@ -10,7 +10,7 @@ The time comes on top of what statements compute, some hundredths of it.
 The engine writes the redo of a statement in one piece behind its locks, and that of a commit before the commit has its number. A server goes
 index by index, and takes the number first (`own-latch-order`, from which that order of the engine was written). Another figure has the engine in it, and with the times as sampled besides.
 
-What was expected before any figure had been simulated so is with the facts of the page, which know the verdicts (`HELD_STAYS`, `HELD_CLAIMS`, `ORDER_STAYS`).
+What was expected before any figure had been simulated so stands on the page with what came out: it is about verdicts.
 """
 
 from __future__ import annotations

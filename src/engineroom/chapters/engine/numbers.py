@@ -1,0 +1,388 @@
+"""What `book/engine.md` tells: what statements ask of a server with one client, and where a crowd waits."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from engineroom.ledger import judge, sensitivity
+from engineroom.runs import Run, newest, recorded
+from engineroom.runs.summary import summarise, values
+from engineroom.show.drawing import origin_of
+from engineroom.show.table import Table
+from engineroom.simulating.variations import SEED
+
+switches, binlog, pool, purge = (
+    newest(f"own-engine-{name}", "sim") for name in ("switches", "binlog", "pool", "purge")
+)
+convoy, next_queue = newest("own-log-convoy", "sim"), newest("fig-7-03", "sim")
+live, held_out, tpcc = (newest(f"own-engine-{name}", "live") for name in ("live", "held-out", "tpcc"))
+live_binlog, held_out_binlog, tpcc_binlog = (
+    newest(f"own-engine-{name}-binlog", "live") for name in ("live", "held-out", "tpcc")
+)
+held_out_first, held_out_before, *_ = recorded("own-engine-held-out", "live")
+whatif, hold_times = newest("own-whatif", "live"), newest("own-hold-times", "live")
+demands, demands_again, ten_warehouses = (
+    newest(f"own-demands{name}", "live") for name in ("", "-again", "-warehouses")
+)
+_latches = newest("own-latch-order", "live").table
+
+
+def tps(run: Run) -> pd.Series[float]:
+    return run.values("series", "concurrency", y="tps")
+
+
+def over(run: Run, base: str) -> pd.Series[float]:
+    """Throughput of each series over that of `base` with as many clients."""
+    rates = tps(run).unstack("concurrency")
+    return pd.Series((rates / rates.loc[base]).stack())
+
+
+def waits_ms(run: Run, clients: int) -> pd.Series[float]:
+    """What a transaction waits for with so many clients, by series and latch or event."""
+    waits = run.tables["latches"].query(f"concurrency == {clients}")
+    return values(waits, "series", "latch", y="wait_us", how="median") / 1000
+
+
+def longest_waits(run: Run, clients: int, *series: str) -> list[str]:
+    """The latch that clients of each series wait longest for; events are left out."""
+    waits = waits_ms(run, clients)
+    of_latches = waits[waits.index.get_level_values("latch").str.endswith(("_mutex", "_rw_lock"))]
+    longest = of_latches.groupby("series").idxmax()
+    return [longest[each][1] for each in series]
+
+
+def half_width_percent(run: Run, clients: int, *series: str) -> float:
+    """The widest of the throughputs with so many clients; of these series, or of all."""
+    crowd = run.table[run.table["concurrency"] == clients]
+    of = crowd[crowd["series"].isin(series)] if series else crowd
+    return float(of["half_width_percent"].max())
+
+
+switched = over(switches, "none")
+_lowest = switched.drop("none", level="series").groupby("series").min()
+combinations, fallen = list(_lowest.index), list(_lowest.index[_lowest < 0.5])
+
+sleeps_per_mtr, blocked_percent, timed_out_percent, convoy_tps = (
+    convoy.values("series", "concurrency", y=y)
+    for y in ("sleeps_per_mtr", "blocked_percent", "timed_out_percent", "tps")
+)
+_machine = convoy.provenance["machine"]
+# innodb_sync_spin_loops, and the mean number of pauses between two looks: innodb_spin_wait_delay 6, halved, times 50.
+spin_us = 30 * 150 * _machine["pause_ps"] / 1e6
+wake_us = _machine["wake_each_ps"] / 1e6
+
+scheduled_tps = newest("own-engine-scheduler", "sim").values("scheduler", "series", "concurrency", y="tps")
+_by_scheduler = scheduled_tps.unstack("scheduler")
+over_first_come = _by_scheduler.div(_by_scheduler["first come"], axis="index")
+
+patched = tps(next_queue)["patched"] / tps(next_queue)["original"]
+patched_runs = next_queue.table.query("series == 'patched'")
+
+
+def came_out(run: Run) -> list[bool]:
+    """Which expectations a run has, in the order in which they were written down; one that was not quiet enough decides none."""
+    from engineroom.chapters.engine import experiments as of
+
+    claims = {
+        "own-engine-binlog": of.binlog,
+        "own-engine-pool": of.pool,
+        "own-engine-purge": of.purge,
+        "own-engine-tpcc": of.tpcc_beside,
+        "own-whatif": of.whatif_beside,
+        "own-hold-times": of.hold_times,
+    }.get(run.figure, of.binlog_beside)
+    return [bool(holds(run)) for holds in claims.CLAIMS.values()] if not run.why_busy else []
+
+
+def beside(run: Run) -> pd.DataFrame:
+    """The engine over the server that it models, with more clients than one: throughput, lock_waits, deadlocks, lock_wait."""
+    from engineroom.chapters.engine.experiments.beside_servers import factors
+
+    return factors(run.table).drop(index=1, level="clients")
+
+
+def off_percent(ratios: pd.Series[float]) -> pd.Series[float]:
+    return 100 * (ratios - 1).abs()
+
+
+def either_way(ratios: pd.Series[float]) -> float:
+    """By what factor ratios are off in the median."""
+    return math.exp(ratios.dropna().map(math.log).abs().median())
+
+
+def with_binlog(run: Run) -> pd.DataFrame:
+    """The engine over its server, on a disk whose fsync takes a given time: tps, redo_fsyncs, binlog_fsyncs."""
+    from engineroom.chapters.engine.experiments.binlog_beside import ratios
+
+    return ratios(run)
+
+
+def waits_table(run: Run) -> Table:
+    """The servers' longest waits with the most clients, and the engine's beside them, by version."""
+    from engineroom.chapters.engine.experiments.binlog_beside import ranked
+
+    most = run.tables["latches"]["clients"].max()
+    rows = [
+        {
+            "waits for": latch,
+            "server": version,
+            "its clients": f"{of['server']:,.0f} us",
+            "the engine's": f"{of['engine']:,.1f} us",
+        }
+        for (version, clients), ranks in ranked(run).items()
+        if clients == most
+        for latch, of in ranks.head(4).iterrows()
+    ]
+    return Table(
+        pd.DataFrame(rows),
+        f"What {most} clients wait longest for, per transaction, on servers and in the engine.",
+        origin_of(run),
+    )
+
+
+def predicted() -> pd.DataFrame:
+    """Of `engineroom whatif` over live servers: ratio, and is_in_range."""
+    from engineroom.chapters.engine.experiments.whatif_beside import compared
+
+    return compared(whatif)
+
+
+_ASKED = ["cpu_us", "lock_sys_acquisitions", "trx_sys_acquisitions", "mtrs", "redo_bytes"]
+_weighted = demands.table[_ASKED].mul(demands.table["per_transaction"], axis="index")
+asked_for = _weighted.groupby([demands.table[name] for name in ("load", "transaction", "server")]).sum()
+read_write = asked_for.loc["sysbench_read_write", "read_write"]
+kinds = demands.table[["load", "transaction", "statement"]].drop_duplicates()
+_commits = demands.table.query("statement == 'commit'")
+executions = _commits.groupby(["load", "transaction"])["executions"].min()
+apart_percent = 100 * (demands.table["cpu_us_iqr"] / demands.table["cpu_us"]).median()
+_commits = pd.concat([_commits, demands_again.table.query("statement == 'commit'")]).query("load == 'tpcc_1'")
+executions_in_both = _commits.groupby(["server", "transaction"])["executions"].sum()
+
+
+def demands_table() -> Table:
+    """A row per transaction: what it asks of the oldest and of the newest server."""
+    transactions = {
+        ("sysbench_read_write", "read_write"): "SysBench read-write",
+        ("tpcc_1", "new_order"): "New-Order",
+        ("tpcc_1", "payment"): "Payment",
+        ("tpcc_1", "delivery"): "Delivery",
+        ("tpcc_1", "order_status"): "Order-Status",
+        ("tpcc_1", "stock_level"): "Stock-Level",
+    }
+    names = ("lock latches", "trx latches", "mini-transactions", "redo bytes")
+    rows = [
+        {
+            "transaction": said,
+            **{
+                f"{name}, {server}": f"{asked_for[column][*key, server]:,.0f}"
+                for name, column in zip(names, _ASKED[1:], strict=True)
+                for server in ("5.7.22", "9.7.4")
+            },
+        }
+        for key, said in transactions.items()
+    ]
+    caption = "What one transaction asks for, with one client and no binary log."
+    return Table(pd.DataFrame(rows), caption, origin_of(demands))
+
+
+_STATEMENT = ["server", "load", "transaction", "statement"]
+
+
+def earlier_percent(now: pd.DataFrame, before: pd.DataFrame) -> pd.Series[float]:
+    """CPU time of a load's statements, each as often as its transaction has it now, by the least batches of `before` over that of `now`."""
+    both = now.set_index(_STATEMENT).join(before.set_index(_STATEMENT)["cpu_us_least"], how="inner")
+    sums = both[["cpu_us", "cpu_us_least"]].mul(both["per_transaction"], axis="index")
+    sums = sums.groupby(["server", "load"]).sum()
+    return 100 * sums["cpu_us_least"] / sums["cpu_us"]
+
+
+def computed_before() -> pd.Series[float]:
+    """The same of the last recording whose least batches engines computed for, and the newest."""
+    return earlier_percent(demands.table, recorded("own-demands", "live")[3].table)
+
+
+def measured_again(first: pd.DataFrame, again: pd.DataFrame) -> pd.DataFrame:
+    """A statement's CPU time in `again` over that in `first`, `off`, how far that is from 1 either way, and its `share` of the server's CPU time."""
+    keys = ["server", "transaction", "statement"]
+    both = again.set_index(keys).join(first.set_index(keys)["cpu_us"].rename("before_us"), how="inner")
+    spent = both["cpu_us"] * both["executions"]
+    ratio = both["cpu_us"] / both["before_us"]
+    share = spent / spent.groupby("server").transform("sum")
+    return pd.DataFrame({"ratio": ratio, "off": np.maximum(ratio, 1 / ratio) - 1, "share": share})
+
+
+_tpcc_demands = demands.table.query("load == 'tpcc_1'")
+other_transactions = measured_again(_tpcc_demands, demands_again.table)
+more_warehouses = measured_again(_tpcc_demands, ten_warehouses.table)
+
+
+def farthest(found: pd.DataFrame) -> tuple[Any, ...]:
+    """Server, transaction and statement that is the farthest apart of those with a hundredth of their server's CPU time."""
+    often: Any = found[found["share"] >= 0.01]["off"]
+    return tuple(often.idxmax())
+
+
+_shares = hold_times.table.assign(
+    percent=100 * hold_times.table["cpu_us"] / hold_times.table["thread_cpu_us"]
+)
+_shares_of_parts = values(_shares, "series", "server", "part", y="percent", how="median")
+held_percent = _shares_of_parts.groupby(["series", "server"]).sum()
+held_us = hold_times.values("series", "part", "server", y="cpu_us")
+
+
+def hold_times_table(run: Run = hold_times) -> Table:
+    """A row per part and server: the server's time with its spread, and the engine's."""
+    cells = summarise(run.table, "part", "server", "series", y="cpu_us", how="median", sort=False)
+    cells["said"] = [
+        f"{cell.cpu_us:.1f} ({cell.least:.1f} to {cell.most:.1f})"
+        if cell.series == "server"
+        else f"{cell.cpu_us:.1f}"
+        for cell in cells.itertuples()
+    ]
+    rows = [
+        {
+            "part": part,
+            "server": server,
+            **{f"{series}'s": said for series, said in zip(cell["series"], cell["said"], strict=True)},
+        }
+        for (part, server), cell in cells.groupby(["part", "server"], sort=False)
+    ]
+    return Table(
+        pd.DataFrame(rows),
+        "CPU time per transaction in the functions that take latches of a part, us; in brackets the least and the most of the runs.",
+        origin_of(run),
+    )
+
+
+def given_us() -> pd.Series[float]:
+    """Given to what an engine does under a part's latches, by part: a lock created, a mini-transaction, a view."""
+    given = newest("own-engine-holds", "sim").tables["given"]
+    return given.set_index("part")["added_ns"] / 1000
+
+
+@cache
+def crowd_of_7_7(way: str = "") -> pd.DataFrame:
+    """The rows of figure 7-7 with the most clients, as recorded or in a way of holding latches."""
+    held = newest("own-engine-holds", "sim").tables["fig-7-07"]
+    rows = held[held["held"] == way] if way else newest("fig-7-07", "sim").table
+    return rows.query("concurrency == concurrency.max()")
+
+
+def shards_gain(rows: pd.DataFrame) -> float:
+    """The median throughput with sharded row locks over that with one mutex."""
+    rates = values(rows, "series", y="tps", how="median")
+    return float(rates["after"] / rates["before"])
+
+
+@cache
+def held_verdicts() -> pd.DataFrame:
+    """A row per figure of whole engines: its verdict as recorded, and for each way in which latches are held or asked for."""
+    holds, in_order = newest("own-engine-holds", "sim"), newest("own-engine-order", "sim")
+    figures = sorted(set(holds.tables) - {"given"})
+    own = {figure: newest(figure, "sim") for figure in figures}
+    rows = [
+        {
+            "recorded": judge(run).verdict,
+            **sensitivity.verdicts_by_way(run, holds),
+            **sensitivity.verdicts_by_way(run, in_order),
+        }
+        for run in own.values()
+    ]
+    return pd.DataFrame(rows, index=pd.Index(figures, name="figure"))
+
+
+def turned(way: str) -> list[tuple[str, str, str]]:
+    """The figures that have another verdict in that way: figure, verdict as recorded, verdict."""
+    verdicts = held_verdicts()
+    turning = verdicts[verdicts[way] != verdicts["recorded"]]
+    return list(turning[["recorded", way]].itertuples(name=None))
+
+
+def held_table() -> Table:
+    """The verdicts that are not the same in all ways."""
+    verdicts = held_verdicts()
+    turning = verdicts[verdicts.nunique(axis="columns") > 1].reset_index()
+    return Table(
+        turning.replace("_", " ", regex=True).assign(figure=turning["figure"].map(_number)),
+        f"Verdicts that hang on how latches are held. As sampled: as long as a server's at most; half: by half of the difference. The other {len(verdicts) - len(turning)} "
+        "figures have one verdict in all ways.",
+        origin_of(newest("own-engine-order", "sim")),
+    )
+
+
+def _number(figure: str) -> str:
+    """ "7-1" of "fig-7-01"; a statement's name as it is."""
+    chapter, _, number = figure.removeprefix("fig-").partition("-")
+    return f"{chapter}-{int(number)}" if figure.startswith("fig-") else figure
+
+
+def latches_of_update(server: str) -> pd.DataFrame:
+    """The events that an UPDATE by primary key leaves, in order."""
+    its = _latches[(_latches["statement"] == "update_non_index") & (_latches["server"] == server)]
+    return its.sort_values("position")
+
+
+def latches_table() -> Table:
+    """The same of the oldest and the newest server, side by side."""
+    columns = {server: together(latches_of_update(server)["latch"]) for server in ("5.7.22", "9.7.4")}
+    rows = itertools.zip_longest(*columns.values(), fillvalue="")
+    return Table(
+        pd.DataFrame(list(rows), columns=list(columns)),
+        "The latches of an UPDATE by primary key inside a transaction, from top to bottom.",
+        origin_of(newest("own-latch-order", "live")),
+    )
+
+
+def together(latches: pd.Series[str]) -> list[str]:
+    """Runs of the same latch as one line: "trx_mutex, 5 times"."""
+    runs = [(str(name), len(list(group))) for name, group in itertools.groupby(latches)]
+    return [name if n == 1 else f"{name}, {n} times" for name, n in runs]
+
+
+@cache
+def stations() -> pd.DataFrame:
+    """A row per statement and server: the stations that the `server` visits, and its engine in `own` and in a server's order."""
+    from engineroom.chapters.engine.experiments.latch_order import ORDERS, beside_engines
+
+    both = beside_engines(newest("own-latch-order", "live"), newest("own-engine-latch-order", "sim"))
+    return pd.DataFrame(both).rename(columns=dict(zip(ORDERS, ("own", "in_server_order"), strict=True)))
+
+
+def stations_table() -> Table:
+    """The statements of which a server and its engine differ."""
+    differ = stations()[stations()["server"] != stations()["own"]].drop(columns="in_server_order")
+    for name in ("server", "own"):
+        differ[name] = differ[name].map(", ".join)
+    return Table(
+        differ.rename(columns={"server": "stations of the server", "own": "of its engine"}),
+        "Statements of which a server and its engine visit the stations in different orders.",
+        origin_of(newest("own-engine-latch-order", "sim")),
+    )
+
+
+@cache
+def _varied(figure: str) -> pd.DataFrame:
+    return sensitivity.farthest(sensitivity.sensitivity([newest(figure, "sim")]))
+
+
+def flips(figure: str) -> str:
+    """Which of the runs with other numbers change the figure's verdict: "3 of 53 such runs"."""
+    return sensitivity.flipped(_varied(figure))
+
+
+def moved(figure: str) -> pd.Series[float]:
+    """By what factor a ratio of the figure moves in each of these runs; 0 where it goes to nothing."""
+    moves = _varied(figure)
+    return pd.Series(1 + moves[moves["parameter"] != SEED]["moved_percent"] / 100)
+
+
+def moved_most(figure: str) -> float:
+    """The largest of these factors, either way, of the ratios that do not go to nothing."""
+    known = moved(figure)[moved(figure) > 0]
+    return float(np.maximum(known, 1 / known).max())
