@@ -20,6 +20,7 @@ from engineroom import chapters
 from engineroom.listing import listed
 from engineroom.runs import Run, newest
 from engineroom.show import Drawing, show
+from engineroom.show.table import Markdown
 
 __all__ = ["names_of", "text_of", "value_of"]
 
@@ -45,10 +46,10 @@ def names_of(page: str) -> Mapping[str, Any]:
     )
     every = {
         "figure": _figure,
-        "verdicts": lambda: _Markdown(ledger.verdicts_markdown(word)),
-        "changes": lambda: _Markdown(ledger.changes_markdown(word)),
-        "every_row": lambda: _Markdown(ledger.markdown()),
-        "every_claim": lambda: _Markdown(ledger.claims_markdown()),
+        "verdicts": lambda: Markdown(ledger.verdicts_markdown(word)),
+        "changes": lambda: Markdown(ledger.changes_markdown(word)),
+        "every_row": lambda: Markdown(ledger.markdown()),
+        "every_claim": lambda: Markdown(ledger.claims_markdown()),
         "bench": lambda: bench.shown(word),
         "listed": listed,
     }
@@ -96,12 +97,3 @@ def _figure(name: str, run: Run | str = "") -> Drawing:
     if isinstance(run, str):
         return show(name, newest(name, run) if run else None)
     return show(name, run)
-
-
-class _Markdown(str):
-    """A text in MyST, which becomes a part of the page."""
-
-    __slots__ = ()
-
-    def _repr_markdown_(self) -> str:
-        return str(self)

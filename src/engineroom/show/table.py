@@ -10,7 +10,7 @@ import pandas as pd
 
 from engineroom.show.origin import folded
 
-__all__ = ["Table", "listed"]
+__all__ = ["Markdown", "Table", "listed"]
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,15 @@ class Table:
 
     def __repr__(self) -> str:
         return f"{self.caption}\n{self.rows.to_string(index=False)}"
+
+
+class Markdown(str):
+    """A text in MyST, which becomes a part of the page."""
+
+    __slots__ = ()
+
+    def _repr_markdown_(self) -> str:
+        return str(self)
 
 
 def listed(header: Sequence[str], rows: Iterable[Sequence[str]], *, kind: str, widths: str = "auto") -> str:
