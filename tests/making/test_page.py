@@ -78,3 +78,10 @@ def test_a_value_is_shown_in_its_format(text: str, shown: str) -> None:
 def test_what_has_no_value_is_refused_with_the_reason(text: str, why: str) -> None:
     with pytest.raises(Exception, match=re.escape(why)):
         page.text_of(text, NAMES)
+
+
+@pytest.mark.parametrize("file", PAGES, ids=lambda file: file.stem)
+def test_a_page_hides_no_cell(file: Path) -> None:
+    text = file.read_text(encoding="utf-8")
+    assert re.findall(r"(?:remove|hide)-(?:cell|input|output)", text) == []
+    assert "{glue" not in text

@@ -138,7 +138,12 @@ def lab() -> None:
 @click.argument("what", type=click.Choice(["build", "serve", "lab"]))
 def _main(what: str) -> None:
     try:
-        {"build": build, "serve": serve, "lab": lab}[what]()
+        if what == "build":
+            build()
+        elif what == "serve":
+            serve()
+        else:
+            lab()
     except EngineRoomError as error:
         click.echo(files.visible(f"engineroom: {error}"), err=True)
         sys.exit(1)

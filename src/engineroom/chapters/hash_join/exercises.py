@@ -128,8 +128,6 @@ class Plan:
 
 def plans(*, hidden: bool = False) -> dict[str, Plan]:
     """The recorded plans by their letter; with `hidden`, those for the hidden tests, too."""
-    recorded = tomllib.loads(
-        importlib.resources.files(__package__).joinpath("plans.toml").read_text()
-    )
+    recorded = tomllib.loads(importlib.resources.files(__package__).joinpath("plans.toml").read_text())
     chosen = recorded["shown"] | (recorded["hidden"] if hidden else {})
     return {letter: Plan(plan["sql"], plan["plan"]) for letter, plan in chosen.items()}
