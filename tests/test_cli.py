@@ -205,7 +205,7 @@ def cases(seed: int, n: int, files: list[Path]) -> list[list[str]]:
         lambda: ["server", "clean", *pick(([], [word()]))],
         lambda: ["ledger", "read", file()],
         lambda: ["ledger", "protocols", word(), *pick(([], ["--method", word()]))],
-        lambda: ["ledger", "fill", *pick(([], [word()]))],
+        lambda: ["ledger", "judge", *pick(([], [word()]))],
         lambda: ["ledger", "withdraw", word(), pick(NUMBERS), "--reason", word()],
         lambda: ["calibrate", "--samples", pick(("0", "-1", "1001", "x")), "--output", file()],
         lambda: ["calibrate", "--samples", "1", "--folder", file(), "--output", str(files[0].parent / "folder")],

@@ -34,7 +34,7 @@ COMMANDS = {
         "Your own transactions with more clients: which queue forms first.",
     ),
     "class": ("engineroom.teach.grading.cli", "classes", "Grade the exercises of a class."),
-    "record": ("engineroom.runs.recording", "record", "Measure again and keep the runs."),
+    "record": ("engineroom.recording", "record", "Measure again and keep the runs."),
 }
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
 
 from engineroom.errors import EngineRoomError
 
-__all__ = ["LARGEST_BYTES", "read_json", "read_text", "visible"]
+__all__ = ["LARGEST_BYTES", "read_json", "read_text", "visible", "write_whole"]
 
 # Far more than a statement, a graph or an exported run has; a device that never ends stops here.
 LARGEST_BYTES = 64 * 2**20
@@ -55,6 +56,13 @@ def read_json(path: Path | None, what: str, *, remedy: str) -> Any:
         raise EngineRoomError(f"the {what} {name} is nested too deep", remedy=remedy) from None
     except ValueError as error:
         raise EngineRoomError(f"the {what} {name} holds {error}", remedy=remedy) from None
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write `path` so that a reader sees the old text or the new, never a part."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary.write_text(text, encoding="utf-8", newline="\n")
+    temporary.replace(path)
 
 
 # All that moves a cursor, changes a colour or a title, or turns the direction of reading; lines and tabs stay.

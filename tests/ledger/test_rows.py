@@ -1,23 +1,24 @@
 from __future__ import annotations
 
-import importlib
 import json
-import os
+import re
+import subprocess
+import sys
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from engineroom import runs
+from engineroom import chapters, runs
 from engineroom.errors import EngineRoomError
-from engineroom.ledger import exchange, history, page
+from engineroom.ledger import exchange, history, judging, page
 from engineroom.ledger.claims import figures
 from engineroom.ledger.cli import ledger
-from engineroom.ledger.rows import rows
-from engineroom.ledger.sensitivity import HELD, RESCHEDULED
-from engineroom.ledger.verdicts import TOKENS, Judgement, judge
+from engineroom.ledger.rows import HELD, RESCHEDULED, TOKENS, _kept, _made_of, keep, rows
+from engineroom.ledger.verdicts import judge
 from engineroom.runs import Run
 
 KEYS = {
@@ -87,27 +88,45 @@ def test_each_method_has_its_verdict_and_the_newest_run_counts(empty_book: Path)
     assert next(row.verdict for row in rows() if row.method == "live") == "contradicted"
 
 
-def test_a_figure_is_judged_again_only_when_a_file_of_its_recordings_changes(
-    empty_book: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    judged, real = [], judge
-
-    def judging(run: Run, **how: bool) -> Judgement:
-        judged.append(run)
-        return real(run, **how)
-
-    monkeypatch.setattr(importlib.import_module("engineroom.ledger.rows"), "judge", judging)
+def test_kept_rows_are_shown_until_a_recording_is_added_or_withdrawn(empty_book: Path) -> None:
     runs.save(made_up(hash_s=9.0), chapter="hash_join")
+    file = keep()
+    assert file == empty_book / "data" / "recorded" / "ledger.json"
+    file.write_text(file.read_text().replace("contradicted", "partly"))
+    assert [row.verdict for row in rows() if row.method] == ["partly"], "without judging"
+    runs.save(replace(made_up(), figure="own-spill"), chapter="hash_join")
+    assert [row.verdict for row in rows() if row.method] == ["partly"], "no verdict is made of it"
     runs.save(made_up(hash_s=1.0), chapter="hash_join")
-    for file in (empty_book / "data/recorded/hash_join").iterdir():
-        os.utime(file, (1, 1))
-    first = rows()
-    assert rows() == first
-    assert len(judged) == 1
-    runs.withdraw("fig-7-23", "live", 2, reason="test")
-    (row,) = (row for row in rows() if row.method is not None)
-    assert row.verdict == "contradicted"
-    assert len(judged) == 2
+    assert [row.verdict for row in rows() if row.method] == ["reproduced"]
+    ask("withdraw", "fig-7-23", "2", "--reason", "test")
+    assert "contradicted" in file.read_text()
+
+
+def test_the_kept_rows_of_the_book_are_what_the_recordings_give() -> None:
+    kept = rows()
+    assert kept == judging.rows()
+    assert _kept(_made_of()) == kept, "keep them again: engineroom ledger judge"
+
+
+def test_all_verdicts_are_shown_without_the_packages_that_measure_judge_or_draw() -> None:
+    seen = loaded("engineroom.ledger.cli", "engineroom.ledger.rows").split()
+    assert not {"pandas", "numpy", "matplotlib", "engineroom.runs", "engineroom._native"} & set(seen)
+
+
+FIGURES = [each.module("figures") for each in chapters.recorded() if find_spec(each.module("figures"))]
+
+
+@pytest.mark.parametrize("module", ["engineroom.ledger.page", "engineroom.runs", *FIGURES])
+def test_what_is_made_of_runs_loads_nothing_that_makes_them(module: str) -> None:
+    makers = r"engineroom\.(servers\.(providers|lifecycle)|simulating|measuring|chapters\.\w+\.experiments|validation\.experiments)\b"
+    assert not re.findall(rf"^{makers}.*", loaded(module), re.MULTILINE)
+    assert module in FIGURES or "\nmatplotlib\n" not in loaded(module)
+
+
+def loaded(*modules: str) -> str:
+    """The names of all modules, a line each, of a process that imports these."""
+    code = f"import sys, {', '.join(modules)}; print('', *sys.modules, sep='\\n')"
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
 
 
 def test_json_is_a_list_of_rows_with_the_agreed_keys(empty_book: Path) -> None:  # noqa: ARG001

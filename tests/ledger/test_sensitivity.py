@@ -9,8 +9,8 @@ import pytest
 
 from engineroom import runs
 from engineroom.ledger import sensitivity
+from engineroom.ledger.sensitivity import SEED
 from engineroom.runs import Run
-from engineroom.simulating.variations import SEED
 
 FIGURE = "fig-7-02"  # one effect: before over after
 

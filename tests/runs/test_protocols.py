@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from engineroom import paths, runs
+from engineroom.errors import EngineRoomError
 from engineroom.runs import Run, protocols, provenance
 
 TABLE = pd.DataFrame(
@@ -80,52 +82,30 @@ def test_a_saved_run_carries_the_hash_of_the_protocol_that_is_kept(empty_book: P
     run = Run("num-ch7-1", "sim", TABLE, {"machine": MACHINE, "load": LOAD})
     runs.save(run, chapter="redo_log")
     runs.save(run.with_table(TABLE.assign(throughput=2.0)), chapter="redo_log")
-    (kept,) = (empty_book / "data" / "protocols" / "redo_log").iterdir()
     first, second = runs.recorded("num-ch7-1", "sim")
     assert first.protocol == second.protocol is not None
-    assert kept.name == f"num-ch7-1.sim.{first.protocol}.json"
-    assert protocols.hash_of(json.loads(kept.read_text())) == first.protocol
-    assert protocols.read("num-ch7-1", "sim", first.protocol)["load"] == LOAD
-
-
-def test_recordings_of_a_program_that_knew_none_are_given_theirs(empty_book: Path) -> None:
-    run = Run("num-ch7-1", "sim", TABLE, {"machine": MACHINE, "load": LOAD})
-    meta = runs.save(run, chapter="redo_log").with_suffix(".json")
-    saved = meta.read_text()
-    (kept,) = (empty_book / "data" / "recorded").glob("*/protocols/*")
-    kept.unlink()
-    meta.write_text(json.dumps({key: value for key, value in json.loads(saved).items() if key != "protocol"}))
-    assert runs.fill_protocols() == [meta]
-    assert (meta.read_text(), kept.exists()) == (saved, True)
-    assert runs.fill_protocols() == []
+    runs.save(replace(run, summary="min"), chapter="redo_log")
+    kept = json.loads((empty_book / "data" / "recorded" / "redo_log" / protocols.FILE).read_text())
+    assert list(kept) == [first.protocol, runs.newest("num-ch7-1", "sim").protocol]
+    assert [protocols.hash_of(each) for each in kept.values()] == list(kept)
+    assert protocols.read(first.protocol)["load"] == LOAD
+    with pytest.raises(EngineRoomError, match="the protocol abc is in no data/recorded"):
+        protocols.read("abc")
 
 
 # The recordings of the book itself
 
 
 def test_every_recording_follows_the_protocol_that_it_names():
-    named = set()
-    for meta in sorted((paths.data() / "recorded").glob("*/*.*.*.json")):
-        held = json.loads(meta.read_text())
-        assert "protocol" in held, f"{meta.name} names none: engineroom ledger fill"
-        if held["protocol"] is None:
-            assert held["figure"].startswith("own-")
-            continue
-        figure, method = held["figure"], held["method"]
-        kept = protocols.read(figure, method, held["protocol"])
-        assert protocols.hash_of(kept) == held["protocol"]
-        named.add(f"{figure}.{method}.{held['protocol']}.json")
-        (run,) = (run for run in runs.recorded(figure, method) if f"{figure}.{method}.{run.n}" == meta.stem)
-        made = protocols.content(
-            figure, method, table=run.table, summary=run.summary, provenance=run.provenance
-        )
-        assert made == kept
+    recorded = paths.data() / "recorded"
+    kept = {}
+    for file in recorded.glob(f"*/{protocols.FILE}"):
+        kept |= json.loads(file.read_text())
     # One that nobody follows yet was committed before its first run.
-    kept = {
-        file.name: json.loads(file.read_text())
-        for file in (paths.data() / "recorded").glob("*/protocols/*.json")
-    }
-    assert named <= set(kept)
-    assert {
-        f"{each['figure']}.{each['method']}.{protocols.hash_of(each)}.json" for each in kept.values()
-    } == set(kept)
+    assert {name: protocols.hash_of(each) for name, each in kept.items()} == {name: name for name in kept}
+    named = {meta.stem.rpartition(".")[0] for meta in recorded.rglob("*.*.*.json")}
+    for run in (run for name in named for run in runs.recorded(*name.split("."))):
+        made = protocols.content(
+            run.figure, run.method, table=run.table, summary=run.summary, provenance=run.provenance
+        )
+        assert made == (None if run.protocol is None else kept[run.protocol])

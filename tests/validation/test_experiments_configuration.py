@@ -8,7 +8,7 @@ import pytest
 
 from engineroom import runs
 from engineroom.machine.presets import parameters
-from engineroom.runs.recording import recipes
+from engineroom.recording import recipes
 from engineroom.simulating.again import Asked
 from engineroom.simulating.executors import HERE
 from engineroom.simulating.experiment import Experiment, Together

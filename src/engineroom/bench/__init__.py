@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import psutil
 
-from engineroom import chapters, paths, progress, runs
+from engineroom import chapters, files, paths, progress
 from engineroom.errors import EngineRoomError
 from engineroom.runs import provenance, quiet
 
@@ -150,7 +150,7 @@ def run(word: str, load_before: float) -> tuple[list[Row], dict[str, Any]]:
 
 
 def _write(path: Path, value: Any) -> None:
-    runs.write_whole(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+    files.write_whole(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 
 def header(word: str, seen: dict[str, Any]) -> str:

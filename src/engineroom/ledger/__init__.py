@@ -1,9 +1,5 @@
-"""The ledger: every published figure, the claims it makes, and the verdict of a fixed rule on our runs."""
+"""The ledger: every published figure, the claims it makes, and the verdict of a fixed rule on our runs.
 
-from __future__ import annotations
-
-from engineroom.ledger.claims import Figure, figure, figures
-from engineroom.ledger.rows import Row, rows
-from engineroom.ledger.verdicts import Judgement, judge
-
-__all__ = ["Figure", "Judgement", "Row", "figure", "figures", "judge", "rows"]
+`rows` gives the verdicts as they were judged last, from `data/recorded/ledger.json` alone; `judging` judges them, `verdicts` has the rule.
+The package reads runs and knows nothing that makes them.
+"""

@@ -1,19 +1,24 @@
-"""`engineroom ledger`: the verdicts on a terminal, as JSON, and as a file to send."""
+"""`engineroom ledger`: the verdicts on a terminal, as JSON, and as a file to send.
+
+What reads or judges a run is imported by the command that does so: the table of all verdicts needs neither.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from engineroom import chapters, files, runs
+from engineroom import chapters, files, paths
 from engineroom.errors import EngineRoomError
-from engineroom.ledger import exchange, history
-from engineroom.ledger.claims import figure
-from engineroom.ledger.rows import judgements, rows
-from engineroom.ledger.verdicts import TOKENS, Judgement, judge
+from engineroom.ledger.rows import TOKENS, keep, rows
+
+if TYPE_CHECKING:
+    from engineroom.ledger.verdicts import Judgement
+    from engineroom.runs import Run
 
 __all__ = ["ledger"]
 
@@ -24,7 +29,7 @@ _COLOURS = {
     "contradicted": "red",
     "not_attributable": "magenta",
 }
-_method = click.option("--method", type=click.Choice(runs.METHODS), default="live", show_default=True)
+_method = click.option("--method", type=click.Choice(chapters.METHODS), default="live", show_default=True)
 
 
 @click.group(invoke_without_command=True)
@@ -52,6 +57,8 @@ def ledger(context: click.Context, form: str, figure_id: str | None, chapter: st
         return
     found = rows(chapter=chapter)
     if figure_id is not None:
+        from engineroom.ledger.claims import figure
+
         found = [row for row in found if row.figure == figure(figure_id).id]
     if form == "json":
         click.echo(json.dumps([row.json() for row in found], indent=1))
@@ -88,6 +95,9 @@ def export(figure_id: str, method: str, number: int | None, output: Path | None)
     The file holds rows, verdict and provenance: server version, settings, processor, kernel and load. It holds no name of a
     host or user, no path and no password.
     """
+    from engineroom.ledger import exchange
+    from engineroom.ledger.claims import figure
+
     subject = figure(figure_id)
     path = output or Path(f"{subject.id}.{method}.json")
     run = exchange.export(figure_id, method, path, n=number)
@@ -100,6 +110,9 @@ def export(figure_id: str, method: str, number: int | None, output: Path | None)
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 def read(file: Path) -> None:
     """Judge an exported run anew and show each claim."""
+    from engineroom.ledger import exchange
+    from engineroom.ledger.verdicts import judge
+
     run = exchange.load(file)
     _show_judgement(run, judge(run, deciding=True))
 
@@ -110,8 +123,11 @@ def read(file: Path) -> None:
 @_method
 @click.option("--reason", required=True, help="Why the run must not count.")
 def withdraw(figure_id: str, number: int, method: str, reason: str) -> None:
-    """Mark recorded run NUMBER of FIGURE as withdrawn; its rows stay."""
+    """Move recorded run NUMBER of FIGURE to the withdrawn ones; its rows stay."""
+    from engineroom import runs
+
     runs.withdraw(figure_id, method, number, reason=reason)
+    keep()
     click.echo(f"Run {number} of {figure_id} by {method} no longer counts: {reason}")
 
 
@@ -120,6 +136,9 @@ def withdraw(figure_id: str, number: int, method: str, reason: str) -> None:
 @_method
 def protocols(figure_id: str, method: str) -> None:
     """Show every recording of FIGURE, the protocol that it follows, what changed, and the verdict of its rows."""
+    from engineroom.ledger import history
+    from engineroom.ledger.claims import figure
+
     found = history.recordings(figure(figure_id).id, method)
     if not found:
         raise EngineRoomError(
@@ -145,14 +164,16 @@ def protocols(figure_id: str, method: str) -> None:
             click.echo(f"changed with run {each.n}: {change}")
 
 
-@ledger.command()
-def fill() -> None:
-    """Give their protocol to recordings that an earlier version of this program kept."""
-    for path in runs.fill_protocols():
-        click.echo(path.stem)
+@ledger.command("judge")
+def judge_all() -> None:
+    """Judge every figure anew and keep the verdicts; `engineroom record` does so, and after a merge you do."""
+    click.echo(f"Kept the verdicts in {keep().relative_to(paths.root()).as_posix()}.")
 
 
 def _show_figure(figure_id: str) -> None:
+    from engineroom.ledger.claims import figure
+    from engineroom.ledger.judging import judgements
+
     subject = figure(figure_id)
     click.secho(f"{subject.id}: {subject.title}", bold=True)
     click.echo(f"Source {subject.source}, {subject.source_figure or subject.kind}; chapter {subject.chapter}")
@@ -174,7 +195,7 @@ def _show_figure(figure_id: str) -> None:
     )
 
 
-def _show_judgement(run: runs.Run, judged: Judgement) -> None:
+def _show_judgement(run: Run, judged: Judgement) -> None:
     when = "" if run.recorded_at is None else files.visible(f", {run.origin} {run.recorded_at[:10]}")
     click.echo(f"\n{run.figure} by {run.method}{when}, {judged.repeats} repeats: ", nl=False)
     click.secho(f"{TOKENS[judged.verdict]} {judged.verdict}", fg=_COLOURS.get(judged.verdict), nl=False)

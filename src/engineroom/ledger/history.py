@@ -7,7 +7,7 @@ from typing import Any
 
 from engineroom import runs
 from engineroom.ledger.verdicts import judge
-from engineroom.runs import Run, protocols, provenance
+from engineroom.runs import protocols
 
 __all__ = ["Recording", "by_protocol", "recordings"]
 
@@ -37,8 +37,9 @@ def recordings(figure: str, method: str) -> list[Recording]:
     order: list[str] = []
     before: protocols.Content | None = None
     for run in runs.recorded(figure, method):
-        protocol = _protocol(run)
-        name = protocols.hash_of(protocol)
+        assert run.protocol is not None, f"{figure} makes no claim"
+        name = run.protocol
+        protocol = protocols.read(name)
         if name not in order:
             order.append(name)
         judged = judge(replace(run, tables={}))
@@ -73,18 +74,3 @@ def by_protocol(found: list[Recording]) -> list[dict[str, Any]]:
         }
         for name in names
     ]
-
-
-def _protocol(run: Run) -> protocols.Content:
-    """The kept one, by the hash that the recording carries; made of the run where it carries none."""
-    if run.protocol is not None:
-        return protocols.read(run.figure, run.method, run.protocol)
-    made = protocols.content(
-        run.figure,
-        run.method,
-        table=run.table,
-        summary=run.summary,
-        provenance=provenance.scrub(run.provenance),
-    )
-    assert made is not None, f"{run.figure} makes no claim"
-    return made

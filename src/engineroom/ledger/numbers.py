@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from engineroom.ledger import Row, page, resampling, rows
+from engineroom.ledger import page, resampling
+from engineroom.ledger.rows import Row, rows
 from engineroom.runs import newest, quiet
 
 summary = page.summary()

@@ -7,8 +7,9 @@ from collections import defaultdict
 from engineroom import chapters, paths
 from engineroom.ledger import expressions, history
 from engineroom.ledger.claims import Figure, figures, to_key
-from engineroom.ledger.rows import Row, judgements, rows
-from engineroom.ledger.verdicts import TOKENS, Claim, Judgement
+from engineroom.ledger.judging import judgements
+from engineroom.ledger.rows import TOKENS, Row, rows
+from engineroom.ledger.verdicts import Claim, Judgement
 from engineroom.runs import Run, recorded
 from engineroom.show.table import listed
 

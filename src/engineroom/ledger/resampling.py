@@ -19,11 +19,9 @@ from numpy.typing import NDArray
 from engineroom.ledger import expressions
 from engineroom.runs.summary import SUMMARIES
 
-__all__ = ["DRAWS", "FRAGILE_BELOW", "draw", "evaluate_many"]
+__all__ = ["DRAWS", "draw", "evaluate_many"]
 
 DRAWS = 2000
-# Of a stable verdict at least so many resamples say the same.
-FRAGILE_BELOW = 0.8
 
 Array = NDArray[Any]
 _SUMMARISE: Mapping[str, Callable[..., Array]] = {"median": np.median, "least": np.min, "most": np.max}

@@ -1,18 +1,38 @@
-"""The ledger's rows: one for each figure and method that has a recorded run, one for each figure without."""
+"""The ledger's rows: one for each figure and method that has a recorded run, one for each figure without.
+
+Judging all of them takes thousands of resamples, so the rows are kept in `data/recorded/ledger.json`, together with a hash of all that they
+were made of: the files of the recordings and the claims. With any other hash they are judged anew. `engineroom record` and `engineroom ledger
+withdraw` keep them again, so that a change of a verdict is seen where the run is added.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
-from engineroom import paths, runs
-from engineroom.ledger import history
-from engineroom.ledger.claims import Figure, figures
-from engineroom.ledger.resampling import FRAGILE_BELOW
-from engineroom.ledger.sensitivity import rescheduled, verdicts_by_way
-from engineroom.ledger.verdicts import Judgement, judge, stability, variations
+from engineroom import files, paths
 
-__all__ = ["Row", "judgements", "rows"]
+__all__ = ["FRAGILE_BELOW", "HELD", "RESCHEDULED", "TOKENS", "Row", "keep", "rows"]
+
+# Each verdict with the sign that stands beside it, so that colour is never the only channel.
+TOKENS = {
+    "reproduced": "✓",
+    "partly": "◐",
+    "undecided": "≈",
+    "contradicted": "✗",
+    "not_attributable": "?",
+    "context": "·",
+    "open": "○",
+}
+# Of a stable verdict at least so many resamples say the same.
+FRAGILE_BELOW = 0.8
+# Simulated figures once more, with the scheduling that was held against real threads.
+RESCHEDULED = "own-machine-configuration"
+# Figures of whole engines once more, with latches held otherwise: its column `held` says how.
+HELD = "own-engine-holds"
 
 
 @dataclass(frozen=True)
@@ -55,64 +75,45 @@ class Row:
 
 def rows(*, chapter: str | None = None) -> list[Row]:
     """Every figure of the sources, in their order; all, or those that a chapter owns."""
-    found: list[Row] = []
-    for each in figures().values():
-        if chapter is None or each.chapter == chapter:
-            found += _rows_of(each)
-    return found
+    found = _kept(_made_of())
+    if found is None:
+        from engineroom.ledger import judging
+
+        found = judging.rows()
+    return [row for row in found if chapter in (None, row.chapter)]
 
 
-def judgements(figure: str) -> list[tuple[runs.Run, Judgement]]:
-    """The newest run that is not withdrawn of each method, with its judgement."""
-    newest = (runs.latest(figure, method) for method in runs.METHODS)
-    return [(run, judge(run, deciding=True)) for run in newest if run is not None]
+def keep() -> Path:
+    """Judge every figure that has a recording and keep the rows; return the path of their file."""
+    from engineroom.ledger import judging
+
+    kept = {"made_of": _made_of(), "rows": [row.json() for row in judging.rows()]}
+    files.write_whole(_file(), json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
+    return _file()
 
 
-# Of figures whose recordings are as they were, with their state: a page asks for all rows three times.
-_kept: dict[str, tuple[object, list[Row]]] = {}
-
-
-def _rows_of(each: Figure) -> list[Row]:
-    state = runs.state(each.id)
-    if state is None:
-        return _judged(each)
-    if each.id not in _kept or _kept[each.id][0] != (paths.root(), state):
-        _kept[each.id] = (paths.root(), state), _judged(each)
-    return _kept[each.id][1]
-
-
-def _rescheduled(run: runs.Run) -> str | None:
-    found = rescheduled([run])
-    flips = found[found["verdict"] != found["usual_verdict"]]
-    return None if flips.empty else str(flips["verdict"].iloc[0])
-
-
-def _held_longer(run: runs.Run, judged: Judgement) -> str | None:
-    verdict = next(iter(verdicts_by_way(run).values()), judged.verdict)
-    return None if verdict == judged.verdict else verdict
-
-
-def _judged(each: Figure) -> list[Row]:
-    decided = [
-        Row(
-            each.id,
-            each.chapter,
-            run.method,
-            judged.verdict,
-            judged.claims_held,
-            judged.claims_total,
-            run.origin,
-            run.recorded_at,
-            judged.fragile,
-            stability(run, judged),
-            history.by_protocol(history.recordings(each.id, run.method)),
-            judged.repeats,
-            judged.reason,
-            variations(run) if run.method == "sim" else None,
-            _rescheduled(run),
-            _held_longer(run, judged),
-        )
-        for run, judged in judgements(each.id)
+def _kept(made_of: str) -> list[Row] | None:
+    """The rows that were kept; None where there are none, or they were made of something else."""
+    if not _file().exists():
+        return None
+    held = json.loads(_file().read_text(encoding="utf-8"))
+    if held["made_of"] != made_of:
+        return None
+    return [
+        Row(**{**row, "fragile": None if row["fragile"] is None else tuple(row["fragile"])})
+        for row in held["rows"]
     ]
-    undecided = "context" if each.context else "open"
-    return decided or [Row(each.id, each.chapter, None, undecided, 0, each.claims_total, None, None)]
+
+
+def _file() -> Path:
+    return paths.data() / "recorded" / "ledger.json"
+
+
+def _made_of() -> str:
+    """A hash of the claims and of every file of a recording that is judged: name and bytes, in the order of the names."""
+    hashed = hashlib.sha256((paths.data() / "published" / "figures.yaml").read_bytes())
+    found = (file for kind in ("*/*.*.*", "*/withdrawn/*.*.*") for file in _file().parent.glob(kind))
+    for file in sorted(found):
+        if not file.name.startswith("own-") or file.name.startswith((f"{HELD}.", f"{RESCHEDULED}.")):
+            hashed.update(f"{file.name}\0".encode() + file.read_bytes())
+    return hashed.hexdigest()

@@ -8,13 +8,15 @@ from dataclasses import replace
 import pandas as pd
 
 from engineroom.ledger.claims import figures
+from engineroom.ledger.rows import HELD, RESCHEDULED
 from engineroom.ledger.verdicts import Claim, judge
 from engineroom.runs import Run, latest
-from engineroom.simulating.variations import SEED
 
 __all__ = [
     "HELD",
+    "MOVES_PERCENT",
     "RESCHEDULED",
+    "SEED",
     "farthest",
     "flipped",
     "flips",
@@ -24,10 +26,10 @@ __all__ = [
     "verdicts_by_way",
 ]
 
-# Simulated figures once more, with the scheduling that was held against real threads.
-RESCHEDULED = "own-machine-configuration"
-# Figures of whole engines once more, with latches held otherwise: its column `held` says how.
-HELD = "own-engine-holds"
+# What stands beside the varied numbers: the usual machine with other seeds.
+SEED = "another seed"
+# A number that moves what a figure is asked by more needs a cited range.
+MOVES_PERCENT = 10.0
 
 COLUMNS = [
     "figure",

@@ -41,18 +41,8 @@ from engineroom.ledger.claims import Effect, Figure, Shape, figure, to_key, to_r
 from engineroom.runs import Run, side_by_side
 from engineroom.runs.summary import summary_and_repeats
 
-__all__ = ["TOKENS", "Claim", "Judgement", "judge", "stability", "variations"]
+__all__ = ["Claim", "Judgement", "judge", "stability", "variations"]
 
-# Each verdict with the sign that stands beside it, so that colour is never the only channel.
-TOKENS = {
-    "reproduced": "✓",
-    "partly": "◐",
-    "undecided": "≈",
-    "contradicted": "✗",
-    "not_attributable": "?",
-    "context": "·",
-    "open": "○",
-}
 _NEAR_ONE_PUBLISHED, _NEAR_ONE_OURS, _ROUNDING = 0.03, 0.10, 1e-9
 
 

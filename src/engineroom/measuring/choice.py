@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from engineroom import paths, runs
+from engineroom import files, paths, runs
 from engineroom.errors import EngineRoomError
 from engineroom.runs import Run, provenance
 
@@ -97,4 +97,4 @@ def _keep(cell: str, text: str, versions: Sequence[str]) -> None:
         "machine": {name: machine[name] for name in ("cpu", "cores", "kernel", "storage", "load")},
     }
     _cells().parent.mkdir(exist_ok=True)
-    runs.write_whole(_cells(), json.dumps(dict(sorted(kept.items())), indent=1, ensure_ascii=False) + "\n")
+    files.write_whole(_cells(), json.dumps(dict(sorted(kept.items())), indent=1, ensure_ascii=False) + "\n")

@@ -1,9 +1,10 @@
 """A `Run` is one measured or simulated table with its provenance; recorded runs are kept for ever.
 
 A recorded run lies in `data/recorded/<chapter>/` as `<figure>.<method>.<n>.csv` with a `.json` of provenance beside it, and
-`<figure>.<method>.<n>.<name>.csv` for each further table. Runs are added, never overwritten; a withdrawn run stays,
-marked with the reason. A run of a published figure carries the hash of its protocol (`engineroom.runs.protocols`), and one that was made on a
-busy machine (`engineroom.runs.quiet`) counts only where there is no other. The folder's `datapackage.json` describes every column and is written again on each save.
+`<figure>.<method>.<n>.<name>.csv` for each further table. Runs are added, never overwritten; a withdrawn run moves to the folder `withdrawn`
+beside them, with the reason in its .json. A run of a published figure carries the hash of its protocol (`engineroom.runs.protocols`), and one that
+was made on a busy machine (`engineroom.runs.quiet`) counts only where there is no other. The chapter's `datapackage.json` describes every column of
+both folders and is written again on each save.
 """
 
 from __future__ import annotations
@@ -11,10 +12,8 @@ from __future__ import annotations
 import datetime
 import functools
 import json
-import os
 import re
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -32,15 +31,12 @@ from engineroom.runs.summary import SUMMARIES, values
 __all__ = [
     "METHODS",
     "Run",
-    "fill_protocols",
     "latest",
     "newest",
     "package",
     "recorded",
     "save",
-    "state",
     "withdraw",
-    "write_whole",
 ]
 
 T = TypeVar("T")
@@ -164,18 +160,30 @@ def save(run: Run, *, chapter: str) -> Path:
             },
         }
     )
-    with FileLock(paths.build() / f"recorded-{chapter}.lock"):
+    with _lock(chapter):
+        names = f"{run.figure}.{run.method}.*.json"
         taken = [
-            int(path.stem.rpartition(".")[2]) for path in folder.glob(f"{run.figure}.{run.method}.*.json")
+            int(path.stem.rpartition(".")[2])
+            for each in (folder, _archive(folder))
+            for path in each.glob(names)
         ]
         stem = f"{run.figure}.{run.method}.{max(taken, default=0) + 1}"
         if protocol is not None:
-            _keep(protocol, chapter)
-        write_whole(folder / f"{stem}.json", meta)
+            protocols.keep(protocol, chapter)
+        files.write_whole(folder / f"{stem}.json", meta)
         for name, text in reversed(texts.items()):
-            write_whole(folder / f"{stem}{'.' if name else ''}{name}.csv", text)
-        write_whole(folder / "datapackage.json", _json_text(package(chapter)))
+            files.write_whole(folder / f"{stem}{'.' if name else ''}{name}.csv", text)
+        files.write_whole(folder / "datapackage.json", _json_text(package(chapter)))
     return folder / f"{stem}.csv"
+
+
+def _lock(chapter: str) -> FileLock:
+    return FileLock(paths.build() / f"recorded-{chapter}.lock")
+
+
+def _archive(folder: Path) -> Path:
+    """Where a chapter's withdrawn runs lie."""
+    return folder / "withdrawn"
 
 
 def recorded(figure: str, method: str) -> list[Run]:
@@ -183,14 +191,15 @@ def recorded(figure: str, method: str) -> list[Run]:
 
     One that cannot be read is left out, and said on stderr: it stops nothing but itself.
     """
-    every = (_readable(_read_once, meta) for _, meta in sorted(_found(figure, method)))
+    every = (_readable(_read, meta) for _, meta in sorted(_found(figure, method)))
     return [run for run in every if run is not None]
 
 
 def _found(figure: str, method: str) -> Iterator[tuple[int, Path]]:
     """Number and .json of each complete run. Names are compared as they are: patterns for all of a thousand files take far longer."""
     begins, ends = f"{figure}.{method}.", ".json"
-    for folder in (paths.data() / "recorded").glob("*/"):
+    kept = paths.data() / "recorded"
+    for folder in (*kept.glob("*/"), *kept.glob("*/withdrawn/")):
         names = {path.name: path for path in folder.iterdir()}
         for name, path in names.items():
             number = name[len(begins) : -len(ends)]
@@ -203,7 +212,7 @@ def latest(figure: str, method: str) -> Run | None:
     """The newest recorded run that counts, or `None`: not withdrawn, and made on a quiet machine where there is such a one."""
     newest_busy = None
     for _, meta in sorted(_found(figure, method), reverse=True):
-        run = _readable(_read_once, meta)
+        run = _readable(_read, meta)
         if run is None or run.withdrawn is not None:
             continue
         if run.why_busy is None:
@@ -224,42 +233,24 @@ def newest(figure: str, method: str) -> Run:
 
 
 def withdraw(figure: str, method: str, n: int, *, reason: str) -> Path:
-    """Mark a recorded run as withdrawn, with the reason; its rows stay. Return the path of its `.json`."""
-    known = _NAME.fullmatch(figure) and len(figure) < 100
-    found = list((paths.data() / "recorded").glob(f"*/{figure}.{method}.{n}.json")) if known else []
-    if not found:
+    """Move a recorded run to its chapter's withdrawn ones, with the reason; return the path of its `.json` there."""
+    meta = next((meta for number, meta in _found(figure, method) if number == n), None)
+    if meta is None:
         raise EngineRoomError(
             f"there is no recorded run {n} of {figure[:100]!r} by {method}",
             remedy="look into data/recorded for figures and numbers",
         )
-    write_whole(found[0], _json_text({**_recording(found[0]), "withdrawn": reason}))
-    return found[0]
-
-
-def fill_protocols() -> list[Path]:
-    """Give the protocol to recordings that were kept by a program that knew none; return what was written."""
-    written = []
-    for path in sorted(filter(_is_complete, (paths.data() / "recorded").glob("*/*.*.*.json"))):
-        held = _recording(path)
-        if "protocol" in held:
-            continue
-        run = _read(path)
-        protocol = _protocol(run, run.provenance)
-        if protocol is not None:
-            _keep(protocol, path.parent.name)
-        named = {**held, "protocol": protocol and protocols.hash_of(protocol)}
-        last = ("provenance", "tables")
-        write_whole(
-            path,
-            _json_text(
-                {
-                    key: named[key]
-                    for key in sorted(named, key=lambda key: last.index(key) if key in last else -1)
-                }
-            ),
-        )
-        written.append(path)
-    return written
+    folder = meta.parent.parent if meta.parent.name == "withdrawn" else meta.parent
+    archived = _archive(folder) / meta.name
+    archived.parent.mkdir(exist_ok=True)
+    with _lock(folder.name):
+        files.write_whole(archived, _json_text({**_recording(meta), "withdrawn": reason}))
+        if archived != meta:
+            for csv in sorted(folder.glob(f"{meta.stem}.*csv"), reverse=True):
+                csv.rename(archived.with_name(csv.name))
+            meta.unlink()
+        files.write_whole(folder / "datapackage.json", _json_text(package(folder.name)))
+    return archived
 
 
 def _protocol(run: Run, scrubbed: Mapping[str, Any]) -> protocols.Content | None:
@@ -268,22 +259,16 @@ def _protocol(run: Run, scrubbed: Mapping[str, Any]) -> protocols.Content | None
     )
 
 
-def _keep(protocol: protocols.Content, chapter: str) -> None:
-    path = protocols.path(protocol, chapter)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, _json_text(protocol))
-
-
 def package(chapter: str) -> dict[str, Any]:
     """The data package of a chapter's recordings: one resource a CSV, with each column's type and description."""
     folder = paths.data() / "recorded" / chapter
     resources = []
-    for stem, meta in _metas(folder):
+    for file, meta in _metas(folder):
         for name, fields in meta["tables"].items():
-            path = f"{stem}{'.' if name else ''}{name}.csv"
+            path = f"{file.with_suffix('').relative_to(folder).as_posix()}{'.' if name else ''}{name}.csv"
             resources.append(
                 {
-                    "name": path.removesuffix(".csv"),
+                    "name": file.stem + (f".{name}" if name else ""),
                     "path": path,
                     "title": f"{meta['figure']} by {meta['method']}, recorded {meta['recorded_at']}"
                     + (f": {name}" if name else ""),
@@ -302,13 +287,14 @@ def package(chapter: str) -> dict[str, Any]:
     }
 
 
-def _metas(folder: Path) -> Iterator[tuple[str, Recording]]:
-    """Stem and provenance of every complete run in `folder`, in a stable order."""
-    complete = filter(_is_complete, folder.glob("*.*.*.json"))
+def _metas(folder: Path) -> Iterator[tuple[Path, Recording]]:
+    """The .json of every complete run of a chapter, the withdrawn ones too, and what it holds, in a stable order."""
+    files = (*folder.glob("*.*.*.json"), *_archive(folder).glob("*.*.*.json"))
+    complete = filter(_is_complete, files)
     for path in sorted(complete, key=lambda path: _sort_key(path.stem)):
         meta = _readable(_recording, path)
         if meta is not None:
-            yield path.stem, meta
+            yield path, meta
 
 
 def _is_complete(meta: Path) -> bool:
@@ -343,47 +329,16 @@ def _sort_key(stem: str) -> tuple[str, str, int]:
     return figure, method, int(n)
 
 
-# Runs as they were read, by their .json, each with the state of its files.
-_kept: dict[Path, tuple[dict[Path, tuple[int, int]], Run]] = {}
-_SETTLED_NS = 2_000_000_000  # of a file that is younger, the clock of the file system may miss that it is written once more
-
-
-def _read_once(path: Path) -> Run:
-    """As `_read`, but files that are as they were are not parsed again. Whoever changes a table changes their own: pandas copies on write."""
-    states, run = _kept.get(path, ({}, None))
-    if run is None or any(_state(file) != state for file, state in states.items()):
-        run = _read(path)
-        csvs = (path.with_name(f"{path.stem}{'.' if name else ''}{name}.csv") for name in ("", *run.tables))
-        states = {file: _state(file) for file in (path, *csvs)}
-        if max(written for written, _ in states.values()) < time.time_ns() - _SETTLED_NS:
-            _kept[path] = states, run
-        else:
-            _kept.pop(path, None)
+def _read(path: Path) -> Run:
+    """The run whose .json is at `path`, its tables the caller's own: pandas copies on write."""
+    run = _parsed(path, path.read_bytes())
     tables = {name: table.copy(deep=False) for name, table in run.tables.items()}
     return replace(run, table=run.table.copy(deep=False), tables=tables)
 
 
-def state(figure: str) -> tuple[tuple[Path, tuple[int, int]], ...] | None:
-    """What changes whenever a recording of the figure does, by any method; None while one may still be written."""
-    found = (meta for method in METHODS for _, meta in _found(figure, method))
-    states = tuple(
-        (file, _state(file)) for meta in sorted(found) for file in sorted(meta.parent.glob(f"{meta.stem}.*"))
-    )
-    is_settled = max((written for _, (written, _) in states), default=0) < time.time_ns() - _SETTLED_NS
-    return states if is_settled else None
-
-
-def _state(file: Path) -> tuple[int, int]:
-    """When it was written, and its size; zeros for none."""
-    try:
-        found = file.stat()
-    except OSError:
-        return 0, 0
-    return found.st_mtime_ns, found.st_size
-
-
-def _read(path: Path) -> Run:
-    """The run whose .json is at `path`."""
+@functools.cache
+def _parsed(path: Path, _: bytes) -> Run:
+    """Once for what the .json holds: of a recording nothing else ever changes."""
     meta = _recording(path)
     try:
         tables = {
@@ -463,10 +418,3 @@ def _csv_text(table: pd.DataFrame) -> str:
 
 def _json_text(value: Any) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write `path` so that a reader sees the old text or the new, never a part."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_text(text, encoding="utf-8", newline="\n")
-    temporary.replace(path)

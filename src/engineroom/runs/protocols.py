@@ -1,13 +1,14 @@
 """The protocol of a figure: with what, under which load, how often and by which summary it was measured.
 
 A protocol is made of the run itself, by this program, for old recordings as for new ones: two runs with the same parameters, load,
-points, repeats, summary and window have the same protocol. It is kept as `data/protocols/<chapter>/<figure>.<method>.<hash>.json`, and a
-recording carries the hash. The real computer is no part of it: a run on another one, or on another day, follows the same protocol.
+points, repeats, summary and window have the same protocol. `data/recorded/<chapter>/protocols.json` keeps all of a chapter by their hash, which a
+recording carries. The real computer is no part of it: a run on another one, or on another day, follows the same protocol.
 A figure of our own makes no claim, so that there is no verdict to compare and no protocol to keep.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 from collections.abc import Mapping
@@ -20,9 +21,12 @@ from engineroom import files, forms, paths
 from engineroom.errors import EngineRoomError
 from engineroom.runs import published, quiet
 
-__all__ = ["changes", "content", "hash_of", "path", "read"]
+__all__ = ["FILE", "changes", "content", "hash_of", "keep", "read"]
 
 Content = dict[str, Any]
+
+FILE = "protocols.json"
+_REMEDY = "bring it back (`git checkout`): protocols are added, never changed"
 
 # What a run met, or what came out, as against what was chosen for it.
 _CIRCUMSTANCES = frozenset((
@@ -95,26 +99,33 @@ def hash_of(protocol: Content) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-def path(protocol: Content, chapter: str) -> Path:
-    """Where a protocol is kept."""
-    name = f"{protocol['figure']}.{protocol['method']}.{hash_of(protocol)}.json"
-    return paths.data() / "recorded" / chapter / "protocols" / name
+def keep(protocol: Content, chapter: str) -> None:
+    """Add a protocol to those of the chapter."""
+    file = paths.data() / "recorded" / chapter / FILE
+    known = _read(file) if file.exists() else {}
+    text = json.dumps({**known, hash_of(protocol): protocol}, indent=1, ensure_ascii=False, allow_nan=False)
+    files.write_whole(file, text + "\n")
 
 
-def read(figure: str, method: str, name: str) -> Content:
+def read(name: str) -> Content:
     """The kept protocol of that hash; EngineRoomError where there is none, or its file is damaged."""
-    remedy = "bring it back (`git checkout`), or make it again with `engineroom ledger fill`"
-    file = f"{figure}.{method}.{name}.json"
-    found = next((paths.data() / "recorded").glob(f"*/protocols/{file}"), None)
-    if found is None:
-        raise EngineRoomError(f"the protocol {file} is not in data/protocols", remedy=remedy)
-    kept: Content = forms.require(
-        dict[str, Any],
-        files.read_json(found, "protocol", remedy=remedy),
-        file=f"the protocol {file}",
-        remedy=remedy,
+    for file in (paths.data() / "recorded").glob(f"*/{FILE}"):
+        if name in (kept := _read(file)):
+            return kept[name]
+    raise EngineRoomError(f"the protocol {name} is in no data/recorded/*/{FILE}", remedy=_REMEDY)
+
+
+def _read(file: Path) -> dict[str, Content]:
+    return _parsed(file, file.read_bytes())
+
+
+@functools.lru_cache(maxsize=64)
+def _parsed(file: Path, _: bytes) -> dict[str, Content]:
+    """Once for what the file holds."""
+    held = files.read_json(file, "protocols", remedy=_REMEDY)
+    return forms.require(
+        dict[str, dict[str, Any]], held, file=f"the protocols of {file.parent.name}", remedy=_REMEDY
     )
-    return kept
 
 
 def changes(old: Content, new: Content) -> list[str]:

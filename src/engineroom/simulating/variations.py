@@ -18,15 +18,11 @@ from engineroom.simulating.executors import HERE
 from engineroom.simulating.experiment import Experiment
 from engineroom.simulating.sweep import sweep
 
-__all__ = ["FACTORS", "MOVES_PERCENT", "OF_LOAD", "SEED", "varied"]
+__all__ = ["FACTORS", "OF_LOAD", "varied"]
 
 FACTORS = (0.5, 1.5)
-# What stands beside the varied numbers: the usual machine with other seeds.
-SEED = "another seed"
 # Numbers of the load bear this before their names, unlike those of the machine.
 OF_LOAD = "load."
-# A number that moves what a figure is asked by more needs a cited range.
-MOVES_PERCENT = 10.0
 
 
 def varied(

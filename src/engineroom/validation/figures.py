@@ -9,6 +9,7 @@ import pandas as pd
 from matplotlib.lines import Line2D
 from matplotlib.ticker import EngFormatter
 
+from engineroom.ledger.sensitivity import MOVES_PERCENT, SEED
 from engineroom.runs import provenance
 from engineroom.show import flame
 from engineroom.show.figure import figure
@@ -29,7 +30,6 @@ from engineroom.show.style import (
     plain,
     plain_log_ticks,
 )
-from engineroom.simulating.variations import MOVES_PERCENT, SEED
 from engineroom.validation.experiments import crowds
 from engineroom.validation.experiments.real import errors
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
+from engineroom import recording
 from engineroom.chapters.binlog import experiments as binlog
 from engineroom.chapters.binlog.experiments import simulated
-from engineroom.runs import recording
 from engineroom.simulating.experiment import Given
 
 SMALL = {"n": 40, "seeds": (1, 2), "scale": 0.01}

@@ -9,7 +9,7 @@ import pytest
 from engineroom import progress
 from engineroom.bench import Sitting, _figures
 from engineroom.chapters.engine import bench as engine_bench
-from engineroom.runs.recording import made_together, recipes
+from engineroom.recording import made_together, recipes
 
 
 def test_each_figure_is_simulated_by_what_records_it() -> None:

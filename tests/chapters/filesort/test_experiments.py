@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engineroom import ledger
+from engineroom.ledger.verdicts import judge
 from engineroom._native import filesort as kernel
 from engineroom.chapters.filesort import experiments as filesort
 from engineroom.chapters.filesort import figures as drawn
@@ -21,7 +21,7 @@ def test_the_kernel_s_run_of_the_source_s_query_counts_every_row_once() -> None:
     counted = reads.table.set_index("series")["external_field_reads"].to_dict()
     assert counted == {"like_5_6": 1, "like_8_0": 500, "rows_scanned": 500}
     assert set(times.table["query"]) == {"limit_1", "no_long_column"}
-    assert ledger.judge(reads).verdict == "reproduced"
+    assert judge(reads).verdict == "reproduced"
 
 
 def test_late_fetch_reads_fewer_pages_for_few_rows_and_more_for_all() -> None:

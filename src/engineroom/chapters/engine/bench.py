@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from engineroom.bench import Row, Sitting, row
 from engineroom.bench.figures import PROCESSORS, simulated_again
-from engineroom.runs.recording import recipes
+from engineroom.recording import recipes
 from engineroom.show.in_browser import quiet_browser, settings_ms
 
 __all__ = ["bench"]
