@@ -246,11 +246,9 @@ def somewhere(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("published", "workloads", "querygraphs", "machine", "join_order", "servers.toml"):
         if (real / "data" / name).exists():
             (folder / "data" / name).symlink_to(real / "data" / name)
-    protocols = folder / "data" / "protocols" / "hash_join"
-    protocols.mkdir(parents=True)
-    for kept in (recorded, protocols):
-        for path in (real / kept.relative_to(folder)).glob("fig-7-22.*"):
-            shutil.copy(path, kept)
+    kept = real / "data" / "recorded" / "hash_join"
+    for path in (kept / "protocols.json", *kept.glob("fig-7-22.*")):
+        shutil.copy(path, recorded)
     (folder / "files").mkdir()
     return folder
 

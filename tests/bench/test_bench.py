@@ -8,14 +8,11 @@ from types import ModuleType
 from typing import Any
 
 import frictionless
-import pandas as pd
 import pytest
 
 from engineroom import bench, paths
-from engineroom.bench import Row, _recording, row
-from engineroom.bench.recording import MARKS
+from engineroom.bench import Row, recording, row
 from engineroom.errors import EngineRoomError
-from engineroom.runs import Run
 
 KEYS = ["name", "ours", "unit", "peer", "peer_value", "ratio", "goal", "holds"]
 
@@ -30,7 +27,7 @@ def word(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> ModuleType:
         row("too slow", ours=sitting.notes.setdefault("seen", 2.0), unit="s", ratio=1.5, side="<=", goal=1.3),
     ]
     monkeypatch.setitem(sys.modules, module.__name__, module)
-    monkeypatch.setattr(bench, "words", lambda: ["made_up"])
+    monkeypatch.setattr(bench, "modules", lambda: {"made_up": module.__name__})
     monkeypatch.setattr(paths, "build", lambda: tmp_path)
     monkeypatch.setattr(paths, "root", lambda: tmp_path)
     return module
@@ -98,8 +95,6 @@ def test_a_sitting_is_recorded_only_on_request_and_read_back_for_the_page(
     monkeypatch,
 ):
     load(monkeypatch, 0.51)
-    (empty_book / "README.md").write_text(f"Before.\n{MARKS[0]}\nold\n{MARKS[1]}\nAfter.\n")
-    monkeypatch.setattr(_recording, "headline", lambda: "New sentences.")
     assert bench.main(["made_up"]) == 0
     folder = empty_book / "data" / "recorded" / "bench"
     assert not folder.exists()
@@ -111,9 +106,6 @@ def test_a_sitting_is_recorded_only_on_request_and_read_back_for_the_page(
     ]
     report = frictionless.validate(str(folder / "datapackage.json"))
     assert report.valid, report.flatten()
-    assert (
-        empty_book / "README.md"
-    ).read_text() == f"Before.\n{MARKS[0]}\nNew sentences.\n{MARKS[1]}\nAfter.\n"
     shown = bench.shown("made_up")
     assert shown.folded is None
     assert shown.first.rows["outcome"].tolist() == ["held", "not judged", "missed"]
@@ -163,6 +155,28 @@ def test_the_page_says_in_how_many_sittings_each_goal_was_held(empty_book):  # n
     shown = bench.shown("made_up").first
     assert shown.rows["held in sittings"].tolist() == ["2 of 2", "1 of 2", "1 of 1"]
     assert "1 of these goals was held in some sittings and missed in others." in shown.caption
+    keep(9, 2, 2)
+    every = recording.medians(["made_up"]).rows.set_index("measured")
+    assert every.loc["made_up: steady"].tolist() == ["≥ 2", "9", "3 (3 to 9)", "3 of 3"]
+    assert every.loc["made_up: wavering"].tolist() == ["≥ 2", "2", "2 (1 to 3)", "2 of 3"]
+    assert every.loc["made_up: changed", "held in sittings"] == "2 of 2", "a goal that changed begins again"
+
+
+def test_the_table_of_the_book_has_every_goal_of_every_bench():
+    every = bench.medians().rows
+    goals = {word: recording.newest(word).table["series"] for word in bench.words()}
+    assert {*every["measured"]} == {
+        f"{word}: {name}"
+        for word, names in goals.items()
+        for name in names
+        if name not in recording.WITHDRAWN
+    }
+
+
+def test_what_is_measured_is_told_as_it_goes(capsys):
+    sitting = bench.Sitting("made_up")
+    sitting.says("a join")
+    assert capsys.readouterr().err == "   0 s  made_up: a join\n"
 
 
 def test_a_word_without_a_recorded_sitting_names_the_command(empty_book):  # noqa: ARG001
@@ -170,9 +184,9 @@ def test_a_word_without_a_recorded_sitting_names_the_command(empty_book):  # noq
         bench.shown("made_up")
 
 
-@pytest.mark.parametrize("name", bench.recorded_words())
+@pytest.mark.parametrize("name", bench.words())
 def test_the_recorded_sitting_of_each_bench_is_whole(name):
-    run = _recording.newest(name)
+    run = recording.newest(name)
     assert {"date", "cores", "cpu", "load_before", "load_after", "steal_percent", "versions"} <= set(
         run.provenance
     )
@@ -181,45 +195,11 @@ def test_the_recorded_sitting_of_each_bench_is_whole(name):
         kept = each["ratio"] >= float(limit) if side == ">=" else each["ratio"] <= float(limit)
         assert each["holds"] == kept, each["series"]
     seen_at_once = bench.shown(name).first.rows["outcome"]
-    promised = run.table[~run.table["series"].isin(_recording.WITHDRAWN)]
+    promised = run.table[~run.table["series"].isin(recording.WITHDRAWN)]
     assert (seen_at_once == "missed").sum() == (~promised["holds"].fillna(True)).sum()
     assert (seen_at_once == "no goal").sum() == len(run.table) - len(promised)
 
 
-def test_the_readme_says_what_is_recorded():
-    text = (paths.root() / "README.md").read_text(encoding="utf-8")
-    assert text.split(MARKS[0])[1].split(MARKS[1])[0].strip() == _recording.headline(), (
-        "run `python -m engineroom.bench --record`, or write_headline() after a sitting was withdrawn"
-    )
-
-
 def test_each_chapter_with_a_bench_shows_its_sitting():
-    for name in bench.recorded_words():
+    for name in bench.words():
         assert f'bench.shown("{name}")' in (paths.root() / "book" / f"{name}.md").read_text()
-
-
-def test_the_readme_tells_the_median_and_the_range_of_all_sittings(monkeypatch):
-    """One sitting alone could be the best of several."""
-    provenance = {"date": "2026-01-02", "cores": 2, "versions": {}}
-    rows = pd.DataFrame(
-        {
-            "series": "closed queue",
-            "ours": 1.0,
-            "peer": "simpy 4.1",
-            "ratio": 0.0,
-            "goal": ">= 50",
-            "holds": [True],
-        }
-    )
-    sittings = [
-        Run("own-bench-machine", "kernel", rows.assign(ratio=ratio, holds=ratio >= 50), provenance)
-        for ratio in (60.0, 40.0, 55.0)
-    ]
-    monkeypatch.setattr(bench, "recorded_words", lambda: ["machine"])
-    monkeypatch.setattr(_recording, "_sittings", lambda _: sittings)
-    said = " ".join(_recording.headline().split())
-    assert "runs a queue 55 (40 to 60) times as fast as SimPy" in said
-    assert "of 1 goals 1 held, 0 missed" in said
-    assert "1 of these goals was held in some sittings and missed in others" in said
-    assert "`machine` 1 of 1, 0 of 1, 1 of 1" in said
-    assert 'Held in some and missed in others: `machine` "closed queue" 2 of 3.' in said

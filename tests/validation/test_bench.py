@@ -12,14 +12,12 @@ MS = 1_000_000
 def test_a_small_sitting_of_the_bench_measures_every_goal(monkeypatch):
     """Which goals hold is not for a test to say."""
     pytest.importorskip("simpy")
-    from engineroom import progress
     from engineroom.bench import Sitting
     from engineroom.validation import bench
 
     monkeypatch.setattr(bench, "REPEATS", 1)
     monkeypatch.setattr(bench, "QUEUE_RUN_NS", 20_000 * MS)
-    with progress.bar(disable=True) as bar:
-        rows = bench.bench(Sitting("machine", bar))
+    rows = bench.bench(Sitting("machine"))
     assert len(rows) == 6
     assert all(row.ours > 0 for row in rows)
     assert any(row.peer and row.peer.startswith("simpy") for row in rows)

@@ -3,7 +3,7 @@
 A chapter has a module `bench` with a function `bench(sitting) -> list[Row]` and, where it
 compares with other packages, `PACKAGES`. Each word's rows go to `_build/bench/<word>.json`, what machine and moment they
 come from to `<word>.provenance.json`, and both are printed. With `--record` the sitting is kept in `data/recorded/bench`, where the
-chapters' pages and the README take their numbers from.
+pages take their numbers from. A bench says each thing that it measures on stderr, and takes five minutes at most.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import importlib.metadata
 import importlib.util
 import json
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import psutil
 
-from engineroom import chapters, files, paths, progress
+from engineroom import chapters, files, paths
 from engineroom.errors import EngineRoomError
 from engineroom.runs import provenance, quiet
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from engineroom.bench.recording import Shown
     from engineroom.show.table import Table
 
-__all__ = ["Row", "Sitting", "main", "planning", "row", "run", "shown", "table", "words"]
+__all__ = ["Row", "Sitting", "main", "medians", "planning", "row", "run", "shown", "table", "words"]
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,13 @@ def shown(word: str) -> Shown:
     from engineroom.bench import recording
 
     return recording.shown(word)
+
+
+def medians() -> Table:
+    """Every goal of every bench: the newest ratio, the median of all sittings, and in how many it was held."""
+    from engineroom.bench import recording
+
+    return recording.medians(words())
 
 
 def planning() -> Table:
@@ -91,12 +99,16 @@ def row(
 
 @dataclass
 class Sitting:
-    """What a bench is given: a progress bar to move, the load before it all, and a place for the rows' provenance."""
+    """What a bench is given: the load before it all, and a place for the rows' provenance."""
 
     word: str
-    bar: Any
     load_before: float = 0.0
     notes: dict[str, Any] = field(default_factory=dict)
+    began_s: float = field(default_factory=time.monotonic)
+
+    def says(self, what: str) -> None:
+        """Tell who waits what is measured now."""
+        print(f"{time.monotonic() - self.began_s:4.0f} s  {self.word}: {what}", file=sys.stderr, flush=True)
 
     @property
     def is_quiet(self) -> bool:
@@ -106,12 +118,13 @@ class Sitting:
 
 def words() -> list[str]:
     """The chapters that have a bench, by name."""
-    return sorted(page.word for page in chapters.recorded() if importlib.util.find_spec(page.module("bench")))
+    return sorted(modules())
 
 
-def recorded_words() -> list[str]:
-    """Those whose sitting is recorded and shown: a chapter that is being written may have none yet."""
-    return words()
+def modules() -> dict[str, str]:
+    """The module of each bench by its word."""
+    every = ((page.word, page.module("bench")) for page in chapters.recorded())
+    return {word: module for word, module in every if importlib.util.find_spec(module)}
 
 
 def run(word: str, load_before: float) -> tuple[list[Row], dict[str, Any]]:
@@ -119,11 +132,10 @@ def run(word: str, load_before: float) -> tuple[list[Row], dict[str, Any]]:
 
     `load_before` is the machine's load before the first chapter of the sitting: later the load is our own.
     """
-    if word not in words():
+    known = modules()
+    if word not in known:
         raise EngineRoomError(f"there is no bench of {word!r}", remedy="choose from: " + ", ".join(words()))
-    (module,) = (
-        importlib.import_module(page.module("bench")) for page in chapters.recorded() if page.word == word
-    )
+    module = importlib.import_module(known[word])
     packages: Sequence[str] = getattr(module, "PACKAGES", ())
     missing = [name for name in packages if importlib.util.find_spec(name) is None]
     if missing:
@@ -132,8 +144,8 @@ def run(word: str, load_before: float) -> tuple[list[Row], dict[str, Any]]:
             remedy="run `make bench`, which installs them first, or `pip install -e '.[bench]'`",
         )
     machine = provenance.machine()
-    with provenance.watch() as watched, progress.bar(desc=word, unit="run") as bar:
-        sitting = Sitting(word, bar, load_before=load_before)
+    with provenance.watch() as watched:
+        sitting = Sitting(word, load_before=load_before)
         rows: list[Row] = module.bench(sitting)
     seen = {
         **machine,
@@ -210,8 +222,6 @@ def main(arguments: Sequence[str]) -> int:
             if "--record" in arguments:
                 kept = recording.keep(word, rows, seen)
                 print(f"recorded as {kept.relative_to(paths.root())}", flush=True)
-        if "--record" in arguments:
-            print(f"the sentences in {recording.write_headline().name} are written again")
     except EngineRoomError as error:
         print(f"engineroom: {error}", file=sys.stderr)
         return 1

@@ -1,4 +1,4 @@
-"""The recorded sitting of each bench: how it is kept, what a chapter's page shows of it, and the README's sentence.
+"""The recorded sittings of each bench: how they are kept, and what pages show of them.
 
 `python -m engineroom.bench --record [word ...]` measures and keeps. Sittings lie in `data/recorded/bench` as runs do: added,
 never changed; the newest that is not withdrawn is shown.
@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import html
 import re
-import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from engineroom import paths, runs
+from engineroom import runs
 from engineroom.errors import EngineRoomError
-from engineroom.listing import listed
 from engineroom.show.table import Table
 
 if TYPE_CHECKING:
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
 
     from engineroom.bench import Row
 
-__all__ = ["MARKS", "Shown", "headline", "keep", "newest", "planning", "shown", "write_headline"]
+__all__ = ["Shown", "keep", "medians", "newest", "planning", "shown"]
 
 FOLDER = "bench"
 COLUMNS = {
@@ -44,7 +42,6 @@ WITHDRAWN = {
     "mini-transaction commit, 8.0 against 5.7, 1 thread(s)": "that 8.0 is dearer alone was expected of it and promises a reader nothing; "
     "num-deg-3 measures it in turns, with an interval",
 }
-MARKS = ("<!-- bench: written by `python -m engineroom.bench --record` -->", "<!-- /bench -->")
 
 
 def keep(word: str, rows: Sequence[Row], seen: dict[str, Any]) -> Path:
@@ -120,6 +117,32 @@ def shown(word: str) -> Shown:
 
 def _promised(table: pd.DataFrame) -> pd.DataFrame:
     return table[~table["series"].isin(WITHDRAWN)].reset_index(drop=True)
+
+
+def medians(words: Sequence[str]) -> Table:
+    """One row per goal of the newest sittings: its ratio there, the median and the range of all sittings, and in how many it was held."""
+    import pandas as pd
+
+    rows = []
+    for word in words:
+        sittings = _sittings(word)
+        over, every = _over(sittings), _rows(sittings)
+        for name, goal, ratio in _promised(newest(word).table)[["series", "goal", "ratio"]].itertuples(
+            index=False
+        ):
+            ratios = every[(every["series"] == name) & (every["goal"] == goal)]["ratio"]
+            held, judged = over.get((name, goal), (0, 0))
+            rows.append(
+                {
+                    "measured": f"{word}: {name}",
+                    "goal": _goal(goal),
+                    "newest": _number(ratio),
+                    "median": f"{_number(ratios.median())} ({_number(ratios.min())} to {_number(ratios.max())})",
+                    "held in sittings": f"{held} of {judged}",
+                }
+            )
+    said = "The ratio that each goal is about, in the newest sitting and as the median and the range of all sittings with that goal."
+    return Table(pd.DataFrame(rows), said, kind="compact")
 
 
 def planning() -> Table:
@@ -235,55 +258,6 @@ def _origin(run: runs.Run) -> str:
     )
 
 
-def headline() -> str:
-    """The README's sentences: ratios against other packages, as median and range over all sittings; the goals held in each are folded."""
-    import pandas as pd
-
-    from engineroom.bench import recorded_words
-
-    sittings = {word: _sittings(word) for word in recorded_words()}
-    newest_rows = pd.concat([_promised(of_word[-1].table) for of_word in sittings.values()])
-    said = []
-    if "hash_join" in sittings:
-        rows = _rows(sittings["hash_join"])
-        against = rows[rows["series"].str.startswith("join ") & (rows["peer"].fillna("") != "")]
-        names = dict.fromkeys(name for run in sittings["hash_join"] for name in run.provenance["versions"])
-        said.append(
-            f"the hash join kernel does a join in {_middle(against['ratio'], _share)} of the CPU time of the best of "
-            f"{listed([_title(name) for name in names])}"
-        )
-    if "machine" in sittings:
-        rates = _rows(sittings["machine"])
-        simpy = rates[rates["peer"].fillna("").str.startswith("simpy")]
-        said.append(
-            f"the simulated machine runs a queue {_middle(simpy['ratio'], '{:.0f}'.format)} times as fast as SimPy"
-        )
-    if "join_order" in sittings:
-        pairs = _rows(sittings["join_order"])
-        alone = pairs[pairs["series"].str.endswith(", a pair")]["ours"]
-        said.append(
-            f"the join enumerator takes {_middle(alone, '{:.1f}'.format)} ns of CPU time for a pair of table sets"
-        )
-    depending = {word: _depending(of_word[-1].table, _over(of_word)) for word, of_word in sittings.items()}
-    runs_kept = [run for of_word in sittings.values() for run in of_word]
-    dates = sorted({run.provenance["date"][:10] for run in runs_kept})
-    cores = listed(sorted({str(run.provenance["cores"]) for run in runs_kept}))
-    first = (
-        f"In {len(runs_kept)} recorded sittings of `make bench` ({dates[0]} to {dates[-1]}, {cores} cores), as the median with the range: "
-        f"{'; '.join(said)}. In the newest sitting of each chapter, {_counted(newest_rows)[0].lower()}{_counted(newest_rows)[1:]} "
-        f"{_depending_said(sum(map(len, depending.values())))} The chapters' pages show which."
-    )
-    each = (
-        f"Goals held of those judged: {_by_sitting(sittings)}. The kernels were improved between two sittings, and what holds depends on "
-        f"the sitting, too. Held in some and missed in others: {_depending_listed(depending) or 'none'}."
-    )
-    first, each = (
-        textwrap.fill(text, width=140, break_on_hyphens=False, break_long_words=False)
-        for text in (first, each)
-    )
-    return f"{first}\n\n<details><summary>Goals held in each sitting</summary>\n\n{each}\n\n</details>"
-
-
 def _sittings(word: str) -> list[runs.Run]:
     """All that are not withdrawn, the newest last."""
     return [run for run in runs.recorded(_figure(word), "kernel") if run.withdrawn is None]
@@ -293,51 +267,3 @@ def _rows(sittings: Sequence[runs.Run]) -> pd.DataFrame:
     import pandas as pd
 
     return pd.concat([run.table for run in sittings], ignore_index=True)
-
-
-def _middle(values: pd.Series[Any], form: Callable[[float], str]) -> str:
-    return f"{form(values.median())} ({form(values.min())} to {form(values.max())})"
-
-
-def _by_sitting(sittings: Mapping[str, Sequence[runs.Run]]) -> str:
-    return "; ".join(
-        f"`{word}` "
-        + ", ".join(
-            f"{int(table['holds'].fillna(False).sum())} of {int(table['holds'].notna().sum())}"
-            for table in (_promised(run.table) for run in of_word)
-        )
-        for word, of_word in sittings.items()
-    )
-
-
-def _depending_listed(depending: Mapping[str, Mapping[str, tuple[int, int]]]) -> str:
-    return "; ".join(
-        f"`{word}` " + ", ".join(f'"{name}" {held} of {judged}' for name, (held, judged) in goals.items())
-        for word, goals in depending.items()
-        if goals
-    )
-
-
-def _title(package: str) -> str:
-    titles = {"duckdb": "DuckDB", "polars": "Polars", "datafusion": "DataFusion", "pyarrow": "Acero"}
-    return titles.get(package, package)
-
-
-def _share(ratio: float) -> str:
-    return f"1/{ratio:.1f}"
-
-
-def write_headline() -> Path:
-    """Put the sentences between the README's marks."""
-    path = paths.root() / "README.md"
-    text = path.read_text(encoding="utf-8")
-    between = re.compile(f"{re.escape(MARKS[0])}.*?{re.escape(MARKS[1])}", re.DOTALL)
-    if not between.search(text):
-        raise EngineRoomError(
-            f"README.md lacks the marks {MARKS[0]} and {MARKS[1]}",
-            remedy="put them where the sentences belong",
-        )
-    path.write_text(
-        between.sub(lambda _: f"{MARKS[0]}\n{headline()}\n{MARKS[1]}", text, count=1), encoding="utf-8"
-    )
-    return path

@@ -29,7 +29,6 @@ QUEUE_RUN_NS = 400_000 * MS
 
 def bench(sitting: Sitting) -> list[Row]:
     """All goals. Rates are per second of CPU time, and the best of the repeats counts: others' load only adds."""
-    sitting.bar.reset(total=REPEATS * 6)
     ping_pong = _events_per_s(sitting, {"cores_per_socket": 2}, PING_PONG)
     contended = {
         clients: _events_per_s(sitting, CORES_64, CONTENDED | {"clients": clients})
@@ -62,22 +61,22 @@ def _rate(name: str, events_per_s: float, goal: float) -> Row:
 def _events_per_s(sitting: Sitting, parameters: dict[str, Any], arguments: dict[str, Any]) -> float:
     from engineroom._native import machine
 
+    sitting.says(f"events of {arguments['clients']} threads, {REPEATS} times")
     best = 0.0
     for seed in range(1, REPEATS + 1):
         start = time.process_time()
         run = machine.closed_loop(parameters=parameters, seed=seed, **arguments)
         best = max(best, run["events"] / (time.process_time() - start))
-        sitting.bar.update()
     return best
 
 
 def _against_simpy(sitting: Sitting) -> Row:
     """Cycles a second of the same closed single queue; they take turns."""
+    sitting.says(f"a closed queue, ours and SimPy's, {REPEATS} times")
     ours, theirs = [], []
     for seed in range(1, REPEATS + 1):
         ours.append(_our_cycles_per_s(seed, QUEUE_RUN_NS))
         theirs.append(_simpy_cycles_per_s(seed, QUEUE_RUN_NS // 100))
-        sitting.bar.update()
     return row(
         "cycles/s of a closed single queue",
         ours=max(ours),
@@ -134,9 +133,9 @@ def _simpy_cycles_per_s(seed: int, run_ns: int) -> float:
 def _host_costs(sitting: Sitting) -> list[Row]:
     from engineroom._native import machine
 
+    sitting.says(f"awaits and latches on real threads, {REPEATS} times")
     with tempfile.TemporaryDirectory() as folder:
         measured = machine.primitives(samples=REPEATS, folder=folder)
-    sitting.bar.update(REPEATS)
     best = {name: float(min(ns)) for name, ns in measured.items()}
     sitting.notes["primitives, median ns"] = {
         name: statistics.median(map(float, ns)) for name, ns in measured.items()

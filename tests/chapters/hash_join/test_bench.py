@@ -6,7 +6,6 @@ import itertools
 
 import pytest
 
-from engineroom import bench
 from engineroom.bench import Sitting
 from engineroom.bench.engines import KEYS, Measured, Task
 from engineroom.errors import EngineRoomError
@@ -24,8 +23,7 @@ def test_a_small_sitting_of_the_hash_join_compares_all_engines(monkeypatch):
     monkeypatch.setattr(hash_join, "SIZES", ((50_000, 100_000, 3.0), (100_000, 100_000, 4.0)))
     monkeypatch.setattr(hash_join, "REPEATS", 1)
     monkeypatch.setattr(hash_join, "MILLION", 1)
-    with bench.progress.bar(disable=True) as bar:
-        rows = hash_join.bench(Sitting("hash_join", bar))
+    rows = hash_join.bench(Sitting("hash_join"))
     against = rows[: 4 + len(small)]
     assert len(rows) == len(against) + 2 + 2 + 2
     assert all(a_row.name.startswith("join ") and a_row.unit == "CPU s" for a_row in against)
@@ -55,5 +53,5 @@ def test_one_wrong_answer_among_the_repeats_ends_the_sitting(monkeypatch):
             return Measured(cpu_s=1.0, wall_s=1.0, count=answer, sum=0, variant=variant, counters={})
 
     monkeypatch.setattr(hash_join, "Engine", Engine)
-    with bench.progress.bar(disable=True) as bar, pytest.raises(EngineRoomError, match="engines disagree"):
-        hash_join._against_peers(Sitting("hash_join", bar), Task(1, 1, 1))
+    with pytest.raises(EngineRoomError, match="engines disagree"):
+        hash_join._against_peers(Sitting("hash_join"), Task(1, 1, 1))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from engineroom import bench
 from engineroom.bench import Sitting
 
 
@@ -15,8 +14,7 @@ def test_a_small_sitting_of_the_join_order_has_a_row_for_each_goal(monkeypatch):
     monkeypatch.setattr(join_order, "GOALS", (("star", (5,), 17), ("chain", (5, 6), 25)))
     monkeypatch.setattr(join_order, "OTHERS", (("chain", 4),))
     monkeypatch.setattr(join_order, "LARGE", (("clique", 6),))
-    with bench.progress.bar(disable=True) as bar:
-        rows = join_order.bench(Sitting("join_order", bar))
+    rows = join_order.bench(Sitting("join_order"))
     assert len(rows) == 3 + 8 + (3 + 11 + 8) + 6 + 6
     assert {a_row.goal for a_row in rows} == {"<= 17", "<= 25", "<= 30", "<= 1.3", "<= 1.5", "<= 2"}
     alone = {name.removesuffix(", a pair"): r.ours for r in rows if (name := r.name).endswith(", a pair")}

@@ -6,7 +6,6 @@ import functools
 
 import pytest
 
-from engineroom import bench
 from engineroom.bench import Sitting
 from engineroom.chapters.redo_log.experiments import flushes_sim
 
@@ -15,9 +14,8 @@ def test_the_time_of_a_figure_is_its_row_and_what_its_processes_took_its_note(mo
     redo_log = pytest.importorskip("engineroom.chapters.redo_log.bench")
     short = functools.partial(flushes_sim, concurrency=(1, 2), first_ms=5, longest_ms=5)
     monkeypatch.setattr(redo_log, "FIGURES", {"7-6": short})
-    with bench.progress.bar(disable=True) as bar:
-        sitting = Sitting("redo_log", bar)
-        (row,) = redo_log._figures(sitting)
+    sitting = Sitting("redo_log")
+    (row,) = redo_log._figures(sitting)
     assert "figure 7-6" in row.name
     assert row.goal == "<= 30"
     assert row.ours == pytest.approx(row.ratio, abs=0.01)

@@ -49,7 +49,7 @@ COLUMNS = [
 
 def bench(sitting: Sitting) -> list[Row]:
     """All goals, by CPU time; the best of the repeats counts, since others' load only adds."""
-    sitting.bar.reset(total=REPEATS * (len(LEVELS) + 2))
+    sitting.says(f"{TRANSACTIONS} transactions are made")
     made = transactions(TRANSACTIONS)
     rows = [_encoding(sitting, made[:COMPRESSED], level) for level in LEVELS]
     with tempfile.TemporaryDirectory() as folder:
@@ -119,6 +119,7 @@ def _encoding(sitting: Sitting, made: list[list[binlog.Statement]], level: int) 
     data, sizes = binlog.payloads(made)
     segments = np.column_stack([np.cumsum(sizes) - sizes, sizes]).astype(np.uint64)
     units = zstandard.BufferWithSegments(data, segments.tobytes())
+    sitting.says(f"encoding and zstd {level}, {REPEATS} times")
     encode_s, compress_s = [], []
     for _ in range(REPEATS):
         start = time.thread_time()
@@ -127,7 +128,6 @@ def _encoding(sitting: Sitting, made: list[list[binlog.Statement]], level: int) 
         start = time.thread_time()
         compressor.multi_compress_to_buffer(units)
         compress_s.append(time.thread_time() - start)
-        sitting.bar.update()
     megabytes = len(data) / 1e6
     alone, both = min(compress_s), min(compress_s) + min(encode_s)
     return row(
@@ -249,12 +249,12 @@ def _decoding(
     sitting: Sitting, file: Path, theirs: Callable[[], float], *, peer: str, goal: float, repeats: int
 ) -> Row:
     """CPU seconds for all rows of the file, in turns."""
+    sitting.says(f"all rows of the file, {REPEATS} times and {repeats} times by {peer}")
     ours_s, theirs_s = [], []
     for nth in range(REPEATS):
         ours_s.append(_decode(file))
         if nth < repeats:
             theirs_s.append(theirs())
-        sitting.bar.update()
     megabytes = file.stat().st_size / 1e6
     return row(
         f"all rows of a file of {megabytes:.0f} MB as text",

@@ -33,7 +33,8 @@ DISTRIBUTIONS = (
     ("few matching", 5 * MILLION, 5 * MILLION),
 )
 THREADS = (1, 2)
-REPEATS = 7
+# With five engines, fifteen tasks and up to 30 million rows, more take over five minutes.
+REPEATS = 3
 STORAGES = ("file", "memory")
 SPILLING = 1.2  # times the CPU time without a bound, at most
 # With so few probe rows a join is nearly its build phase alone, in both layouts.
@@ -46,9 +47,6 @@ def bench(sitting: Sitting) -> list[Row]:
     versions = _versions()
     rows: list[Row] = []
     alone: dict[tuple[int, int, int], Measured] = {}
-    n_engines = 1 + len(PEERS)
-    tasks = len(SIZES) * len(THREADS) + len(DISTRIBUTIONS)
-    sitting.bar.reset(total=REPEATS * (tasks * n_engines + len(STORAGES) + 1 + 2 * len(SIZES)))
     for (build_rows, probe_rows, goal), threads in itertools.product(SIZES, THREADS):
         task = Task(build_rows, probe_rows, threads)
         compared, alone[build_rows, probe_rows, threads] = _row(sitting, task, versions, goal)
@@ -98,14 +96,18 @@ def _row(sitting: Sitting, task: Task, versions: dict[str, str], goal: float) ->
 
 def _against_peers(sitting: Sitting, task: Task) -> dict[str, Measured]:
     """The best run of each engine, after a check that all runs have the same answer."""
+    sitting.says(
+        f"join {_size(task)}, {_threads(task.threads)}, by {1 + len(PEERS)} engines, {REPEATS} times"
+    )
     with ExitStack() as stack:
-        engines = [stack.enter_context(Engine(name, task)) for name in ("engineroom", *PEERS)]
+        engines = [Engine(name, task) for name in ("engineroom", *PEERS)]  # they load beside each other
+        for engine in engines:
+            stack.enter_context(engine)
         variants = {engine.name: engine.fastest_variant() for engine in engines}
         runs: dict[str, list[Measured]] = {engine.name: [] for engine in engines}
         for _ in range(REPEATS):
             for engine in engines:
                 runs[engine.name].append(engine.run(variants[engine.name]))
-                sitting.bar.update()
     answers = {name: {(run.count, run.sum) for run in some} for name, some in runs.items()}
     if len(set.union(*answers.values())) != 1:
         raise EngineRoomError(
@@ -119,6 +121,7 @@ def _spilling(sitting: Sitting, size: tuple[int, int, float]) -> list[Row]:
     """A join with a quarter of its memory against the same with all of it, by where the rest goes."""
     build_rows, probe_rows, _ = size
     task = Task(build_rows, probe_rows, 1)
+    sitting.says(f"join {_size(task)} with a quarter of its memory, {REPEATS} times")
     with Engine("engineroom", task) as engine:
         memory_bytes = engine.run().counters["peak_memory_bytes"] // 4
         roomy: list[Measured] = []
@@ -127,7 +130,6 @@ def _spilling(sitting: Sitting, size: tuple[int, int, float]) -> list[Row]:
             roomy.append(engine.run())
             for storage, runs in tight.items():
                 runs.append(engine.run(memory_bytes=memory_bytes, storage=storage))
-            sitting.bar.update(1 + len(tight))
     best = _best(roomy)
     rows = []
     for storage, runs in tight.items():
@@ -162,13 +164,13 @@ def _probe_limit(sitting: Sitting, size: tuple[int, int, float]) -> Row:
     build_rows, probe_rows, _ = size
     task = Task(build_rows, probe_rows, 1)
     table_bytes = round(build_rows * TABLE_BYTES_PER_ROW)
+    sitting.says(f"a probe row of {_size(task)} and independent reads, {REPEATS} times")
     with Engine("engineroom", task) as engine, Engine("random reads", task) as reader:
         whole, few, reads = [], [], []
         for _ in range(REPEATS):
             whole.append(engine.run())
             few.append(engine.run(probe_rows=FEW_PROBE_ROWS, may_swap=False))
             reads += [reader.run(variant, table_bytes=table_bytes) for variant in reader.variants]
-            sitting.bar.update(2)
     ours_ns = (_best(whole).cpu_s - _best(few).cpu_s) / (probe_rows - FEW_PROBE_ROWS) * 1e9
     limit_ns = _best(reads).cpu_s / probe_rows * 1e9
     return row(

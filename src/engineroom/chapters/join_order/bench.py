@@ -80,8 +80,7 @@ def bench(sitting: Sitting) -> list[Row]:
     cases |= {(name, "faithful"): (shapes[name][0], "faithful") for name in shapes if "clique" not in name}
     beside_others = {f"{name} {n}": shape(name, n) for name, n in OTHERS}
     cases |= {(name, "plan"): (graph, "plan") for name, graph in beside_others.items()}
-    sitting.bar.reset(total=REPEATS * len(cases) + TRIES * len(LARGE) + 1)
-    ns = ns_a_pair(cases, sitting.bar)
+    ns = ns_a_pair(cases, sitting.says)
 
     rows = [
         row(
@@ -108,7 +107,7 @@ def bench(sitting: Sitting) -> list[Row]:
         )
         for name in every
     ]
-    large = {f"{name} {n}": _large(sitting.bar, shape(name, n)) for name, n in LARGE}
+    large = {f"{name} {n}": _large(sitting, name, n) for name, n in LARGE}
     direct = {name: ns[name, "plan"] for name in (*TREES, *CLIQUES) if name in every} | large
     rows += [
         row(f"{name}, a pair with costs", ours=each, unit="CPU ns", ratio=each, side="<=", goal=DIRECT)
@@ -131,25 +130,25 @@ def bench(sitting: Sitting) -> list[Row]:
     sitting.notes["faithful, CPU ns per pair"] = {
         name: round(value, 2) for (name, what), value in ns.items() if what == "faithful"
     }
+    sitting.says("the same shapes planned by DuckDB and PostgreSQL")
     sitting.notes["planning of others, ms"] = others()
     sitting.notes["enumeration with costs, CPU ms"] = {
         name: round(ns[name, "plan"] * _runner(graph, "plan")(1)["csg_cmp_pairs"] / 1e6, 4)
         for name, graph in beside_others.items()
     }
-    sitting.bar.update()
     return rows
 
 
-def ns_a_pair(cases: Mapping[Key, tuple[kernel.Graph, str]], bar: Any) -> dict[Key, float]:
+def ns_a_pair(cases: Mapping[Key, tuple[kernel.Graph, str]], says: Callable[[str], None]) -> dict[Key, float]:
     """The best CPU nanoseconds per pair of each graph by "fast" or "faithful" alone, or by "plan", dynamic programming with C_out."""
     runs = {key: _runner(graph, what) for key, (graph, what) in cases.items()}
     pairs = {key: run(1)["csg_cmp_pairs"] for key, run in runs.items()}
     times = {key: _enough(run) for key, run in runs.items()}
     best = dict.fromkeys(cases, float("inf"))
-    for _ in range(REPEATS):
+    for turn in range(REPEATS):
+        says(f"{len(runs)} enumerations and plans, turn {turn + 1} of {REPEATS}")
         for key, run in runs.items():
             best[key] = min(best[key], _cpu_s(run, times[key]) / times[key] / pairs[key] * 1e9)
-            bar.update()
     return best
 
 
@@ -164,15 +163,15 @@ def _runner(graph: kernel.Graph, what: str) -> Run:
     return run
 
 
-def _large(bar: Any, graph: kernel.Graph) -> float:
+def _large(sitting: Sitting, name: str, n: int) -> float:
     """The best CPU nanoseconds per pair of dynamic programming, each repeat planning once."""
-    run = _runner(graph, "plan")
+    sitting.says(f"{name} {n} planned, {TRIES} times")
+    run = _runner(shape(name, n), "plan")
     best = float("inf")
     for _ in range(TRIES):
         start = time.process_time()
         pairs = run(1)["csg_cmp_pairs"]
         best = min(best, (time.process_time() - start) / pairs * 1e9)
-        bar.update()
     return best
 
 

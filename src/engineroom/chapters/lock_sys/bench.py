@@ -25,13 +25,12 @@ def bench(sitting: Sitting) -> list[Row]:
     from engineroom._native import lock_sys as kernel
 
     seen: dict[tuple[str, int], list[dict[str, Any]]] = {}
-    sitting.bar.reset(total=REPEATS * len(NAMES) * 2)
+    sitting.says(f"row locks of two designs by 1 and 2 threads, {REPEATS} times")
     for _ in range(REPEATS):
         for threads in (1, 2):
             for design in NAMES:
                 one = kernel.on_threads(design=design, threads=threads, rows=ROWS, run_ns=RUN_NS)
                 seen.setdefault((design, threads), []).append(one)
-                sitting.bar.update()
     per_s = {
         key: max(1e9 * one["row_locks"] / one["elapsed_ns"] for one in all_) for key, all_ in seen.items()
     }

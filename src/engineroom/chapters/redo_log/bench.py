@@ -35,7 +35,6 @@ FIGURE_S = 30.0
 
 def bench(sitting: Sitting) -> list[Row]:
     """All goals of the chapter. What is compared takes turns, and the best of the repeats counts: others' load only adds."""
-    sitting.bar.reset(total=4 * APPEND_REPEATS + 2 * REPEATS + 3 + len(FIGURES))
     return [*_append(sitting), _group_commit(sitting), _commit_cost(sitting), *_figures(sitting)]
 
 
@@ -47,6 +46,7 @@ def _append(sitting: Sitting) -> list[Row]:
     """
     from engineroom import _native
 
+    sitting.says(f"{APPENDS} appends by 1 and 2 threads, {APPEND_REPEATS} times")
     wall_ns: dict[tuple[bool, int], list[float]] = {}
     cpu_ns: dict[tuple[bool, int], list[float]] = {}
     for _ in range(APPEND_REPEATS):
@@ -59,7 +59,6 @@ def _append(sitting: Sitting) -> list[Row]:
                 )
                 cpu_ns.setdefault((bare, threads), []).append((time.process_time() - cpu_s) * 1e9 / APPENDS)
                 wall_ns.setdefault((bare, threads), []).append(ns / APPENDS)
-                sitting.bar.update()
     cpu = {key: min(values) for key, values in cpu_ns.items()}
     wall = {key: min(values) for key, values in wall_ns.items()}
     sitting.notes["append, ns"] = {
@@ -93,6 +92,7 @@ def _group_commit(sitting: Sitting) -> Row:
     """Commits per second against batch / t: what an fsync of t seconds allows to groups of the size that formed."""
     from engineroom import _native
 
+    sitting.says(f"group commit of {CLIENTS} clients")
     best: dict[str, Any] = {}
     for _ in range(3):
         seen = _native.redo_log.group_commit(
@@ -102,7 +102,6 @@ def _group_commit(sitting: Sitting) -> Row:
         seen["limit_per_s"] = seen["commits"] / seen["fsyncs"] / FSYNC_NS * 1e9
         seen["ratio"] = seen["per_s"] / seen["limit_per_s"]
         best = max(best or seen, seen, key=lambda one: one["ratio"])
-        sitting.bar.update()
     sitting.notes["group commit"] = best
     return row(
         f"group commit of {CLIENTS} clients, fsync {FSYNC_NS / MILLION:g} ms, against batch / t (a quiet machine)",
@@ -123,6 +122,7 @@ def _commit_cost(sitting: Sitting) -> Row:
     """
     from engineroom import _native
 
+    sitting.says(f"{COMMITS} mini-transaction commits of two designs, {REPEATS} times")
     with_work: dict[str, list[float]] = {"5.7": [], "8.0, writer threads off": []}
     alone: list[float] = []
     for _ in range(REPEATS):
@@ -136,7 +136,6 @@ def _commit_cost(sitting: Sitting) -> Row:
             )
             values.append(seen["elapsed_ns"] / COMMITS)
             alone.append(seen["work_elapsed_ns"] / COMMITS)
-            sitting.bar.update()
     # On a busy machine a difference of two elapsed times can come out below 0.
     old, new = (max(min(values) - min(alone), 0.1) for values in with_work.values())
     return row(
