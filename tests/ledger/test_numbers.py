@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from engineroom.ledger import Row, numbers
+from engineroom.ledger import numbers
+from engineroom.ledger.rows import Row
 
 BUSY = "the machine was busy: load 4.9 before it, of at most 1.5"
 

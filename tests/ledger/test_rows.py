@@ -5,7 +5,6 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 
 import pandas as pd
@@ -113,12 +112,12 @@ def test_all_verdicts_are_shown_without_the_packages_that_measure_judge_or_draw(
     assert not {"pandas", "numpy", "matplotlib", "engineroom.runs", "engineroom._native"} & set(seen)
 
 
-FIGURES = [each.module("figures") for each in chapters.recorded() if find_spec(each.module("figures"))]
+FIGURES = [each.module("figures") for each in chapters.book().chapters]
 
 
 @pytest.mark.parametrize("module", ["engineroom.ledger.page", "engineroom.runs", *FIGURES])
 def test_what_is_made_of_runs_loads_nothing_that_makes_them(module: str) -> None:
-    makers = r"engineroom\.(servers\.(providers|lifecycle)|simulating|measuring|chapters\.\w+\.experiments|validation\.experiments)\b"
+    makers = r"engineroom\.(servers\.(providers|lifecycle)|simulating|measuring|workloads|chapters\.\w+\.experiments)\b"
     assert not re.findall(rf"^{makers}.*", loaded(module), re.MULTILINE)
     assert module in FIGURES or "\nmatplotlib\n" not in loaded(module)
 

@@ -10,9 +10,9 @@ import pytest
 
 from engineroom.chapters.cats import experiments as cats
 from engineroom.chapters.cats.experiments import contest, simulated
-from engineroom.chapters.cats.experiments.policies import Standing
-from engineroom.chapters.cats.experiments.print_cost import CLAIMS, Leads
+from engineroom.chapters.cats.experiments.print_cost import CLAIMS
 from engineroom.chapters.cats.experiments.weights import Counting
+from engineroom.chapters.cats.standings import Leads, Standing
 from engineroom.errors import EngineRoomError
 from engineroom.runs import newest
 from engineroom.simulating.experiment import Experiment

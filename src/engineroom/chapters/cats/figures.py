@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
-from engineroom.chapters.cats.experiments.policies import Standing
-from engineroom.chapters.cats.experiments.print_cost import CLIENTS, Leads
+from engineroom.chapters.cats.standings import CLIENTS, Leads, Standing
 from engineroom.listing import listed
 from engineroom.show.figure import figure
 from engineroom.show.panels import panels

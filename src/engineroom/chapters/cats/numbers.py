@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from engineroom.chapters.cats.standings import Leads, Standing
 from engineroom.runs import newest, published
-
-if TYPE_CHECKING:
-    from engineroom.chapters.cats.experiments.policies import Standing
-    from engineroom.chapters.cats.experiments.print_cost import Leads
 
 _printed = newest("own-deadlock-print", "live")
 print_us, report_bytes = (_printed.values("server", y=y)["9.7.4"] for y in ("print_cpu_us", "print_bytes"))
@@ -69,8 +65,6 @@ contended_runs = _tpcc["fig-7-19"].table
 @cache
 def leads(clients: int) -> Leads:
     """CATS over FIFO against the cost of printing one deadlock, with intervals over draws of the seeds."""
-    from engineroom.chapters.cats.experiments.print_cost import Leads
-
     return Leads.of(_print_cost, clients)
 
 
@@ -89,8 +83,6 @@ def expected() -> Mapping[str, bool]:
 @cache
 def standing(load: str) -> Standing:
     """The policies on one load; two differ where the intervals of their seeds do not overlap."""
-    from engineroom.chapters.cats.experiments.policies import Standing
-
     return Standing.of(_policies, load)
 
 

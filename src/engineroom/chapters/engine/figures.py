@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 from matplotlib.lines import Line2D
 
-from engineroom.chapters.engine.experiments.whatif_beside import compared as predicted_and_measured
+from engineroom.chapters.engine import predicted
 from engineroom.runs import newest, published, side_by_side
 from engineroom.runs.side_by_side import PUBLISHED, ours
 from engineroom.show.compared import WIDTH, known_ratios
@@ -486,7 +486,7 @@ def _rows_of_own_whatif(run: Run) -> Rows:
     """The prediction over the server's median; a series is a server with a load, and `is_in_range` says whether the range that is told has the server."""
     named = run.table.rename(columns={"load": "distribution"}).replace({"series": {"predicted": "engine"}})
     of = _rows_of_own_engine_live(replace(run, table=named))
-    in_range = predicted_and_measured(run)["is_in_range"]
+    in_range = predicted.beside_servers(run.table)["is_in_range"]
     keys = [(*series.split(", ", 1), n) for series, n in zip(of["series"], of["clients"], strict=True)]
     return of.assign(is_in_range=[bool(in_range[key]) for key in keys])
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from engineroom.chapters.low_concurrency.experiments.settings import (
+from engineroom.chapters.low_concurrency.settings import (
     EQUAL,
     INSTALLED,
     NO_HASH_INDEX,
-    OPTIONS,
+    SETTINGS,
     under,
     with_settings,
 )
@@ -353,7 +353,7 @@ def _rows_of_own_low_concurrency_installed(run: Run) -> pd.DataFrame:
 
 
 def _settings(table: pd.DataFrame) -> dict[str, str]:
-    return {name: name for name in OPTIONS if name in set(table["series"])}
+    return {name: name for name in SETTINGS if name in set(table["series"])}
 
 
 @figure(

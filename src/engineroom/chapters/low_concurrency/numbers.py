@@ -162,7 +162,8 @@ def share_table() -> Table:
 
 def settings_table() -> Table:
     """The settings that are made equal, as an option file says them."""
-    from engineroom.chapters.low_concurrency.experiments.settings import EQUAL, OPTIONS
+    from engineroom.chapters.low_concurrency.experiments.live import OPTIONS
+    from engineroom.chapters.low_concurrency.settings import EQUAL
 
     said = {name: "on" if value is True else str(value) for name, value in OPTIONS[EQUAL].items()}
     caption = "Settings that are the same on all servers wherever this chapter says equal settings."

@@ -12,8 +12,9 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from engineroom import progress
-from engineroom.chapters.cats.experiments.policies import LOADS, POLICIES
+from engineroom.chapters.cats.experiments.policies import LOADS
 from engineroom.chapters.cats.experiments.simulated import DEMANDS_OF, MACHINE
+from engineroom.chapters.cats.standings import POLICIES
 from engineroom.errors import EngineRoomError
 from engineroom.machine.presets import parameters
 from engineroom.simulating.engine import Design, GrantOrder, load_of, observed

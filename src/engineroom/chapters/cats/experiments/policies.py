@@ -8,29 +8,15 @@ Loads and numbers of clients are fixed before the first run.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from itertools import combinations
-from typing import Any, Self
-
-import pandas as pd
+from typing import Any
 
 from engineroom.chapters.cats.experiments.simulated import DEMANDS_OF, MACHINE
+from engineroom.chapters.cats.standings import POLICIES
 from engineroom.simulating.engine import COLUMNS, SYSBENCH_AWAY_NS, TPCC_AWAY_NS, Design, demands, observed
-from engineroom.simulating.experiment import SEEDS, Experiment, Given
+from engineroom.simulating.experiment import Experiment, Given
 
-__all__ = ["LOADS", "POLICIES", "WORKLOAD", "Standing", "all_loads", "load_by_name", "policies_sim"]
+__all__ = ["LOADS", "WORKLOAD", "all_loads", "load_by_name", "policies_sim"]
 
-POLICIES: Mapping[str, str] = {
-    "fifo": "fcfs, equal weights",
-    "fcfs_5_7": "fcfs, 5.7",
-    "cats_8_0_3": "cats, 8.0.3",
-    "cats": "cats, 8.0.20",
-    "vats": "vats",
-    "ldsf": "ldsf",
-    "bldsf": "bldsf",
-    "random": "random",
-}
-T_95 = 4.3027  # Student's t for 2 degrees of freedom, three seeds, two-sided 95 %
 _SYSBENCH = {"kind": "sysbench_read_write", "away_ns": SYSBENCH_AWAY_NS}
 _TPCC = {"kind": "tpcc", "away_ns": TPCC_AWAY_NS}
 LOADS: Mapping[str, Mapping[str, Any]] = {
@@ -87,39 +73,3 @@ policies_sim = Experiment(
         "clients": "in a closed loop",
     },
 )
-
-
-@dataclass(frozen=True)
-class Standing:
-    """Mean of `y` of each policy on one load, between `low` and `high`: 95 % by Student's t over the seeds.
-
-    Two policies differ where their intervals do not overlap. That is stricter than 95 %: eight policies make 28 pairs per load, and
-    some of so many would differ by chance.
-    """
-
-    mean: pd.Series[float]
-    low: pd.Series[float]
-    high: pd.Series[float]
-
-    @classmethod
-    def of(cls, table: pd.DataFrame, workload: str, y: str = "tps") -> Self:
-        """From rows with workload, series, repeat and `y`."""
-        seeds = table[table["workload"] == workload].pivot(index="repeat", columns="series", values=y)
-        seeds = seeds[[name for name in POLICIES if name in seeds]].astype(float)
-        if len(seeds) != len(SEEDS):
-            raise ValueError(f"{len(seeds)} seeds of {workload}, not {len(SEEDS)}")
-        half = T_95 * seeds.std(ddof=1) / len(seeds) ** 0.5
-        return cls(seeds.mean(), seeds.mean() - half, seeds.mean() + half)
-
-    def differ(self, one: str, other: str) -> bool:
-        """Whether the intervals of two policies have nothing in common."""
-        return bool(self.low[one] > self.high[other] or self.low[other] > self.high[one])
-
-    def pairs(self) -> int:
-        """How many pairs of policies differ."""
-        return sum(self.differ(*pair) for pair in combinations(self.mean.index, 2))
-
-    def leaders(self) -> list[str]:
-        """The policy with the highest mean, and whoever does not differ from it."""
-        best = str(self.mean.idxmax())
-        return [str(name) for name in self.mean.index if not self.differ(best, str(name))]

@@ -16,80 +16,20 @@ Fixed before the first run, with figure 7-18 known, which has the cost of 0 and 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from engineroom.chapters.cats.experiments.simulated import DEMANDS_OF, MACHINE, SCHEDULERS
-from engineroom.runs.summary import Interval
+from engineroom.chapters.cats.standings import CLIENTS, Leads
 from engineroom.simulating.engine import COLUMNS, SYSBENCH_AWAY_NS, Design, load_of, observed
 from engineroom.simulating.experiment import Experiment, Given
 
-__all__ = ["CLAIMS", "CLIENTS", "COSTS_US", "Leads", "print_cost_sim"]
+__all__ = ["CLAIMS", "COSTS_US", "print_cost_sim"]
 
-CLIENTS = (50, 300)
 COSTS_US = (0, 500, 1_000, 2_000, 4_000)
 SEEDS = tuple(range(1, 21))
-DRAWS = 2_000
-
-
-@dataclass(frozen=True)
-class Leads:
-    """CATS over FIFO with a number of clients, by the cost: the value, and each draw of the seeds as a row of `drawn`."""
-
-    costs_us: npt.NDArray[np.float64]
-    value: npt.NDArray[np.float64]
-    drawn: npt.NDArray[np.float64]
-
-    @classmethod
-    def of(cls, table: pd.DataFrame, clients: int) -> Self:
-        """From rows with clients, print_us, series, repeat and tps."""
-        tps = table[table["clients"] == clients].pivot(
-            index=["repeat", "series"], columns="print_us", values="tps"
-        )
-        logs = np.log((tps.xs("cats", level="series") / tps.xs("fifo", level="series")).to_numpy(dtype=float))
-        draws = np.random.default_rng(0).integers(len(logs), size=(DRAWS, len(logs)))
-        return cls(
-            costs_us=tps.columns.to_numpy(dtype=float),
-            value=np.exp(logs.mean(axis=0)),
-            drawn=np.exp(logs[draws].mean(axis=1)),
-        )
-
-    def lead(self, cost_us: float) -> Interval:
-        """CATS over FIFO at one of the costs."""
-        at = int(np.flatnonzero(self.costs_us == cost_us)[0])
-        low, high = np.percentile(self.drawn[:, at], (5, 95))
-        return Interval(float(self.value[at]), float(low), float(high))
-
-    def crossing_us(self) -> Interval:
-        """From which cost on CATS is ahead; infinite where it never is."""
-        return self._least(lambda _: 1.0)
-
-    def even_us(self) -> Interval:
-        """From which cost on printing is the larger part of the lead; infinite where it never is.
-
-        Where CATS is not ahead without printing, all of its lead is of printing.
-        """
-        return self._least(lambda leads: max(1.0, float(leads[0]) ** 2))
-
-    def _least(self, aim: Callable[[npt.NDArray[np.float64]], float]) -> Interval:
-        drawn = [_first(self.costs_us, leads, aim(leads)) for leads in self.drawn]
-        # A draw that never reaches it is infinite, and must not be averaged with a neighbour.
-        low, high = np.percentile(drawn, (5, 95), method="nearest")
-        return Interval(_first(self.costs_us, self.value, aim(self.value)), float(low), float(high))
-
-
-def _first(x: npt.NDArray[np.float64], y: npt.NDArray[np.float64], aim: float) -> float:
-    """The least x at which the straight lines between the points reach `aim`; infinite where none does."""
-    if y[0] >= aim:
-        return float(x[0])
-    for i in range(1, len(x)):
-        if y[i] >= aim:
-            return float(x[i - 1] + (x[i] - x[i - 1]) * (aim - y[i - 1]) / (y[i] - y[i - 1]))
-    return float("inf")
 
 
 CLAIMS: Mapping[str, Callable[[pd.DataFrame], bool]] = {

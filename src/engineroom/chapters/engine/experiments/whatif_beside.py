@@ -27,16 +27,16 @@ from engineroom.ask.whatif.demands import Demands
 from engineroom.ask.whatif.measuring import measured
 from engineroom.ask.whatif.prediction import ROWS, predicted
 from engineroom.ask.whatif.transactions import Transaction, parsed, read
+from engineroom.chapters.engine.predicted import beside_servers
 from engineroom.machine.presets import Preset, preset
 from engineroom.measuring.sitting import LiveSitting
 from engineroom.measuring.turns import in_turns
 from engineroom.runs import Run
-from engineroom.runs.summary import several
 from engineroom.workloads import sysbench
 from engineroom.workloads.steady_fsync import preloaded
 from engineroom.workloads.sysbench import Ran, Sysbench
 
-__all__ = ["CLAIMS", "LOADS", "compared", "loads", "lua", "whatif_live"]
+__all__ = ["CLAIMS", "LOADS", "loads", "lua", "whatif_live"]
 
 CLIENTS = (1, 4, 16, 64)
 FSYNC_US = 100
@@ -204,30 +204,6 @@ def whatif_live(
     )
 
 
-def compared(run: Run) -> pd.DataFrame:
-    """A row per server, load and clients: ratio, the prediction over the server's median throughput, whether that lies in its range, and row_waiters of both."""
-    by = ["server", "load", "clients"]
-    server, made = (
-        several(
-            run.table[run.table["series"] == series],
-            *by,
-            ys=["tps", "lowest_tps", "highest_tps", "row_waiters"],
-            how="median",
-        )
-        for series in ("server", "predicted")
-    )
-    return pd.DataFrame(
-        {
-            "ratio": made["tps"] / server["tps"],
-            "is_in_range": server["tps"].between(made["lowest_tps"], made["highest_tps"]),
-            "tps": server["tps"],
-            "predicted_tps": made["tps"],
-            "row_waiters": server["row_waiters"],
-            "predicted_row_waiters": made["row_waiters"],
-        }
-    )
-
-
 def _tables() -> Iterator[str]:
     yield _ORDERS
     for table, columns in _CREATED.items():
@@ -304,23 +280,26 @@ def _steady(machine: Preset) -> Preset:
 
 
 def _with_most(run: Run) -> pd.DataFrame:
-    of = compared(run)
+    of = beside_servers(run.table)
     return pd.DataFrame(of.loc[of.index.get_level_values("clients") == max(run.table["clients"])])
 
 
 # What was expected -> whether a run has it so.
 CLAIMS: Mapping[str, Callable[[Run], bool]] = {
     "with one client the prediction is within 30 % on every load and server": lambda run: bool(
-        ((compared(run)["ratio"].xs(1, level="clients") - 1).abs() <= 0.3).all()
+        ((beside_servers(run.table)["ratio"].xs(1, level="clients") - 1).abs() <= 0.3).all()
     ),
     "it is within 20 % in the median of all points": lambda run: (
-        float((compared(run)["ratio"] - 1).abs().median()) <= 0.2
+        float((beside_servers(run.table)["ratio"] - 1).abs().median()) <= 0.2
     ),
     "at least half of the servers' throughputs lie in the range that is told": lambda run: (
-        float(compared(run)["is_in_range"].mean()) >= 0.5
+        float(beside_servers(run.table)["is_in_range"].mean()) >= 0.5
     ),
     "where at least one client is predicted to wait for rows one does, and nowhere else": lambda run: bool(
-        ((compared(run)["row_waiters"] >= 1) == (compared(run)["predicted_row_waiters"] >= 1)).all()
+        (
+            (beside_servers(run.table)["row_waiters"] >= 1)
+            == (beside_servers(run.table)["predicted_row_waiters"] >= 1)
+        ).all()
     ),
     "with the most clients the loads have the predicted order of throughput on each server": lambda run: all(
         list(part["tps"].sort_values().index) == list(part["predicted_tps"].sort_values().index)

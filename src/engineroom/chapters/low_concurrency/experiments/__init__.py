@@ -19,7 +19,7 @@ from engineroom.chapters.low_concurrency.experiments.designs import (
     FATAL_PATHS,
     GENERATIONS,
 )
-from engineroom.chapters.low_concurrency.experiments.settings import EQUAL, INSTALLED
+from engineroom.chapters.low_concurrency.settings import EQUAL, INSTALLED
 from engineroom.measuring.fresh import in_fresh_processes
 from engineroom.progress import bar
 from engineroom.runs import Run

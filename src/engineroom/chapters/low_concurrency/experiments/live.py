@@ -11,13 +11,14 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from engineroom.chapters.low_concurrency.experiments.settings import EQUAL, INSTALLED, NO_HASH_INDEX, OPTIONS
+from engineroom.ask.compare import AS_INSTALLED, EQUAL_SETTINGS
+from engineroom.chapters.low_concurrency.settings import EQUAL, INSTALLED, NO_HASH_INDEX
 from engineroom.errors import EngineRoomError
 from engineroom.measuring.sitting import LiveSitting
 from engineroom.measuring.statement import measure
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "OPERATIONS",
+    "OPTIONS",
     "VERSIONS",
     "insert_live",
     "memory_live",
@@ -37,6 +39,12 @@ __all__ = [
     "source_figures_live",
 ]
 
+_INSTALLED = {**AS_INSTALLED, "max_allowed_packet": "64M"}
+OPTIONS: Mapping[str, Mapping[str, str | int | bool]] = {
+    EQUAL: {**EQUAL_SETTINGS, "innodb_buffer_pool_size": "512M", "innodb_flush_log_at_trx_commit": 0},
+    INSTALLED: _INSTALLED,
+    NO_HASH_INDEX: {**_INSTALLED, "innodb_adaptive_hash_index": "OFF"},
+}
 VERSIONS = ("5.6", "5.7", "8.0", "9.7")
 DATABASE = "one_client"
 ROWS = 20_000

@@ -8,21 +8,12 @@ side and take turns. What is measured is never a commit: the fsyncs of a binary 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import pandas as pd
 
-from engineroom.ask.compare import AS_INSTALLED, EQUAL_SETTINGS
-
-__all__ = ["EQUAL", "INSTALLED", "NO_HASH_INDEX", "OPTIONS", "under", "with_settings"]
+__all__ = ["EQUAL", "INSTALLED", "NO_HASH_INDEX", "SETTINGS", "under", "with_settings"]
 
 EQUAL, INSTALLED, NO_HASH_INDEX = "equal settings", "as installed", "as installed but no hash index"
-_INSTALLED = {**AS_INSTALLED, "max_allowed_packet": "64M"}
-OPTIONS: Mapping[str, Mapping[str, str | int | bool]] = {
-    EQUAL: {**EQUAL_SETTINGS, "innodb_buffer_pool_size": "512M", "innodb_flush_log_at_trx_commit": 0},
-    INSTALLED: _INSTALLED,
-    NO_HASH_INDEX: {**_INSTALLED, "innodb_adaptive_hash_index": "OFF"},
-}
+SETTINGS = (EQUAL, INSTALLED, NO_HASH_INDEX)
 
 
 def with_settings(table: pd.DataFrame) -> pd.DataFrame:
