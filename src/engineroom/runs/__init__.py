@@ -200,12 +200,12 @@ def _found(figure: str, method: str) -> Iterator[tuple[int, Path]]:
     begins, ends = f"{figure}.{method}.", ".json"
     kept = paths.data() / "recorded"
     for folder in (*kept.glob("*/"), *kept.glob("*/withdrawn/")):
-        names = {path.name: path for path in folder.iterdir()}
-        for name, path in names.items():
+        names = {path.name for path in folder.iterdir()}
+        for name in names:
             number = name[len(begins) : -len(ends)]
             is_its = name.startswith(begins) and name.endswith(ends) and number.isdecimal()
             if is_its and f"{begins}{number}.csv" in names:
-                yield int(number), path
+                yield int(number), folder / name
 
 
 def latest(figure: str, method: str) -> Run | None:

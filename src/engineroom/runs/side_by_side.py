@@ -31,7 +31,7 @@ def measured(run: Run, *by: str, y: str) -> pd.DataFrame:
             f"a run of {run.figure} lacks the column {', '.join(lacking)}",
             remedy=f"deliver the columns {', '.join(by)}, {y} and repeat, as figures.yaml names them",
         )
-    table = run.table.dropna(subset=[y])
+    table = run.table[run.table[y].notna()]
     if "repeat" not in table.columns:
         table = table.assign(repeat=0)
     if table.duplicated([*by, "repeat"]).any():

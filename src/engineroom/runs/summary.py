@@ -103,7 +103,7 @@ def summary_and_repeats(
     A cell of fewer repeats gives its own in turn. In plain Python: the ledger asks for hundreds of small tables, and each of pandas' groups
     costs more than all of their rows.
     """
-    known = table.dropna(subset=[*by, y]).sort_values("repeat", kind="stable")
+    known = table[table[[*by, y]].notna().all(axis=1)].sort_values("repeat", kind="stable")
     cells: dict[tuple[Any, ...], list[float]] = {}
     for *place, value in zip(*(known[name].tolist() for name in (*by, y)), strict=True):
         cells.setdefault(tuple(place), []).append(float(value))
