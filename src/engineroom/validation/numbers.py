@@ -10,11 +10,12 @@ from typing import Any
 import pandas as pd
 
 from engineroom.ledger import claims, sensitivity
+from engineroom.ledger.sensitivity import MOVES_PERCENT, SEED
 from engineroom.machine import presets
 from engineroom.machine.presets import Parameter, middle_of
 from engineroom.runs import Run, latest, newest, recorded
 from engineroom.show.table import Markdown, Table
-from engineroom.simulating.variations import MOVES_PERCENT, OF_LOAD, SEED
+from engineroom.simulating.variations import OF_LOAD
 from engineroom.validation import figures, studies
 from engineroom.validation.experiments import crowds, real
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from engineroom.ledger.verdicts import judge
 from engineroom._native import filesort as kernel
 from engineroom.chapters.filesort import experiments as filesort
 from engineroom.chapters.filesort import figures as drawn
 from engineroom.chapters.filesort.figures import own_filesort_crossover
 from engineroom.errors import EngineRoomError
+from engineroom.ledger.verdicts import judge
 from engineroom.measuring import probes
 
 

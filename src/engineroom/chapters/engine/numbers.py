@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from engineroom.ledger import judge, sensitivity
+from engineroom.chapters.engine.predicted import beside_servers
+from engineroom.ledger import sensitivity
+from engineroom.ledger.sensitivity import SEED
+from engineroom.ledger.verdicts import judge
 from engineroom.runs import Run, newest, recorded
 from engineroom.runs.summary import summarise, values
 from engineroom.show.drawing import origin_of
 from engineroom.show.table import Table
-from engineroom.simulating.variations import SEED
 
 switches, binlog, pool, purge = (
     newest(f"own-engine-{name}", "sim") for name in ("switches", "binlog", "pool", "purge")
@@ -148,9 +150,7 @@ def waits_table(run: Run) -> Table:
 
 def predicted() -> pd.DataFrame:
     """Of `engineroom whatif` over live servers: ratio, and is_in_range."""
-    from engineroom.chapters.engine.experiments.whatif_beside import compared
-
-    return compared(whatif)
+    return beside_servers(whatif.table)
 
 
 _ASKED = ["cpu_us", "lock_sys_acquisitions", "trx_sys_acquisitions", "mtrs", "redo_bytes"]

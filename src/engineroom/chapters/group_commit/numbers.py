@@ -9,10 +9,10 @@ from typing import Any
 import pandas as pd
 
 from engineroom.ledger import sensitivity
+from engineroom.ledger.sensitivity import SEED
 from engineroom.runs import Run, newest, published
 from engineroom.runs.summary import several
 from engineroom.show.table import Table
-from engineroom.simulating.variations import SEED
 
 _crashes = newest("own-gc-crashes", "kernel").table
 durable_crashes = _crashes[_crashes["durability"] == "1/1"]
