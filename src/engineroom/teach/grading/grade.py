@@ -297,7 +297,7 @@ def _pair(
 ) -> Iterator[_Pair]:
     environment = {
         name: os.environ[name]
-        for name in ("PATH", "LANG", "LC_ALL", "ENGINEROOM_GRADING_DEBUG")
+        for name in ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "ENGINEROOM_GRADING_DEBUG")
         if name in os.environ
     } | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MPLBACKEND": "agg", "HOME": "/nonexistent"}
     with contextlib.ExitStack() as stack:

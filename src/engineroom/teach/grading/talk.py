@@ -251,7 +251,7 @@ class Peer:
 def _is_made_for_tests(thing: Any) -> bool:
     """Whether an answer may use its methods: those of a table or an array of the grading process could write files."""
     module = type(thing).__module__
-    return module == "tests" or module.startswith("engineroom.teach.")
+    return module == "tests" or module.startswith(("engineroom.chapters.", "engineroom.teach."))
 
 
 def _can_change(value: Any) -> bool:
