@@ -226,10 +226,8 @@ def cases(seed: int, n: int, files: list[Path]) -> list[list[str]]:
         ],
         lambda: ["class", "make", "--secret", file(), "--roster", file(), "--chapter", word(), "--target", file()],
         lambda: ["class", "grade", file(), "--out", file(), "--class", file(), *pick(([], ["--format", word()]))],
-        lambda: ["class", "mutants", *pick((["--chapter", word()], ["--master", file()], ["--record", "--most", word()]))],
         lambda: ["class", "links", *pick((["--hub", word()], ["--branch", word()], [word()]))],
         lambda: ["class", "student", *pick(([file()], [file(), "--seed", word()], []))],
-        lambda: ["class", "rehearse", *pick((["--students", pick(("0", "-1", "1001", "x"))], ["--notebooks", "0"], ["--jobs", word()], [word()]))],
         lambda: ["record", *pick((["--list", word()], [f"no-{word()}"], ["--method", word()], []))],
         lambda: ["doctor", "--check", word()],
     ]  # fmt: skip

@@ -20,7 +20,7 @@ __all__ = ["EXERCISES", "links", "student"]
 # Where the student's folder has the notebooks with the questions.
 EXERCISES = "exercises"
 # What shows solutions, or checks them: the masters, the pages that unfold them, the tests. The labs need the explorables.
-WITHHELD = ("notebooks/exercises/", "book/", "tests/", "native/tests/", "data/mutants/")
+WITHHELD = ("notebooks/exercises/", "book/", "tests/", "native/tests/")
 NEEDED = "book/web/"
 _PROVIDERS = {"github.com": "gh", "gitlab.com": "gl"}
 _NAME = re.compile(r"[\w./-]+")

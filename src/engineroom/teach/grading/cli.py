@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import os
-import tempfile
 from pathlib import Path
 
 import click
 
 from engineroom import files, paths
 from engineroom.errors import EngineRoomError, refuse_unwritable
-from engineroom.teach import delivery, mutant_table, rehearsal, wheel
+from engineroom.teach import delivery, wheel
 from engineroom.teach import handouts as making
-from engineroom.teach import mutants as mutating
 from engineroom.teach.grading import grade as grading
 from engineroom.teach.grading import sheets, submissions, variants
 from engineroom.teach.grading.jail import Limits
@@ -168,53 +165,6 @@ def make(secret: Path, roster: Path, target: Path | None, chapters: tuple[str, .
     click.echo(f"Give away {folder / 'hand-out'}, keep {folder / 'grading'}")
     click.echo(f"The package, for a machine that grades without the book: {package}")
     click.echo(f"engineroom class grade SUBMISSIONS --class {folder} --out grades.csv")
-
-
-@classes.command()
-@click.option("--chapter", "chapters", multiple=True, help="Only these chapters; may be repeated.")
-@click.option("--most", type=click.IntRange(1), help="The most mutants per question, drawn by their names.")
-@click.option(
-    "--jobs", type=click.IntRange(1, 64), help="How many questions run at once; by default one per processor."
-)
-@click.option(
-    "--record",
-    is_flag=True,
-    help="Judge the questions that have changed since they were recorded, and keep the result in data/mutants/exercises.csv.",
-)
-def mutants(chapters: tuple[str, ...], most: int | None, jobs: int | None, record: bool) -> None:
-    """Put small mistakes into the solutions, and print which share of them the tests of each question see."""
-    if record and most:
-        raise click.UsageError("--record keeps all mutants of a question: leave --most out")
-    masters = _masters(chapters)
-    only = mutant_table.changed(masters) if record else None
-    verdicts = mutating.judged(masters, most=most, jobs=jobs or os.cpu_count() or 1, only=only)
-    if record:
-        mutant_table.keep(verdicts)
-    click.echo(mutating.table(verdicts))
-
-
-@classes.command()
-@click.option("--students", type=click.IntRange(1, 1000), default=10, show_default=True)
-@click.option(
-    "--notebooks", type=click.IntRange(1, 100), default=5, show_default=True, help="Notebooks per student."
-)
-@click.option(
-    "--jobs", type=click.IntRange(1, 64), help="How many questions run at once; by default one per processor."
-)
-@click.option("--record", is_flag=True, help="Keep the result in data/class/rehearsal.json.")
-def rehearse(*, students: int, notebooks: int, jobs: int | None, record: bool) -> None:
-    """Make a class of invented students, answer it by scripts, grade it, and say whether each answer has the points that it deserves."""
-    _masters(())
-    with tempfile.TemporaryDirectory(prefix="rehearsal-") as folder:
-        seen = rehearsal.rehearse(
-            Path(folder), students=students, notebooks=notebooks, jobs=jobs or os.cpu_count() or 1
-        )
-    if record:
-        rehearsal.file().parent.mkdir(exist_ok=True)
-        rehearsal.file().write_text(json.dumps(seen, indent=1) + "\n", encoding="utf-8")
-    click.echo(rehearsal.written(seen))
-    for each in seen["misses"]:
-        click.echo(f"miss: {each}")
 
 
 @classes.command()
