@@ -45,7 +45,7 @@ class Trial:
             f"@test_case(hidden={source.startswith('# HIDDEN')})\n{source.removeprefix('# HIDDEN')}"
             for source in self.question.tests
         )
-        return judge.test_cases(f"from otter.test_files import test_case\n{marked}")
+        return judge.test_cases(marked)
 
     def failures(self, code: str, *, first_only: bool = False) -> list[Failure]:
         """The tests that an answer fails, in order. An error of its cell is one, too."""

@@ -127,10 +127,10 @@ HARMLESS_TO_THE_MACHINE = {
     ),
     "patched grader": (
         "import builtins, json, sys\n"
-        "from engineroom.teach.grading import judge, plain, student, talk\n"
+        "from engineroom.teach.grading import judge, plain, sandbox, talk\n"
         "judge.run = judge.test_cases = judge._failed = lambda *_: []\n"
         "judge._Telling.visit_Assert = lambda *_: None\n"
-        "talk.Remote.__eq__ = plain.Unreadable.__eq__ = lambda *_: True\n"
+        "talk.Function.__eq__ = plain.Opaque.__eq__ = plain.read = lambda *_: True\n"
         "builtins.AssertionError = type('Never', (Exception,), {})\n"
         "factor['double'] = factor['triple'] = 0\n"
         "def double(n):\n    return 0"
@@ -243,9 +243,11 @@ def test_a_failure_says_what_was_given_expected_and_got(graded):
 def test_what_is_finished_is_not_graded_again_and_what_changed_is(graded, tmp_path, monkeypatch):
     graded({"ann": RIGHT["double"], "bob": "def double(n):\n    return 0"})
     asked = []
-    whole = grading._Pair.grade
+    whole = grading._graded
     monkeypatch.setattr(
-        grading._Pair, "grade", lambda self, key, *rest: asked.append(key) or whole(self, key, *rest)
+        grading,
+        "_graded",
+        lambda sandbox, key, *rest, **more: asked.append(key) or whole(sandbox, key, *rest, **more),
     )
     journal = tmp_path / "grades.csv.journal"
     lines = journal.read_text().splitlines()
@@ -259,9 +261,11 @@ def test_what_is_finished_is_not_graded_again_and_what_changed_is(graded, tmp_pa
 
 def test_answers_that_are_the_same_are_graded_once_and_count_for_everyone(graded, tmp_path, monkeypatch):
     asked = []
-    whole = grading._Pair.grade
+    whole = grading._graded
     monkeypatch.setattr(
-        grading._Pair, "grade", lambda self, key, *rest: asked.append(key[2]) or whole(self, key, *rest)
+        grading,
+        "_graded",
+        lambda sandbox, key, *rest, **more: asked.append(key[2]) or whole(sandbox, key, *rest, **more),
     )
     unchanged = notebook("def double(n):\n    ...")
     results = graded({"ann": unchanged, "bob": unchanged, "eve": notebook(RIGHT["double"])})

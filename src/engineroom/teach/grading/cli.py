@@ -15,6 +15,7 @@ from engineroom.teach import handouts as making
 from engineroom.teach.grading import grade as grading
 from engineroom.teach.grading import sheets, submissions, variants
 from engineroom.teach.grading.jail import Limits
+from engineroom.teach.grading.sandbox import ISOLATIONS
 
 __all__ = ["classes"]
 
@@ -101,7 +102,7 @@ def grade(
     )
     try:
         sheets.write(out, form, results, found, chapters)
-        written[1].write_text(sheets.report(results, found, grading.ISOLATIONS[used]), encoding="utf-8")
+        written[1].write_text(sheets.report(results, found, ISOLATIONS[used]), encoding="utf-8")
         pages.mkdir(exist_ok=True)
         for student in {each.student for each in results}:
             (pages / f"{student}.md").write_text(sheets.feedback(student, results), encoding="utf-8")
@@ -110,7 +111,7 @@ def grade(
             f"{error.filename} cannot be written: {error.strerror}",
             remedy="make room there, or name another place",
         ) from error
-    click.echo(f"Isolation: {grading.ISOLATIONS[used]}")
+    click.echo(f"Isolation: {ISOLATIONS[used]}")
     if used == "namespaces":
         for place in secrets:
             if place.exists() and not grading.can_hide(place):

@@ -1,4 +1,4 @@
-"""All questions of a folder of submissions, each in a pair of processes of its own, with a journal to go on from."""
+"""All questions of a folder of submissions, each in processes of its own, with a journal to go on from."""
 
 from __future__ import annotations
 
@@ -6,17 +6,11 @@ import ast
 import contextlib
 import hashlib
 import json
-import os
 import queue
 import secrets as chance
-import select
-import shutil
 import signal
-import socket
-import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, replace
@@ -25,19 +19,14 @@ from typing import Any
 
 from engineroom import paths, progress
 from engineroom.errors import EngineRoomError
-from engineroom.teach.grading import forks
 from engineroom.teach.grading.jail import Limits
+from engineroom.teach.grading.sandbox import Sandbox
 from engineroom.teach.grading.submissions import Given, Handouts, Submission, answer_cells
 
-__all__ = ["ISOLATIONS", "PARTIAL", "Result", "can_hide", "grade", "journal_of", "read_journal", "secrets"]
+__all__ = ["PARTIAL", "Result", "can_hide", "grade", "journal_of", "read_journal", "secrets"]
 
+Key = tuple[str, str, str]  # student, chapter, question
 PARTIAL = 0.25  # of the points, at most, for an answer that fails a test
-ISOLATIONS = {
-    "namespaces": "Linux namespaces: no network, no other process, nothing writable but an empty folder; "
-    "limits of time, memory, processes and files",
-    "limits": "limits of time, memory and files only: an answer can reach the network and the files and processes "
-    "of the account that grades",
-}
 
 
 @dataclass(frozen=True)
@@ -83,8 +72,8 @@ def grade(
         for question in given.questions
     ]
     kept = read_journal(journal_of(out))
-    done: dict[tuple[str, str, str], Result] = {}
-    left: dict[tuple[str, str, str], list[Any]] = {}
+    done: dict[Key, Result] = {}
+    left: dict[Key, list[tuple[Key, Given, list[dict[str, str]], str]]] = {}
     for submission, given, question in wanted:
         cells = answer_cells(given, submission, question)
         digest = _digest(cells, given, question, conditions)
@@ -103,23 +92,25 @@ def grade(
             for name in _imports(cell)
         }
     )
-    idle: queue.Queue[_Pair] = queue.Queue()
+    idle: queue.Queue[Sandbox] = queue.Queue()
     with contextlib.ExitStack() as stack, journal_of(out).open("a") as journal:
-        pairs = [
-            stack.enter_context(_pair(modules, hidden, limits, isolation, seed))
+        sandboxes = [
+            stack.enter_context(
+                Sandbox(modules, [each for each in hidden if can_hide(each)], limits, isolation)
+            )
             for _ in range(max(1, min(jobs, len(left))))
         ]
-        for pair in pairs:
-            idle.put(pair)
+        for sandbox in sandboxes:
+            idle.put(sandbox)
 
-        def one(work: Any) -> Result:
-            pair = idle.get()
+        def one(work: tuple[Key, Given, list[dict[str, str]], str]) -> Result:
+            sandbox = idle.get()
             try:
-                return pair.grade(*work)
+                return _graded(sandbox, *work, limits=limits, seed=seed)
             finally:
-                idle.put(pair)
+                idle.put(sandbox)
 
-        pool = stack.enter_context(ThreadPoolExecutor(len(pairs)))
+        pool = stack.enter_context(ThreadPoolExecutor(len(sandboxes)))
         futures = {pool.submit(one, same[0]): same for same in left.values()}
         try:
             for future in progress.bar(
@@ -138,134 +129,62 @@ def grade(
                 journal.flush()
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
-            for pair in pairs:
-                pair.stop()
+            for sandbox in sandboxes:
+                sandbox.stop()
             raise
-        used = pairs[0].isolation
+        used = sandboxes[0].isolation
     return [done[each.student, given.chapter, question] for each, given, question in wanted], used
 
 
-class _Pair:
-    """Two processes that fork: one for the students' answers, one for the tests."""
-
-    def __init__(
-        self, student: socket.socket, judge: socket.socket, base: dict[str, Any], scratch: Path, seed: int
-    ) -> None:
-        self._student, self._judge, self._base, self._scratch = student, judge, base, scratch
-        self._seed = seed
-        self.isolation = ""
-
-    def start(self, modules: list[str]) -> None:
-        order = self._base | {"modules": modules, "scratch": str(self._scratch)}
-        forks.send(self._student, order)
-        forks.send(self._judge, order)
-        self.isolation = forks.receive(self._student)[0]["isolation"]
-        forks.receive(self._judge)
-
-    def stop(self) -> None:
-        """End what runs; its question has no result."""
-        for control in (self._student, self._judge):
-            with contextlib.suppress(OSError):
-                control.shutdown(socket.SHUT_RDWR)
-
-    def grade(
-        self, key: tuple[str, str, str], given: Given, cells: list[dict[str, str]], digest: str
-    ) -> Result:
-        """One question; whatever the answer does, this returns in the time limit and a moment."""
-        question = key[2]
-        limits = Limits(**self._base["limits"])
-        answers = given.answers[question]
-        ours = [cell["source"] for cell in cells if cell["name"] == "given"]
-        theirs, mine = socket.socketpair()
-        heard, told = os.pipe()
-        scratch = Path(tempfile.mkdtemp(dir=self._scratch))
-        scratch.chmod(0o777)
-        begun = time.monotonic()
-        order = self._base | {"cells": cells, "answers": answers, "scratch": str(scratch)}
-        forks.send(self._student, order, (theirs.fileno(),))
-        forks.send(
-            self._judge,
-            {
-                "given": ours,
-                "answers": answers,
-                "test": given.tests[question],
-                "memory_mib": limits.memory_mib,
-                "seed": self._seed,  # in the order to the grading process only
-            },
-            (mine.fileno(), told),
-        )
-        for each in (theirs, mine):
-            each.close()
-        os.close(told)
-        is_late, text = False, b""
-        while True:
-            patience = begun + limits.wall_seconds - time.monotonic()
-            if patience <= 0 or not select.select([heard], [], [], patience)[0]:
-                is_late = True
-                break
-            part = os.read(heard, 65536)
-            if not part:
-                break
-            text += part
-        os.close(heard)
-        forks.send(self._student, {})
-        forks.send(self._judge, {})
-        ended = forks.receive(self._student)[0]
-        forks.receive(self._judge)
-        shutil.rmtree(scratch, ignore_errors=True)
-        return _result(
-            key,
-            given,
-            digest,
-            text=text,
-            ended=_ended(ended["status"], ended["cpu_seconds"], limits),
-            is_late=is_late,
-            wall_seconds=limits.wall_seconds,
-            has_answer=len(cells) > len(ours),
-        )
-
-
-def _result(
-    key: tuple[str, str, str],
+def _graded(
+    sandbox: Sandbox,
+    key: Key,
     given: Given,
+    cells: list[dict[str, str]],
     digest: str,
     *,
-    text: bytes,
-    ended: str,
-    is_late: bool,
-    wall_seconds: float,
-    has_answer: bool,
+    limits: Limits,
+    seed: int,
 ) -> Result:
-    most = given.points[key[2]]
-    lines = [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith(b"\n")]
-    notes = [f"its cell raised {error}" for line in lines for error in line.get("errors", [])]
-    if not has_answer:
-        notes.append("no answer was found")
+    """One question of one student."""
+    question = key[2]
+    test, most = given.tests[question], given.points[question]
+    order = {
+        "cells": cells,
+        "answers": given.answers[question],
+        "test": test,
+        "memory_mib": limits.memory_mib,
+        "seed": seed,
+    }
+    lines, ended = sandbox.ask(order)
     cases = {line["name"]: line for line in lines if "name" in line}
-    names = _names(given.tests[key[2]])
-    passed = sum(case["passed"] for case in cases.values())
+    notes = [f"its cell raised {error}" for line in lines for error in line.get("errors", [])]
+    if all(cell["name"] == "given" for cell in cells):
+        notes.append("no answer was found")
+    names = [node.name for node in ast.parse(test).body if isinstance(node, ast.FunctionDef)]
     failures = [
         {k: case[k] for k in ("name", "said", "given", "hidden", "looks_like")}
         for case in cases.values()
         if not case["passed"]
     ]
     missing = [name for name in names if name not in cases]
-    if is_late:
-        notes.append(f"it took longer than {wall_seconds:g} seconds by the clock")
+    if ended["is_late"]:
+        notes.append(f"it took longer than {limits.wall_seconds:g} seconds by the clock")
     elif missing:
         notes.append("the grading process ended early")
     if any("its process ended" in each["said"] for each in failures):
-        notes.append(ended)
+        notes.append(_ended(ended["status"], ended["cpu_seconds"], limits))
     failures += [
         {
             "name": name,
             "said": notes[-1],
             "given": "",
-            "hidden": f"hidden=True)\ndef {name}" in given.tests[key[2]],
+            "hidden": f"hidden=True)\ndef {name}" in test,
             "looks_like": [],
         }
         for name in missing
     ]
+    passed = sum(case["passed"] for case in cases.values())
     return Result(*key, _points(most, passed, len(names)), most, failures, "; ".join(notes), digest)
 
 
@@ -287,65 +206,6 @@ def _ended(status: int, cpu_seconds: float, limits: Limits) -> str:
     return f"its process ended itself with exit code {status}"
 
 
-def _names(test: str) -> list[str]:
-    return [node.name for node in ast.parse(test).body if isinstance(node, ast.FunctionDef)]
-
-
-@contextlib.contextmanager
-def _pair(
-    modules: list[str], hidden: list[Path], limits: Limits, isolation: str, seed: int
-) -> Iterator[_Pair]:
-    environment = {
-        name: os.environ[name]
-        for name in ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "ENGINEROOM_GRADING_DEBUG")
-        if name in os.environ
-    } | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MPLBACKEND": "agg", "HOME": "/nonexistent"}
-    with contextlib.ExitStack() as stack:
-        scratch = Path(
-            stack.enter_context(tempfile.TemporaryDirectory(prefix="grading-", ignore_cleanup_errors=True))
-        )
-        scratch.chmod(0o755)
-        controls = []
-        for kind in ("student", "judge"):
-            ours, theirs = socket.socketpair()
-            stack.enter_context(ours)
-            command = [sys.executable, "-m", "engineroom.teach.grading.forks", kind, str(theirs.fileno())]
-            child = subprocess.Popen(
-                command, pass_fds=(theirs.fileno(),), env=environment, stdin=subprocess.DEVNULL, cwd="/"
-            )
-            theirs.close()
-            stack.callback(_ended_with, ours, child)
-            controls.append(ours)
-        base = {
-            "limits": asdict(limits),
-            "isolation": isolation,
-            "hidden": [str(place) for place in hidden if can_hide(place)],
-        }
-        pair = _Pair(controls[0], controls[1], base, scratch, seed)
-        try:
-            pair.start(modules)
-        except (EOFError, OSError) as error:
-            raise EngineRoomError(
-                "the process for the answers did not start",
-                remedy="engineroom doctor, and look at the message above",
-            ) from error
-        if isolation == "namespaces" and pair.isolation != "namespaces":
-            raise EngineRoomError(
-                "this machine lets us have no Linux namespaces",
-                remedy="grade in a virtual machine or a container of its own with --isolation limits",
-            )
-        yield pair
-
-
-def _ended_with(control: socket.socket, child: subprocess.Popen[bytes]) -> None:
-    control.close()
-    try:
-        child.wait(10)
-    except subprocess.TimeoutExpired:
-        child.kill()
-        child.wait()
-
-
 def can_hide(place: Path) -> bool:
     """Whether it can be covered: not where Python itself or the package lie in it."""
     resolved = place.resolve()
@@ -364,7 +224,7 @@ def secrets(class_folder: Path, submissions: Path, out: Path) -> list[Path]:
     return [each.resolve() for each in found]
 
 
-def read_journal(file: Path) -> dict[tuple[str, str, str], Result]:
+def read_journal(file: Path) -> dict[Key, Result]:
     """What was finished; a last line that was cut off is left out."""
     found = {}
     if file.exists():

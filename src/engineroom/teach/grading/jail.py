@@ -6,6 +6,7 @@ import ctypes
 import math
 import os
 import resource
+import signal
 import struct
 import sys
 from dataclasses import dataclass
@@ -90,7 +91,9 @@ def close_in(scratch: Path, hidden: list[Path], limits: Limits, *, is_in_namespa
         header, sets = struct.pack("<Ii", 0x20080522, 0), struct.pack("<6I", kept, kept, 0, 0, 0, 0)
         if libc.capset(header, sets) != 0:
             raise OSError(ctypes.get_errno(), "capset")
-    libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    if sys.platform == "linux":
+        libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+        libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # a change of the account has ended it
     os.environ.update(HOME=str(scratch), TMPDIR=str(scratch))
 
 

@@ -1,6 +1,6 @@
-"""In the grading process: the tests of one question, with everything that the student has written lent from another process.
+"""In the grading process: the tests of one question, with everything that the student has written called in another process.
 
-The tests, what they compare with and the comparison are here; of the student's come data and numbers of objects.
+The tests, what they compare with and the comparison are here; of the student's comes plain data.
 """
 
 from __future__ import annotations
@@ -11,24 +11,21 @@ import inspect
 import io
 import json
 import os
-import reprlib
 import resource
 import socket
-import sys
-import types
 from collections.abc import Callable
 from typing import Any
 
 from engineroom.teach import fresh
-from engineroom.teach.grading.talk import Ended, Peer, Remote
+from engineroom.teach.grading.talk import Answer, Ended, Function, short
 
 __all__ = ["run", "test_cases"]
 
-NAMES_PREFIX = "__grading_"
 
-
-def run(order: dict[str, Any], channel: socket.socket, result: int) -> None:
-    """Writes a line of JSON per test case, as soon as it is known, so that what follows cannot take it back."""
+def run(desk: socket.socket, channel: socket.socket) -> None:
+    """Reads its order from `desk`; writes a line of JSON there per test case, as soon as it is known, so that what follows cannot take it back."""
+    with desk.makefile("rb") as file:
+        order = json.loads(file.read())
     memory = order["memory_mib"] * 2**20
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     nothing = os.open(os.devnull, os.O_RDWR)
@@ -36,28 +33,38 @@ def run(order: dict[str, Any], channel: socket.socket, result: int) -> None:
         os.dup2(nothing, each)
 
     def tell(**line: Any) -> None:
-        os.write(result, json.dumps(line).encode() + b"\n")
+        desk.sendall(json.dumps(line).encode() + b"\n")
 
     fresh.reseed(order["seed"])
-    peer = Peer(channel, is_student=False)
-    given = _given(order["given"])
+    answer = Answer(channel)
+    given = _given([cell["source"] for cell in order["cells"] if cell["name"] == "given"])
     gone = ""
     try:
-        errors = peer.ask(2, "call", (), {})
-        tell(errors=[str(error)[:500] for error in errors] if isinstance(errors, list) else [])
+        tell(errors=answer.run(order["cells"]))
     except Ended as ended:
         gone = str(ended)
-    wrapped: dict[str, Any] = {}
+    theirs: dict[str, Any] = {}
+
+    def value(name: str) -> Any:
+        if name in given and name not in order["answers"]:
+            return given[name]
+        if name not in theirs:
+            try:
+                theirs[name] = answer.value(name)
+            except KeyError:
+                raise AssertionError(f"{name} is not defined") from None
+        if not isinstance(theirs[name], Function):
+            answer.notes.append(f"{name} = {short(theirs[name])}")
+        return theirs[name]
+
     for case in test_cases(order["test"]):
-        calls: list[str] = []
+        answer.notes.clear()
         looks_like: list[str] = []
         try:
             if gone:
                 raise Ended(gone)
             with contextlib.redirect_stdout(io.StringIO()):
-                case.body(
-                    **_arguments(case, given, set(order["answers"]), peer, wrapped=wrapped, calls=calls)
-                )
+                case.body(**{name: value(name) for name in case.wants})
             tell(name=case.name, passed=True)
             continue
         except Ended as ended:
@@ -72,7 +79,7 @@ def run(order: dict[str, Any], channel: socket.socket, result: int) -> None:
             name=case.name,
             passed=False,
             said=said[:3000],
-            given=calls[-1] if calls else "",
+            given=answer.notes[-1] if answer.notes else "",
             hidden=case.hidden,
             looks_like=looks_like,
         )
@@ -95,19 +102,9 @@ def test_cases(source: str) -> list[_Case]:
 
         return keep
 
-    module = types.ModuleType("otter.test_files")
-    module.test_case = test_case  # type: ignore[attr-defined]
-    kept = {name: sys.modules.get(name) for name in ("otter", "otter.test_files")}
-    sys.modules.update({"otter": types.ModuleType("otter"), "otter.test_files": module})
-    try:
-        tree = ast.fix_missing_locations(_Telling().visit(ast.parse(source)))
-        exec(compile(tree, "<tests>", "exec"), {"__name__": "tests", "__grading_failed": _failed})  # noqa: S102
-    finally:
-        for name, old in kept.items():
-            if old is None:
-                sys.modules.pop(name, None)
-            else:
-                sys.modules[name] = old
+    tree = ast.fix_missing_locations(_Telling().visit(ast.parse(source)))
+    space = {"__name__": "tests", "test_case": test_case, "__grading_failed": _failed}
+    exec(compile(tree, "<tests>", "exec"), space)  # noqa: S102
     return found
 
 
@@ -120,52 +117,11 @@ def _given(cells: list[str]) -> dict[str, Any]:
     return namespace
 
 
-def _arguments(
-    case: _Case,
-    given: dict[str, Any],
-    answers: set[str],
-    peer: Peer,
-    *,
-    wrapped: dict[str, Any],
-    calls: list[str],
-) -> dict[str, Any]:
-    found = {}
-    for name in case.wants:
-        if name in given and name not in answers:
-            found[name] = given[name]
-            continue
-        if name not in wrapped:
-            try:
-                wrapped[name] = peer.ask(0, "call", (name,), {})
-            except KeyError:
-                raise AssertionError(f"{name} is not defined") from None
-        value = wrapped[name]
-        found[name] = _Noted(value, name, calls) if isinstance(value, Remote) else value
-        if not isinstance(value, Remote):
-            calls.append(f"{name} = {_short(value)}")
-    return found
-
-
-class _Noted:
-    """A function of the student's whose calls are noted for the report."""
-
-    def __init__(self, function: Remote, name: str, calls: list[str]) -> None:
-        self._function, self._name, self._calls = function, name, calls
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        said = [_short(arg) for arg in args] + [f"{name}={_short(value)}" for name, value in kwargs.items()]
-        call = f"{self._name}({', '.join(said)})"
-        self._calls.append(call)
-        value = self._function(*args, **kwargs)
-        self._calls[-1] = f"{call} returned {_short(value)}"
-        return value
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._function, name)
-
-
 class _Telling(ast.NodeTransformer):
-    """`assert a == b, m` becomes one that names a and b when they differ."""
+    """`assert a == b, m` becomes one that names a and b when they differ; otter's `test_case` is ours."""
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> Any:
+        return None if node.module == "otter.test_files" else node
 
     def visit_Assert(self, node: ast.Assert) -> Any:
         if not (isinstance(node.test, ast.Compare) and len(node.test.ops) == 1):
@@ -195,13 +151,4 @@ def _failed(operator: str, message: object, *sides: object) -> str:
         return f"expected: {operator}{note}"
     got, wanted = sides
     relation = "" if operator == "==" else f"{operator} "
-    return f"expected: {relation}{_short(wanted)}; got: {_short(got)}{note}"
-
-
-_repr = reprlib.Repr()
-_repr.maxstring = _repr.maxother = 200
-_repr.maxlist = _repr.maxtuple = _repr.maxdict = _repr.maxset = 12
-
-
-def _short(value: object) -> str:
-    return _repr.repr(value)[:600]
+    return f"expected: {relation}{short(wanted)}; got: {short(got)}{note}"

@@ -1,20 +1,29 @@
-"""Two processes that call one another's objects by number over a socket: the student's and the grading one."""
+"""How the tests call an answer in another process: data goes there as it is, and comes back as plain data.
+
+An object of the tests that counts or notes what is done with it stays with them. The answer has a handle of it, by a number, and
+whatever it does with the handle is done over there.
+"""
 
 from __future__ import annotations
 
 import builtins
+import io
 import json
+import pickle
+import reprlib
+import signal
 import socket
 import struct
-from collections.abc import Callable
+import sys
+from types import FunctionType, MethodType
 from typing import Any
 
 from engineroom.teach.grading import plain
 
-__all__ = ["Ended", "Peer", "Remote", "StudentError"]
+__all__ = ["Answer", "Ended", "Function", "StudentError", "serve", "short"]
 
 LARGEST_BYTES = 64 * 2**20
-# What may be asked of the other side's object beside its public attributes.
+# What an answer may do with a handle, beside calling public methods.
 OPERATORS = [
     "call",
     "contains",
@@ -58,204 +67,257 @@ class StudentError(Exception):
     """The student's code raised something."""
 
 
-class Remote:
-    """An object of the other process. It equals itself only, whatever its class says."""
+class Answer:
+    """In the process of the tests: what the answer's process defines. Nothing that it says is trusted."""
 
-    def __init__(self, peer: Peer, number: int, kind: str) -> None:
-        self.__dict__.update(_peer=peer, _number=number, _kind=kind)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._peer.ask(self._number, "call", args, kwargs)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return self._peer.ask(self._number, "attribute", (name,), {})
-
-    def __repr__(self) -> str:
-        return f"<{self._kind} of the answer>"
-
-    def __len__(self) -> int:
-        return int(self._peer.ask(self._number, "len", (), {}))
-
-    def __iter__(self) -> Any:
-        return iter(self._peer.ask(self._number, "iter", (), {}))
-
-    def __getitem__(self, key: Any) -> Any:
-        return self._peer.ask(self._number, "getitem", (key,), {})
-
-    def __bool__(self) -> bool:
-        return True
-
-
-def _operator(name: str) -> Callable[..., Any]:
-    def ask(self: Remote, *args: Any) -> Any:
-        return self._peer.ask(self._number, name, args, {})
-
-    return ask
-
-
-class Handle(Remote):
-    """An object of the grading process in the student's: it has its operators, too, and all of them run over there."""
-
-    __bool__ = _operator("bool")
-
-
-for _name in OPERATORS:
-    if _name not in ("call", "len", "iter", "getitem"):
-        setattr(Handle, f"__{_name}__", _operator(_name))
-
-
-class Peer:
-    """One end. `is_student` at the end whose word is not trusted by the other."""
-
-    def __init__(self, channel: socket.socket, *, is_student: bool, most_asked: int = 100_000) -> None:
+    def __init__(self, channel: socket.socket, *, most_asked: int = 100_000) -> None:
         self._channel = channel
-        self._is_student = is_student
         self._left = most_asked
-        self._objects: list[Any] = []
-        self.last_asked = ""
+        self._ours: list[Any] = []
+        self.notes: list[str] = []  # what its functions were given and returned, for the report
 
-    def ask(self, number: int, operation: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """What the other side's object says; serves what the other side asks meanwhile."""
-        self._send({"ask": number, "op": operation, "args": self._out(args), "kwargs": self._out(kwargs)})
-        while True:
-            message = self._receive()
-            if "ask" in message:
-                self._serve(message)
-            elif "raised" in message:
-                raise _as_error(str(message["raised"])[:100], str(message.get("text", ""))[:2000])
-            else:
-                self._take_over(args, message.get("changed"))
-                return self._in(message.get("value"))
+    def run(self, cells: list[dict[str, str]]) -> list[str]:
+        """Runs them over there; what the answer's own cells raised."""
+        errors = self._asked("run", cells)
+        return [str(error)[:500] for error in errors] if isinstance(errors, list) else []
 
-    def serve_for_ever(self) -> None:
-        """Answer until the other side is gone."""
-        while True:
-            self._serve(self._receive())
+    def value(self, name: str) -> Any:
+        """What the answer calls by this name; a function is called over there. KeyError where there is none."""
+        return self._asked("value", name)
 
-    def offer(self, value: Any) -> int:
-        """A number for one of our objects; the first has 0."""
-        self._objects.append(value)
-        return len(self._objects) - 1
-
-    def remote(self, number: int, kind: str) -> Remote:
-        return (Handle if self._is_student else Remote)(self, number, kind)
-
-    def _serve(self, message: dict[str, Any]) -> None:
-        self._left -= 1
-        if not self._is_student and self._left < 0:
-            raise Ended("it asked the grading process too often")
-        try:
-            args, kwargs = self._in(message["args"]), self._in(message["kwargs"])
-            before = [json.dumps(self._out(arg)) if _can_change(arg) else None for arg in args]
-            value = self._do(self._objects[message["ask"]], message["op"], args, kwargs)
-            changed = [
-                None if old is None or json.dumps(self._out(arg)) == old else self._out(arg)
-                for old, arg in zip(before, args, strict=True)
-            ]
-            reply = {"value": self._out(value)}
-            if any(form is not None for form in changed):
-                reply["changed"] = changed
-        except Ended:
-            raise
-        except BaseException as error:  # noqa: BLE001 (whatever the code raises, SystemExit too, is its answer)
-            known = next(kind for kind in type(error).__mro__ if kind.__module__ == "builtins")
-            own = "" if known is type(error) else f"{type(error).__name__}: "
-            reply = {"raised": known.__name__, "text": own + _text(error)}
-        self._send(reply)
-
-    def _do(self, target: Any, operation: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if operation == "call":
-            return target(*args, **kwargs)
-        if operation == "attribute":
-            (name,) = args
-            if name.startswith("_") or not (self._is_student or _is_made_for_tests(target)):
-                raise AttributeError(name)
-            return getattr(target, name)
-        if operation not in OPERATORS:
-            raise AttributeError(operation)
-        if operation == "iter":
-            return list(target)
-        if operation == "bool":
-            return bool(target)
-        return getattr(target, f"__{operation}__")(*args)
-
-    def _take_over(self, args: tuple[Any, ...], changed: Any) -> None:
-        """An argument that the other side changed in place is changed here."""
-        if not isinstance(changed, list):
-            return
-        for arg, form in zip(args, changed, strict=False):
-            if form is None or not _can_change(arg):
-                continue
-            new = self._in(form)
+    def call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """What its function returns. An argument that it changes in place is changed here, too."""
+        told = self._asked("call", name, args, kwargs)
+        if not (isinstance(told, list) and len(told) == 2 and isinstance(told[1], list)):
+            raise Ended("its answer is no data")
+        value, changed = told
+        for arg, new in zip(args, changed, strict=False):
             if type(new) is not type(arg):
                 continue
             if isinstance(arg, list | bytearray):
                 arg[:] = new
-            else:
+            elif isinstance(arg, dict | set):
                 arg.clear()
-                (arg.extend if hasattr(arg, "extend") else arg.update)(new)
+                arg.update(new)
+        return value
 
-    def _out(self, value: Any) -> Any:
-        def refer(thing: Any) -> Any:
-            if isinstance(thing, Remote):
-                return {"t": "yours", "v": thing._number}
-            return {"t": "mine", "v": self.offer(thing), "k": type(thing).__name__}
-
-        return plain.encode(value, refer, is_lenient=self._is_student)
-
-    def _in(self, form: Any) -> Any:
-        def resolve(reference: dict[str, Any]) -> Any:
-            number = int(reference["v"])
-            if reference["t"] == "mine":
-                return self.remote(number, str(reference["k"])[:60])
-            if reference["t"] == "yours" and 0 <= number < len(self._objects):
-                return self._objects[number]
-            raise plain.Unreadable("no such object")
-
-        return plain.decode(form, resolve, are_names_known=self._is_student)
-
-    def _send(self, message: dict[str, Any]) -> None:
-        data = json.dumps(message).encode()
-        try:
-            self._channel.sendall(struct.pack(">I", len(data)) + data)
-        except OSError:
-            raise Ended("its process ended") from None
-
-    def _receive(self) -> dict[str, Any]:
-        (length,) = struct.unpack(">I", self._exactly(4))
-        if length > LARGEST_BYTES:
-            raise Ended(f"its answer has more than {LARGEST_BYTES // 2**20} MiB")
-        try:
-            message = json.loads(self._exactly(length))
-        except (ValueError, RecursionError):
-            raise Ended("its answer is no data") from None
-        if not isinstance(message, dict):
-            raise Ended("its answer is no data")
-        return message
-
-    def _exactly(self, length: int) -> bytes:
-        data = bytearray()
-        while len(data) < length:
+    def _asked(self, what: str, *of: Any) -> Any:
+        self._tell(what, *of)
+        while True:
             try:
-                part = self._channel.recv(min(length - len(data), 1 << 20))
-            except OSError:
-                part = b""
-            if not part:
-                raise Ended("its process ended")
-            data += part
-        return bytes(data)
+                form = json.loads(_received(self._channel))
+            except (ValueError, RecursionError):
+                raise Ended("its answer is no data") from None
+            if not isinstance(form, dict):
+                raise Ended("its answer is no data")
+            if "asks" in form:
+                self._tell(*self._said_of_ours(form))
+            elif "raised" in form:
+                raise _as_error(str(form["raised"])[:100], str(form.get("text", ""))[:2000])
+            elif form.get("is_function") is True:
+                return Function(self, str(of[0]))
+            else:
+                return plain.read(form.get("value"), self._ours)
+
+    def _said_of_ours(self, form: dict[str, Any]) -> tuple[Any, ...]:
+        self._left -= 1
+        if self._left < 0:
+            raise Ended("it asked the grading process too often")
+        try:
+            target, operator = self._ours[form["asks"]], form["operator"]
+            args, kwargs = plain.read(form["args"], self._ours), plain.read(form["kwargs"], self._ours)
+            return "value", _done(target, operator, args, kwargs)
+        except Exception as error:  # noqa: BLE001 (whatever our object raises is what it says)
+            return "raised", *_name_and_text(error)
+
+    def _tell(self, *what: Any) -> None:
+        file = io.BytesIO()
+        _Writer(file, self._ours).dump(what)
+        _send(self._channel, file.getvalue())
 
 
-def _is_made_for_tests(thing: Any) -> bool:
-    """Whether an answer may use its methods: those of a table or an array of the grading process could write files."""
-    module = type(thing).__module__
-    return module == "tests" or module.startswith(("engineroom.chapters.", "engineroom.teach."))
+def _done(target: Any, operator: str, args: Any, kwargs: Any) -> Any:
+    if operator == "attribute":
+        (name,) = args
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(target, name)
+    if operator not in OPERATORS:
+        raise AttributeError(operator)
+    if operator == "call":
+        return target(*args, **kwargs)
+    if operator in ("iter", "bool"):
+        return {"iter": list, "bool": bool}[operator](target)
+    return getattr(target, f"__{operator}__")(*args)
 
 
-def _can_change(value: Any) -> bool:
-    return type(value) in (list, dict, set, bytearray)
+class Function:
+    """A function of the answer's."""
+
+    def __init__(self, answer: Answer, name: str) -> None:
+        self._answer, self._name = answer, name
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        said = [short(arg) for arg in args] + [f"{name}={short(value)}" for name, value in kwargs.items()]
+        notes = self._answer.notes
+        notes.append(f"{self._name}({', '.join(said)})")
+        value = self._answer.call(self._name, args, kwargs)
+        notes[-1] += f" returned {short(value)}"
+        return value
+
+
+class _Writer(pickle.Pickler):
+    """Data as they are; by a number what the other process has no name for, and what notes the calls of its methods."""
+
+    def __init__(self, file: io.BytesIO, ours: list[Any]) -> None:
+        super().__init__(file, protocol=5)
+        self._ours = ours
+
+    def persistent_id(self, thing: Any) -> Any:
+        kind = type(thing)
+        if isinstance(thing, FunctionType | type):
+            is_copied = getattr(sys.modules.get(thing.__module__), thing.__qualname__, None) is thing
+        elif kind.__module__.startswith("engineroom."):
+            is_copied = plain.is_record(kind)
+        else:
+            is_copied = kind.__module__ in sys.modules and kind is not MethodType
+        if is_copied:
+            return None
+        self._ours.append(thing)
+        return len(self._ours) - 1, kind.__name__
+
+
+def serve(channel: socket.socket) -> None:
+    """In the answer's process: runs its cells and its functions for the tests, until these are gone."""
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    try:
+        _Server(channel).serve()
+    except Ended:
+        return
+
+
+class _Server:
+    def __init__(self, channel: socket.socket) -> None:
+        self._channel = channel
+        self._namespace: dict[str, Any] = {"__name__": "__main__"}
+
+    def serve(self) -> None:
+        while True:
+            what, *of = self.heard()
+            try:
+                if what == "value" and callable(self._namespace[of[0]]):
+                    form: dict[str, Any] = {"is_function": True}
+                elif what == "value":
+                    form = {"value": self.written(self._namespace[of[0]])}
+                else:
+                    form = {"value": self._run(*of) if what == "run" else self._called(*of)}
+                data = json.dumps(form)
+            except Ended:
+                raise
+            except BaseException as error:  # noqa: BLE001 (whatever the code raises, SystemExit too, is its answer)
+                name, text = _name_and_text(error)
+                data = json.dumps({"raised": name, "text": text})
+            _send(self._channel, data.encode())
+
+    def _run(self, cells: list[dict[str, str]]) -> list[str]:
+        """One after the other; an error ends its cell only, as in a notebook."""
+        errors = []
+        for cell in cells:
+            try:
+                exec(compile(cell["source"], f"<{cell['name']}>", "exec"), self._namespace)  # noqa: S102
+            except BaseException as error:  # noqa: BLE001 (SystemExit, too: the next cell runs, as in a notebook)
+                if cell["name"] == "answer":
+                    errors.append(f"{type(error).__name__}: {_text(error)}")
+        return errors
+
+    def _called(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The value in its form, and of each argument what it has become, or None where it is as it was."""
+        can_change = [type(arg) in (list, dict, set, bytearray) for arg in args]
+        before = [self.written(arg) if can else None for arg, can in zip(args, can_change, strict=True)]
+        value = self.written(self._namespace[name](*args, **kwargs))
+        after = [self.written(arg) if can else None for arg, can in zip(args, can_change, strict=True)]
+        return [value, [None if old == new else new for old, new in zip(before, after, strict=True)]]
+
+    def written(self, value: Any) -> Any:
+        return plain.written(value, lambda each: each._number if type(each) is Handle else None)
+
+    def ask(self, number: int, operator: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """What an object of the tests says."""
+        form = {"asks": number, "operator": operator, "args": self.written(args), "kwargs": self.written(kwargs)}  # fmt: skip
+        _send(self._channel, json.dumps(form).encode())
+        what, *said = self.heard()
+        if what == "raised":
+            raise _as_error(*said)
+        return said[0]
+
+    def heard(self) -> Any:
+        reader = pickle.Unpickler(io.BytesIO(_received(self._channel)))
+        reader.persistent_load = lambda place: Handle(self, *place)  # type: ignore[method-assign]
+        return reader.load()
+
+
+class Handle:
+    """An object of the tests in the answer's process: all that is done with it is done over there."""
+
+    def __init__(self, server: _Server, number: int, kind: str) -> None:
+        self.__dict__.update(_server=server, _number=number, _kind=kind)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return self._server.ask(self._number, "attribute", (name,), {})
+
+    def __iter__(self) -> Any:
+        return iter(self._server.ask(self._number, "iter", (), {}))
+
+    def __repr__(self) -> str:
+        return f"<{self._kind} of the tests>"
+
+
+def _operator(name: str) -> Any:
+    def ask(self: Handle, *args: Any, **kwargs: Any) -> Any:
+        return self._server.ask(self._number, name, args, kwargs)
+
+    return ask
+
+
+for _name in OPERATORS:
+    if _name != "iter":
+        setattr(Handle, f"__{_name}__", _operator(_name))
+
+
+def _send(channel: socket.socket, data: bytes) -> None:
+    try:
+        channel.sendall(struct.pack(">I", len(data)) + data)
+    except OSError:
+        raise Ended("its process ended") from None
+
+
+def _received(channel: socket.socket) -> bytes:
+    (length,) = struct.unpack(">I", _exactly(channel, 4))
+    if length > LARGEST_BYTES:
+        raise Ended(f"its answer has more than {LARGEST_BYTES // 2**20} MiB")
+    return _exactly(channel, length)
+
+
+def _exactly(channel: socket.socket, length: int) -> bytes:
+    data = bytearray()
+    while len(data) < length:
+        try:
+            part = channel.recv(min(length - len(data), 1 << 20))
+        except OSError:
+            part = b""
+        if not part:
+            raise Ended("its process ended")
+        data += part
+    return bytes(data)
+
+
+def _name_and_text(error: BaseException) -> tuple[str, str]:
+    """The nearest kind of error that the other side knows, and what was said."""
+    known = next(kind for kind in type(error).__mro__ if kind.__module__ == "builtins")
+    own = "" if known is type(error) else f"{type(error).__name__}: "
+    return known.__name__, own + _text(error)
 
 
 def _text(error: BaseException) -> str:
@@ -273,3 +335,13 @@ def _as_error(name: str, text: str) -> Exception:
         except TypeError:
             pass
     return StudentError(f"{name}: {text}")
+
+
+_repr = reprlib.Repr()
+_repr.maxstring = _repr.maxother = 200
+_repr.maxlist = _repr.maxtuple = _repr.maxdict = _repr.maxset = 12
+
+
+def short(value: object) -> str:
+    """As the report shows it."""
+    return _repr.repr(value)[:600]
