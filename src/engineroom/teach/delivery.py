@@ -20,7 +20,7 @@ __all__ = ["EXERCISES", "links", "student"]
 # Where the student's folder has the notebooks with the questions.
 EXERCISES = "exercises"
 # What shows solutions, or checks them: the masters, the pages that unfold them, the tests. The labs need the explorables.
-WITHHELD = ("notebooks/exercises/", "book/", "tests/", "native/tests/")
+WITHHELD = ("notebooks/exercises/", "book/", "tests/")
 NEEDED = "book/web/"
 _PROVIDERS = {"github.com": "gh", "gitlab.com": "gl"}
 _NAME = re.compile(r"[\w./-]+")
@@ -103,7 +103,7 @@ def student(folder: Path, *, seed: int = 0, masters: list[Path] | None = None) -
     given = [
         name
         for name in listed.split("\0")
-        if name.startswith(NEEDED) or (name and not name.startswith(WITHHELD))
+        if name.startswith(NEEDED) or (name and not name.startswith(WITHHELD) and "/tests/" not in name)
     ]
     try:
         for name in given:

@@ -115,6 +115,7 @@ HARMLESS_TO_THE_MACHINE = {
     "os._exit in the cell": "import os\nos._exit(0)",
     "segfault": "import ctypes\ndef double(n):\n    return ctypes.string_at(0)",
     "10 GB": "def double(n):\n    return 2 * n if bytearray(10 << 30) else 0",
+    "100 MB of answer": "def double(n):\n    return 'x' * (100 << 20)",
     "endless recursion": "import sys\nsys.setrecursionlimit(10**9)\ndef double(n):\n    return double(n)",
     "1 GB file": "def double(n):\n    open('x', 'wb').write(bytes(100 << 20)) and 0\n    return 2 * n",
     "equal to everything": (
@@ -162,6 +163,7 @@ def test_an_attack_costs_its_question_and_nothing_else(graded):
     assert "exit code 0" in results["os._exit", "q1"].note
     assert "SIGSEGV" in results["segfault", "q1"].note
     assert "MemoryError" in results["10 GB", "q1"].failures[0]["said"]
+    assert "more than 64 MiB" in results["100 MB of answer", "q1"].failures[0]["said"]
 
 
 def test_limits_alone_hold_off_what_breaks_the_own_process(graded):

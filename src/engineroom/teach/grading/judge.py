@@ -14,6 +14,7 @@ import os
 import resource
 import socket
 from collections.abc import Callable
+from multiprocessing.connection import Connection
 from typing import Any
 
 from engineroom.teach import fresh
@@ -22,7 +23,7 @@ from engineroom.teach.grading.talk import Answer, Ended, Function, short
 __all__ = ["run", "test_cases"]
 
 
-def run(desk: socket.socket, channel: socket.socket) -> None:
+def run(desk: socket.socket, channel: Connection) -> None:
     """Reads its order from `desk`; writes a line of JSON there per test case, as soon as it is known, so that what follows cannot take it back."""
     with desk.makefile("rb") as file:
         order = json.loads(file.read())

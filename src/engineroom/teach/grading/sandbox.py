@@ -19,6 +19,8 @@ import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import asdict
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Self
 
@@ -136,7 +138,7 @@ def main(order: dict[str, Any], control: socket.socket) -> None:
 def _question(
     order: dict[str, Any], control: socket.socket, desk: int, with_namespaces: bool
 ) -> dict[str, Any]:
-    ours, theirs = socket.socketpair()
+    ours, theirs = Pipe()
     done, is_done = os.pipe()
     with tempfile.TemporaryDirectory(dir=order["scratch"], ignore_cleanup_errors=True) as scratch:
 
@@ -200,7 +202,7 @@ def _be_answer(order: dict[str, Any], scratch: Path, channel: int | None, is_in:
         if channel != 3:
             os.dup2(channel, 3)
         os.closerange(4, MOST_OPEN)
-        talk.serve(socket.socket(fileno=3))
+        talk.serve(Connection(3))
 
 
 def _can_have_namespaces(order: dict[str, Any]) -> bool:

@@ -12,9 +12,8 @@ import json
 import pickle
 import reprlib
 import signal
-import socket
-import struct
 import sys
+from multiprocessing.connection import Connection
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -70,7 +69,7 @@ class StudentError(Exception):
 class Answer:
     """In the process of the tests: what the answer's process defines. Nothing that it says is trusted."""
 
-    def __init__(self, channel: socket.socket, *, most_asked: int = 100_000) -> None:
+    def __init__(self, channel: Connection, *, most_asked: int = 100_000) -> None:
         self._channel = channel
         self._left = most_asked
         self._ours: list[Any] = []
@@ -187,7 +186,7 @@ class _Writer(pickle.Pickler):
         return len(self._ours) - 1, kind.__name__
 
 
-def serve(channel: socket.socket) -> None:
+def serve(channel: Connection) -> None:
     """In the answer's process: runs its cells and its functions for the tests, until these are gone."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     try:
@@ -197,7 +196,7 @@ def serve(channel: socket.socket) -> None:
 
 
 class _Server:
-    def __init__(self, channel: socket.socket) -> None:
+    def __init__(self, channel: Connection) -> None:
         self._channel = channel
         self._namespace: dict[str, Any] = {"__name__": "__main__"}
 
@@ -286,31 +285,20 @@ for _name in OPERATORS:
         setattr(Handle, f"__{_name}__", _operator(_name))
 
 
-def _send(channel: socket.socket, data: bytes) -> None:
+def _send(channel: Connection, data: bytes) -> None:
     try:
-        channel.sendall(struct.pack(">I", len(data)) + data)
+        channel.send_bytes(data)
     except OSError:
         raise Ended("its process ended") from None
 
 
-def _received(channel: socket.socket) -> bytes:
-    (length,) = struct.unpack(">I", _exactly(channel, 4))
-    if length > LARGEST_BYTES:
-        raise Ended(f"its answer has more than {LARGEST_BYTES // 2**20} MiB")
-    return _exactly(channel, length)
-
-
-def _exactly(channel: socket.socket, length: int) -> bytes:
-    data = bytearray()
-    while len(data) < length:
-        try:
-            part = channel.recv(min(length - len(data), 1 << 20))
-        except OSError:
-            part = b""
-        if not part:
-            raise Ended("its process ended")
-        data += part
-    return bytes(data)
+def _received(channel: Connection) -> bytes:
+    try:
+        return channel.recv_bytes(LARGEST_BYTES)
+    except (EOFError, ConnectionError):
+        raise Ended("its process ended") from None
+    except OSError:
+        raise Ended(f"its answer has more than {LARGEST_BYTES // 2**20} MiB") from None
 
 
 def _name_and_text(error: BaseException) -> tuple[str, str]:
