@@ -247,9 +247,7 @@ def test_what_is_finished_is_not_graded_again_and_what_changed_is(graded, tmp_pa
     asked = []
     whole = grading._graded
     monkeypatch.setattr(
-        grading,
-        "_graded",
-        lambda sandbox, key, *rest, **more: asked.append(key) or whole(sandbox, key, *rest, **more),
+        grading, "_graded", lambda sandbox, work, *rest: asked.append(work.key) or whole(sandbox, work, *rest)
     )
     journal = tmp_path / "grades.csv.journal"
     lines = journal.read_text().splitlines()
@@ -267,7 +265,7 @@ def test_answers_that_are_the_same_are_graded_once_and_count_for_everyone(graded
     monkeypatch.setattr(
         grading,
         "_graded",
-        lambda sandbox, key, *rest, **more: asked.append(key[2]) or whole(sandbox, key, *rest, **more),
+        lambda sandbox, work, *rest: asked.append(work.key[2]) or whole(sandbox, work, *rest),
     )
     unchanged = notebook("def double(n):\n    ...")
     results = graded({"ann": unchanged, "bob": unchanged, "eve": notebook(RIGHT["double"])})

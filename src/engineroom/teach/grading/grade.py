@@ -11,7 +11,6 @@ import secrets as chance
 import signal
 import sys
 import tempfile
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -27,6 +26,16 @@ __all__ = ["PARTIAL", "Result", "can_hide", "grade", "journal_of", "read_journal
 
 Key = tuple[str, str, str]  # student, chapter, question
 PARTIAL = 0.25  # of the points, at most, for an answer that fails a test
+
+
+@dataclass(frozen=True)
+class Work:
+    """One question of one student, with the cells to run for it and what its result depends on."""
+
+    key: Key
+    given: Given
+    cells: list[dict[str, str]]
+    digest: str
 
 
 @dataclass(frozen=True)
@@ -73,7 +82,7 @@ def grade(
     ]
     kept = read_journal(journal_of(out))
     done: dict[Key, Result] = {}
-    left: dict[Key, list[tuple[Key, Given, list[dict[str, str]], str]]] = {}
+    left: dict[Key, list[Work]] = {}
     for submission, given, question in wanted:
         cells = answer_cells(given, submission, question)
         digest = _digest(cells, given, question, conditions)
@@ -81,32 +90,23 @@ def grade(
         if key in kept and kept[key].digest == digest:
             done[key] = kept[key]
         else:
-            left.setdefault((given.chapter, question, digest), []).append((key, given, cells, digest))
+            left.setdefault((given.chapter, question, digest), []).append(Work(key, given, cells, digest))
 
-    modules = sorted(
-        {
-            name
-            for given in handouts.chapters().values()
-            for cells in given.cells.values()
-            for cell in cells
-            for name in _imports(cell)
-        }
-    )
+    modules = [f"engineroom.chapters.{chapter}.exercises" for chapter in handouts.chapters()]
+    covered = [each for each in hidden if can_hide(each)]
     idle: queue.Queue[Sandbox] = queue.Queue()
     with contextlib.ExitStack() as stack, journal_of(out).open("a") as journal:
         sandboxes = [
-            stack.enter_context(
-                Sandbox(modules, [each for each in hidden if can_hide(each)], limits, isolation)
-            )
+            stack.enter_context(Sandbox(modules, covered, limits, isolation))
             for _ in range(max(1, min(jobs, len(left))))
         ]
         for sandbox in sandboxes:
             idle.put(sandbox)
 
-        def one(work: tuple[Key, Given, list[dict[str, str]], str]) -> Result:
+        def one(work: Work) -> Result:
             sandbox = idle.get()
             try:
-                return _graded(sandbox, *work, limits=limits, seed=seed)
+                return _graded(sandbox, work, limits, seed)
             finally:
                 idle.put(sandbox)
 
@@ -123,9 +123,9 @@ def grade(
                         "a grading process was ended from outside, perhaps for want of memory",
                         remedy="run the same command again: it goes on from the journal; fewer --jobs take less memory",
                     ) from error
-                for key, *_ in futures[future]:
-                    done[key] = replace(result, student=key[0])
-                    journal.write(json.dumps(asdict(done[key])) + "\n")
+                for work in futures[future]:
+                    done[work.key] = replace(result, student=work.key[0])
+                    journal.write(json.dumps(asdict(done[work.key])) + "\n")
                 journal.flush()
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
@@ -136,22 +136,12 @@ def grade(
     return [done[each.student, given.chapter, question] for each, given, question in wanted], used
 
 
-def _graded(
-    sandbox: Sandbox,
-    key: Key,
-    given: Given,
-    cells: list[dict[str, str]],
-    digest: str,
-    *,
-    limits: Limits,
-    seed: int,
-) -> Result:
-    """One question of one student."""
-    question = key[2]
-    test, most = given.tests[question], given.points[question]
+def _graded(sandbox: Sandbox, work: Work, limits: Limits, seed: int) -> Result:
+    question = work.key[2]
+    test, most = work.given.tests[question], work.given.points[question]
     order = {
-        "cells": cells,
-        "answers": given.answers[question],
+        "cells": work.cells,
+        "answers": work.given.answers[question],
         "test": test,
         "memory_mib": limits.memory_mib,
         "seed": seed,
@@ -159,7 +149,7 @@ def _graded(
     lines, ended = sandbox.ask(order)
     cases = {line["name"]: line for line in lines if "name" in line}
     notes = [f"its cell raised {error}" for line in lines for error in line.get("errors", [])]
-    if all(cell["name"] == "given" for cell in cells):
+    if all(cell["name"] == "given" for cell in work.cells):
         notes.append("no answer was found")
     names = [node.name for node in ast.parse(test).body if isinstance(node, ast.FunctionDef)]
     failures = [
@@ -185,7 +175,8 @@ def _graded(
         for name in missing
     ]
     passed = sum(case["passed"] for case in cases.values())
-    return Result(*key, _points(most, passed, len(names)), most, failures, "; ".join(notes), digest)
+    points = _points(most, passed, len(names))
+    return Result(*work.key, points, most, failures, "; ".join(notes), work.digest)
 
 
 def _points(most: float, passed: int, tests: int) -> float:
@@ -239,28 +230,13 @@ def read_journal(file: Path) -> dict[Key, Result]:
 
 def _seed_of(journal: Path) -> int:
     """What the inputs follow from: in the first line of the journal, which no answer can read."""
-    if journal.exists():
-        first = journal.read_text(errors="replace").partition("\n")[0]
-        with contextlib.suppress(ValueError, TypeError, KeyError):
-            return int(json.loads(first)["seed"])
-    seed = chance.randbits(62)
     kept = journal.read_text(errors="replace") if journal.exists() else ""
+    with contextlib.suppress(ValueError, TypeError, KeyError):
+        return int(json.loads(kept.partition("\n")[0])["seed"])
+    seed = chance.randbits(62)
     journal.write_text(json.dumps({"seed": seed}) + "\n" + kept)
     return seed
 
 
 def _digest(cells: list[dict[str, str]], given: Given, question: str, conditions: str) -> str:
     return hashlib.sha256(json.dumps([cells, given.tests[question], conditions]).encode()).hexdigest()
-
-
-def _imports(cell: str) -> Iterator[str]:
-    try:
-        tree = ast.parse(cell)
-    except SyntaxError:
-        return
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)

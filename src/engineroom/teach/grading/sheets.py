@@ -23,53 +23,34 @@ def write(
     questions = [(chapter, question) for chapter in chapters for question in handouts[chapter].questions]
     most = {(chapter, question): handouts[chapter].points[question] for chapter, question in questions}
 
-    def earned(student: str, chapter: str, question: str) -> float | str:
-        return points.get((student, chapter, question), 0.0 if (student, chapter) in broken else "")
-
     def total(student: str, chosen: list[tuple[str, str]]) -> float | str:
-        parts = [part for part in (earned(student, *each) for each in chosen) if part != ""]
-        return round(sum(map(float, parts)), 4) if parts else ""
+        parts = [
+            points.get((student, *each), 0.0 if (student, each[0]) in broken else None) for each in chosen
+        ]
+        earned = [part for part in parts if part is not None]
+        return round(float(sum(earned)), 4) if earned else ""
 
-    students = sorted({each.student for each in submissions})
+    by_chapter = [[each for each in questions if each[0] == chapter] for chapter in chapters]
+    columns = by_chapter if form == "canvas" else [[each] for each in questions]
     everything = round(sum(most.values()), 4)
+    rows: list[list[object]] = []
     if form == "canvas":
         head = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *chapters]
-        of = {chapter: [each for each in questions if each[0] == chapter] for chapter in chapters}
-        rows = [
-            [
-                "    Points Possible",
-                "",
-                "",
-                "",
-                "",
-                *(sum(most[each] for each in of[chapter]) for chapter in chapters),
-            ]
-        ]
-        rows += [
-            [_safe(each), "", "", _safe(each), "", *(total(each, of[chapter]) for chapter in chapters)]
-            for each in students
-        ]
+        possible = [sum(most[each] for each in column) for column in columns]
+        rows.append(["    Points Possible", "", "", "", "", *possible])
     elif form == "gradescope":
         named = [f"{chapter} {question} ({most[chapter, question]:g} pts)" for chapter, question in questions]
         head = ["Name", "SID", "Email", "Total Score", "Max Points", "Status", *named]
-        rows = [
-            [
-                _safe(each),
-                _safe(each),
-                "",
-                total(each, questions),
-                everything,
-                "Graded",
-                *(earned(each, *q) for q in questions),
-            ]
-            for each in students
-        ]
     else:
         head = ["student", *(f"{chapter}.{question}" for chapter, question in questions), "total", "most"]
-        rows = [
-            [_safe(each), *(earned(each, *q) for q in questions), total(each, questions), everything]
-            for each in students
-        ]
+    for student in sorted({each.student for each in submissions}):
+        name, cells = _safe(student), [total(student, column) for column in columns]
+        if form == "canvas":
+            rows.append([name, "", "", name, "", *cells])
+        elif form == "gradescope":
+            rows.append([name, name, "", total(student, questions), everything, "Graded", *cells])
+        else:
+            rows.append([name, *cells, total(student, questions), everything])
     with out.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([head, *rows])
 
