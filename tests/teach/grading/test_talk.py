@@ -99,6 +99,18 @@ def test_an_object_of_the_tests_is_used_from_there_and_stays_here(lent):
     assert arrivals.did == ["fetch"]
 
 
+def test_a_function_of_the_tests_may_call_one_of_the_answer(lent):
+    calls = []
+
+    def twice(n: int) -> Any:
+        calls.append(n)
+        return answer(None, 2 * n)
+
+    answer = lent(lambda function, n: function(n) + 1 if function else n)
+    assert answer(twice, 3) == 7
+    assert calls == [3]
+
+
 def test_an_error_is_raised_here_by_its_name(lent):
     with pytest.raises(ZeroDivisionError, match="by zero"):
         lent(lambda: 1 / 0)()

@@ -125,7 +125,7 @@ class Answer:
         try:
             target, operator = self._ours[form["asks"]], form["operator"]
             args, kwargs = plain.read(form["args"], self._ours), plain.read(form["kwargs"], self._ours)
-            return "value", _done(target, operator, args, kwargs)
+            return "told", _done(target, operator, args, kwargs)
         except Exception as error:  # noqa: BLE001 (whatever our object raises is what it says)
             return "raised", *_name_and_text(error)
 
@@ -202,21 +202,23 @@ class _Server:
 
     def serve(self) -> None:
         while True:
-            what, *of = self.heard()
-            try:
-                if what == "value" and callable(self._namespace[of[0]]):
-                    form: dict[str, Any] = {"is_function": True}
-                elif what == "value":
-                    form = {"value": self.written(self._namespace[of[0]])}
-                else:
-                    form = {"value": self._run(*of) if what == "run" else self._called(*of)}
-                data = json.dumps(form)
-            except Ended:
-                raise
-            except BaseException as error:  # noqa: BLE001 (whatever the code raises, SystemExit too, is its answer)
-                name, text = _name_and_text(error)
-                data = json.dumps({"raised": name, "text": text})
-            _send(self._channel, data.encode())
+            self._answer(*self._heard())
+
+    def _answer(self, what: str, *of: Any) -> None:
+        try:
+            if what == "value" and callable(self._namespace[of[0]]):
+                form: dict[str, Any] = {"is_function": True}
+            elif what == "value":
+                form = {"value": self._written(self._namespace[of[0]])}
+            else:
+                form = {"value": self._run(*of) if what == "run" else self._called(*of)}
+            data = json.dumps(form)
+        except Ended:
+            raise
+        except BaseException as error:  # noqa: BLE001 (whatever the code raises, SystemExit too, is its answer)
+            name, text = _name_and_text(error)
+            data = json.dumps({"raised": name, "text": text})
+        _send(self._channel, data.encode())
 
     def _run(self, cells: list[dict[str, str]]) -> list[str]:
         """One after the other; an error ends its cell only, as in a notebook."""
@@ -232,24 +234,27 @@ class _Server:
     def _called(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The value in its form, and of each argument what it has become, or None where it is as it was."""
         can_change = [type(arg) in (list, dict, set, bytearray) for arg in args]
-        before = [self.written(arg) if can else None for arg, can in zip(args, can_change, strict=True)]
-        value = self.written(self._namespace[name](*args, **kwargs))
-        after = [self.written(arg) if can else None for arg, can in zip(args, can_change, strict=True)]
+        before = [self._written(arg) if can else None for arg, can in zip(args, can_change, strict=True)]
+        value = self._written(self._namespace[name](*args, **kwargs))
+        after = [self._written(arg) if can else None for arg, can in zip(args, can_change, strict=True)]
         return [value, [None if old == new else new for old, new in zip(before, after, strict=True)]]
 
-    def written(self, value: Any) -> Any:
+    def _written(self, value: Any) -> Any:
         return plain.written(value, lambda each: each._number if type(each) is Handle else None)
 
     def ask(self, number: int, operator: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """What an object of the tests says."""
-        form = {"asks": number, "operator": operator, "args": self.written(args), "kwargs": self.written(kwargs)}  # fmt: skip
-        _send(self._channel, json.dumps(form).encode())
-        what, *said = self.heard()
-        if what == "raised":
-            raise _as_error(*said)
-        return said[0]
+        """What an object of the tests says, which may call functions of the answer meanwhile."""
+        given = {"args": self._written(args), "kwargs": self._written(kwargs)}
+        _send(self._channel, json.dumps({"asks": number, "operator": operator, **given}).encode())
+        while True:
+            what, *said = self._heard()
+            if what == "told":
+                return said[0]
+            if what == "raised":
+                raise _as_error(*said)
+            self._answer(what, *said)
 
-    def heard(self) -> Any:
+    def _heard(self) -> Any:
         reader = pickle.Unpickler(io.BytesIO(_received(self._channel)))
         reader.persistent_load = lambda place: Handle(self, *place)  # type: ignore[method-assign]
         return reader.load()
