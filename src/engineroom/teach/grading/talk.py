@@ -24,38 +24,9 @@ __all__ = ["Answer", "Ended", "Function", "StudentError", "serve", "short"]
 LARGEST_BYTES = 64 * 2**20
 # What an answer may do with a handle, beside calling public methods.
 OPERATORS = [
-    "call",
-    "contains",
-    "len",
-    "getitem",
-    "setitem",
-    "delitem",
-    "iter",
-    "eq",
-    "ne",
-    "lt",
-    "le",
-    "gt",
-    "ge",
-    "hash",
-    "int",
-    "index",
-    "float",
-    "bool",
-    "str",
-    "add",
-    "sub",
-    "mul",
-    "mod",
-    "floordiv",
-    "truediv",
-    "and",
-    "or",
-    "xor",
-    "radd",
-    "rsub",
-    "rmul",
-]
+    "call", "contains", "len", "getitem", "setitem", "delitem", "iter", "eq", "ne", "lt", "le", "gt", "ge", "hash", "int",
+    "index", "float", "bool", "str", "add", "sub", "mul", "mod", "floordiv", "truediv", "and", "or", "xor", "radd", "rsub", "rmul",
+]  # fmt: skip
 
 
 class Ended(Exception):
