@@ -8,15 +8,13 @@
 #include <vector>
 
 #include "binlog/examples.hpp"
-
-#define ENGINEROOM_EXPORT(name) extern "C" __attribute__((export_name(name)))
+#include "wasm/exports.hpp"
 
 namespace {
 
 using namespace engineroom;
 using namespace engineroom::binlog;
 
-constexpr const auto& kExamples = names::table_of<Example>;
 constexpr const auto& kImages = names::table_of<RowImage>;
 
 /// Sums over transactions; in the order of COUNTED in binlog.js.
@@ -32,17 +30,6 @@ struct Counted {
   std::uint64_t frames_crc = 0;
 };
 std::array<Counted, kImages.all.size()> counted;
-
-template <typename Table>
-const char* names_in(const Table& table) {
-  static std::string text;
-  text.clear();
-  for (const auto& each : table.all) {
-    text += each.text;
-    text += '\n';
-  }
-  return text.c_str();
-}
 
 void count_events(Span events, Counted& in) {
   for (std::size_t at = 0; at < events.size();) {
@@ -80,8 +67,8 @@ void count_packed(Span inside, std::uint32_t level, Buffer& frames, Counted& in)
 }  // namespace
 
 /// The addresses of the names, each ended by a line feed, all by a zero; the next call writes over them.
-ENGINEROOM_EXPORT("examples") const char* examples() { return names_in(kExamples); }
-ENGINEROOM_EXPORT("images") const char* images() { return names_in(kImages); }
+ENGINEROOM_EXPORT("examples") const char* examples() { return exports::names_of<Example>(); }
+ENGINEROOM_EXPORT("images") const char* images() { return exports::names_of<RowImage>(); }
 
 /// The first `transactions` of a kind (its place in examples()), packed at `level` of zstd, not at all at 0. The address of a Counted for
 /// each of images().
@@ -93,7 +80,7 @@ const std::uint64_t* run(std::uint32_t example, std::uint32_t transactions, std:
     for (std::uint32_t nth = 0; nth < transactions; ++nth) {
       const auto put = [&](Buffer& out, std::uint64_t position, bool has_checksums) {
         Writer writer(out, position, has_checksums);
-        put_example(writer, kExamples.all[example].value, kImages.all[i].value, nth);
+        put_example(writer, exports::at<Example>(example), kImages.all[i].value, nth);
       };
       Buffer in_file;
       put(in_file, kFirstEvent, true);

@@ -14,14 +14,15 @@
 #include "engine/clients.hpp"
 #include "engine/load.hpp"
 #include "machine/sim_machine.hpp"
+#include "wasm/exports.hpp"
 #include "wasm/small/server.hpp"
-
-#define ENGINEROOM_EXPORT(name) extern "C" __attribute__((export_name(name)))
 
 namespace {
 
 using namespace engineroom;
 using namespace engineroom::engine;
+using exports::line;
+using exports::text;
 using machine::SimMachine;
 using AllClients = Clients<SimMachine>;
 
@@ -36,17 +37,6 @@ constexpr std::uint64_t kEvents = 250'000;
 constexpr std::uint64_t kMoreEvents = 350'000;
 
 Demands demands;
-std::string text;
-
-template <typename Table>
-const char* names_in(const Table& table) {
-  text.clear();
-  for (const auto& each : table.all) {
-    text += each.text;
-    text += '\n';
-  }
-  return text.c_str();
-}
 
 /// Virtual time until so many transactions, or so many events, or the longest time.
 std::uint64_t run_for(SimMachine& m, const AllClients& clients, std::uint64_t transactions,
@@ -72,34 +62,19 @@ PoolConfig pool_of(std::uint64_t rows, std::uint32_t percent, PoolLatches latche
   return pool;
 }
 
-void line(const char* name, std::uint64_t value) { text += name + ("\t" + std::to_string(value)) + "\n"; }
-
 }  // namespace
 
 /// The address of names, each ended by a line feed, all by a zero. Good until the next call.
-ENGINEROOM_EXPORT("redo_designs") const char* redo_designs() {
-  return names_in(names::table_of<redo_log::Design>);
-}
-ENGINEROOM_EXPORT("lock_designs") const char* lock_designs() {
-  return names_in(names::table_of<lock_sys::Design>);
-}
+ENGINEROOM_EXPORT("redo_designs") const char* redo_designs() { return exports::names_of<redo_log::Design>(); }
+ENGINEROOM_EXPORT("lock_designs") const char* lock_designs() { return exports::names_of<lock_sys::Design>(); }
 ENGINEROOM_EXPORT("trx_latches") const char* trx_latches() {
-  return names_in(names::table_of<transactions::Latches>);
+  return exports::names_of<transactions::Latches>();
 }
-ENGINEROOM_EXPORT("binlogs") const char* binlogs() { return names_in(names::table_of<Binlog>); }
-ENGINEROOM_EXPORT("pool_latches") const char* pool_latches() {
-  return names_in(names::table_of<PoolLatches>);
-}
-ENGINEROOM_EXPORT("distributions") const char* distributions() {
-  return names_in(names::table_of<Distribution>);
-}
+ENGINEROOM_EXPORT("binlogs") const char* binlogs() { return exports::names_of<Binlog>(); }
+ENGINEROOM_EXPORT("pool_latches") const char* pool_latches() { return exports::names_of<PoolLatches>(); }
+ENGINEROOM_EXPORT("distributions") const char* distributions() { return exports::names_of<Distribution>(); }
 ENGINEROOM_EXPORT("statements") const char* statements() {
-  text.clear();
-  for (const Statement each : statements_of(LoadKind::sysbench_read_write)) {
-    text += names::of(each);
-    text += '\n';
-  }
-  return text.c_str();
+  return exports::names_of(statements_of(LoadKind::sysbench_read_write), names::of<Statement>);
 }
 
 /// What the statement at that place of statements() asks for; each needs it before the first run.
@@ -120,17 +95,17 @@ const char* run(std::uint32_t redo, std::uint32_t locks, std::uint32_t trx_sys, 
                 std::uint32_t cores, std::uint32_t threads, std::uint32_t clients, std::uint32_t distribution,
                 std::uint32_t binlog, std::uint32_t pool_percent, std::uint32_t latches_of_pool) {
   Parts parts;
-  parts.engine.redo = names::table_of<redo_log::Design>.all[redo].value;
-  parts.locks = lock_sys::config_of(names::table_of<lock_sys::Design>.all[locks].value);
-  parts.trx_sys.latches = names::table_of<transactions::Latches>.all[trx_sys].value;
+  parts.engine.redo = exports::at<redo_log::Design>(redo);
+  parts.locks = lock_sys::config_of(exports::at<lock_sys::Design>(locks));
+  parts.trx_sys.latches = exports::at<transactions::Latches>(trx_sys);
   parts.log = small::log_config<redo_log::LogConfig>();
   LoadConfig load;
   load.clients = clients;
-  load.distribution = names::table_of<Distribution>.all[distribution].value;
-  parts.engine.binlog = names::table_of<Binlog>.all[binlog].value;
+  load.distribution = exports::at<Distribution>(distribution);
+  parts.engine.binlog = exports::at<Binlog>(binlog);
   parts.engine.has_buffer_pool = pool_percent > 0;
   if (parts.engine.has_buffer_pool)
-    parts.pool = pool_of(load.rows, pool_percent, names::table_of<PoolLatches>.all[latches_of_pool].value);
+    parts.pool = pool_of(load.rows, pool_percent, exports::at<PoolLatches>(latches_of_pool));
 
   SimMachine m(small::machine_of(sockets, cores, threads));
   SimMachine::File file(m, "redo", machine::Bytes::counted);

@@ -15,14 +15,15 @@
 #include "engine/clients.hpp"
 #include "engine/load.hpp"
 #include "machine/sim_machine.hpp"
+#include "wasm/exports.hpp"
 #include "wasm/small/server.hpp"
-
-#define ENGINEROOM_EXPORT(name) extern "C" __attribute__((export_name(name)))
 
 namespace {
 
 using namespace engineroom;
 using namespace engineroom::engine;
+using exports::line;
+using exports::text;
 using machine::SimMachine;
 
 constexpr std::uint64_t kPieceNs = 500'000;
@@ -76,38 +77,23 @@ struct Run {
 
 std::array<Demands, names::table_of<LoadKind>.all.size()> demands_of;
 std::unique_ptr<Run> under_way;
-std::string text;
-
-template <typename Table>
-const char* names_in(const Table& table) {
-  text.clear();
-  for (const auto& each : table.all) (text += each.text) += '\n';
-  return text.c_str();
-}
-void line(const char* name, std::uint64_t value) { text += name + ("\t" + std::to_string(value)) + "\n"; }
 
 }  // namespace
 
 /// The address of names, each ended by a line feed, all by a zero. Good until the next call.
-ENGINEROOM_EXPORT("policies") const char* policies() { return names_in(names::table_of<lock_sys::Policy>); }
-ENGINEROOM_EXPORT("distributions") const char* distributions() {
-  return names_in(names::table_of<Distribution>);
-}
-ENGINEROOM_EXPORT("kinds") const char* kinds() { return names_in(names::table_of<LoadKind>); }
+ENGINEROOM_EXPORT("policies") const char* policies() { return exports::names_of<lock_sys::Policy>(); }
+ENGINEROOM_EXPORT("distributions") const char* distributions() { return exports::names_of<Distribution>(); }
+ENGINEROOM_EXPORT("kinds") const char* kinds() { return exports::names_of<LoadKind>(); }
 /// Of a load, by its place in kinds().
 ENGINEROOM_EXPORT("statements") const char* statements(std::uint32_t kind) {
-  text.clear();
-  for (const Statement each : statements_of(names::table_of<LoadKind>.all[kind].value)) {
-    (text += names::of(each)) += '\n';
-  }
-  return text.c_str();
+  return exports::names_of(statements_of(exports::at<LoadKind>(kind)), names::of<Statement>);
 }
 
 /// What the statement at that place of statements(kind) asks for; each needs it before the first run of its load.
 ENGINEROOM_EXPORT("demand")
 void demand(std::uint32_t kind, std::uint32_t of_statement, std::uint32_t computing_ns,
             std::uint32_t mtrs_permille, std::uint32_t mtr_bytes) {
-  const Statement statement = statements_of(names::table_of<LoadKind>.all[kind].value)[of_statement];
+  const Statement statement = statements_of(exports::at<LoadKind>(kind))[of_statement];
   demands_of[kind][std::string(names::of(statement))] = {
       .computing_ns = computing_ns, .mtrs_permille = mtrs_permille, .mtr_bytes = mtr_bytes};
 }
@@ -121,17 +107,17 @@ void start(std::uint32_t policy, std::uint32_t kind, std::uint32_t distribution,
   Parts parts;
   parts.engine.redo = redo_log::Design::log_8_0;
   parts.locks = lock_sys::config_of(lock_sys::Design::mysql_9_7);
-  parts.locks.policy = names::table_of<lock_sys::Policy>.all[policy].value;
+  parts.locks.policy = exports::at<lock_sys::Policy>(policy);
   parts.locks.print_ns = std::uint64_t{1000} * print_us;
   parts.trx_sys.latches = transactions::Latches::sharded;
   parts.log = small::log_config<redo_log::LogConfig>();
   LoadConfig load;
-  load.kind = names::table_of<LoadKind>.all[kind].value;
+  load.kind = exports::at<LoadKind>(kind);
   load.warehouses = warehouses;
   load.away_ns = away_ns;
   load.clients = clients;
   load.rows = rows;
-  load.distribution = names::table_of<Distribution>.all[distribution].value;
+  load.distribution = exports::at<Distribution>(distribution);
   machine::SimConfig machine = small::machine_of(4, 22, 2);
   machine.seed = seed;
   under_way.reset();

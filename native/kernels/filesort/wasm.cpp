@@ -9,6 +9,7 @@
 
 #include "common/storage.hpp"
 #include "filesort/filesort.hpp"
+#include "wasm/exports.hpp"
 
 namespace {
 
@@ -25,10 +26,9 @@ std::array<std::uint64_t, kDesigns * kValues> values;
 /// Sorts `rows` rows with a long value of `lob_bytes` and returns the first `limit`, all when it is 0, in
 /// three designs: row ids and a narrow read set (5.6), what 9.7 does with a varchar, and what it does with a
 /// longtext. Returns the address of `values`.
-extern "C" __attribute__((export_name("run"))) const std::uint64_t* run(std::uint32_t rows,
-                                                                        std::uint32_t limit,
-                                                                        std::uint32_t lob_bytes,
-                                                                        std::uint32_t sort_buffer_bytes) {
+ENGINEROOM_EXPORT("run")
+const std::uint64_t* run(std::uint32_t rows, std::uint32_t limit, std::uint32_t lob_bytes,
+                         std::uint32_t sort_buffer_bytes) {
   const fs::Table table =
       fs::article_table(rows, lob_bytes, fs::Type::varchar, std::max(lob_bytes, 1U), kSeed);
   fs::Query query{.selected = {fs::kId, fs::kKey, fs::kFilter, fs::kChar, fs::kLob}};

@@ -9,8 +9,7 @@
 #include "group_commit/load.hpp"
 #include "group_commit/recorder.hpp"
 #include "machine/sim_machine.hpp"
-
-#define ENGINEROOM_EXPORT(name) extern "C" __attribute__((export_name(name)))
+#include "wasm/exports.hpp"
 
 namespace {
 
@@ -18,7 +17,6 @@ using namespace engineroom;
 using namespace engineroom::group_commit;
 using machine::SimMachine;
 
-constexpr const auto& kDesigns = names::table_of<Design>;
 std::array<std::uint64_t, 9> values;
 std::vector<std::uint64_t> happenings;
 
@@ -30,7 +28,7 @@ class Run {
       : m_(machine_of(fsync_us, seed)),
         redo_(m_, "redo", machine::Bytes::counted),
         made_(
-            m_, kDesigns.all[of_design].value, commit, log_config(), redo_,
+            m_, exports::at<Design>(of_design), commit, log_config(), redo_,
             [this] { return std::make_unique<SimMachine::File>(m_, "binlog", machine::Bytes::counted); },
             load, Recorder<SimMachine>(&m_, noted)) {
     made_.sessions.spawn(m_);
@@ -72,16 +70,7 @@ LoadConfig load_of(std::uint32_t clients) {
 }  // namespace
 
 /// The address of the designs' names, each ended by a line feed, all by a zero.
-ENGINEROOM_EXPORT("designs")
-const char* designs() {
-  static std::array<char, 64> text{};
-  std::size_t at = 0;
-  for (const auto& [name, design] : kDesigns.all) {
-    for (const char letter : name) text[at++] = letter;
-    text[at++] = '\n';
-  }
-  return text.data();
-}
+ENGINEROOM_EXPORT("designs") const char* designs() { return exports::names_of<Design>(); }
 
 /// The address of: trace hash, events, transactions, fsyncs of the redo log and of the binlog, groups in FLUSH and in SYNC, the
 /// median and the 99th percentile of a transaction's time in ns. `of_design`: its place in designs().

@@ -9,6 +9,7 @@
 #include "common/storage.hpp"
 #include "hash_join/hybrid.hpp"
 #include "hash_join/skewed_keys.hpp"
+#include "wasm/exports.hpp"
 
 namespace {
 
@@ -24,11 +25,9 @@ std::array<std::uint64_t, 15> values;  // in the order of COUNTERS in hash_join.
 
 /// Joins `build_rows` rows whose keys have the skew with `probe_rows` rows whose keys have none, out of as
 /// many different keys as there are build rows. Returns the address of `values`.
-extern "C" __attribute__((export_name("run"))) const std::uint64_t* run(std::uint32_t build_rows,
-                                                                        std::uint32_t probe_rows,
-                                                                        std::uint32_t skew_quarters,
-                                                                        std::uint32_t estimated_build_rows,
-                                                                        std::uint32_t join_buffer_bytes) {
+ENGINEROOM_EXPORT("run")
+const std::uint64_t* run(std::uint32_t build_rows, std::uint32_t probe_rows, std::uint32_t skew_quarters,
+                         std::uint32_t estimated_build_rows, std::uint32_t join_buffer_bytes) {
   const std::vector<std::int64_t> build =
       hash_join::skewed_keys(build_rows, build_rows, skew_quarters, kBuildSeed);
   const std::vector<std::int64_t> probe = hash_join::skewed_keys(probe_rows, build_rows, 0, kProbeSeed);

@@ -11,6 +11,7 @@
 #include "join_order/enumerate.hpp"
 #include "join_order/hypergraph.hpp"
 #include "join_order/plans.hpp"
+#include "wasm/exports.hpp"
 
 namespace {
 
@@ -65,10 +66,9 @@ jo::NodeSet neighbors(const jo::Hypergraph& graph, jo::NodeSet set) {
 /// Enumerates the graph as the server does and describes its `step`-th pair (the last one when there are
 /// fewer). `large` is the table that has a thousand times the rows of the others. Returns the address of
 /// `values`.
-extern "C" __attribute__((export_name("run"))) const std::uint32_t* run(std::uint32_t shape, std::uint32_t n,
-                                                                        std::uint32_t chords,
-                                                                        std::uint32_t step,
-                                                                        std::uint32_t large) {
+ENGINEROOM_EXPORT("run")
+const std::uint32_t* run(std::uint32_t shape, std::uint32_t n, std::uint32_t chords, std::uint32_t step,
+                         std::uint32_t large) {
   n = std::min(n, kMostTables);
   const jo::Hypergraph graph = graph_of(shape, n, chords);
   const jo::Enumeration found = jo::enumerate(graph, {});

@@ -11,6 +11,7 @@
 #include "join_order/enumerate.hpp"
 #include "join_order/hypergraph.hpp"
 #include "join_order/plans.hpp"
+#include "wasm/exports.hpp"
 
 namespace {
 
@@ -29,10 +30,9 @@ std::array<std::uint32_t, kTotals + 3 * kMostPlan + kMostParts> values;
 /// The edge between tables a < b is bit b(b-1)/2 + a of `low`, or of `high` from 32 on. Describes the
 /// `step`-th pair, or the last. `large` is the table that has a thousand times the rows of the others.
 /// Returns the address of `values`.
-extern "C" __attribute__((export_name("run"))) const std::uint32_t* run(std::uint32_t n, std::uint32_t low,
-                                                                        std::uint32_t high,
-                                                                        std::uint32_t step,
-                                                                        std::uint32_t large) {
+ENGINEROOM_EXPORT("run")
+const std::uint32_t* run(std::uint32_t n, std::uint32_t low, std::uint32_t high, std::uint32_t step,
+                         std::uint32_t large) {
   n = std::clamp<std::uint32_t>(n, 1, kMostTables);
   const std::uint64_t drawn = (std::uint64_t{high} << 32) | low;
   jo::Hypergraph graph(n);

@@ -8,47 +8,34 @@
 #include <vector>
 
 #include "lock_sys/playground.hpp"
-
-#define ENGINEROOM_EXPORT(name) extern "C" __attribute__((export_name(name)))
+#include "wasm/exports.hpp"
 
 namespace {
 
 using namespace engineroom;
 using namespace engineroom::lock_sys;
+using exports::text;
 
-constexpr const auto& kDesigns = names::table_of<Design>;
-constexpr const auto& kVerbs = names::table_of<Statement::Verb>;
 constexpr std::uint32_t kSessions = 2;
 
 // Bits of `bounds`: which ends of a range there are, and which of them belong to it.
 constexpr std::uint32_t kHasLow = 1, kHasHigh = 2, kWithLow = 4, kWithHigh = 8;
 
 std::unique_ptr<Playground> playground;
-std::string text;
-
-template <typename Table>
-const char* names_in(const Table& table) {
-  text.clear();
-  for (const auto& each : table.all) {
-    text += each.text;
-    text += '\n';
-  }
-  return text.c_str();
-}
 
 std::string number(std::int64_t value) { return std::to_string(value); }
 
 }  // namespace
 
 /// The address of names, each ended by a line feed, all by a zero. Good until the next call.
-ENGINEROOM_EXPORT("designs") const char* designs() { return names_in(kDesigns); }
-ENGINEROOM_EXPORT("verbs") const char* verbs() { return names_in(kVerbs); }
+ENGINEROOM_EXPORT("designs") const char* designs() { return exports::names_of<Design>(); }
+ENGINEROOM_EXPORT("verbs") const char* verbs() { return exports::names_of<Statement::Verb>(); }
 
 /// The table anew: t(id, k, v) with an index on k, which is not unique. `of_design`: its place in designs().
 /// `reads_committed`: whether both sessions do.
 ENGINEROOM_EXPORT("create") void create(std::uint32_t of_design, std::uint32_t reads_committed) {
   PlaygroundConfig config;
-  config.design = kDesigns.all[of_design].value;
+  config.design = exports::at<Design>(of_design);
   config.reads_committed.assign(kSessions, reads_committed != 0);
   config.columns = 3;
   config.secondary = {{.column = 1, .is_unique = false}};
@@ -63,7 +50,7 @@ void execute(std::uint32_t session, std::uint32_t of_verb, std::uint32_t index, 
              std::int32_t low, std::int32_t high, std::uint32_t column, std::int32_t more, std::int32_t id,
              std::int32_t k, std::int32_t v) {
   Statement statement;
-  statement.verb = kVerbs.all[of_verb].value;
+  statement.verb = exports::at<Statement::Verb>(of_verb);
   statement.index = index;
   if ((bounds & kHasLow) != 0) statement.range.low = low;
   if ((bounds & kHasHigh) != 0) statement.range.high = high;

@@ -13,13 +13,14 @@
 #include <vector>
 
 #include "lock_sys/playground.hpp"
-
-#define ENGINEROOM_EXPORT(name) extern "C" __attribute__((export_name(name)))
+#include "wasm/exports.hpp"
 
 namespace {
 
 using namespace engineroom;
 using namespace engineroom::lock_sys;
+using exports::line;
+using exports::text;
 using Verb = Statement::Verb;
 
 constexpr std::uint32_t kSessions = 6;
@@ -38,15 +39,6 @@ constexpr std::array<History, 4> kHistories{{
     {"a deadlock", "w1Aw2Bw3Aw4Bw5Bw1Bw2A"},
     {"passed by too often", "w1Aw5Aw2Bw2Aw3Bc1 w4Cw4Aw6Cc2 c3 w2Bw2Aw3Bc4 c6 w4Cw4Aw6Cc2 c3 w2Bw2Aw3Bc4 "},
 }};
-
-std::string text;
-
-template <typename... Parts>
-void line(const char* what, Parts... parts) {
-  text += what;
-  ((text += '\t', text += std::to_string(parts)), ...);
-  text += '\n';
-}
 
 struct World {
   Playground table;
@@ -115,9 +107,7 @@ struct World {
 
 /// The address of names, each ended by a line feed, all by a zero. Good until the next call.
 ENGINEROOM_EXPORT("histories") const char* histories() {
-  text.clear();
-  for (const History& each : kHistories) (text += each.name) += '\n';
-  return text.c_str();
+  return exports::names_of(kHistories, [](const History& each) { return each.name; });
 }
 
 /// The whole history, a line for each event and what it did, and behind event `step` what there is then. `of_design`: 0 is 5.7, 1 is 9.7.

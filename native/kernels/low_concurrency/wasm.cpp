@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "low_concurrency/insert_values.hpp"
+#include "wasm/exports.hpp"
 
 namespace {
 
@@ -22,7 +23,8 @@ std::array<double, 3 * kShown.size() + 2> values;  // in the order of low_concur
 
 /// Fills `values`: bytes of the containers, bytes of the first row's container, and blocks of the arena (0 if
 /// not parsed) for each container; then bytes of the items, and whether the rows were parsed.
-extern "C" __attribute__((export_name("run"))) const double* run(std::uint32_t rows, std::uint32_t columns) {
+ENGINEROOM_EXPORT("run")
+const double* run(std::uint32_t rows, std::uint32_t columns) {
   const bool is_parsed = std::uint64_t{rows} * columns <= kMostValuesParsed;
   std::size_t at = 0;
   for (const Container container : kShown) {

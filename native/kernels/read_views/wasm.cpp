@@ -15,12 +15,13 @@
 #include "read_views/isolation.hpp"
 #include "read_views/versions.hpp"
 #include "transactions/trx_sys.hpp"
-
-#define ENGINEROOM_EXPORT(name) extern "C" __attribute__((export_name(name)))
+#include "wasm/exports.hpp"
 
 namespace {
 
 using namespace engineroom;
+using exports::line;
+using exports::text;
 using machine::SimMachine;
 using machine::Task;
 using read_views::Found;
@@ -92,22 +93,11 @@ struct World {
   }
 };
 
-std::string text;
-
-template <typename... Parts>
-void line(const char* what, Parts... parts) {
-  text += what;
-  ((text += '\t', text += std::to_string(parts)), ...);
-  text += '\n';
-}
-
 }  // namespace
 
 /// The address of names, each ended by a line feed, all by a zero. Good until the next call.
 ENGINEROOM_EXPORT("histories") const char* histories() {
-  text.clear();
-  for (const History& each : kHistories) (text += each.name) += '\n';
-  return text.c_str();
+  return exports::names_of(kHistories, [](const History& each) { return each.name; });
 }
 
 /// The reader reads once after `moment` events and once at the end; what the second read does is told, a line each, numbers between

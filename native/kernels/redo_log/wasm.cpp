@@ -6,8 +6,7 @@
 
 #include "machine/sim_machine.hpp"
 #include "redo_log/engine.hpp"
-
-#define ENGINEROOM_EXPORT(name) extern "C" __attribute__((export_name(name)))
+#include "wasm/exports.hpp"
 
 namespace {
 
@@ -15,7 +14,6 @@ using namespace engineroom;
 using machine::Purpose;
 using machine::SimMachine;
 
-constexpr const auto& kDesigns = names::table_of<redo_log::Design>;
 constexpr std::size_t kValues = 11;
 std::array<std::uint64_t, kValues> values;
 
@@ -34,16 +32,7 @@ Times core_times(SimMachine& m) {
 }  // namespace
 
 /// The address of the designs' names, each ended by a line feed, all by a zero.
-ENGINEROOM_EXPORT("designs")
-const char* designs() {
-  static std::array<char, 128> text{};
-  std::size_t at = 0;
-  for (const auto& [name, design] : kDesigns.all) {
-    for (const char letter : name) text[at++] = letter;
-    text[at++] = '\n';
-  }
-  return text.data();
-}
+ENGINEROOM_EXPORT("designs") const char* designs() { return exports::names_of<redo_log::Design>(); }
 
 /// The address of: trace hash, events, transactions, fsyncs, written bytes, and the time of all cores in us,
 /// as above. `of_design`: its place in designs().
@@ -51,7 +40,7 @@ ENGINEROOM_EXPORT("run")
 const std::uint64_t* run(std::uint32_t of_design, std::uint32_t clients, std::uint32_t cores,
                          std::uint32_t fsync_us, std::uint32_t has_gate, std::uint32_t warmup_us,
                          std::uint32_t run_us) {
-  const redo_log::Design design = kDesigns.all[of_design].value;
+  const redo_log::Design design = exports::at<redo_log::Design>(of_design);
   machine::SimConfig config;
   config.cores_per_socket = cores;
   config.disk_fsync.quantiles_ps = {machine::Time{fsync_us} * 1'000'000};

@@ -11,8 +11,7 @@
 
 #include "machine/sim_machine.hpp"
 #include "redo_log/log_8_0.hpp"
-
-#define ENGINEROOM_EXPORT(name) extern "C" __attribute__((export_name(name)))
+#include "wasm/exports.hpp"
 
 namespace {
 
