@@ -109,14 +109,14 @@ class Clients {
   void warm(std::uint64_t transactions, std::uint64_t seed) {
     if constexpr (requires { Drawn::kKnowsPages; }) {
       if (load_.kind == LoadKind::sysbench_read_write) {
-        for (const std::uint64_t page : drawn_.pages()) engine_.pool()->warm(page);
+        for (const std::uint64_t page : drawn_.pages()) engine_.pages().pool()->warm(page);
         machine::Random random(machine::mixed(seed));
         Script script;
         for (std::uint64_t i = 0; i < transactions; ++i) {
           draw(random, script);
-          for (const Step& step : script.steps) engine_.warm(step);
+          for (const Step& step : script.steps) engine_.pages().warm(step);
         }
-        return engine_.pool()->warmed();
+        return engine_.pages().pool()->warmed();
       }
     }
     refuse("has_buffer_pool is on, and the pages of reads are known of the load sysbench_read_write alone");
@@ -124,7 +124,7 @@ class Clients {
   void draw(machine::Random& random, Script& script) {
     drawn_.draw(random, script);
     if constexpr (requires { Drawn::kKnowsPages; }) {
-      if (is_whole && engine_.pool() != nullptr) drawn_.draw_reads(random, script);
+      if (engine_.pages().has_pool()) drawn_.draw_reads(random, script);
     }
   }
 
@@ -161,7 +161,7 @@ class Clients {
   Task<Outcome> attempt(M& m, Session<M>& s, const Script& script) {
     bool has_begun = false;
     for (const Step& step : script.steps) {
-      if (Engine::leaves_out(s, step)) continue;
+      if (Orders::leaves_out(s.orders, step)) continue;
       if (!step.is_next_of_statement) co_await away(m);
       if (m.stopping()) co_return Outcome::stopping;
       machine::Scope<M> doing(m, statement_);

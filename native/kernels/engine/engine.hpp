@@ -20,20 +20,19 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
 #include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <variant>
 #include <vector>
 
-#include "common/described.hpp"
 #include "common/require.hpp"
 #include "engine/binlog.hpp"
-#include "engine/buffer_pool.hpp"
 #include "engine/load.hpp"
+#include "engine/orders.hpp"
+#include "engine/pages.hpp"
+#include "engine/parts.hpp"
 #include "engine/purge.hpp"
-#include "group_commit/commit_config.hpp"
 #include "group_commit/rules.hpp"
 #include "group_commit/stages.hpp"
 #include "group_commit/watch.hpp"
@@ -43,10 +42,7 @@
 #include "lock_sys/schedulers.hpp"
 #include "machine/concept.hpp"
 #include "machine/random.hpp"
-#include "redo_log/design.hpp"
-#include "redo_log/log_5_6.hpp"
-#include "redo_log/log_5_7.hpp"
-#include "redo_log/log_8_0.hpp"
+#include "redo_log/any_log.hpp"
 #include "transactions/trx_sys.hpp"
 
 namespace engineroom::engine {
@@ -55,78 +51,6 @@ using lock_sys::Outcome;
 using machine::Machine;
 using machine::Task;
 using redo_log::Lsn;
-
-struct EngineConfig {
-  bool has_row_locks = true;
-  bool has_trx_sys = true;
-  bool has_redo = true;
-  bool has_purge = false;
-  bool has_buffer_pool = false;
-  redo_log::Design redo = redo_log::Design::log_8_0;
-  Binlog binlog = Binlog::off;
-  bool durable_first = true;
-  bool server_order = false;
-  std::uint64_t flush_every = 1;
-  std::uint64_t dirty_percent = 30;
-  std::uint64_t undo_ns = 5'000;
-  std::uint64_t undo_bytes = 150;
-};
-constexpr auto described(options::Of<EngineConfig>) {
-  using C = EngineConfig;
-  return options::list<C>(
-      "an engine",
-      {
-          options::option<&C::has_row_locks>("has_row_locks", "off: nobody waits for a row"),
-          options::option<&C::has_trx_sys>("has_trx_sys", "off: no ids, no views, no implicit locks"),
-          options::option<&C::has_redo>("has_redo",
-                                        "off: no mini-transactions, and commits are durable at once"),
-          options::option<&C::has_purge>("has_purge",
-                                         "off: nothing is left of a commit that has to be purged"),
-          options::option<&C::has_buffer_pool>("has_buffer_pool",
-                                               "off: all pages are there, and nobody latches them"),
-          options::option<&C::redo>("redo", "the design of the redo log"),
-          options::option<&C::binlog>("binlog", "the design of the commit with a binary log, or off"),
-          options::option<&C::durable_first>("durable_first",
-                                             "without a binary log: row locks are held until the commit is "
-                                             "durable, as with one; off: they are let go before"),
-          options::option<&C::server_order>("server_order",
-                                            "as servers do it: redo of a statement index by index, a "
-                                            "commit's number before its redo; off: each in "
-                                            "one piece"),
-          options::option<&C::flush_every>("flush_every",
-                                           "without a binary log: so many transactions of a client to one "
-                                           "that waits for the disk; 0: none does"),
-          options::option<&C::dirty_percent>("dirty_percent", {.most = 100},
-                                             "of the mini-transactions make a clean page dirty"),
-          options::option<&C::undo_ns>("undo_ns", "taking back one changed row, always the same"),
-          options::option<&C::undo_bytes>("undo_bytes", {.least = 1, .most = kMostMtrBytes},
-                                          "redo of taking it back"),
-      });
-}
-inline void check_together(const EngineConfig& config) {
-  if (config.server_order && (config.has_purge || config.has_buffer_pool)) {
-    refuse(
-        "an engine in server_order has no purge and no buffer pool: set has_purge and has_buffer_pool off");
-  }
-  if (config.binlog == Binlog::off || config.has_redo) return;
-  refuse("a binlog of " + std::string(names::of(config.binlog)) +
-         " has an engine whose transactions are prepared in its redo, and has_redo is off: set it, or "
-         "binlog to off");
-}
-
-/// All parts of an engine.
-struct Parts {
-  EngineConfig engine{};
-  lock_sys::LockConfig locks{};
-  transactions::TrxSysConfig trx_sys{};
-  redo_log::LogConfig log{};
-  /// Of a commit with a binary log: its `commit_bytes`, `commit_ns` and `changed_rows` are what the transactions say.
-  group_commit::CommitConfig commit{};
-  PurgeConfig purge{};
-  PoolConfig pool{};
-  /// Of whoever uses the library; empty: the policy of `locks`.
-  lock_sys::Order order{};
-};
 
 /// What a session did, on its own line so that real threads do not share it.
 struct alignas(64) Counts {
@@ -165,14 +89,8 @@ struct Session {
   Lsn end_lsn = 0;
   std::uint64_t number = 0;      // of its transactions
   std::uint32_t intentions = 0;  // a bit for each table and mode
-  std::uint64_t own_order = 0;   // as long as `has_order_of` is no district
-  std::uint64_t has_order_of = kNone;
-  std::uint64_t oldest = 0;
-  bool is_delivered = false;                                        // by somebody else
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> deliveries;  // district and order
+  Orders::Known orders;
   Counts counts;
-
-  static constexpr std::uint64_t kNone = UINT64_MAX;
 };
 
 /// `is_whole` off: neither a binary log nor purge nor a buffer pool is compiled, for a small build.
@@ -182,7 +100,7 @@ class Engine {
   template <template <typename, typename> typename Latches>
   using LockSys = lock_sys::LockSys<M, Latches>;
   using Locks = std::variant<LockSys<lock_sys::OneMutex>, LockSys<lock_sys::Shards>>;
-  using Log = std::variant<redo_log::Log56<M>, redo_log::Log57<M>, redo_log::Log80<M>>;
+  using Log = redo_log::AnyLog<M>;
 
  public:
   using S = Session<M>;
@@ -196,15 +114,16 @@ class Engine {
       : config_(parts.engine),
         commit_(parts.commit),
         trx_sys_(m, parts.trx_sys),
-        orders_(static_cast<std::size_t>(districts)),
+        orders_(districts),
         group_(std::max({most_mtr_bytes, static_cast<std::size_t>(config_.undo_bytes),
+                         config_.has_purge ? static_cast<std::size_t>(parts.purge.row_bytes) : 0,
                          config_.binlog == Binlog::off ? 0 : parts.commit.prepare_bytes})),
         row_lock_(m.site("row_lock")),
         mtr_commit_(m.site("mtr_commit")),
         write_up_to_(m.site("log_write_up_to")),
         rollback_(m.site("rollback")) {
     if (config_.has_row_locks) make_locks(m, parts, seed);
-    if (config_.has_redo) make_log(m, file, parts.log, parts.pool.instances);
+    if (config_.has_redo) make_log(m, file, parts);
     if constexpr (is_whole) {
       if (config_.has_purge) make_purge(m, parts);
       if (config_.has_buffer_pool) make_pool(m, parts);
@@ -214,29 +133,18 @@ class Engine {
 
   void spawn_threads(M& m) {
     if (locks_) std::visit([&](auto& locks) { locks.spawn_threads(m); }, *locks_);
-    if (log_) std::visit([&](auto& log) { log.spawn_threads(m); }, *log_);
+    if (log_) log_->spawn_threads(m);
     if constexpr (is_whole) {
       if (purge_) purge_->spawn_threads(m);
-      if (pool_) pool_->spawn_threads(m);
+      if (pages_.has_pool()) pages_.pool()->spawn_threads(m);
       if (stages_) stages_->spawn_threads(m);
     }
   }
-  /// A step's pages, used at no cost before the run.
-  void warm(const Step& step) {
-    const std::uint64_t rows = std::max<std::uint64_t>(step.rows, step.locks || step.inserts ? 1 : 0);
-    if (rows == 0) return;
-    const Path path = path_to(step.table, step.row);
-    for (const std::uint64_t page : {path.root, path.node}) pool_->warm(page);
-    const std::uint64_t last = place_of(step.table, step.row + rows - 1).page;
-    for (std::uint64_t page = path.leaf; page <= last; ++page) pool_->warm(page);
-  }
-
   Task<> begin(M& m, S& s) {
     ++s.counts.begun;
     s.end_lsn = 0;
     s.intentions = 0;
-    s.has_order_of = S::kNone;
-    s.deliveries.clear();
+    Orders::begin(s.orders);
     if (locks_) {
       co_await std::visit([&](auto& locks) { return locks.begin(m, s.locks); }, *locks_);
     } else {
@@ -245,87 +153,54 @@ class Engine {
     if (config_.has_trx_sys) co_await trx_sys_.begin(m, s.trx, false);
   }
 
-  /// Somebody else has delivered the order that the step is about: the client leaves it out.
-  static bool leaves_out(const S& s, const Step& step) {
-    return step.order == Order::oldest && s.is_delivered;
-  }
   /// Granted: the step is done. Else the transaction has to be rolled back, or the run stops.
   Task<Outcome> step(M& m, S& s, const Step& step, const Demand& demand) {
-    std::uint64_t computing_ns = 0;
-    if (!step.is_next_of_statement) computing_ns = machine::exponential(m.random(), demand.computing_ns);
+    const std::uint64_t computing_ns =
+        step.is_next_of_statement ? 0 : machine::exponential(m.random(), demand.computing_ns);
     m.work(computing_ns / 2);
-    computing_ns -= computing_ns / 2;
     if (step.reads) {
       if (config_.has_trx_sys) co_await trx_sys_.open_view(m, s.trx);
-      const bool is_read = co_await read_pages(m, step);
+      const bool is_read = co_await pages_.read(m, step);
       if (!is_read) co_return Outcome::stopping;
-      m.work(computing_ns);
+      m.work(computing_ns - computing_ns / 2);
       if (config_.has_trx_sys) co_await trx_sys_.drop_view(m, s.trx);
-      if (step.order == Order::finds_oldest) find_oldest(s, step);
+      orders_.read(s.orders, step);
       co_return Outcome::granted;
     }
-    std::uint64_t row = step.row;
-    if (step.order == Order::its_own) row = row_of_order(step, s.own_order);
-    if (step.order == Order::oldest) row = row_of_order(step, s.oldest);
+    const std::uint64_t row = Orders::row_of(s.orders, step);
     if (step.locks || step.inserts) {
-      const bool is_found = co_await search(m, step.table, row);
+      const bool is_found = co_await pages_.search(m, step.table, row);
       if (!is_found) co_return Outcome::stopping;
       if (is_in_server_order() && step.lookups > 0) co_await look_for_owner(m, s);
       const Outcome outcome = co_await lock(m, s, step, row);
       if (outcome != Outcome::granted) co_return outcome;
     }
-    m.work(computing_ns);
-    if (step.order == Order::takes_number) take_number(s, step.row);
-    if (step.order == Order::oldest && step.table == Table::new_order) {
-      deliver(s, step.row / kOrdersOfDistrict);
-      if (s.is_delivered) co_return Outcome::granted;
-    }
-    if (step.changes) change(s, step, row);
+    m.work(computing_ns - computing_ns / 2);
+    if (!orders_.locked(s.orders, step)) co_return Outcome::granted;
     if (step.changes) {
+      change(s, step, row);
       const bool is_changed = co_await change_page(m, s, step, row, demand);
       if (!is_changed) co_return Outcome::stopping;
     }
-    if constexpr (is_whole) {
-      if (is_in_server_order()) {
-        const Outcome outcome = co_await rest_in_server_order(m, s, step, row, demand);
-        co_return outcome;
-      }
-    }
-    for (std::uint32_t i = 0; i < step.checks && locks_; ++i) {
-      const Outcome outcome = co_await look_at_index(m, s, step.table, row, i);
-      if (outcome != Outcome::granted) co_return outcome;
-    }
-    for (std::uint32_t i = 0; i < step.lookups; ++i) co_await look_for_owner(m, s);
-    if (step.is_next_of_statement) co_return Outcome::granted;
-    // One of them was the change of the page.
-    const std::uint64_t done_permille = is_whole && pool_ && log_ && step.changes ? 1000 : 0;
-    const bool is_done = co_await mini_transactions(m, s, demand, done_permille);
-    co_return is_done ? Outcome::granted : Outcome::stopping;
+    const Outcome outcome = co_await change_indexes(m, s, step, row, demand);
+    co_return outcome;
   }
 
   /// False: the run was stopped first.
   Task<bool> commit(M& m, S& s, const Demand& demand) {
     m.work(machine::exponential(m.random(), demand.computing_ns));
     const bool has_changed = s.locks.undo_no > 0;
-    if constexpr (is_whole) {
-      if (has_changed && stages_) {
-        const bool is_acknowledged = co_await commit_in_stages(m, s, demand);
-        co_return is_acknowledged;
-      }
-    }
-    bool is_done = true;
     const bool flushes = has_changed && config_.flush_every > 0 &&
                          (s.number + 1) % config_.flush_every == 0 && log_.has_value();
-    if constexpr (is_whole) {
-      if (has_changed && is_in_server_order()) {
-        const bool has_ended = co_await commit_in_server_order(m, s, demand, flushes);
-        co_return has_ended;
-      }
+    if (has_changed && has_own_commit()) {
+      const bool is_acknowledged = co_await own_commit(m, s, demand, flushes);
+      co_return is_acknowledged;
     }
+    bool is_done = true;
     if (has_changed) is_done = co_await mini_transactions(m, s, demand);
     if (is_done && flushes && config_.durable_first) is_done = co_await flush(m, s);
     if (!is_done) co_return false;
-    set_delivered(s);
+    orders_.committed(s.orders);
     co_await end(m, s, has_changed);
     if (flushes && !config_.durable_first) is_done = co_await flush(m, s);
     ++s.number;
@@ -344,7 +219,7 @@ class Engine {
       if (!is_done) co_return false;
     }
     s.counts.undone += changes;
-    if (s.has_order_of != S::kNone) orders_of(s.has_order_of).next = s.own_order;
+    orders_.rolled_back(s.orders);
     co_await end(m, s, false);
     co_return true;
   }
@@ -368,13 +243,11 @@ class Engine {
             .sync_groups = stages.sync_groups,
             .commit_groups = stages.commit_groups};
   }
-  Lsn flushed_lsn(M& m) const {
-    return std::visit([&](const auto& log) { return log.flushed_lsn(m); }, *log_);
-  }
+  Lsn flushed_lsn(M& m) const { return log_->flushed_lsn(m); }
   const transactions::TrxSys<M>& trx_sys() const { return trx_sys_; }
-  PoolCounts pool_counts() const { return pool_ ? pool_->counts() : PoolCounts{}; }
-  BufferPool<M>* pool() { return pool_ ? &*pool_ : nullptr; }
-  const BufferPool<M>* pool() const { return pool_ ? &*pool_ : nullptr; }
+  PoolCounts pool_counts() const { return pages_.pool() ? pages_.pool()->counts() : PoolCounts{}; }
+  Pages<M, is_whole>& pages() { return pages_; }
+  const Pages<M, is_whole>& pages() const { return pages_; }
   /// Calls body(const lock_sys::Lock&) for each lock object.
   template <typename Body>
   void each_lock(const Body& body) const {
@@ -382,10 +255,6 @@ class Engine {
   }
 
  private:
-  struct District {
-    std::uint64_t next = kOrders;
-    std::uint64_t delivered = kDelivered;
-  };
   /// The last session that changed a row, and as which transaction.
   struct Writer {
     S* session = nullptr;
@@ -407,42 +276,21 @@ class Engine {
       std::visit([&](auto& locks) { locks.queues().add_table(table); }, *locks_);
     }
   }
-  void make_log(M& m, typename M::File& file, redo_log::LogConfig config, std::uint64_t instances) {
-    using redo_log::Design;
-    config.writer_threads = config_.redo == Design::log_8_0;
-    if (config_.has_buffer_pool) config.buffer_pool_instances = instances;
-    if (config_.redo == Design::log_5_6) {
-      config.write_ahead_bytes = 0;
-      log_.emplace(std::in_place_index<0>, m, file, config);
-    } else if (config_.redo == Design::log_5_7) {
-      log_.emplace(std::in_place_index<1>, m, file, config);
-    } else {
-      log_.emplace(std::in_place_index<2>, m, file, config);
-    }
-    std::visit([&]<typename Log>(const Log&) { redo_log::check_room<Log>(config, group_.size()); }, *log_);
+  void make_log(M& m, typename M::File& file, const Parts& parts) {
+    redo_log::LogConfig config = parts.log;
+    if (config_.has_buffer_pool) config.buffer_pool_instances = parts.pool.instances;
+    log_.emplace(m, file, config_.redo, config, group_.size());
   }
-
   void make_purge(M& m, const Parts& parts) {
     if (!config_.has_trx_sys) refuse("has_purge is on and has_trx_sys off: purge asks for the oldest view");
-    group_.resize(std::max(group_.size(), static_cast<std::size_t>(parts.purge.row_bytes)));
-    if (log_) {
-      const auto check = [&]<typename Log>(const Log&) {
-        redo_log::check_room<Log>(parts.log, group_.size());
-      };
-      std::visit(check, *log_);
-    }
     const auto write = [this](M& on, std::uint64_t bytes) { return write_redo(on, bytes); };
     purge_.emplace(m, trx_sys_, parts.trx_sys.latches, parts.purge, write);
   }
 
   void make_pool(M& m, const Parts& parts) {
-    const auto make_durable = [this](M& on, Lsn lsn) -> Task<bool> {
-      return std::visit([&](auto& log) { return log.write_up_to(on, lsn, true); }, *log_);
-    };
-    const auto leave = [this](M& on) {
-      return std::visit([&](auto& log) { return log.flush_lists().remove(on); }, *log_);
-    };
-    pool_.emplace(m, parts.pool, typename BufferPool<M>::Redo{make_durable, leave});
+    const auto make_durable = [this](M& on, Lsn lsn) { return log_->write_up_to(on, lsn, true); };
+    const auto leave = [this](M& on) { return log_->leave_flush_list(on); };
+    pages_.make_pool(m, parts.pool, {make_durable, leave});
   }
 
   // The binary log.
@@ -452,20 +300,7 @@ class Engine {
     S* session = nullptr;
     const Demand* demand = nullptr;
   };
-  /// The log in whichever design, and the engine, as the stages ask for them.
-  struct AnyLog {
-    Engine& engine;
-
-    Task<redo_log::Appended> append(M& m, std::span<const std::byte> group, bool dirties) {
-      return std::visit([&](auto& log) { return log.append(m, group, dirties); }, *engine.log_);
-    }
-    Task<bool> write_up_to(M& m, Lsn lsn, bool flush) {
-      return std::visit([&](auto& log) { return log.write_up_to(m, lsn, flush); }, *engine.log_);
-    }
-    Task<Lsn> end_lsn(M& m) {
-      return std::visit([&](auto& log) { return log.end_lsn(m); }, *engine.log_);
-    }
-  };
+  /// The engine, as the stages ask for it.
   struct Participant {
     Engine& engine;
 
@@ -476,13 +311,12 @@ class Engine {
       return engine.commit_in_engine(m, static_cast<Member&>(ticket));
     }
   };
-  using Stages = group_commit::Stages<M, AnyLog, Participant, Rules, Watch>;
+  using Stages = group_commit::Stages<M, Log, Participant, Rules, Watch>;
 
   void make_stages(M& m, NewFile new_binlog, Watch watch, Rules rules) {
     check_together(config_);
     if (!new_binlog) refuse("an engine with a binlog needs files for it: pass new_binlog");
-    any_log_.emplace(*this);
-    stages_ = std::make_unique<Stages>(m, design_of(config_.binlog), commit_, *any_log_, Participant{*this},
+    stages_ = std::make_unique<Stages>(m, design_of(config_.binlog), commit_, *log_, Participant{*this},
                                        std::move(new_binlog), kMostClients, std::move(watch), rules);
   }
 
@@ -513,52 +347,19 @@ class Engine {
     }
     const bool is_done = co_await mini_transactions(m, s, *member.demand);
     if (is_done) {
-      set_delivered(s);
+      orders_.committed(s.orders);
       co_await end(m, s, true);
     }
     co_return redo_log::Appended{.done = is_done, .end_lsn = s.end_lsn};
   }
 
-  // Pages.
+  // Rows, and their pages.
 
-  /// From the root to a leaf that is read, and no further up than that once it is there. False: the run was stopped first.
-  Task<bool> search(M& m, Table table, std::uint64_t row) {
-    if (!is_whole || !pool_) co_return true;
-    Frame<M>* leaf = co_await descend(m, table, row);
-    if (leaf == nullptr) co_return false;
-    co_await pool_->release(m, *leaf, false);
-    co_return true;
-  }
-  Task<Frame<M>*> descend(M& m, Table table, std::uint64_t row) {
-    const Path path = path_to(table, row);
-    Frame<M>* root = co_await pool_->get(m, path.root, false);
-    if (root == nullptr) co_return nullptr;
-    Frame<M>* node = co_await pool_->get(m, path.node, false);
-    Frame<M>* leaf = nullptr;
-    if (node != nullptr) leaf = co_await pool_->get(m, path.leaf, false);
-    co_await pool_->release(m, *root, false);
-    if (node != nullptr) co_await pool_->release(m, *node, false);
-    co_return leaf;
-  }
-  /// A consistent read that says its rows: leaf by leaf, the next one latched before the last one is let go.
-  Task<bool> read_pages(M& m, const Step& step) {
-    if (!is_whole || !pool_ || step.rows == 0) co_return true;
-    Frame<M>* leaf = co_await descend(m, step.table, step.row);
-    if (leaf == nullptr) co_return false;
-    const std::uint64_t last = place_of(step.table, step.row + step.rows - 1).page;
-    for (std::uint64_t page = place_of(step.table, step.row).page + 1; page <= last; ++page) {
-      Frame<M>* next = co_await pool_->get(m, page, false);
-      co_await pool_->release(m, *leaf, false);
-      if (next == nullptr) co_return false;
-      leaf = next;
-    }
-    co_await pool_->release(m, *leaf, false);
-    co_return true;
-  }
   /// The leaf is latched again for the change, which its mini-transaction ends. Of the statement's others `mini_transactions` takes care.
   Task<bool> change_page(M& m, S& s, const Step& step, std::uint64_t row, const Demand& demand) {
-    if (!is_whole || !pool_) co_return true;
-    Frame<M>* leaf = co_await pool_->get(m, place_of(step.table, row).page, true);
+    if (!pages_.has_pool()) co_return true;
+    BufferPool<M>& pool = *pages_.pool();
+    Frame<M>* leaf = co_await pool.get(m, place_of(step.table, row).page, true);
     if (leaf == nullptr) co_return false;
     bool is_done = true;
     if (log_) {
@@ -566,13 +367,11 @@ class Engine {
       s.end_lsn = appended.end_lsn;
       ++s.counts.mtrs;
       is_done = appended.done;
-      if (is_done) pool_->changed(*leaf, appended.end_lsn);
+      if (is_done) pool.changed(*leaf, appended.end_lsn);
     }
-    co_await pool_->release(m, *leaf, true);
+    co_await pool.release(m, *leaf, true);
     co_return is_done;
   }
-
-  // Rows.
 
   static lock_sys::Request request_for(Table table, std::uint64_t row, lock_sys::Mode mode) {
     const Place place = place_of(table, row);
@@ -659,26 +458,23 @@ class Engine {
     writers_[key_of(step.table, row)] = {.session = &s, .lock_id = s.locks.id, .trx_id = s.trx.id};
   }
 
-  // Orders: what is in the rows, as far as it says which rows are next.
+  // Entries of other indexes, and the statement's redo.
 
-  District& orders_of(std::uint64_t district) { return orders_[static_cast<std::size_t>(district)]; }
-  void take_number(S& s, std::uint64_t district) {
-    s.has_order_of = district;
-    s.own_order = orders_of(district).next++;
+  Task<Outcome> change_indexes(M& m, S& s, const Step& step, std::uint64_t row, const Demand& demand) {
+    return is_in_server_order() ? indexes_in_server_order(m, s, step, row, demand)
+                                : indexes_and_then_redo(m, s, step, row, demand);
   }
-  void find_oldest(S& s, const Step& step) {
-    const District& district = orders_of(step.row / kOrdersOfDistrict);
-    s.oldest = district.delivered;
-    s.is_delivered = district.delivered >= district.next;  // there is none
-  }
-  void set_delivered(const S& s) {
-    for (const auto& [district, order] : s.deliveries) {
-      orders_of(district).delivered = std::max(orders_of(district).delivered, order + 1);
+  Task<Outcome> indexes_and_then_redo(M& m, S& s, const Step& step, std::uint64_t row, const Demand& demand) {
+    for (std::uint32_t i = 0; i < step.checks && locks_; ++i) {
+      const Outcome outcome = co_await look_at_index(m, s, step.table, row, i);
+      if (outcome != Outcome::granted) co_return outcome;
     }
-  }
-  void deliver(S& s, std::uint64_t district) {
-    s.is_delivered = orders_of(district).delivered > s.oldest;
-    if (!s.is_delivered) s.deliveries.emplace_back(district, s.oldest);
+    for (std::uint32_t i = 0; i < step.lookups; ++i) co_await look_for_owner(m, s);
+    if (step.is_next_of_statement) co_return Outcome::granted;
+    // One of them was the change of the page.
+    const std::uint64_t done_permille = pages_.has_pool() && log_ && step.changes ? 1000 : 0;
+    const bool is_done = co_await mini_transactions(m, s, demand, done_permille);
+    co_return is_done ? Outcome::granted : Outcome::stopping;
   }
 
   // The order of servers, as performance_schema keeps it (own-latch-order). The figures were made in the engine's own.
@@ -689,7 +485,8 @@ class Engine {
   }
   /// An insertion looks once more for the row's owner, between its locks. Redo is written of the row, and then of each entry of another
   /// index behind the look at its queue.
-  Task<Outcome> rest_in_server_order(M& m, S& s, const Step& step, std::uint64_t row, const Demand& demand) {
+  Task<Outcome> indexes_in_server_order(M& m, S& s, const Step& step, std::uint64_t row,
+                                        const Demand& demand) {
     constexpr std::uint32_t kEntries = 2;  // that an update has of an index: one is marked, one inserted
     std::uint64_t left = step.is_next_of_statement ? 0 : count_of_mtrs(m, demand, 0);
     const std::uint32_t checks = locks_ ? step.checks : 0;
@@ -713,6 +510,14 @@ class Engine {
     }
     co_return is_done ? Outcome::granted : Outcome::stopping;
   }
+  /// A commit with a binary log, or in the order of servers.
+  bool has_own_commit() const { return is_whole && (config_.server_order || config_.binlog != Binlog::off); }
+  Task<bool> own_commit(M& m, S& s, const Demand& demand, bool flushes) {
+    if constexpr (is_whole) {
+      if (stages_) return commit_in_stages(m, s, demand);
+    }
+    return commit_in_server_order(m, s, demand, flushes);
+  }
   /// With `durable_first` what the transaction changed is durable before it has a number, as behind a binary log.
   Task<bool> commit_in_server_order(M& m, S& s, const Demand& demand, bool flushes) {
     bool is_done = true;
@@ -734,7 +539,7 @@ class Engine {
     Task<> to_history(M& m, transactions::TrxNo) {
       is_done = co_await engine.mini_transactions(m, session, demand);
     }
-    void became_visible(std::uint64_t) { engine.set_delivered(session); }
+    void became_visible(std::uint64_t) { engine.orders_.committed(session.orders); }
   };
   Task<bool> end_in_server_order(M& m, S& s, const Demand& demand) {
     RedoOfCommit redo{*this, s, demand};
@@ -772,8 +577,7 @@ class Engine {
   Task<redo_log::Appended> mini_transaction(M& m, std::uint64_t bytes, bool dirties) {
     machine::Scope<M> doing(m, mtr_commit_);
     const auto group = std::span<const std::byte>(group_).first(static_cast<std::size_t>(bytes));
-    const redo_log::Appended appended =
-        co_await std::visit([&](auto& log) { return log.append(m, group, dirties); }, *log_);
+    const redo_log::Appended appended = co_await log_->append(m, group, dirties);
     co_return appended;
   }
   Task<bool> append(M& m, S& s, std::uint64_t bytes) {
@@ -791,8 +595,7 @@ class Engine {
   }
   Task<bool> flush(M& m, S& s) {
     machine::Scope<M> doing(m, write_up_to_);
-    const bool is_done =
-        co_await std::visit([&](auto& log) { return log.write_up_to(m, s.end_lsn, true); }, *log_);
+    const bool is_done = co_await log_->write_up_to(m, s.end_lsn, true);
     co_return is_done;
   }
 
@@ -825,11 +628,10 @@ class Engine {
   std::optional<Locks> locks_;
   std::optional<Log> log_;
   std::optional<Purge<M>> purge_;
-  std::optional<AnyLog> any_log_;
   std::conditional_t<is_whole, std::unique_ptr<Stages>, std::nullptr_t> stages_ = nullptr;
   std::atomic<std::uint64_t> last_xid_ = 0;
-  std::optional<BufferPool<M>> pool_;
-  std::vector<District> orders_;
+  Pages<M, is_whole> pages_;
+  Orders orders_;
   std::unordered_map<std::uint64_t, Writer> writers_;
   std::vector<std::byte> group_;
   machine::Site row_lock_;

@@ -61,7 +61,7 @@ struct OneClient {
       m.taken();
       bool has_begun = false;
       for (const Step& step : script.steps) {
-        if (Engine<Noting>::leaves_out(session, step)) continue;
+        if (Orders::leaves_out(session.orders, step)) continue;
         if (!has_begun) co_await engine.begin(m, session);
         has_begun = true;
         const Outcome outcome = co_await engine.step(m, session, step, demand_of(step.statement));

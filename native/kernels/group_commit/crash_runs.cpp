@@ -318,11 +318,9 @@ CrashReport crash_runs(const CrashSettings& settings, const crash::Config& confi
            std::string(names::of(settings.mistake)) + ": choose another");
   }
   CrashReport report;
-  with_redo<SimMachine>(settings.redo, {}, [&]<typename Log>(const redo_log::LogConfig& of_design) {
+  redo_log::with_type<SimMachine>(settings.redo, [&]<typename Log>() {
     report = crash::crash_runs<CrashReport>(config, [&](SimMachine& m, Random& random) {
-      redo_log::LogConfig log = log_of(random);
-      log.writer_threads = of_design.writer_threads;
-      if (of_design.write_ahead_bytes == 0) log.write_ahead_bytes = 0;
+      redo_log::LogConfig log = redo_log::completed(settings.redo, log_of(random));
       log.buffer_bytes += log.write_ahead_bytes;
       return Server<Log>(m, random, settings, config.is_kill, log);
     });

@@ -8,11 +8,7 @@
 #include <vector>
 
 #include "group_commit/engine.hpp"
-#include "redo_log/design.hpp"
 #include "redo_log/engine.hpp"
-#include "redo_log/log_5_6.hpp"
-#include "redo_log/log_5_7.hpp"
-#include "redo_log/log_8_0.hpp"
 
 namespace engineroom::group_commit {
 
@@ -63,20 +59,6 @@ inline sessions::Config sessions_of(const LoadConfig& load) {
 /// The redo log that each design of the commit came with.
 constexpr redo_log::Design usual_redo(Design design) {
   return design == Design::one_redo_flush ? redo_log::Design::log_5_7 : redo_log::Design::log_5_6;
-}
-
-/// Calls run.operator()<Log>(log) with the type and the parameters of this redo log.
-template <Machine M, typename Run>
-void with_redo(redo_log::Design design, redo_log::LogConfig log, const Run& run) {
-  log.writer_threads = design == redo_log::Design::log_8_0;
-  if (design == redo_log::Design::log_5_6) {
-    log.write_ahead_bytes = 0;
-    run.template operator()<redo_log::Log56<M>>(log);
-  } else if (design == redo_log::Design::log_5_7) {
-    run.template operator()<redo_log::Log57<M>>(log);
-  } else {
-    run.template operator()<redo_log::Log80<M>>(log);
-  }
 }
 
 /// What a run is made of.

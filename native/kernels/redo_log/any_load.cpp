@@ -32,8 +32,8 @@ template <Machine M>
 std::unique_ptr<sessions::AnySessions<M>> any_load(Design design, M& m, typename M::File& file,
                                                    const LogConfig& log, const LoadConfig& load) {
   std::unique_ptr<sessions::AnySessions<M>> made;
-  with_design<M>(design, log, [&]<typename Log>(const LogConfig& completed) {
-    made = std::make_unique<Over<M, Log>>(m, file, completed, load);
+  with_type<M>(design, [&]<typename Log>() {
+    made = std::make_unique<Over<M, Log>>(m, file, completed(design, log), load);
   });
   return made;
 }

@@ -15,10 +15,7 @@
 #include "common/described.hpp"
 #include "machine/concept.hpp"
 #include "machine/ready.hpp"
-#include "redo_log/design.hpp"
-#include "redo_log/log_5_6.hpp"
-#include "redo_log/log_5_7.hpp"
-#include "redo_log/log_8_0.hpp"
+#include "redo_log/any_log.hpp"
 #include "sessions/sessions.hpp"
 
 namespace engineroom::redo_log {
@@ -180,26 +177,12 @@ struct Load {
   sessions::Sessions<M, RedoEngine<M, Log>> sessions;
 };
 
-/// Calls run.operator()<Log>(log) with the type and the parameters of this design's log.
-template <Machine M, typename Run>
-void with_design(Design design, LogConfig log, const Run& run) {
-  log.writer_threads = design == Design::log_8_0;
-  if (design == Design::log_5_6) {
-    log.write_ahead_bytes = 0;
-    run.template operator()<Log56<M>>(log);
-  } else if (design == Design::log_5_7) {
-    run.template operator()<Log57<M>>(log);
-  } else {
-    run.template operator()<Log80<M>>(log);
-  }
-}
-
 /// Calls run(Load<M, the design's log>&) with a log of this design.
 template <Machine M, typename Run>
 void with_load(Design design, M& m, typename M::File& file, const LogConfig& log, const LoadConfig& load,
                const Run& run) {
-  with_design<M>(design, log, [&]<typename Log>(const LogConfig& of_design) {
-    Load<M, Log> made(m, file, of_design, load);
+  with_type<M>(design, [&]<typename Log>() {
+    Load<M, Log> made(m, file, completed(design, log), load);
     run(made);
   });
 }

@@ -157,7 +157,7 @@ class Table2 {
     const std::string name = s.locks.number == 0 ? "first" : "second";
     for (const auto& [pause_ns, step] : steps) {
       co_await m_.sleep(pause_ns);
-      if (Engine<SimMachine>::leaves_out(s, step)) {
+      if (Orders::leaves_out(s.orders, step)) {
         log.push_back(name + " leaves out");
         continue;
       }

@@ -160,9 +160,9 @@ Counts run(Design design, std::uint32_t clients, std::uint64_t transactions, Com
   SimMachine m(config);
   SimMachine::File redo(m, "redo", machine::Bytes::counted);
   Counts counts;
-  with_redo<SimMachine>(usual_redo(design), {}, [&]<typename Log>(const redo_log::LogConfig& log) {
+  redo_log::with_type<SimMachine>(usual_redo(design), [&]<typename Log>() {
     Load<SimMachine, Log> made(
-        m, design, commit, log, redo,
+        m, design, commit, redo_log::completed(usual_redo(design), {}), redo,
         [&m] { return std::make_unique<SimMachine::File>(m, "binlog", machine::Bytes::counted); },
         {.clients = clients, .transactions = transactions});
     made.sessions.spawn(m);

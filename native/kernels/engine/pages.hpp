@@ -1,0 +1,79 @@
+// The pages of an engine's rows, as statements ask for them: in a buffer pool, or all there.
+//
+// Models      btr_cur_search_to_nth_level and row_search_mvcc as far as they get pages: from the root to a leaf, and on to its neighbours
+// Leaves out  splitting and merging; pages of secondary indexes and undo logs
+// Cost        without a pool none; with one its latches, three pages per search
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "engine/buffer_pool.hpp"
+#include "engine/load.hpp"
+
+namespace engineroom::engine {
+
+/// `is_whole` off: no pool is compiled.
+template <Machine M, bool is_whole>
+class Pages {
+ public:
+  void make_pool(M& m, const PoolConfig& config, typename BufferPool<M>::Redo redo) {
+    pool_.emplace(m, config, std::move(redo));
+  }
+  bool has_pool() const { return is_whole && pool_; }
+  BufferPool<M>* pool() { return pool_ ? &*pool_ : nullptr; }
+  const BufferPool<M>* pool() const { return pool_ ? &*pool_ : nullptr; }
+
+  /// A step's pages, used at no cost before the run.
+  void warm(const Step& step) {
+    const std::uint64_t rows = std::max<std::uint64_t>(step.rows, step.locks || step.inserts ? 1 : 0);
+    if (rows == 0) return;
+    const Path path = path_to(step.table, step.row);
+    for (const std::uint64_t page : {path.root, path.node}) pool_->warm(page);
+    const std::uint64_t last = place_of(step.table, step.row + rows - 1).page;
+    for (std::uint64_t page = path.leaf; page <= last; ++page) pool_->warm(page);
+  }
+
+  /// From the root to a leaf that is read, and no further up than that once it is there. False: the run was stopped first.
+  Task<bool> search(M& m, Table table, std::uint64_t row) {
+    if (!has_pool()) co_return true;
+    Frame<M>* leaf = co_await descend(m, table, row);
+    if (leaf == nullptr) co_return false;
+    co_await pool_->release(m, *leaf, false);
+    co_return true;
+  }
+  /// A consistent read that says its rows: leaf by leaf, the next one latched before the last one is let go.
+  Task<bool> read(M& m, const Step& step) {
+    if (!has_pool() || step.rows == 0) co_return true;
+    Frame<M>* leaf = co_await descend(m, step.table, step.row);
+    if (leaf == nullptr) co_return false;
+    const std::uint64_t last = place_of(step.table, step.row + step.rows - 1).page;
+    for (std::uint64_t page = place_of(step.table, step.row).page + 1; page <= last; ++page) {
+      Frame<M>* next = co_await pool_->get(m, page, false);
+      co_await pool_->release(m, *leaf, false);
+      if (next == nullptr) co_return false;
+      leaf = next;
+    }
+    co_await pool_->release(m, *leaf, false);
+    co_return true;
+  }
+
+ private:
+  Task<Frame<M>*> descend(M& m, Table table, std::uint64_t row) {
+    const Path path = path_to(table, row);
+    Frame<M>* root = co_await pool_->get(m, path.root, false);
+    if (root == nullptr) co_return nullptr;
+    Frame<M>* node = co_await pool_->get(m, path.node, false);
+    Frame<M>* leaf = nullptr;
+    if (node != nullptr) leaf = co_await pool_->get(m, path.leaf, false);
+    co_await pool_->release(m, *root, false);
+    if (node != nullptr) co_await pool_->release(m, *node, false);
+    co_return leaf;
+  }
+
+  std::optional<BufferPool<M>> pool_;
+};
+
+}  // namespace engineroom::engine

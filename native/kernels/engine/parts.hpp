@@ -1,0 +1,94 @@
+// What an engine is made of: the design of each part, and which parts are there at all.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "common/described.hpp"
+#include "common/require.hpp"
+#include "engine/binlog.hpp"
+#include "engine/buffer_pool.hpp"
+#include "engine/purge.hpp"
+#include "engine/statements.hpp"
+#include "group_commit/commit_config.hpp"
+#include "lock_sys/lock_config.hpp"
+#include "lock_sys/schedulers.hpp"
+#include "redo_log/design.hpp"
+#include "redo_log/log_config.hpp"
+#include "transactions/design.hpp"
+
+namespace engineroom::engine {
+
+struct EngineConfig {
+  bool has_row_locks = true;
+  bool has_trx_sys = true;
+  bool has_redo = true;
+  bool has_purge = false;
+  bool has_buffer_pool = false;
+  redo_log::Design redo = redo_log::Design::log_8_0;
+  Binlog binlog = Binlog::off;
+  bool durable_first = true;
+  bool server_order = false;
+  std::uint64_t flush_every = 1;
+  std::uint64_t dirty_percent = 30;
+  std::uint64_t undo_ns = 5'000;
+  std::uint64_t undo_bytes = 150;
+};
+constexpr auto described(options::Of<EngineConfig>) {
+  using C = EngineConfig;
+  return options::list<C>(
+      "an engine",
+      {
+          options::option<&C::has_row_locks>("has_row_locks", "off: nobody waits for a row"),
+          options::option<&C::has_trx_sys>("has_trx_sys", "off: no ids, no views, no implicit locks"),
+          options::option<&C::has_redo>("has_redo",
+                                        "off: no mini-transactions, and commits are durable at once"),
+          options::option<&C::has_purge>("has_purge",
+                                         "off: nothing is left of a commit that has to be purged"),
+          options::option<&C::has_buffer_pool>("has_buffer_pool",
+                                               "off: all pages are there, and nobody latches them"),
+          options::option<&C::redo>("redo", "the design of the redo log"),
+          options::option<&C::binlog>("binlog", "the design of the commit with a binary log, or off"),
+          options::option<&C::durable_first>("durable_first",
+                                             "without a binary log: row locks are held until the commit is "
+                                             "durable, as with one; off: they are let go before"),
+          options::option<&C::server_order>("server_order",
+                                            "as servers do it: redo of a statement index by index, a "
+                                            "commit's number before its redo; off: each in "
+                                            "one piece"),
+          options::option<&C::flush_every>("flush_every",
+                                           "without a binary log: so many transactions of a client to one "
+                                           "that waits for the disk; 0: none does"),
+          options::option<&C::dirty_percent>("dirty_percent", {.most = 100},
+                                             "of the mini-transactions make a clean page dirty"),
+          options::option<&C::undo_ns>("undo_ns", "taking back one changed row, always the same"),
+          options::option<&C::undo_bytes>("undo_bytes", {.least = 1, .most = kMostMtrBytes},
+                                          "redo of taking it back"),
+      });
+}
+inline void check_together(const EngineConfig& config) {
+  if (config.server_order && (config.has_purge || config.has_buffer_pool)) {
+    refuse(
+        "an engine in server_order has no purge and no buffer pool: set has_purge and has_buffer_pool off");
+  }
+  if (config.binlog == Binlog::off || config.has_redo) return;
+  refuse("a binlog of " + std::string(names::of(config.binlog)) +
+         " has an engine whose transactions are prepared in its redo, and has_redo is off: set it, or "
+         "binlog to off");
+}
+
+/// All parts of an engine.
+struct Parts {
+  EngineConfig engine{};
+  lock_sys::LockConfig locks{};
+  transactions::TrxSysConfig trx_sys{};
+  redo_log::LogConfig log{};
+  /// Of a commit with a binary log: its `commit_bytes`, `commit_ns` and `changed_rows` are what the transactions say.
+  group_commit::CommitConfig commit{};
+  PurgeConfig purge{};
+  PoolConfig pool{};
+  /// Of whoever uses the library; empty: the policy of `locks`.
+  lock_sys::Order order{};
+};
+
+}  // namespace engineroom::engine
