@@ -5,7 +5,7 @@
 //   class Unlock : public FastPath<Latch, M> {
 //     bool await_ready();                                   // the fast path; true: done
 //     bool await_suspend(std::coroutine_handle<> self) {    // the rest, from where the fast path stopped
-//       return this->goes_on_in(this->latch_.unlock_slowly(this->m_, ...), self);
+//       return this->goes_on_in(this->latch_.unlock_slowly(this->m_, this->has_begun_), self);
 //     }
 //   };
 #pragma once
@@ -13,6 +13,7 @@
 #include <coroutine>
 #include <utility>
 
+#include "machine/concept.hpp"
 #include "machine/task.hpp"
 
 namespace engineroom::sync {
@@ -37,8 +38,15 @@ class FastPath {
     rest_.set_caller(self);
     return true;
   }
+  /// Whether the word can be changed in place.
+  bool begins_at(auto&& word) {
+    has_begun_ = m_.reach(word, machine::Access::write);
+    return has_begun_;
+  }
+
   L& latch_;
   M& m_;
+  bool has_begun_ = false;
 
  private:
   Task<> rest_;

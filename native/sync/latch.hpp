@@ -70,33 +70,25 @@ class Latch {
     using FastPath<Latch, M>::FastPath;
     bool await_ready() {
       tell_of(this->m_, this->latch_.site());
-      if (!this->m_.reach(this->latch_.words_[kLock], Access::write)) return false;
-      has_begun_ = true;
-      return this->m_.try_cas(this->latch_.words_[kLock], 0, 1);
+      return this->begins_at(this->latch_.words_[kLock]) &&
+             this->m_.try_cas(this->latch_.words_[kLock], 0, 1);
     }
     bool await_suspend(std::coroutine_handle<> self) {
-      return this->goes_on_in(this->latch_.lock_slowly(this->m_, has_begun_), self);
+      return this->goes_on_in(this->latch_.lock_slowly(this->m_, this->has_begun_), self);
     }
-
-   private:
-    bool has_begun_ = false;
   };
   class Unlock : public FastPath<Latch, M> {
    public:
     using FastPath<Latch, M>::FastPath;
     bool await_ready() {
-      if (!this->m_.reach(this->latch_.words_[kLock], Access::write)) return false;
-      has_begun_ = true;
+      if (!this->begins_at(this->latch_.words_[kLock])) return false;
       this->m_.try_xchg(this->latch_.words_[kLock], 0);
       return this->m_.reach(this->latch_.words_[kWaiters], Access::read) &&
              this->m_.try_load(this->latch_.words_[kWaiters]) == 0;
     }
     bool await_suspend(std::coroutine_handle<> self) {
-      return this->goes_on_in(this->latch_.unlock_slowly(this->m_, has_begun_), self);
+      return this->goes_on_in(this->latch_.unlock_slowly(this->m_, this->has_begun_), self);
     }
-
-   private:
-    bool has_begun_ = false;
   };
 
   Task<> lock_slowly(M& m, bool has_tried) {

@@ -62,31 +62,22 @@ class PthreadMutex {
    public:
     using FastPath<PthreadMutex, M>::FastPath;
     bool await_ready() {
-      if (!this->m_.reach(this->latch_.word_, Access::write)) return false;
-      has_tried_ = true;
-      return this->m_.try_cas(this->latch_.word_, kFree, kHeld);
+      return this->begins_at(this->latch_.word_) && this->m_.try_cas(this->latch_.word_, kFree, kHeld);
     }
     bool await_suspend(std::coroutine_handle<> self) {
-      return this->goes_on_in(this->latch_.lock_slowly(this->m_, has_tried_), self);
+      return this->goes_on_in(this->latch_.lock_slowly(this->m_, this->has_begun_), self);
     }
-
-   private:
-    bool has_tried_ = false;
   };
   class Unlock : public FastPath<PthreadMutex, M> {
    public:
     using FastPath<PthreadMutex, M>::FastPath;
     bool await_ready() {
-      if (!this->m_.reach(this->latch_.word_, Access::write)) return false;
-      has_freed_ = true;
-      return this->m_.try_xchg(this->latch_.word_, kFree) != kHasSleepers;
+      return this->begins_at(this->latch_.word_) &&
+             this->m_.try_xchg(this->latch_.word_, kFree) != kHasSleepers;
     }
     bool await_suspend(std::coroutine_handle<> self) {
-      return this->goes_on_in(this->latch_.unlock_slowly(this->m_, has_freed_), self);
+      return this->goes_on_in(this->latch_.unlock_slowly(this->m_, this->has_begun_), self);
     }
-
-   private:
-    bool has_freed_ = false;
   };
 
   Task<> lock_slowly(M& m, bool has_tried) {

@@ -97,16 +97,12 @@ class RwLatch {
    public:
     using FastPath<RwLatch, M>::FastPath;
     bool await_ready() {
-      if (!this->m_.reach(this->latch_.words_[kTaken], Access::write)) return false;
-      has_left_ = true;
-      return !is_last(this->m_.try_add(this->latch_.words_[kTaken], ~std::uint64_t{0}));
+      return this->begins_at(this->latch_.words_[kTaken]) &&
+             !is_last(this->m_.try_add(this->latch_.words_[kTaken], ~std::uint64_t{0}));
     }
     bool await_suspend(std::coroutine_handle<> self) {
-      return this->goes_on_in(this->latch_.leave(this->m_, has_left_), self);
+      return this->goes_on_in(this->latch_.leave(this->m_, this->has_begun_), self);
     }
-
-   private:
-    bool has_left_ = false;
   };
 
   template <std::uint64_t amount>
@@ -115,18 +111,14 @@ class RwLatch {
     using FastPath<RwLatch, M>::FastPath;
     bool await_ready() {
       M& m = this->m_;
-      if (!m.reach(this->latch_.words_[kTaken], Access::write)) return false;
-      has_given_back_ = true;
+      if (!this->begins_at(this->latch_.words_[kTaken])) return false;
       m.try_add(this->latch_.words_[kTaken], ~amount + 1);
       return m.reach(this->latch_.words_[kWaiters], Access::read) &&
              m.try_load(this->latch_.words_[kWaiters]) == 0;
     }
     bool await_suspend(std::coroutine_handle<> self) {
-      return this->goes_on_in(this->latch_.give_back(this->m_, amount, has_given_back_), self);
+      return this->goes_on_in(this->latch_.give_back(this->m_, amount, this->has_begun_), self);
     }
-
-   private:
-    bool has_given_back_ = false;
   };
 
   struct IsWanted {
