@@ -35,4 +35,10 @@ Interrupt stop_on_signal() {
   });
 }
 
+py::dict dict_of(std::initializer_list<Entry> entries) {
+  py::dict all;
+  for (const Entry& entry : entries) all[entry.name] = entry.value;
+  return all;
+}
+
 }  // namespace engineroom::bindings

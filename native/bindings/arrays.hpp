@@ -7,15 +7,17 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "bindings/options.hpp"
 #include "common/interrupt.hpp"
 #include "common/storage.hpp"
-#include "bindings/options.hpp"
 
 namespace engineroom::bindings {
 
@@ -38,6 +40,23 @@ std::uint64_t at_least(std::int64_t value, std::int64_t least, const char* name)
 std::filesystem::path folder_of(const std::optional<std::string>& directory);
 /// In memory, or files in the folder (the system's own when none is given).
 std::unique_ptr<Storage> make_storage(StorageKind kind, const std::optional<std::string>& directory);
+/// What `call` returns, computed while other Python threads go on.
+auto without_gil(const auto& call) {
+  const py::gil_scoped_release unlocked;
+  return call();
+}
+
+/// A name and what it stands for, of any type that Python knows.
+struct Entry {
+  template <typename T>
+  requires(!std::is_base_of_v<py::handle, T>) Entry(const char* called, const T& of)
+      : name(called), value(py::cast(of)) {}
+  Entry(const char* called, py::object of) : name(called), value(std::move(of)) {}
+  const char* name;
+  py::object value;
+};
+py::dict dict_of(std::initializer_list<Entry> entries);
+
 /// Raises KeyboardInterrupt in a kernel that runs without the GIL.
 Interrupt stop_on_signal();
 

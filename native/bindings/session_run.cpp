@@ -4,8 +4,9 @@
 #include <string>
 #include <utility>
 
-#include "sessions/settling.hpp"
+#include "bindings/arrays.hpp"
 #include "bindings/sim_binding.hpp"
+#include "sessions/settling.hpp"
 
 namespace engineroom::bindings {
 
@@ -59,6 +60,12 @@ class Looks {
 };
 
 }  // namespace
+
+Window window_of(std::int64_t run_ns, std::int64_t warmup_ns, std::int64_t longest_ns) {
+  return {.run_ns = at_least(run_ns, 1, "run_ns"),
+          .warmup_ns = at_least(warmup_ns, 0, "warmup_ns"),
+          .longest_ns = at_least(longest_ns, 0, "longest_ns")};
+}
 
 py::dict run_sessions(SimMachine& m, AnySessions<SimMachine>& sessions, const Window& window) {
   Looks looks(m, sessions);

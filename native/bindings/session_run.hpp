@@ -22,6 +22,9 @@ struct Window {
   std::uint64_t longest_ns = 0;
 };
 
+/// Refuses no time at all.
+Window window_of(std::int64_t run_ns, std::int64_t warmup_ns, std::int64_t longest_ns);
+
 /// In virtual time; the GIL is held before and behind. Neither the warm-up is counted nor what is under way at the end, which is
 /// dropped.
 py::dict run_sessions(machine::SimMachine& m, sessions::AnySessions<machine::SimMachine>& sessions,

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "bindings/arrays.hpp"
-#include "machine/host_machine.hpp"
-#include "validation/binding.hpp"
 #include "bindings/options.hpp"
 #include "bindings/sim_binding.hpp"
+#include "machine/host_machine.hpp"
+#include "validation/binding.hpp"
 #include "validation/instances.hpp"
 #include "validation/primitives.hpp"
 
@@ -226,15 +226,13 @@ py::list wait_rows(const std::vector<WaitStats>& waits, const Names& names) {
   for (std::size_t site = 0; site < waits.size(); ++site) {
     const WaitStats& stats = waits[site];
     if (stats.ns.count() == 0) continue;
-    py::dict row;
-    row["name"] = names[static_cast<std::uint32_t>(site)];
-    row["count"] = stats.ns.count();
-    row["total_ns"] = stats.ns.total();
-    row["p50_ns"] = stats.ns.quantile(500);
-    row["p99_ns"] = stats.ns.quantile(990);
-    row["spin_rounds"] = stats.spin_rounds;
-    row["parks"] = stats.parks;
-    rows.append(row);
+    rows.append(dict_of({{"name", names[static_cast<std::uint32_t>(site)]},
+                         {"count", stats.ns.count()},
+                         {"total_ns", stats.ns.total()},
+                         {"p50_ns", stats.ns.quantile(500)},
+                         {"p99_ns", stats.ns.quantile(990)},
+                         {"spin_rounds", stats.spin_rounds},
+                         {"parks", stats.parks}}));
   }
   return rows;
 }
@@ -256,13 +254,12 @@ py::list activity_rows(const std::vector<Activity>& nodes, const Names& names) {
 }
 
 py::dict observed(SimMachine& m, const Totals& counted) {
-  py::dict result;
-  result["events"] = m.events();
-  result["trace_hash"] = m.trace_hash();
-  result["now_ns"] = m.now();
-  result["waits"] = wait_rows(counted.waits, m.names());
-  result["activities"] = activity_rows(counted.activities, m.names());
-  result["core_ps"] = core_rows(counted.cores);
+  py::dict result = dict_of({{"events", m.events()},
+                             {"trace_hash", m.trace_hash()},
+                             {"now_ns", m.now()},
+                             {"waits", wait_rows(counted.waits, m.names())},
+                             {"activities", activity_rows(counted.activities, m.names())},
+                             {"core_ps", core_rows(counted.cores)}});
   std::vector<Interval> trace = m.trace();
   add_trace(result, m, std::move(trace));
   return result;
@@ -279,15 +276,14 @@ void bind_machine(py::module_& module) {
         py::arg("fsyncs") = 0, py::arg("append_bytes") = 0, py::arg("exponential") = true,
         py::arg("spin_rounds") = 30, py::arg("run_ns"), py::arg("warmup_ns") = 0, py::arg("samples") = 0,
         py::arg("seed") = 1, py::arg("progress") = py::none());
-  m.def(
-      "closed_loop_on_host", &closed_loop_on_host,
-      "The same clients on real threads; `fsync_ns` is the emulated disk's. Times are wall times; core_ps is "
-      "of the whole run. `trace_intervals`: so many intervals a thread are kept for a trace.",
-      py::kw_only(), py::arg("clients"), py::arg("think_ns") = 0, py::arg("work_ns") = 0,
-      py::arg("hold_ns") = 0, py::arg("latch") = false, py::arg("fsyncs") = 0, py::arg("append_bytes") = 0,
-      py::arg("exponential") = true, py::arg("spin_rounds") = 30, py::arg("run_ns"), py::arg("warmup_ns") = 0,
-      py::arg("fsync_ns") = 100'000, py::arg("trace_intervals") = 0, py::arg("seed") = 1,
-      py::arg("progress") = py::none());
+  m.def("closed_loop_on_host", &closed_loop_on_host,
+        "The same clients on real threads; `fsync_ns` is the emulated disk's. Times are wall times; core_ps "
+        "is of the whole run. `trace_intervals`: so many intervals a thread are kept for a trace.",
+        py::kw_only(), py::arg("clients"), py::arg("think_ns") = 0, py::arg("work_ns") = 0,
+        py::arg("hold_ns") = 0, py::arg("latch") = false, py::arg("fsyncs") = 0, py::arg("append_bytes") = 0,
+        py::arg("exponential") = true, py::arg("spin_rounds") = 30, py::arg("run_ns"),
+        py::arg("warmup_ns") = 0, py::arg("fsync_ns") = 100'000, py::arg("trace_intervals") = 0,
+        py::arg("seed") = 1, py::arg("progress") = py::none());
   m.def("open_loop", &open_loop, kOpenLoopDoc, py::kw_only(), py::arg("parameters"), py::arg("jobs"),
         py::arg("first_counted") = 0, py::arg("interval_ns"), py::arg("work_ns") = 0,
         py::arg("durable") = false, py::arg("seed") = 1, py::arg("progress") = py::none());
@@ -302,11 +298,8 @@ void bind_machine(py::module_& module) {
       "primitives",
       [](std::int64_t samples, const std::string& folder) {
         const std::uint64_t n = at_least(samples, 1, "samples");
-        validation::Primitives measured;
-        {
-          const py::gil_scoped_release unlocked;
-          measured = validation::measure_primitives(n, folder, stop_or_tell(std::nullopt));
-        }
+        const validation::Primitives measured = without_gil(
+            [&] { return validation::measure_primitives(n, folder, stop_or_tell(std::nullopt)); });
         py::dict result;
         for (const validation::Primitive& primitive : measured) {
           std::vector<double> ns = primitive.ns;
@@ -325,11 +318,8 @@ void bind_machine(py::module_& module) {
       "copy_beside_write",
       [need_two_cpus] {
         need_two_cpus("a copy beside a write");
-        validation::CopyBesideWrite found;
-        {
-          const py::gil_scoped_release unlocked;
-          found = validation::measure_copy_beside_write();
-        }
+        validation::CopyBesideWrite found =
+            without_gil([&] { return validation::measure_copy_beside_write(); });
         return py::make_tuple(found.copy_ns, found.write_ns);
       },
       "How long one CPU takes to copy 64 KiB into one half of a log buffer, and another to write as much of "
@@ -342,21 +332,18 @@ void bind_machine(py::module_& module) {
         const py::gil_scoped_release unlocked;
         return validation::measure_line_transfer(n);
       },
-      "How long two CPUs take to hand a cache line over, once, ns: the mean of `hand_overs` each way. "
-      "Raises RuntimeError on one CPU.",
+      "How long two CPUs take to hand a cache line over, once, ns: the mean of `hand_overs` each way. Raises "
+      "RuntimeError on one CPU.",
       py::kw_only(), py::arg("hand_overs") = 20'000);
   m.def(
       "interruptions",
       [](std::int64_t run_ns) {
-        validation::Interruptions found;
-        {
-          const py::gil_scoped_release unlocked;
-          found = validation::measure_interruptions(at_least(run_ns, 1, "run_ns"));
-        }
+        validation::Interruptions found =
+            without_gil([&] { return validation::measure_interruptions(at_least(run_ns, 1, "run_ns")); });
         return py::make_tuple(to_array(std::move(found.ns)), found.every_ns);
       },
-      "How long something else ran, each time, while two CPUs (or the only one) computed for `run_ns`, "
-      "and the computing time between two, ns. 0 where nothing interrupted.",
+      "How long something else ran, each time, while two CPUs (or the only one) computed for `run_ns`, and "
+      "the computing time between two, ns. 0 where nothing interrupted.",
       py::kw_only(), py::arg("run_ns"));
   bind_crowd(m);
 }

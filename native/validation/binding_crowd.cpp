@@ -5,8 +5,8 @@
 
 #include "bindings/arguments.hpp"
 #include "bindings/arrays.hpp"
-#include "validation/binding.hpp"
 #include "bindings/sim_binding.hpp"
+#include "validation/binding.hpp"
 #include "validation/instances.hpp"
 
 namespace engineroom::bindings {
@@ -75,11 +75,8 @@ py::dict crowd_on_host(const CrowdConfig& config, std::int64_t run_ns, std::int6
     const py::gil_scoped_release unlocked;
     validation::run_crowd(m, loop, [&] { m.run_for(window_ns); });
   }
-  py::dict result;
-  result["turns"] = to_array(turns_of(loop));
-  result["window_ns"] = window_ns;
-  result["intrusions"] = loop.intrusions;
-  return result;
+  return dict_of(
+      {{"turns", to_array(turns_of(loop))}, {"window_ns", window_ns}, {"intrusions", loop.intrusions}});
 }
 
 }  // namespace

@@ -431,33 +431,29 @@ Counts counts_of(const std::map<std::uint8_t, bl::Count>& of) {
 }
 
 py::dict table_dict(const bl::TableSizes& of) {
-  py::dict all;
-  all["table"] = of.name;
-  all["key"] = of.key;
-  all["key_from"] = std::string(names::of(of.key_from));
-  all["map_events"] = of.maps.events;
-  all["map_bytes"] = of.maps.bytes;
+  py::dict all = dict_of({{"table", of.name},
+                          {"key", of.key},
+                          {"key_from", std::string(names::of(of.key_from))},
+                          {"map_events", of.maps.events},
+                          {"map_bytes", of.maps.bytes}});
   py::dict changes;
   for (const bl::RowChange change : {bl::RowChange::insert, bl::RowChange::update, bl::RowChange::remove}) {
     const bl::ChangeSizes& sizes = of.changes[static_cast<std::size_t>(change)];
     if (sizes.events == 0) continue;
-    py::dict one;
-    one["events"] = sizes.events;
-    one["rows"] = sizes.rows;
-    one["bytes"] = sizes.bytes;
-    one["minimal_bytes"] = sizes.minimal_bytes;
+    py::dict one = dict_of({{"events", sizes.events},
+                            {"rows", sizes.rows},
+                            {"bytes", sizes.bytes},
+                            {"minimal_bytes", sizes.minimal_bytes}});
     changes[py::str(std::string(names::of(change)))] = one;
   }
   all["changes"] = changes;
   py::list columns;
   for (std::size_t i = 0; i < of.columns.size(); ++i) {
-    py::dict one;
-    one["column"] = of.columns[i];
-    one["type"] = of.types[i];
-    one["before_bytes"] = of.of_columns[i].before_bytes;
-    one["after_bytes"] = of.of_columns[i].after_bytes;
-    one["unchanged_bytes"] = of.of_columns[i].unchanged_bytes;
-    columns.append(one);
+    columns.append(dict_of({{"column", of.columns[i]},
+                            {"type", of.types[i]},
+                            {"before_bytes", of.of_columns[i].before_bytes},
+                            {"after_bytes", of.of_columns[i].after_bytes},
+                            {"unchanged_bytes", of.of_columns[i].unchanged_bytes}}));
   }
   all["columns"] = columns;
   return all;
@@ -574,8 +570,7 @@ void bind_binlog(py::module_& module) {
                                            tables_for_update));
           },
           "BEGIN. seconds: that the first statement had taken. collations: of client, connection and server, "
-          "and utf8mb4's default. time_zone: if the "
-          "statement used it.",
+          "and utf8mb4's default. time_zone: if the statement used it.",
           py::kw_only(), py::arg("thread_id") = 0, py::arg("seconds") = 0, py::arg("database") = "",
           py::arg("options") = 0, py::arg("sql_mode") = 0,
           py::arg("auto_increment") = std::pair<std::uint16_t, std::uint16_t>{1, 1},
@@ -693,8 +688,7 @@ void bind_binlog(py::module_& module) {
         return bytes_of(out.span());
       },
       "The events of the nth transaction of a kind, behind its GTID event: as they stand in a file, or as "
-      "zstd "
-      "is given them.",
+      "zstd is given them.",
       py::arg("kind"), py::kw_only(), py::arg("image") = bl::RowImage::full, py::arg("nth") = 0,
       py::arg("checksums") = false);
   m.def(

@@ -9,14 +9,14 @@
 
 #include "bindings/arguments.hpp"
 #include "bindings/arrays.hpp"
+#include "bindings/options.hpp"
+#include "bindings/session_run.hpp"
+#include "bindings/sim_binding.hpp"
 #include "engine/any_load.hpp"
 #include "engine/latch_order.hpp"
 #include "engine/load.hpp"
 #include "engine/mix.hpp"
 #include "machine/sim_machine.hpp"
-#include "bindings/options.hpp"
-#include "bindings/session_run.hpp"
-#include "bindings/sim_binding.hpp"
 #include "submodules.hpp"
 
 namespace engineroom::engine {
@@ -94,13 +94,11 @@ lock_sys::Order order_by(const std::optional<py::function>& order) {
     const py::gil_scoped_acquire locked;
     py::list all;
     for (const lock_sys::Waiter& waiter : waiters) {
-      py::dict one;
-      one["trx"] = waiter.trx;
-      one["started"] = waiter.started;
-      one["weight"] = waiter.weight;
-      one["mode"] = names::of(waiter.mode);
-      one["is_urgent"] = waiter.is_urgent;
-      all.append(one);
+      all.append(dict_of({{"trx", waiter.trx},
+                          {"started", waiter.started},
+                          {"weight", waiter.weight},
+                          {"mode", names::of(waiter.mode)},
+                          {"is_urgent", waiter.is_urgent}}));
     }
     return places(by(all), waiters.size());
   };
@@ -116,11 +114,6 @@ Parts parts_of(const EngineConfig& config, lock_sys::Design lock_design, const p
           .commit = commit,
           .purge = purge,
           .pool = pool};
-}
-Window window_of(std::int64_t run_ns, std::int64_t warmup_ns, std::int64_t longest_ns) {
-  return {.run_ns = at_least(run_ns, 1, "run_ns"),
-          .warmup_ns = at_least(warmup_ns, 0, "warmup_ns"),
-          .longest_ns = at_least(longest_ns, 0, "longest_ns")};
 }
 
 py::dict simulate(const py::dict& parameters, const LoadConfig& load, const Demands& demands,
@@ -234,25 +227,20 @@ py::dict one_script(const LoadConfig& load, std::uint64_t seed) {
   draw(load, random, script);
   py::list steps;
   for (const Step& step : script.steps) {
-    py::dict row;
-    row["statement"] = names::of(step.statement);
-    row["is_next_of_statement"] = step.is_next_of_statement;
-    row["reads"] = step.reads;
-    row["locks"] = step.locks;
-    row["changes"] = step.changes;
-    row["inserts"] = step.inserts;
-    row["mode"] = names::of(step.mode);
-    row["table"] = names::of(step.table);
-    row["row"] = step.row;
-    row["checks"] = step.checks;
-    row["lookups"] = step.lookups;
-    steps.append(row);
+    steps.append(dict_of({{"statement", names::of(step.statement)},
+                          {"is_next_of_statement", step.is_next_of_statement},
+                          {"reads", step.reads},
+                          {"locks", step.locks},
+                          {"changes", step.changes},
+                          {"inserts", step.inserts},
+                          {"mode", names::of(step.mode)},
+                          {"table", names::of(step.table)},
+                          {"row", step.row},
+                          {"checks", step.checks},
+                          {"lookups", step.lookups}}));
   }
-  py::dict result;
-  result["transaction"] = names::of(script.kind);
-  result["rolls_back"] = script.rolls_back;
-  result["steps"] = steps;
-  return result;
+  return dict_of(
+      {{"transaction", names::of(script.kind)}, {"rolls_back", script.rolls_back}, {"steps", steps}});
 }
 
 std::vector<std::uint64_t> drawn_rows(const LoadConfig& load, std::int64_t n, std::uint64_t seed) {

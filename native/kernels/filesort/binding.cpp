@@ -84,10 +84,7 @@ py::dict choose(const fs::Settings& settings, const fs::Table& table, fs::Releas
   const fs::Query query = query_of(selected, order_by, where, limit);
   fs::check_query(table, query);
   const fs::Design design = fs::choose(release, table, query, settings);
-  py::dict chosen;
-  chosen["attach"] = design.attach;
-  chosen["is_read_set_narrow"] = design.is_read_set_narrow;
-  return chosen;
+  return dict_of({{"attach", design.attach}, {"is_read_set_narrow", design.is_read_set_narrow}});
 }
 
 PythonSorted sort(const fs::Options& given, const fs::Table& table, const std::vector<std::int64_t>& selected,
@@ -99,11 +96,8 @@ PythonSorted sort(const fs::Options& given, const fs::Table& table, const std::v
   const std::unique_ptr<Storage> files = make_storage(storage, directory);
   fs::Handle handle(table);
   const fs::ColumnSet before = handle.read_set;
-  fs::Result result;
-  {
-    const py::gil_scoped_release unlocked;
-    result = fs::filesort(handle, query, options, *files, stop_on_signal());
-  }
+  const fs::Result result =
+      without_gil([&] { return fs::filesort(handle, query, options, *files, stop_on_signal()); });
   PythonSorted sorted{
       .rows = {}, .counters = as_map(result.counters), .is_read_set_restored = handle.read_set == before};
   for (std::size_t i = 0; i < result.values.size(); ++i) {
@@ -173,8 +167,7 @@ void bind_filesort(py::module_& module) {
         return fs::article_table(n, bytes, lob_type, declared, drawn_by, stop_on_signal());
       },
       "The source's table: id, sort key (a permutation of the row numbers), a filter of 0 to 99, char(255), "
-      "long "
-      "value.",
+      "long value.",
       py::kw_only(), py::arg("rows"), py::arg("lob_bytes") = 8192, py::arg("lob_type") = fs::Type::varchar,
       py::arg("declared_bytes") = 8192, py::arg("seed") = 1);
 

@@ -6,6 +6,10 @@ namespace {
 
 using machine::SimMachine;
 
+auto new_binlog(SimMachine& m) {
+  return [&m] { return std::make_unique<SimMachine::File>(m, "binlog", machine::Bytes::counted); };
+}
+
 template <typename Log>
 class Over final
     : public sessions::SessionsOf<SimMachine, sessions::Sessions<SimMachine, CommitEngine<SimMachine, Log>>> {
@@ -15,8 +19,7 @@ class Over final
       : sessions::SessionsOf<SimMachine, sessions::Sessions<SimMachine, CommitEngine<SimMachine, Log>>>(
             made_.sessions),
         redo_(redo),
-        made_(
-            m, design, commit, log, redo, [&m] { return new_binlog(m); }, load) {}
+        made_(m, design, commit, log, redo, new_binlog(m), load) {}
 
   sessions::EngineCounts engine_counts() const override {
     const auto binlog = made_.engine.binlog().counted();
@@ -26,9 +29,6 @@ class Over final
             {"binlog_writes", binlog.writes},        {"binlog_bytes", binlog.written_bytes},
             {"flush_groups", stages.flush_groups},   {"sync_groups", stages.sync_groups},
             {"commit_groups", stages.commit_groups}, {"rotations", stages.rotations}};
-  }
-  static std::unique_ptr<SimMachine::File> new_binlog(SimMachine& m) {
-    return std::make_unique<SimMachine::File>(m, "binlog", machine::Bytes::counted);
   }
 
  private:
@@ -43,10 +43,24 @@ std::unique_ptr<sessions::AnySessions<SimMachine>> any_load(SimMachine& m, Desig
                                                             const redo_log::LogConfig& log,
                                                             SimMachine::File& file, const LoadConfig& load) {
   std::unique_ptr<sessions::AnySessions<SimMachine>> made;
-  with_redo<SimMachine>(redo, log, [&]<typename Log>(const redo_log::LogConfig& of_design) {
-    made = std::make_unique<Over<Log>>(m, design, commit, of_design, file, load);
+  redo_log::with_type<SimMachine>(redo, [&]<typename Log>() {
+    made = std::make_unique<Over<Log>>(m, design, commit, redo_log::completed(redo, log), file, load);
   });
   return made;
+}
+
+std::vector<Happened> trace(SimMachine& m, Design design, redo_log::Design redo, const CommitConfig& commit,
+                            const LoadConfig& load, std::uint64_t run_ns) {
+  SimMachine::File file(m, "redo", machine::Bytes::counted);
+  std::vector<Happened> all;
+  using Watch = Recorder<SimMachine>;
+  redo_log::with_type<SimMachine>(redo, [&]<typename Log>() {
+    Load<SimMachine, Log, Watch> made(m, design, commit, redo_log::completed(redo, {}), file, new_binlog(m),
+                                      load, Watch(&m, &all));
+    made.sessions.spawn(m);
+    m.run_on(run_ns);
+  });
+  return all;
 }
 
 }  // namespace engineroom::group_commit

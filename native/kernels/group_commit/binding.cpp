@@ -5,13 +5,12 @@
 
 #include "bindings/arguments.hpp"
 #include "bindings/arrays.hpp"
-#include "group_commit/any_load.hpp"
-#include "group_commit/crash_runs.hpp"
-#include "group_commit/recovery.hpp"
-#include "group_commit/trace.hpp"
 #include "bindings/options.hpp"
 #include "bindings/session_run.hpp"
 #include "bindings/sim_binding.hpp"
+#include "group_commit/any_load.hpp"
+#include "group_commit/crash_runs.hpp"
+#include "group_commit/recovery.hpp"
 #include "submodules.hpp"
 
 namespace engineroom::bindings {
@@ -41,9 +40,7 @@ py::dict simulate(Design design, std::optional<redo_log::Design> redo, const py:
                   const LoadConfig& load, const CommitConfig& commit, const LogConfig& log,
                   std::int64_t run_ns, std::int64_t warmup_ns, std::int64_t longest_ns, std::int64_t seed,
                   const std::optional<py::function>& progress) {
-  const Window window{.run_ns = at_least(run_ns, 1, "run_ns"),
-                      .warmup_ns = at_least(warmup_ns, 0, "warmup_ns"),
-                      .longest_ns = at_least(longest_ns, 0, "longest_ns")};
+  const Window window = window_of(run_ns, warmup_ns, longest_ns);
   SimMachine m(sim_config(parameters, static_cast<std::uint64_t>(seed)));
   m.set_poll(stop_or_tell(progress));
   SimMachine::File file(m, "redo", machine::Bytes::counted);
@@ -78,26 +75,21 @@ py::dict crashes(const crash::Config& config, Design design, std::optional<redo_
       .flush_log_at_trx_commit = at_least(flush_log_at_trx_commit, 0, "flush_log_at_trx_commit"),
       .order_commits = order_commits,
       .mistake = mistake};
-  CrashReport report;
-  {
-    const py::gil_scoped_release unlocked;
-    report = crash_runs(settings, config);
-  }
-  py::dict result;
-  result["runs"] = report.runs;
-  result["crashes"] = report.crashes;
-  result["commits"] = report.commits;
-  result["rotations"] = report.rotations;
-  result["largest_group"] = report.largest_group;
-  result["lost"] = report.lost;
-  result["only_in_binlog"] = report.only_in_binlog;
-  result["only_in_engine"] = report.only_in_engine;
-  result["crashes_with_loss"] = report.crashes_with_loss;
-  result["impossible"] = report.impossible;
-  result["wrong_outcomes"] = report.wrong_outcomes;
-  result["disorders"] = report.disorders;
-  result["hangs"] = report.hangs;
-  result["first_failure"] = report.first_failure;
+  const CrashReport report = without_gil([&] { return crash_runs(settings, config); });
+  py::dict result = dict_of({{"runs", report.runs},
+                             {"crashes", report.crashes},
+                             {"commits", report.commits},
+                             {"rotations", report.rotations},
+                             {"largest_group", report.largest_group},
+                             {"lost", report.lost},
+                             {"only_in_binlog", report.only_in_binlog},
+                             {"only_in_engine", report.only_in_engine},
+                             {"crashes_with_loss", report.crashes_with_loss},
+                             {"impossible", report.impossible},
+                             {"wrong_outcomes", report.wrong_outcomes},
+                             {"disorders", report.disorders},
+                             {"hangs", report.hangs},
+                             {"first_failure", report.first_failure}});
   py::list outcomes;
   for (std::size_t step = 0; step < kSteps; ++step) {
     for (std::size_t state = 0; state < kStates; ++state) {
@@ -105,13 +97,11 @@ py::dict crashes(const crash::Config& config, Design design, std::optional<redo_
         for (std::size_t is_committed = 0; is_committed < 2; ++is_committed) {
           const std::uint64_t n = report.outcomes[step][state][left][is_committed];
           if (n == 0) continue;
-          py::dict row;
-          row["step"] = static_cast<Step>(step);
-          row["redo"] = static_cast<State>(state);
-          row["binlog"] = static_cast<Left>(left);
-          row["is_committed"] = is_committed == 1;
-          row["transactions"] = n;
-          outcomes.append(row);
+          outcomes.append(dict_of({{"step", static_cast<Step>(step)},
+                                   {"redo", static_cast<State>(state)},
+                                   {"binlog", static_cast<Left>(left)},
+                                   {"is_committed", is_committed == 1},
+                                   {"transactions", n}}));
         }
       }
     }
@@ -126,11 +116,9 @@ py::dict risks(Design design, std::int64_t sync_binlog, std::int64_t flush_log_a
       .sync_binlog = at_least(sync_binlog, 0, "sync_binlog"),
       .flush_log_at_trx_commit = at_least(flush_log_at_trx_commit, 0, "flush_log_at_trx_commit")};
   const Risks found = settings.risks(is_kill);
-  py::dict result;
-  result["lost"] = found.loses;
-  result["only_in_binlog"] = found.only_in_binlog;
-  result["only_in_engine"] = found.only_in_engine;
-  return result;
+  return dict_of({{"lost", found.loses},
+                  {"only_in_binlog", found.only_in_binlog},
+                  {"only_in_engine", found.only_in_engine}});
 }
 
 }  // namespace
@@ -143,21 +131,18 @@ void bind_group_commit(py::module_& module) {
         py::arg("progress") = py::none());
   m.def("trace", &traced,
         "What the stages do in the first `run_ns`: tuples of ns, happening, its step or stage, and the XIDs "
-        "of the "
-        "transactions, which count from 1 on.",
+        "of the transactions, which count from 1 on.",
         py::kw_only(), py::arg("design"), py::arg("redo") = py::none(), py::arg("parameters"),
         py::arg("load"), py::arg("commit") = py::dict(), py::arg("run_ns"), py::arg("seed") = 1);
-  def_with_options(m, "crash_runs", &crashes,
-                   "Crashes simulated runs at random events and recovers from both logs. Returns counts: "
-                   "crashes, what acknowledged "
-                   "transactions were `lost`, what is `only_in_binlog` or `only_in_engine`, and `outcomes` "
-                   "by how far a transaction had "
-                   "come; impossible, wrong_outcomes, disorders and hangs are 0 without a mistake. Which "
-                   "`mistake` is possible depends on "
-                   "the design.",
-                   py::kw_only(), py::arg("design"), py::arg("redo") = py::none(), py::arg("sync_binlog") = 1,
-                   py::arg("flush_log_at_trx_commit") = 1, py::arg("order_commits") = true,
-                   py::arg("mistake") = Mistake::none);
+  def_with_options(
+      m, "crash_runs", &crashes,
+      "Crashes simulated runs at random events and recovers from both logs. Returns counts: crashes, what "
+      "acknowledged transactions were `lost`, what is `only_in_binlog` or `only_in_engine`, and `outcomes` "
+      "by how far a transaction had come; impossible, wrong_outcomes, disorders and hangs are 0 without a "
+      "mistake. Which `mistake` is possible depends on the design.",
+      py::kw_only(), py::arg("design"), py::arg("redo") = py::none(), py::arg("sync_binlog") = 1,
+      py::arg("flush_log_at_trx_commit") = 1, py::arg("order_commits") = true,
+      py::arg("mistake") = Mistake::none);
   m.def("risks", &risks,
         "What a crash can do under these settings: a dict of bools, lost, only_in_binlog and only_in_engine.",
         py::kw_only(), py::arg("design") = Design::one_redo_flush, py::arg("sync_binlog"),
@@ -167,16 +152,13 @@ void bind_group_commit(py::module_& module) {
       [](const py::bytes& file) {
         const std::string_view view(file);
         const BinlogFile found = read_binlog(std::as_bytes(std::span(view)));
-        py::dict result;
-        result["is_in_use"] = found.is_in_use;
-        result["end"] = found.end;
-        result["xids"] = found.xids;
-        result["gtids"] = found.gtids;
-        return result;
+        return dict_of({{"is_in_use", found.is_in_use},
+                        {"end", found.end},
+                        {"xids", found.xids},
+                        {"gtids", found.gtids}});
       },
       "The whole transactions of a binlog file up to its first damage: a dict of is_in_use, end (behind the "
-      "last of them), "
-      "xids and gtids.",
+      "last of them), xids and gtids.",
       py::arg("file"));
   m.def(
       "write_binlog",

@@ -2,14 +2,16 @@
 #include <pybind11/native_enum.h>
 
 #include <algorithm>
+#include <span>
 #include <system_error>
 
+#include "hash_join/binding.hpp"
 #include "hash_join/block_nested_loop.hpp"
 #include "hash_join/hybrid.hpp"
 #include "hash_join/index_nested_loop.hpp"
 #include "hash_join/key_hash.hpp"
 #include "hash_join/nested_loop.hpp"
-#include "hash_join/binding.hpp"
+#include "hash_join/skewed_keys.hpp"
 
 namespace engineroom::bindings {
 
@@ -17,6 +19,32 @@ namespace {
 
 using hash_join::Counters;
 using hash_join::JoinResult;
+
+std::string described(const py::array& array) {
+  return py::str(array.dtype()).cast<std::string>() + " with shape " +
+         py::str(array.attr("shape")).cast<std::string>();
+}
+
+Ints ints(const std::string& name, const py::array& array) {
+  if (array.ndim() != 1 || array.dtype().kind() != 'i' || array.itemsize() != 8) {
+    throw py::value_error(name + " must be a one-dimensional int64 array, got " + described(array) +
+                          "; convert it with .astype(np.int64)");
+  }
+  return Ints::ensure(array);
+}
+
+Bools bools(const std::string& name, const py::array& array) {
+  if (array.ndim() != 1 || array.dtype().kind() != 'b') {
+    throw py::value_error(name + " must be a one-dimensional bool array, got " + described(array) +
+                          "; convert it with .astype(bool)");
+  }
+  return Bools::ensure(array);
+}
+
+template <typename Array>
+auto span_of(const Array& array) {
+  return std::span{array.data(), static_cast<std::size_t>(array.size())};
+}
 
 std::map<std::string, std::uint64_t> as_map(const Counters& c) {
   return {
@@ -105,11 +133,8 @@ template <typename Options, typename Join>
 PythonResult run(const Join& join, const Columns& build, const Columns& probe, Options options,
                  OutputKind output) {
   options.keep_rows = output == OutputKind::rows;
-  JoinResult result;
-  {
-    const py::gil_scoped_release unlocked;
-    result = join(build.relation(), probe.relation(), options, stop_on_signal());
-  }
+  JoinResult result =
+      without_gil([&] { return join(build.relation(), probe.relation(), options, stop_on_signal()); });
   return to_python(std::move(result), options.keep_rows);
 }
 
@@ -147,7 +172,55 @@ void translate_system_errors() {
   });
 }
 
+constexpr const char* kSkewedKeysDoc = R"(Join keys with a chosen skew, drawn by `seed`: int64.
+
+rows: how many keys. distinct: out of how many values, 1 to 2^24.
+skew_quarters: 0 to 8; the k-th most frequent value appears in proportion to k ** -(skew_quarters / 4).
+
+The values depend on their rank alone, so that two tables share their keys. Integers only: the same on every
+machine and in the browser. Raises ValueError for an argument out of range.)";
+
+py::array_t<std::int64_t> skewed_keys(std::int64_t rows, std::int64_t distinct, std::int64_t skew_quarters,
+                                      std::int64_t seed) {
+  const std::uint64_t n_rows = at_least(rows, 0, "rows");
+  const std::uint64_t n_distinct = at_least(distinct, 1, "distinct");
+  const std::uint64_t quarters =
+      std::min<std::uint64_t>(at_least(skew_quarters, 0, "skew_quarters"), UINT32_MAX);
+  std::vector<std::int64_t> keys = without_gil([&] {
+    return hash_join::skewed_keys(n_rows, n_distinct, static_cast<std::uint32_t>(quarters),
+                                  static_cast<std::uint64_t>(seed), stop_on_signal());
+  });
+  return to_array(std::move(keys));
+}
+
 }  // namespace
+
+hash_join::Relation Columns::relation() const {
+  hash_join::Relation relation{.key = span_of(key)};
+  if (payload) relation.payload = span_of(*payload);
+  if (null) relation.key_is_null = span_of(*null);
+  return relation;
+}
+
+Columns columns(const std::string& side, const py::array& key, const std::optional<py::array>& payload,
+                const std::optional<py::array>& null) {
+  Columns result{.key = ints(side + "_key", key), .payload = std::nullopt, .null = std::nullopt};
+  const auto check_length = [&](const py::array& column, const char* name) {
+    if (column.size() == result.key.size()) return;
+    throw py::value_error(side + "_" + name + " must have one value a row, got " +
+                          std::to_string(column.size()) + " values for " + std::to_string(result.key.size()) +
+                          " keys");
+  };
+  if (payload) {
+    result.payload = ints(side + "_payload", *payload);
+    check_length(*payload, "payload");
+  }
+  if (null) {
+    result.null = bools(side + "_null", *null);
+    check_length(*null, "null");
+  }
+  return result;
+}
 
 PythonResult to_python(JoinResult&& result, bool keep_rows) {
   PythonResult python{.rows = std::nullopt,
@@ -190,15 +263,13 @@ void bind_hash_join(py::module_& parent) {
       .def_readonly("rows", &PythonResult::rows,
                     "Structured array with build_row and probe_row, -1 for no row; None when output='count'.")
       .def_readonly("count", &PythonResult::count, "Number of result rows.")
-      .def_readonly(
-          "sum", &PythonResult::sum,
-          "Sum of all payloads in the result, both sides, wrapping around at 64 bits; NULL counts as 0. "
-          "The build side of a semijoin or antijoin is not part of the result.")
+      .def_readonly("sum", &PythonResult::sum,
+                    "Sum of all payloads in the result, both sides, wrapping around at 64 bits; NULL counts "
+                    "as 0. The build side of a semijoin or antijoin is not part of the result.")
       .def_readonly("counters", &PythonResult::counters, "What the join did: counts and bytes by name.")
-      .def_readonly(
-          "trace", &PythonResult::trace,
-          "The first steps, as many as asked for: structured array with step, chunk, pass, build_row, "
-          "probe_row.");
+      .def_readonly("trace", &PythonResult::trace,
+                    "The first steps, as many as asked for: structured array with step, chunk, pass, "
+                    "build_row, probe_row.");
 
   using hash_join::BlockNestedLoopOptions;
   using hash_join::IndexNestedLoopOptions;
@@ -227,8 +298,10 @@ void bind_hash_join(py::module_& parent) {
         "xxHash64 of each key with the seed of the server's chunk files; its low bits choose the chunk.");
   m.def("table_hash", py::vectorize([](std::int64_t key) { return hash_join::table_hash(key); }),
         py::arg("key"), "The hash of each key in the in-memory table; its high bits choose the bucket.");
+  // The same keys for a lab as for the explorable in the browser.
+  m.def("skewed_keys", &skewed_keys, kSkewedKeysDoc, py::kw_only(), py::arg("rows"), py::arg("distinct"),
+        py::arg("skew_quarters") = 0, py::arg("seed") = 0);
   bind_hash_join_fast(m);
-  bind_skewed_keys(m);
 }
 
 }  // namespace engineroom::bindings

@@ -53,7 +53,4 @@ void def_join(py::module_& m, const char* name, PythonResult (*join)(const Optio
 /// Adds our own join to the submodule that bind_hash_join has made.
 void bind_hash_join_fast(py::module_& hash_join);
 
-/// Adds the generator of join keys to the same submodule.
-void bind_skewed_keys(py::module_& hash_join);
-
 }  // namespace engineroom::bindings

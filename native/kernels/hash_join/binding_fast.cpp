@@ -6,9 +6,9 @@
 #include "common/file_storage.hpp"
 #include "common/memory_files.hpp"
 #include "common/workers.hpp"
+#include "hash_join/binding.hpp"
 #include "hash_join/fast_join.hpp"
 #include "hash_join/random_reads.hpp"
-#include "hash_join/binding.hpp"
 
 namespace engineroom::bindings {
 
@@ -58,11 +58,9 @@ PythonResult fast(const hash_join::FastJoinOptions& given, const py::array& buil
   // Checks the arguments also where the workspace has the files.
   const std::unique_ptr<Storage> files = make_storage(storage, directory);
   Storage& chosen = workspace != nullptr ? workspace->files(storage, directory) : *files;
-  hash_join::JoinResult result;
-  {
-    const py::gil_scoped_release unlocked;
-    result = fast_join(build.relation(), probe.relation(), options, chosen, run_on_threads, stop_on_signal());
-  }
+  hash_join::JoinResult result = without_gil([&] {
+    return fast_join(build.relation(), probe.relation(), options, chosen, run_on_threads, stop_on_signal());
+  });
   return to_python(std::move(result), options.keep_rows);
 }
 
@@ -71,8 +69,7 @@ PythonResult fast(const hash_join::FastJoinOptions& given, const py::array& buil
 void bind_hash_join_fast(py::module_& m) {
   py::class_<JoinWorkspace>(m, "Workspace",
                             "Memory that one join leaves to the next of the same size, and temporary files "
-                            "that it overwrites; all goes "
-                            "back to the system with this object.")
+                            "that it overwrites; all goes back to the system with this object.")
       .def(py::init<>());
   def_join(m, "fast", &fast, kFastDoc, py::arg("workspace") = py::none(),
            py::arg("storage") = StorageKind::file, py::arg("directory") = py::none());

@@ -244,10 +244,9 @@ void bind_join_order(py::module_& module) {
                    py::arg("times") = 1, py::arg("progress") = py::none(), py::arg("take") = py::none());
 
   py::class_<PythonPlan>(m, "Plan", "A join tree.")
-      .def_readonly(
-          "nodes", &PythonPlan::nodes,
-          "tables as a bit set, rows, cost, and the places of left and right input, -1 for a table; "
-          "the root is last")
+      .def_readonly("nodes", &PythonPlan::nodes,
+                    "tables as a bit set, rows, cost, and the places of left and right input, -1 for a "
+                    "table; the root is last")
       .def_readonly("counters", &PythonPlan::counters)
       .def_readonly("plans_compared", &PythonPlan::plans_compared)
       .def_readonly("cost", &PythonPlan::cost)
@@ -293,12 +292,10 @@ void bind_join_order(py::module_& module) {
       py::arg("cost") = Cost(jo::CostModel::Kind::c_out));
 
   m.def("hypergraph_of", &hypergraph_of,
-        "The hypergraph of a tree of joins: one edge a join, with conflict rules (CD-C) folded in.\n\n"
-        "operators: a table's number, or (kind, place of left input, place of right input, tables of the "
-        "condition, "
-        "tables whose\nNULLs the condition rejects); inputs come before their join. kind is 'inner', 'left', "
-        "'semi', "
-        "'anti' or 'straight'.",
+        "The hypergraph of a tree of joins: one edge a join, with conflict rules (CD-C) folded "
+        "in.\n\noperators: a table's number, or (kind, place of left input, place of right input, tables of "
+        "the condition, tables whose\nNULLs the condition rejects); inputs come before their join. kind is "
+        "'inner', 'left', 'semi', 'anti' or 'straight'.",
         py::arg("operators"));
 
   py::class_<PythonSimplifier>(m, "Simplifier",
@@ -326,16 +323,13 @@ void bind_join_order(py::module_& module) {
         jo::Hypergraph simple = graph;
         const jo::Statistics statistics(simple, std::move(rows), std::move(selectivity));
         const std::uint64_t limit = at_least(most_calls, 1, "most_calls");
-        jo::Simplification done;
-        {
-          const py::gil_scoped_release unlocked;
-          done = jo::simplify(simple, statistics, limit, kinds.value_or(std::vector<jo::JoinKind>{}));
-        }
+        const jo::Simplification done = without_gil([&] {
+          return jo::simplify(simple, statistics, limit, kinds.value_or(std::vector<jo::JoinKind>{}));
+        });
         return std::make_tuple(simple, done.steps, done.calls, done.is_below_limit);
       },
       "The graph after the fewest steps that leave at most most_calls calls, the steps, the calls, and "
-      "whether that "
-      "is below the limit.",
+      "whether that is below the limit.",
       py::arg("graph"), py::arg("rows"), py::arg("selectivity"), py::kw_only(), py::arg("most_calls"),
       py::arg("kinds") = py::none());
 }

@@ -10,16 +10,15 @@
 
 #include "bindings/arguments.hpp"
 #include "bindings/arrays.hpp"
+#include "bindings/options.hpp"
+#include "bindings/session_run.hpp"
+#include "bindings/sim_binding.hpp"
 #include "lock_sys/any_load.hpp"
 #include "lock_sys/lock_config.hpp"
-#include "lock_sys/on_threads.hpp"
 #include "lock_sys/playground.hpp"
 #include "lock_sys/random_runs.hpp"
 #include "lock_sys/schedulers.hpp"
 #include "lock_sys/wait_graph.hpp"
-#include "bindings/options.hpp"
-#include "bindings/session_run.hpp"
-#include "bindings/sim_binding.hpp"
 #include "submodules.hpp"
 
 namespace engineroom::lock_sys {
@@ -125,41 +124,33 @@ std::vector<std::uint32_t> grant_order(Policy policy, const std::vector<GivenWai
 }
 
 py::dict random_report(const LockConfig& config, Mistake mistake, const RandomRuns& runs) {
-  RandomReport report;
-  {
-    const py::gil_scoped_release unlocked;
-    report = random_runs(config, mistake, runs);
-  }
-  py::dict result;
-  result["runs"] = report.runs;
-  result["transactions"] = report.transactions;
-  result["waits"] = report.waits;
-  result["deadlocks"] = report.deadlocks;
-  result["false_positives"] = report.false_positives;
-  result["inserts"] = report.inserts;
-  result["moves"] = report.moves;
-  result["made_explicit"] = report.made_explicit;
-  result["conflicts"] = report.conflicts;
-  result["disorders"] = report.disorders;
-  result["waits_for_nobody"] = report.waits_for_nobody;
-  result["wrong_blockers"] = report.wrong_blockers;
-  result["phantoms"] = report.phantoms;
-  result["lost_updates"] = report.lost_updates;
-  result["intruders"] = report.intruders;
-  result["needless_victims"] = report.needless_victims;
-  result["stale_weights"] = report.stale_weights;
-  result["hangs"] = report.hangs;
-  result["leftovers"] = report.leftovers;
-  result["first_failure"] = report.first_failure;
-  return result;
+  const RandomReport report = without_gil([&] { return random_runs(config, mistake, runs); });
+  return dict_of({{"runs", report.runs},
+                  {"transactions", report.transactions},
+                  {"waits", report.waits},
+                  {"deadlocks", report.deadlocks},
+                  {"false_positives", report.false_positives},
+                  {"inserts", report.inserts},
+                  {"moves", report.moves},
+                  {"made_explicit", report.made_explicit},
+                  {"conflicts", report.conflicts},
+                  {"disorders", report.disorders},
+                  {"waits_for_nobody", report.waits_for_nobody},
+                  {"wrong_blockers", report.wrong_blockers},
+                  {"phantoms", report.phantoms},
+                  {"lost_updates", report.lost_updates},
+                  {"intruders", report.intruders},
+                  {"needless_victims", report.needless_victims},
+                  {"stale_weights", report.stale_weights},
+                  {"hangs", report.hangs},
+                  {"leftovers", report.leftovers},
+                  {"first_failure", report.first_failure}});
 }
 
 py::dict simulate(Design design, const py::dict& parameters, const LoadConfig& load, const py::dict& locks,
                   std::int64_t run_ns, std::int64_t warmup_ns, std::int64_t longest_ns, std::int64_t seed,
                   const std::optional<py::function>& progress) {
-  const Window window{.run_ns = at_least(run_ns, 1, "run_ns"),
-                      .warmup_ns = at_least(warmup_ns, 0, "warmup_ns"),
-                      .longest_ns = at_least(longest_ns, 0, "longest_ns")};
+  const Window window = window_of(run_ns, warmup_ns, longest_ns);
   const LockConfig config = options_from<LockConfig>(locks, config_of(design));
   SimMachine m(sim_config(parameters, static_cast<std::uint64_t>(seed)));
   m.set_poll(stop_or_tell(progress));
@@ -280,18 +271,17 @@ void bind_lock_sys(py::module_& module) {
   py::module_ m =
       module.def_submodule("lock_sys", "Row locks: queues, conflicts, deadlocks and who is granted first.");
   bind_playground(m);
-  m.def("schedule_weights", &schedule_weights,
-        "The weights that the background thread publishes. edges: for each waiter (number, for whom it "
-        "waits, its reservation); "
-        "reservations: how many waits there were so far. Waiters on a cycle have none.",
-        py::arg("edges"), py::kw_only(), py::arg("reservations") = 0);
+  m.def(
+      "schedule_weights", &schedule_weights,
+      "The weights that the background thread publishes. edges: for each waiter (number, for whom it waits, "
+      "its reservation); reservations: how many waits there were so far. Waiters on a cycle have none.",
+      py::arg("edges"), py::kw_only(), py::arg("reservations") = 0);
   m.def("deadlocks", &deadlocks,
         "The cycles among waiters, each with its victim; rows_changed: by transaction, what makes it heavy.",
         py::arg("edges"), py::kw_only(), py::arg("rows_changed") = std::map<std::uint32_t, std::uint64_t>{});
   m.def("grant_order", &grant_order,
         "The order in which a policy tries waiters that are given in queue order, each a dict of trx, "
-        "started, weight, age, mode "
-        "and is_urgent. Who is missing keeps waiting.",
+        "started, weight, age, mode and is_urgent. Who is missing keeps waiting.",
         py::arg("policy"), py::arg("waiters"), py::kw_only(), py::arg("seed") = 1);
   m.def(
       "random_runs",
@@ -300,8 +290,7 @@ void bind_lock_sys(py::module_& module) {
                              {.seed = seed, .runs = runs});
       },
       "Transactions at random over few records, under random schedules. Returns counts; from conflicts on "
-      "all are 0 in a lock "
-      "system without a mistake. changed: options of lock_options().",
+      "all are 0 in a lock system without a mistake. changed: options of lock_options().",
       py::kw_only(), py::arg("design") = "9.7", py::arg("changed") = py::dict(), py::arg("mistake") = "none",
       py::arg("seed") = 1, py::arg("runs") = 1);
   m.def("simulate", &simulate, kSimulateDoc, py::kw_only(), py::arg("design") = "9.7", py::arg("parameters"),
@@ -319,25 +308,19 @@ void bind_lock_sys(py::module_& module) {
         }
         const std::uint64_t each = at_least(rows, 1, "rows");
         const std::uint64_t window = at_least(run_ns, 1, "run_ns");
-        ThreadsSeen seen;
-        {
-          const py::gil_scoped_release unlocked;
-          seen = on_threads(config_of(design), static_cast<std::uint32_t>(sessions),
+        const ThreadsSeen seen = without_gil([&] {
+          return on_threads(config_of(design), static_cast<std::uint32_t>(sessions),
                             static_cast<std::uint32_t>(each), window);
-        }
-        py::dict result;
-        result["row_locks"] = seen.row_locks;
-        result["transactions"] = seen.transactions;
-        result["elapsed_ns"] = seen.elapsed_ns;
-        result["cpu_ns"] = seen.cpu_ns;
-        result["latches"] = seen.latched.global + seen.latched.pages + seen.latched.tables;
-        return result;
+        });
+        return dict_of({{"row_locks", seen.row_locks},
+                        {"transactions", seen.transactions},
+                        {"elapsed_ns", seen.elapsed_ns},
+                        {"cpu_ns", seen.cpu_ns},
+                        {"latches", seen.latched.global + seen.latched.pages + seen.latched.tables}});
       },
       "Sessions on real threads, each in a loop over transactions that lock `rows` rows of its own table and "
-      "let "
-      "them go. Returns a dict: row_locks, transactions, latches of the lock system that were taken, "
-      "elapsed_ns, "
-      "and cpu_ns of all threads. Raises ValueError for a number out of range.",
+      "let them go. Returns a dict: row_locks, transactions, latches of the lock system that were taken, "
+      "elapsed_ns, and cpu_ns of all threads. Raises ValueError for a number out of range.",
       py::kw_only(), py::arg("design"), py::arg("threads") = 1, py::arg("rows") = 10, py::arg("run_ns"));
   m.def("designs", &listed_names<Design>, "The names of the versions.");
   m.def("policies", &listed_names<Policy>, "The names of the policies.");

@@ -19,31 +19,22 @@ namespace {
 using namespace low_concurrency;
 
 py::dict as_dict(const Cost& cost) {
-  py::dict result;
-  result["cpu_ns"] = cost.cpu_ns;
-  result["operations"] = cost.operations;
-  result["checksum"] = cost.checksum;
-  return result;
+  return dict_of({{"cpu_ns", cost.cpu_ns}, {"operations", cost.operations}, {"checksum", cost.checksum}});
 }
 
 py::dict parse(Container container, std::int64_t rows, std::int64_t columns) {
   const std::uint64_t n = at_least(rows, 1, "rows");
   const std::uint64_t wide = at_least(columns, 1, "columns");
-  ParsedInsert parsed;
-  {
-    const py::gil_scoped_release unlocked;
-    parsed = parse_insert(container, n, wide, &thread_cpu_ns, stop_on_signal());
-  }
-  py::dict result;
-  result["values"] = parsed.values;
-  result["checksum"] = parsed.checksum;
-  result["container_bytes"] = parsed.container_bytes;
-  result["item_bytes"] = parsed.item_bytes;
-  result["reserved_bytes"] = parsed.reserved_bytes;
-  result["arena_blocks"] = parsed.arena_blocks;
-  result["build_ns"] = parsed.build_ns;
-  result["walk_ns"] = parsed.walk_ns;
-  return result;
+  const ParsedInsert parsed =
+      without_gil([&] { return parse_insert(container, n, wide, &thread_cpu_ns, stop_on_signal()); });
+  return dict_of({{"values", parsed.values},
+                  {"checksum", parsed.checksum},
+                  {"container_bytes", parsed.container_bytes},
+                  {"item_bytes", parsed.item_bytes},
+                  {"reserved_bytes", parsed.reserved_bytes},
+                  {"arena_blocks", parsed.arena_blocks},
+                  {"build_ns", parsed.build_ns},
+                  {"walk_ns", parsed.walk_ns}});
 }
 
 using Encoded = std::tuple<py::bytes, std::size_t, std::vector<std::uint32_t>>;
@@ -99,11 +90,7 @@ std::vector<std::uint32_t> record_offsets(Decoder decoder, const py::bytes& reco
 
 template <typename Variant, typename Work>
 py::dict measured(Cost (*measure)(Variant, const Work&, Interrupt), Variant variant, const Work& work) {
-  Cost cost;
-  {
-    const py::gil_scoped_release unlocked;
-    cost = measure(variant, work, stop_on_signal());
-  }
+  const Cost cost = without_gil([&] { return measure(variant, work, stop_on_signal()); });
   return as_dict(cost);
 }
 
@@ -123,13 +110,12 @@ void bind_low_concurrency(py::module_& module) {
       },
       "The formula of the containers' bytes, without the items.", py::arg("container"), py::kw_only(),
       py::arg("rows"), py::arg("columns"));
-  def_with_options(
-      m, "encode_record", &encode_record,
-      "A record in the COMPACT format: its bytes, the place of its origin, and the end offset of each field "
-      "with flags. A value is its length in bytes, None for NULL, negative for one that is stored "
-      "outside.\n\n" +
-          documented<FieldType>("fields: a dict each, of"),
-      py::arg("fields"), py::arg("values"), py::kw_only(), py::arg("core_fields") = 0);
+  def_with_options(m, "encode_record", &encode_record,
+                   "A record in the COMPACT format: its bytes, the place of its origin, and the end offset "
+                   "of each field with flags. A value is its length in bytes, None for NULL, negative for "
+                   "one that is stored outside.\n\n" +
+                       documented<FieldType>("fields: a dict each, of"),
+                   py::arg("fields"), py::arg("values"), py::kw_only(), py::arg("core_fields") = 0);
   m.def("record_offsets", &record_offsets,
         "The end offsets as a decoder finds them: 'v57', 'v80', 'hoisted' or 'by_state'.", py::arg("decoder"),
         py::arg("record"), py::arg("origin"), py::arg("fields"), py::kw_only(), py::arg("core_fields") = 0);

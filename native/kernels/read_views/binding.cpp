@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "bindings/arrays.hpp"
-#include "machine/sim_machine.hpp"
 #include "bindings/options.hpp"
+#include "bindings/session_run.hpp"
+#include "bindings/sim_binding.hpp"
+#include "machine/sim_machine.hpp"
 #include "read_views/any_load.hpp"
 #include "read_views/histories.hpp"
 #include "read_views/isolation.hpp"
 #include "read_views/statement_cost.hpp"
-#include "bindings/session_run.hpp"
-#include "bindings/sim_binding.hpp"
 #include "transactions/read_view.hpp"
 
 namespace engineroom::bindings {
@@ -42,39 +42,31 @@ what a run is asked anyway. At its end: views_in_list, views_closed, history_len
 py::dict simulate(const py::dict& parameters, const LoadConfig& load, const TrxSysConfig& trx_sys,
                   std::int64_t run_ns, std::int64_t warmup_ns, std::int64_t longest_ns, std::int64_t seed,
                   const std::optional<py::function>& progress) {
-  const Window window{.run_ns = at_least(run_ns, 1, "run_ns"),
-                      .warmup_ns = at_least(warmup_ns, 0, "warmup_ns"),
-                      .longest_ns = at_least(longest_ns, 0, "longest_ns")};
+  const Window window = window_of(run_ns, warmup_ns, longest_ns);
   machine::SimMachine m(sim_config(parameters, static_cast<std::uint64_t>(seed)));
   m.set_poll(stop_or_tell(progress));
   return run_sessions(m, *any_load(m, trx_sys, load), window);
 }
 
 py::dict histories(const HistoriesConfig& config, Latches latches, Views views, Mistake mistake) {
-  HistoryReport report;
-  {
-    const py::gil_scoped_release unlocked;
-    report = run_histories(latches, views, mistake, config);
-  }
-  py::dict result;
-  result["runs"] = report.runs;
-  result["reads"] = report.reads;
-  result["reads_of_older"] = report.reads_of_older;
-  result["steps"] = report.steps;
-  result["views_made"] = report.views_made;
-  result["views_reused"] = report.views_reused;
-  result["commits"] = report.commits;
-  result["rollbacks"] = report.rollbacks;
-  result["purged"] = report.purged;
-  result["wrong_reads"] = report.wrong_reads;
-  result["missing_history"] = report.missing_history;
-  result["wrong_views"] = report.wrong_views;
-  result["purge_too_far"] = report.purge_too_far;
-  result["wrongly_active"] = report.wrongly_active;
-  result["leftovers"] = report.leftovers;
-  result["is_clean"] = report.is_clean();
-  result["first_failure"] = report.first_failure;
-  return result;
+  const HistoryReport report = without_gil([&] { return run_histories(latches, views, mistake, config); });
+  return dict_of({{"runs", report.runs},
+                  {"reads", report.reads},
+                  {"reads_of_older", report.reads_of_older},
+                  {"steps", report.steps},
+                  {"views_made", report.views_made},
+                  {"views_reused", report.views_reused},
+                  {"commits", report.commits},
+                  {"rollbacks", report.rollbacks},
+                  {"purged", report.purged},
+                  {"wrong_reads", report.wrong_reads},
+                  {"missing_history", report.missing_history},
+                  {"wrong_views", report.wrong_views},
+                  {"purge_too_far", report.purge_too_far},
+                  {"wrongly_active", report.wrongly_active},
+                  {"leftovers", report.leftovers},
+                  {"is_clean", report.is_clean()},
+                  {"first_failure", report.first_failure}});
 }
 
 py::dict cost_of_statement(Latches latches, Views views, Kind statement, Level level, bool has_binlog,
@@ -82,12 +74,10 @@ py::dict cost_of_statement(Latches latches, Views views, Kind statement, Level l
   const std::uint64_t n = at_least(repeats, 1, "repeats");
   const StatementCost cost = statement_cost(latches, views, statement, level, has_binlog, n);
   const auto each = [&](std::uint64_t count) { return static_cast<double>(count) / static_cast<double>(n); };
-  py::dict result;
-  result["mutex"] = each(cost.mutex);
-  result["serialisation"] = each(cost.serialisation);
-  result["shards"] = each(cost.shards);
-  result["counter_values"] = each(cost.counter_values);
-  return result;
+  return dict_of({{"mutex", each(cost.mutex)},
+                  {"serialisation", each(cost.serialisation)},
+                  {"shards", each(cost.shards)},
+                  {"counter_values", each(cost.counter_values)}});
 }
 
 /// The rules of one view, for any ids.
@@ -119,26 +109,23 @@ void bind_read_views(py::module_& module) {
         py::arg("longest_ns") = 0, py::arg("seed") = 1, py::arg("progress") = py::none());
   m.def("histories", &histories,
         "Random histories on simulated machines whose costs and scheduling vary by seed; every read is "
-        "compared with its "
-        "snapshot. Returns counts; wrong_reads, missing_history, wrong_views, purge_too_far, wrongly_active "
-        "and leftovers are "
-        "0 without a mistake. Which `mistake` is possible depends on the design.",
+        "compared with its snapshot. Returns counts; wrong_reads, missing_history, wrong_views, "
+        "purge_too_far, wrongly_active and leftovers are 0 without a mistake. Which `mistake` is possible "
+        "depends on the design.",
         py::arg("config") = py::dict(), py::kw_only(), py::arg("latches"), py::arg("views") = Views::kept,
         py::arg("mistake") = Mistake::none);
   m.def("statement_cost", &cost_of_statement,
         "What a statement asks of the transaction system, per repetition: acquisitions of each latch, and "
-        "values of the "
-        "counter with those of another session's write between.",
+        "values of the counter with those of another session's write between.",
         py::kw_only(), py::arg("latches"), py::arg("views"), py::arg("statement"), py::arg("level"),
         py::arg("has_binlog"), py::arg("repeats") = 100);
   m.def("changes_visible", &visible,
         "Whether a view shows what each of `ids` changed: made when the counter was at low_limit_id and "
         "`active` were active.",
         py::arg("ids"), py::kw_only(), py::arg("low_limit_id"), py::arg("active"), py::arg("creator_id") = 0);
-  py::class_<Database>(
-      m, "Database",
-      "A table of numbers at one isolation level, for scripts: one statement at a time, whoever would "
-      "have to wait is refused.")
+  py::class_<Database>(m, "Database",
+                       "A table of numbers at one isolation level, for scripts: one statement at a time, "
+                       "whoever would have to wait is refused.")
       .def(py::init<Isolation>(), py::arg("isolation"))
       .def("connect", &Database::connect, "A new session, by its number.")
       .def("begin", &Database::begin, "A transaction of the session begins.", py::arg("session"))

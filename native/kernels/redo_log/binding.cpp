@@ -8,8 +8,10 @@
 
 #include "bindings/arguments.hpp"
 #include "bindings/arrays.hpp"
-#include "machine/host_machine.hpp"
 #include "bindings/options.hpp"
+#include "bindings/session_run.hpp"
+#include "bindings/sim_binding.hpp"
+#include "machine/host_machine.hpp"
 #include "redo_log/any_load.hpp"
 #include "redo_log/block.hpp"
 #include "redo_log/call_cost.hpp"
@@ -18,8 +20,6 @@
 #include "redo_log/fast_log.hpp"
 #include "redo_log/groups.hpp"
 #include "redo_log/recovery.hpp"
-#include "bindings/session_run.hpp"
-#include "bindings/sim_binding.hpp"
 
 namespace engineroom::bindings {
 
@@ -44,9 +44,7 @@ Raises ValueError for a bad argument, RuntimeError for a simulation that stalled
 py::dict simulate(Design design, const py::dict& parameters, const LoadConfig& load, const LogConfig& log,
                   std::int64_t run_ns, std::int64_t warmup_ns, std::int64_t longest_ns, std::int64_t seed,
                   const std::optional<py::function>& progress) {
-  const Window window{.run_ns = at_least(run_ns, 1, "run_ns"),
-                      .warmup_ns = at_least(warmup_ns, 0, "warmup_ns"),
-                      .longest_ns = at_least(longest_ns, 0, "longest_ns")};
+  const Window window = window_of(run_ns, warmup_ns, longest_ns);
   SimMachine m(sim_config(parameters, static_cast<std::uint64_t>(seed)));
   m.set_poll(stop_or_tell(progress));
   SimMachine::File file(m, "redo", machine::Bytes::counted);
@@ -80,54 +78,35 @@ double seal_ns(std::int64_t blocks) {
 }
 
 py::dict commit_cost(const CommitWork& work, Design design) {
-  CommitCost cost;
-  {
-    const py::gil_scoped_release unlocked;
-    cost = measure_commit(design, work, stop_on_signal());
-  }
-  py::dict result;
-  result["elapsed_ns"] = cost.elapsed_ns;
-  result["cpu_ns"] = cost.cpu_ns;
-  result["work_elapsed_ns"] = cost.work_elapsed_ns;
-  result["work_cpu_ns"] = cost.work_cpu_ns;
-  result["bytes"] = cost.end_sn;
-  result["latch_waits"] = cost.latch_waits;
-  result["buffer_waits"] = cost.buffer_waits;
-  return result;
+  const CommitCost cost = without_gil([&] { return measure_commit(design, work, stop_on_signal()); });
+  return dict_of({{"elapsed_ns", cost.elapsed_ns},
+                  {"cpu_ns", cost.cpu_ns},
+                  {"work_elapsed_ns", cost.work_elapsed_ns},
+                  {"work_cpu_ns", cost.work_cpu_ns},
+                  {"bytes", cost.end_sn},
+                  {"latch_waits", cost.latch_waits},
+                  {"buffer_waits", cost.buffer_waits}});
 }
 
 py::dict commit_counts(const CommitWork& work, Design design) {
-  CommitCounts counts;
-  {
-    const py::gil_scoped_release unlocked;
-    counts = count_commits(design, work);
-  }
-  py::dict result;
-  result["locked_ops"] = counts.locked_ops;
-  result["atomic_stores"] = counts.atomic_stores;
-  return result;
+  const CommitCounts counts = without_gil([&] { return count_commits(design, work); });
+  return dict_of({{"locked_ops", counts.locked_ops}, {"atomic_stores", counts.atomic_stores}});
 }
 
 py::dict crashes(const crash::Config& config, Design design, Mistake mistake) {
-  CrashReport report;
-  {
-    const py::gil_scoped_release unlocked;
-    report = crash_runs(design, mistake, config);
-  }
-  py::dict result;
-  result["runs"] = report.runs;
-  result["crashes"] = report.crashes;
-  result["commits"] = report.commits;
-  result["fsyncs"] = report.fsyncs;
-  result["recovered_groups"] = report.recovered_groups;
-  result["log_waits"] = report.log_waits;
-  result["lost_commits"] = report.lost_commits;
-  result["wrong_groups"] = report.wrong_groups;
-  result["wrong_checkpoints"] = report.wrong_checkpoints;
-  result["disorders"] = report.disorders;
-  result["hangs"] = report.hangs;
-  result["first_failure"] = report.first_failure;
-  return result;
+  const CrashReport report = without_gil([&] { return crash_runs(design, mistake, config); });
+  return dict_of({{"runs", report.runs},
+                  {"crashes", report.crashes},
+                  {"commits", report.commits},
+                  {"fsyncs", report.fsyncs},
+                  {"recovered_groups", report.recovered_groups},
+                  {"log_waits", report.log_waits},
+                  {"lost_commits", report.lost_commits},
+                  {"wrong_groups", report.wrong_groups},
+                  {"wrong_checkpoints", report.wrong_checkpoints},
+                  {"disorders", report.disorders},
+                  {"hangs", report.hangs},
+                  {"first_failure", report.first_failure}});
 }
 
 py::bytes as_bytes(std::span<const std::byte> bytes) {
@@ -142,12 +121,10 @@ py::object recover_file(const py::bytes& file) {
   for (const RecoveredGroup& group : found->groups) {
     groups.append(py::make_tuple(group.start_lsn, group.end_lsn, as_bytes(found->bytes_of(group))));
   }
-  py::dict result;
-  result["checkpoint_lsn"] = found->checkpoint.lsn;
-  result["groups"] = groups;
-  result["end_lsn"] = found->end_lsn;
-  result["stop"] = std::string(name_of(found->stop));
-  return result;
+  return dict_of({{"checkpoint_lsn", found->checkpoint.lsn},
+                  {"groups", groups},
+                  {"end_lsn", found->end_lsn},
+                  {"stop", std::string(name_of(found->stop))}});
 }
 
 }  // namespace
@@ -157,14 +134,13 @@ void bind_redo_log(py::module_& module) {
   m.def("simulate", &simulate, kSimulateDoc, py::kw_only(), py::arg("design"), py::arg("parameters"),
         py::arg("load"), py::arg("log") = py::dict(), py::arg("run_ns"), py::arg("warmup_ns") = 0,
         py::arg("longest_ns") = 0, py::arg("seed") = 1, py::arg("progress") = py::none());
-  m.def(
-      "run_on_host", &run_on_host,
-      "The same clients on real threads, over a disk in memory whose fsync takes `fsync_ns`. Times are "
-      "wall times; what the log's code takes is what it takes here, not the `log`'s `seal_ns` and its like. "
-      "`profile` charges each thread's time to what it does, at two looks at the clock a wait.",
-      py::kw_only(), py::arg("design"), py::arg("load"), py::arg("log") = py::dict(), py::arg("run_ns"),
-      py::arg("fsync_ns") = 100'000, py::arg("seed") = 1, py::arg("profile") = true,
-      py::arg("progress") = py::none());
+  m.def("run_on_host", &run_on_host,
+        "The same clients on real threads, over a disk in memory whose fsync takes `fsync_ns`. Times are "
+        "wall times; what the log's code takes is what it takes here, not the `log`'s `seal_ns` and its "
+        "like. `profile` charges each thread's time to what it does, at two looks at the clock a wait.",
+        py::kw_only(), py::arg("design"), py::arg("load"), py::arg("log") = py::dict(), py::arg("run_ns"),
+        py::arg("fsync_ns") = 100'000, py::arg("seed") = 1, py::arg("profile") = true,
+        py::arg("progress") = py::none());
   m.def("seal_ns", &seal_ns,
         "Wall nanoseconds that the header and the checksum of one log block take here, over so many blocks.",
         py::kw_only(), py::arg("blocks") = 32768);
@@ -175,28 +151,25 @@ void bind_redo_log(py::module_& module) {
         const py::gil_scoped_release unlocked;
         return call_ns(n);
       },
-      "What a call of a task takes in 8.0's appends of 64 KiB on a real thread, with what it does to "
-      "shared words, ns: the time of `appends` of them beyond that of their copies, over the calls.",
+      "What a call of a task takes in 8.0's appends of 64 KiB on a real thread, with what it does to shared "
+      "words, ns: the time of `appends` of them beyond that of their copies, over the calls.",
       py::kw_only(), py::arg("appends") = 400);
   def_with_options(
       m, "commit_cost", &commit_cost,
       "Commits mini-transactions on real threads without a disk, by the design of 5.7, 8.0 or 8.0 with its "
       "writer threads off. Returns elapsed_ns of all, cpu_ns of the committing threads, both of the same "
-      "work "
-      "without commits (work_elapsed_ns, work_cpu_ns), and counts.",
+      "work without commits (work_elapsed_ns, work_cpu_ns), and counts.",
       py::arg("design"), py::kw_only());
-  def_with_options(
-      m, "commit_counts", &commit_counts,
-      "Commits `commits_per_thread` mini-transactions on the calling thread, as commit_cost does, and counts "
-      "what they do to words "
-      "that threads share: locked_ops, the locked instructions, and atomic_stores, those without a lock.",
-      py::arg("design"), py::kw_only());
-  def_with_options(
-      m, "crash_runs", &crashes,
-      "Crashes simulated runs at random events and recovers. Returns counts; lost_commits, wrong_groups, "
-      "wrong_checkpoints, disorders and hangs are 0 in a log without a mistake. Which `mistake` is possible "
-      "depends on the design.",
-      py::kw_only(), py::arg("design"), py::arg("mistake") = Mistake::none);
+  def_with_options(m, "commit_counts", &commit_counts,
+                   "Commits `commits_per_thread` mini-transactions on the calling thread, as commit_cost "
+                   "does, and counts what they do to words that threads share: locked_ops, the locked "
+                   "instructions, and atomic_stores, those without a lock.",
+                   py::arg("design"), py::kw_only());
+  def_with_options(m, "crash_runs", &crashes,
+                   "Crashes simulated runs at random events and recovers. Returns counts; lost_commits, "
+                   "wrong_groups, wrong_checkpoints, disorders and hangs are 0 in a log without a mistake. "
+                   "Which `mistake` is possible depends on the design.",
+                   py::kw_only(), py::arg("design"), py::arg("mistake") = Mistake::none);
   m.def(
       "append",
       [](std::int64_t threads, std::int64_t appends_per_thread, std::int64_t group_bytes, bool bare) {
@@ -217,16 +190,8 @@ void bind_redo_log(py::module_& module) {
         const std::uint64_t each = at_least(fsync_ns, 0, "fsync_ns");
         const std::uint64_t window = at_least(run_ns, 1, "run_ns");
         const std::uint64_t bytes = at_least(group_bytes, 1, "group_bytes");
-        GroupCommit seen;
-        {
-          const py::gil_scoped_release unlocked;
-          seen = group_commit(n, each, window, bytes);
-        }
-        py::dict result;
-        result["commits"] = seen.commits;
-        result["fsyncs"] = seen.fsyncs;
-        result["elapsed_ns"] = seen.elapsed_ns;
-        return result;
+        const GroupCommit seen = without_gil([&] { return group_commit(n, each, window, bytes); });
+        return dict_of({{"commits", seen.commits}, {"fsyncs", seen.fsyncs}, {"elapsed_ns", seen.elapsed_ns}});
       },
       "Clients that append to our own log and wait until it is durable, over a disk whose fsync takes "
       "`fsync_ns`.",
@@ -240,8 +205,7 @@ void bind_redo_log(py::module_& module) {
       "log_options", [] { return listed<LogConfig>(); }, "What can be set of a log.");
   m.def("recover", &recover_file,
         "Reads a log file after a crash: a dict of checkpoint_lsn, groups (start LSN, end LSN, bytes), "
-        "end_lsn and why "
-        "it stopped; None when the file has no header or checkpoint.",
+        "end_lsn and why it stopped; None when the file has no header or checkpoint.",
         py::arg("file"));
   m.def(
       "write_file",
