@@ -4,7 +4,7 @@
 // Models      nothing: the heart of the simulation
 // Leaves out  nothing
 // Cost        four children per node, 16 bytes per event: three levels hold 85; moving a thread's event is one
-//             sift. A calendar queue and a pairing heap cost more in a crowd (tests/other_event_queues.hpp)
+//             sift. A calendar queue and a pairing heap cost more in a crowd
 #pragma once
 
 #include <cstddef>

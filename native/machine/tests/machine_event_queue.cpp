@@ -15,7 +15,6 @@
 #include "machine/observed.hpp"
 #include "machine/random.hpp"
 #include "machine/sim_machine.hpp"
-#include "machine/tests/other_event_queues.hpp"
 
 namespace engineroom::machine {
 namespace {
@@ -64,22 +63,17 @@ TEST(CpuSets, OfAllCpusHaveEach) {
   EXPECT_EQ(set.first_in(CpuSet::kMost, CpuSet::kMost), CpuSet::kMost);
 }
 
-template <typename Queue>
-class EventQueues : public testing::Test {};
-using Queues = testing::Types<EventQueue, PairingHeap, CalendarQueue>;
-TYPED_TEST_SUITE(EventQueues, Queues);
-
-/// Few threads and many ties; many threads; times so far apart that a calendar's year ends between them.
+/// Few threads and many ties; many threads; times far apart.
 struct Load {
   std::uint64_t threads;
   std::uint64_t ahead;
 };
 
-TYPED_TEST(EventQueues, GiveTheEarliestAndOfTwoAtOneTimeThatOfTheEarlierRequest) {
+TEST(EventQueues, GiveTheEarliestAndOfTwoAtOneTimeThatOfTheEarlierRequest) {
   Random random(11);
   for (const Load load :
        {Load{40, 30}, Load{2, 3}, Load{300, 1'000'000}, Load{100, std::uint64_t{1} << 45}}) {
-    TypeParam queue;
+    EventQueue queue;
     Time now = 0;                                         // what is asked for lies ahead
     std::map<std::uint32_t, std::pair<Time, int>> plain;  // thread -> when, and the request
     for (int n = 0; n < 20'000; ++n) {
@@ -166,16 +160,6 @@ TEST(Names, GiveTheFirstNumberToWhatHasNoName) {
   Names names;
   EXPECT_EQ(names.intern("first"), 1U);
   EXPECT_EQ(names[0], "unnamed");
-}
-
-TEST(Exponential, IsMinusTheLogarithmOfItsBits) {
-  constexpr std::uint64_t kMean = 1'000'000'000;
-  Random random(3);
-  for (int i = 0; i < 10'000; ++i) {
-    const std::uint64_t bits = random.next();
-    const double expected = -std::log(std::ldexp(static_cast<double>(bits), -64)) * kMean;
-    ASSERT_NEAR(static_cast<double>(exponential(bits, kMean)), expected, 1e-5 * kMean) << bits;
-  }
 }
 
 TEST(Times, AreCutWhereTheirSumsWouldOverflow) {
