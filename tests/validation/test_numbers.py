@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 from engineroom.ledger import sensitivity
+from engineroom.ledger.sensitivity import SEED
 from engineroom.machine import presets
 from engineroom.runs import Run
-from engineroom.simulating.variations import SEED
 from engineroom.validation import numbers
 from engineroom.validation.experiments import real
 
