@@ -9,9 +9,11 @@ And how long the explorable keeps a reader's browser, which is judged only when 
 
 from __future__ import annotations
 
+import importlib
+
+from engineroom import chapters
 from engineroom.bench import Row, Sitting, row
 from engineroom.bench.figures import PROCESSORS, simulated_again
-from engineroom.recording import recipes
 from engineroom.show.in_browser import quiet_browser, settings_ms
 from engineroom.simulating.experiment import SEEDS
 
@@ -48,8 +50,10 @@ def bench(sitting: Sitting) -> list[Row]:
         "most": took_ms[-1],
         "settings within the goal": sum(each <= EXPLORABLE_MS for each in took_ms),
     }
-    recorded = recipes()
-    figures = {name: recorded[*figure, "sim"] for name, figure in FIGURES.items()}
+    figures = {}
+    for name, (word, figure) in FIGURES.items():
+        experiments = importlib.import_module(chapters.chapter(word).module("experiments"))
+        figures[name] = experiments.RECORD[figure, "sim"]
     rows = [
         row(
             f"explorable of the engine in Chromium, the slowest of {SETTINGS} drawn settings",
