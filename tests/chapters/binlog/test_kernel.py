@@ -42,6 +42,7 @@ FIXED = [
     ("datetime", datetime.datetime(1000, 1, 1), "1000-01-01 00:00:00"),
     ("datetime(6)", datetime.datetime(9999, 12, 31, 23, 59, 59, 999999), "9999-12-31 23:59:59.999999"),
     ("timestamp(2)", datetime.datetime(2038, 1, 1, 0, 0, 1, 250000), "2038-01-01 00:00:01.25"),
+    ("timestamp", datetime.datetime(2024, 2, 29, 23, 59, 59), "2024-02-29 23:59:59"),
     ("int", None, None),
 ]
 
