@@ -38,14 +38,17 @@ def recipes() -> dict[tuple[str, str, str], Recipe]:
     """What can be recorded: (chapter, figure, method) -> how.
 
     Each chapter's experiments have a RECORD: figure and method -> a function that returns its Run and needs no arguments; by the
-    method `sim` an `engineroom.simulating.experiment.Experiment`, which is also given an executor.
+    method `sim` an `engineroom.simulating.experiment.Experiment`, which is also given an executor. A key that begins with another chapter's
+    word is recorded there.
     """
     found = {}
     for page in chapters.recorded():
-        recorded: Mapping[tuple[str, str], Recipe] = importlib.import_module(
+        recorded: Mapping[tuple[str, ...], Recipe] = importlib.import_module(
             page.module("experiments")
         ).RECORD
-        found.update({(page.word, *key): how for key, how in recorded.items()})
+        for key, how in recorded.items():
+            word, figure, method = (page.word, *key)[-3:]
+            found[word, figure, method] = how
     other_machine = ("machine", "own-machine-configuration", "sim")
     other_latches = [("engine", figure, "sim") for figure in ("own-engine-holds", "own-engine-order")]
     return {

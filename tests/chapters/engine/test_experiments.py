@@ -3,41 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from engineroom import runs
-from engineroom.chapters.engine import experiments as engine
-from engineroom.chapters.engine.experiments import (
-    binlog_beside,
-    demands,
-    held,
-    hold_times,
-    latch_order,
-    tpcc_beside,
-    whatif_beside,
-)
-from engineroom.chapters.engine.experiments.beside_servers import (
-    HELD_OUT,
-    LOADS,
-    SERVERS,
-    Rows,
-    factors,
-    with_client,
-)
-from engineroom.chapters.engine.experiments.clients import asked
+from engineroom.chapters.engine.experiments import demands, purge, simulated
 from engineroom.chapters.engine.experiments.demands import Demands
-from engineroom.chapters.engine.experiments.latch_order import most_common
-from engineroom.errors import EngineRoomError
-from engineroom.simulating.again import Asked
-from engineroom.simulating.executors import HERE
-from engineroom.simulating.experiment import Experiment
+from engineroom.workloads.one_client import asked
 from engineroom.workloads.requests import Request
 
 SHORT = {"first_ms": 100, "longest_ms": 100, "warmup_ms": 50}
+
+
 KEY, COMMIT = ("t", "update"), ("t", "commit")
 
 
@@ -99,25 +76,12 @@ def test_the_median_of_the_batches_counts_and_counts_are_means():
 @pytest.mark.parametrize("load", ["tpcc", "tpcc_0", "sysbench", "tpcc_1x"])
 def test_a_load_that_is_none_is_refused_before_a_server_starts(load):
     with pytest.raises(ValueError, match="the load is"):
-        engine.demands_live(loads=[load])
-
-
-def test_the_sequence_that_comes_most_often_is_shown_with_its_share():
-    short, long = (
-        (("trx_sys_mutex", "lock"),),
-        (("lock_mutex", "lock"), ("index_tree_rw_lock", "shared_lock")),
-    )
-    rows = list(most_common({KEY: Counter({short: 1, long: 3})}))
-    assert [(row["position"], row["latch"], row["operation"]) for row in rows] == [
-        (1, "lock_mutex", "lock"),
-        (2, "index_tree_rw_lock", "shared_lock"),
-    ]
-    assert {(row["statement"], row["share"], row["executions"]) for row in rows} == {("update", 0.75, 4)}
+        demands.demands_live(loads=[load])
 
 
 @pytest.mark.live
 def test_a_statement_takes_what_it_must_on_9_7():
-    run = engine.demands_live(
+    run = demands.demands_live(
         versions=["9.7"],
         batches=2,
         share=0.05,
@@ -146,152 +110,9 @@ def test_a_statement_takes_what_it_must_on_9_7():
     assert {"lock_sys_page_mutex", "lock_sys_global_rw_lock"} <= set(run.tables["latches"]["latch"])
 
 
-@pytest.mark.parametrize(
-    ("part", "mangled"),
-    [
-        ("row and table locks", "_Z10lock_tablemP12dict_table_t9lock_modeP9que_thr_t"),
-        ("row and table locks", "_Z36lock_clust_rec_modify_check_and_lockmPK11buf_block_tPKhP12dict_index_t"),
-        ("mini-transactions with redo", "_ZN5mtr_t7Command7executeEv"),
-        ("mini-transactions with redo", "_Z16log_buffer_writeR5log_tPKhmm"),
-        ("views and letting locks go", "_ZN4MVCC9view_openERP8ReadViewP5trx_t"),
-        (None, "_Z16lock_table_namesP3THDP9Table_ref"),
-        (None, "_Z24log_buffer_flush_to_diskR5log_tb"),
-        (None, "_ZN4MVCC17clone_oldest_viewEP8ReadView"),
-    ],
-)
-def test_a_function_is_found_by_its_whole_name(part, mangled):
-    found = [name for name, functions in hold_times.PARTS.items() if functions.search(mangled)]
-    assert found == ([part] if part else [])
-
-
-@pytest.mark.live
-def test_what_a_session_does_under_latches_is_a_part_of_its_time_on_9_7():
-    try:
-        run = engine.hold_times_live(
-            versions=["9.7.4"], seconds=4, repeats=1, load=Rows(table_rows=1_000), window=SHORT
-        )
-    except EngineRoomError as error:
-        if "cannot be sampled" in str(error):
-            pytest.skip(str(error))
-        raise
-    rows = run.table.set_index(["series", "part"]).sort_index()
-    assert (rows.loc["server", "transactions"] > 50).all()
-    # Some three of a thousand samples are in each part.
-    assert rows.loc["server", "samples"].sum() > 0
-    assert (rows.loc["engine", "cpu_us"] > 0).all()
-    assert (rows.groupby("series")["cpu_us"].sum() < rows.groupby("series")["thread_cpu_us"].max()).all()
-
-
-def holds_seen(_point, given):
-    """What a load says of the locks of 9.7, and of the log of 8.0."""
-    holds = given.load["holds"]
-    return {"lock_ns": holds["locks"]["9.7"]["create_ns"], "redo_ns": holds["log"]["8.0"]["reserve_ns"]}
-
-
-def test_an_engine_in_a_servers_order_visits_the_stations_as_the_servers_do():
-    sim, live = latch_order.latch_order_sim(), runs.newest("own-latch-order", "live")
-    both = latch_order.beside_engines(live, sim)
-    assert len(both) == len(latch_order.STATEMENTS) * len(SERVERS)
-    own, servers = latch_order.ORDERS
-    for each in both:
-        assert each["server"] == each[servers], f"{each['statement']} on {each['version']}"
-    # Without more than one piece of redo there is one order.
-    same = {each["statement"] for each in both if each["server"] == each[own]}
-    assert same == {"select_point", "update_non_index"}
-
-
-def test_stations_are_told_from_latches_that_the_engine_has_not():
-    latches = [
-        "trx_mutex",
-        "lock_mutex",
-        "lock_mutex",
-        "fil_system_mutex",
-        "log_sys_mutex",
-        "trx_sys_shard_mutex",
-    ]
-    assert latch_order.stations(latches) == ["row locks", "redo", "transactions"]
-    assert latch_order.stations(["log_flush_order_mutex", "lock_sys_page_mutex_of_nobody"]) == ["row locks"]
-    assert latch_order.stations([]) == []
-
-
-HOLDS_SEEN = Experiment(
-    figure="fig-7-07",
-    says="made up",
-    points={"series": ("after", "before")},
-    measure=holds_seen,
-    load={"rows": 1},
-    machine="four_sockets_176",
-    columns=dict.fromkeys(("series", "repeat", "lock_ns", "redo_ns"), "made up"),
-)
-
-
-def order_seen(_point, given):
-    return {
-        "lock_ns": given.load["holds"]["locks"]["9.7"]["create_ns"],
-        "in_server_order": given.load["engine"]["server_order"],
-    }
-
-
-ORDER_SEEN = replace(
-    HOLDS_SEEN,
-    measure=order_seen,
-    points={"series": ("after",)},
-    columns=dict.fromkeys(("series", "repeat", "lock_ns", "in_server_order"), "made up"),
-)
-
-
-def test_an_engine_is_given_the_time_by_which_its_server_is_longer_under_its_latches():
-    sampled = runs.newest("own-hold-times", "live")
-    run = held.held_sim(
-        asked=[Asked(HOLDS_SEEN, lambda point: point["series"] == "after")],
-        sampled=sampled,
-        seeds=(1,),
-        executor=HERE,
-    )
-    assert run.table["held"].tolist() == list(held.WAYS)
-    assert run.provenance["sampled_in_recording"] == sampled.n
-    given = run.tables["given"].set_index(["server", "part"])
-    assert len(given) == 9
-    known = given.dropna(subset=["after_us"])
-    assert len(known) == 6
-    assert (known["before_us"] < known["server_us"]).all()
-    # With what it was given an engine is there as long as its server.
-    assert known["after_us"].to_numpy() == pytest.approx(known["server_us"].to_numpy(), rel=0.02)
-    holds = run.provenance["holds"]
-    lock_ns, redo_ns = holds["locks"]["9.7"]["create_ns"], holds["log"]["8.0"]["reserve_ns"]
-    assert lock_ns == 40 + given.loc[("9.7.4", "row and table locks"), "added_ns"]
-    seen = run.tables["fig-7-07"].set_index("held")
-    assert seen["lock_ns"].to_dict() == pytest.approx(
-        {"as sampled": lock_ns, "half": 40 + (lock_ns - 40) / 2, "locks alone": lock_ns}, abs=1
-    )
-    assert seen["redo_ns"].to_dict() == pytest.approx(
-        {"as sampled": redo_ns, "half": 10 + (redo_ns - 10) / 2, "locks alone": 10}, abs=1
-    )
-
-
-def test_an_engine_in_a_servers_order_is_simulated_without_longer_holds_and_with_them():
-    run = held.order_sim(
-        asked=[Asked(ORDER_SEEN)], sampled=runs.newest("own-hold-times", "live"), seeds=(1,), executor=HERE
-    )
-    assert run.figure == held.OF_ORDER
-    seen = run.tables["fig-7-07"].set_index("held")
-    assert seen["in_server_order"].all()
-    assert seen.loc["in a server's order", "lock_ns"] == 40 < seen.loc["and as sampled", "lock_ns"]
-
-
-@pytest.mark.live
-def test_an_update_latches_its_table_before_its_row_on_9_7():
-    run = engine.latch_order_live(versions=["9.7"], transactions=5, statements=["update_index"])
-    taken = run.table["latch"].tolist()
-    assert run.table["position"].tolist() == list(range(1, len(taken) + 1))
-    table, page = taken.index("lock_sys_table_mutex"), taken.index("lock_sys_page_mutex")
-    assert table < page
-    assert taken[table - 1] == taken[page - 1] == "lock_sys_global_rw_lock"
-
-
 def test_figure_7_3_changes_latches_first_and_the_redo_log_then():
     window = {"first_ms": 5, "longest_ms": 5, "warmup_ms": 5}
-    run = engine.patched_sim(concurrency=(50,), seeds=(1,), **window)
+    run = simulated.patched_sim(concurrency=(50,), seeds=(1,), **window)
     designs = run.provenance["load"]["designs"]
     assert (designs["original"]["lock_design"], designs["original"]["latches"]) == ("5.7", "5.7")
     assert designs["new_redo"] == {**designs["patched"], "redo": "8.0"}
@@ -300,137 +121,9 @@ def test_figure_7_3_changes_latches_first_and_the_redo_log_then():
     assert (run.table["transactions"] > 0).all()
 
 
-def test_the_clients_cpu_time_comes_before_the_statements_that_it_sends():
-    with_it = with_client(LOADS["pareto"], "9.7.4", 400.0)
-    alone = LOADS["pareto"].in_engine("9.7.4")
-    assert with_it == {**alone, "client_ns": 20_000}, "a transaction has twenty statements"
-
-
-@pytest.mark.parametrize("server", SERVERS)
-def test_a_crowd_on_two_processors_waits_for_rows_about_as_often_as_the_live_one(server):
-    """Of the recording that was held out, under the load where an engine without turns waited 1/40 as often at most."""
-    from engineroom.machine.presets import parameters
-    from engineroom.runs import recorded
-    from engineroom.simulating.engine import observed
-    from engineroom.simulating.experiment import Given
-
-    name, clients = "special, 100,000 rows", 64
-    table = recorded("own-engine-held-out", "live")[0].table
-    mine = table[
-        (table["series"] == "server") & (table["server"] == server) & (table["distribution"] == name)
-    ]
-    waits = mine.groupby("clients")["lock_waits_per_1000"].median()[clients]
-    cpu_us = mine.groupby("clients")["client_cpu_us"].median()[1]
-    machine = {
-        **parameters("laptop"),
-        "disk_fsync_quantiles_ps": [100_000_000],
-        "disk_is_timer": True,
-    }
-    given = Given(machine=machine, load=with_client(LOADS[name], server, cpu_us), seed=1)
-    window = {"first_ms": 1_000, "longest_ms": 5_000, "warmup_ms": 500}
-    seen, _ = observed(SERVERS[server].design, given, clients=clients, **window)
-    assert waits / 2.5 < 1000 * seen["lock_waits"] < 2.5 * waits
-
-
-@pytest.mark.live
-def test_the_engine_beside_a_live_server_has_a_row_for_each_row_of_the_server():
-    window = {"first_ms": 50, "longest_ms": 50, "warmup_ms": 10}
-    run = engine.against_live(
-        loads={"pareto": LOADS["pareto"]},
-        clients=(1, 4),
-        seconds=1,
-        repeats=1,
-        versions=("5.7.22",),
-        window=window,
-    )
-    table = run.table
-    assert table.groupby("series")["clients"].agg(list).to_dict() == {"server": [1, 4], "engine": [1, 4]}
-    assert (table["transactions"] > 0).all()
-    crowd = table[table["clients"] == 4].set_index("series")
-    assert (crowd["lock_waits_per_1000"] > 0).all()
-
-
-@pytest.mark.live
-def test_the_loads_that_are_held_out_run_on_a_server_and_in_its_engine():
-    window = {"first_ms": 50, "longest_ms": 50, "warmup_ms": 10}
-    run = engine.held_out_live(clients=(1, 4), seconds=1, repeats=1, versions=("8.0.15",), window=window)
-    assert run.figure == "own-engine-held-out"
-    assert set(run.table["distribution"]) == set(HELD_OUT)
-    assert not set(HELD_OUT.values()) & set(LOADS.values())
-    assert len(run.table) == 2 * 2 * len(HELD_OUT)
-    assert (run.table["transactions"] > 0).all()
-
-
-@pytest.mark.live
-def test_the_loads_that_are_held_out_with_a_binary_log_were_never_used_before():
-    window = {"first_ms": 50, "longest_ms": 50, "warmup_ms": 10}
-    held_out = {"special, 3,000 rows": binlog_beside.HELD_OUT["special, 3,000 rows"]}
-    run = engine.held_out_binlog_live(
-        loads=held_out,
-        clients=(1, 4),
-        latch_clients=(4,),
-        seconds=1,
-        repeats=1,
-        versions=("8.0.15",),
-        window=window,
-    )
-    assert run.figure == "own-engine-held-out-binlog"
-    assert set(run.table["distribution"]) == {f"{name}, steady disk" for name in held_out}
-    assert not set(binlog_beside.HELD_OUT.values()) & {*LOADS.values(), *HELD_OUT.values()}
-    assert set(run.tables["latches"]["series"]) == {"server", "engine"}
-    assert len(binlog_beside.ratios(run)) == 2
-
-
-def test_every_server_that_is_held_against_an_engine_has_demands() -> None:
-    from engineroom.simulating.engine import load_of
-
-    for name in SERVERS:
-        assert load_of(name, "sysbench_read_write")["demands"]
-
-
-def test_factors_are_the_engine_over_the_server_and_the_farthest_comes_first() -> None:
-    def row(clients: int, series: str, tps: float, waits: float, deadlocks: float) -> dict[str, object]:
-        return {
-            "server": "9.7.4",
-            "distribution": "pareto",
-            "clients": clients,
-            "series": series,
-            "tps": tps,
-            "lock_waits_per_1000": waits,
-            "deadlocks_per_1000": deadlocks,
-            "lock_wait_ms": 1.0,
-        }
-
-    seen = factors(
-        pd.DataFrame(
-            [
-                row(2, "server", 100, 10, 0),
-                row(2, "engine", 110, 15, 3),
-                row(4, "server", 100, 20, 2),
-                row(4, "server", 300, 40, 4),
-                row(4, "engine", 100, 30, 6),
-            ]
-        )
-    )
-    assert seen.index.get_level_values("clients").tolist() == [4, 2]
-    assert seen["throughput"].tolist() == [0.5, 1.1]
-    assert seen["lock_waits"].tolist() == [1, 1.5]
-    assert seen["deadlocks"].isna().tolist() == [False, True], "a server without one has no factor"
-
-
-def test_a_client_of_tpcc_computes_before_each_statement_of_the_engines_programs() -> None:
-    # New-Order 46 with ten lines, Payment 8.7, Order-Status 4.6, Delivery 71, Stock-Level 3.
-    by_hand = 0.45 * 46 + 0.43 * 8.7 + 0.04 * (4.6 + 71 + 3)
-    load = tpcc_beside.WITH_BINLOG["TPC-C, 10 warehouses"]
-    assert load.statements() == pytest.approx(by_hand, rel=0.01)
-    given = with_client(load, "9.7.4", 550.0)
-    assert given["client_ns"] == round(550_000 / load.statements())
-    assert (given["kind"], given["warehouses"], given["away_ns"]) == ("tpcc", 10, 0)
-
-
 def test_a_combination_is_named_by_the_parts_that_are_new_and_differs_in_nothing_else() -> None:
-    assert len(engine.simulated.COMBINATIONS) == 8
-    for name, design in engine.simulated.COMBINATIONS.items():
+    assert len(simulated.COMBINATIONS) == 8
+    for name, design in simulated.COMBINATIONS.items():
         new = set(name.split(" and ")) - {"none"}
         assert (design.redo == "8.0") == ("redo" in new)
         assert (design.latches == "8.0, sharded") == ("trx" in new)
@@ -439,7 +132,7 @@ def test_a_combination_is_named_by_the_parts_that_are_new_and_differs_in_nothing
 
 
 def test_every_combination_is_simulated_under_one_load() -> None:
-    run = engine.switches_sim(
+    run = simulated.switches_sim(
         concurrency=(50,),
         series=("none", "redo and locks and trx"),
         seeds=(1,),
@@ -454,7 +147,7 @@ def test_every_combination_is_simulated_under_one_load() -> None:
 
 def test_purge_is_simulated_on_each_version_with_what_becomes_of_its_closed_views() -> None:
     short = {"first_ms": 3, "longest_ms": 3, "warmup_ms": 3}
-    run = engine.purge_sim(concurrency=(4,), series=("5.7", "9.7, no purge"), seeds=(1,), **short)
+    run = purge.purge_sim(concurrency=(4,), series=("5.7", "9.7, no purge"), seeds=(1,), **short)
     designs = run.provenance["load"]["designs"]
     assert designs["5.7, views removed"]["trx_sys"] == {"views": "removed_at_once"}
     assert [name for name, design in designs.items() if not design["engine"]["has_purge"]] == [
@@ -462,27 +155,3 @@ def test_purge_is_simulated_on_each_version_with_what_becomes_of_its_closed_view
     ]
     seen = run.table.set_index("series")["purge_cpus"]
     assert (seen["5.7"] >= 0, seen.isna()["9.7, no purge"]) == (True, True)
-
-
-def test_a_latch_is_no_event_on_which_a_thread_of_the_server_sleeps() -> None:
-    waits = {
-        "COND_done": 5.0,
-        "LOCK_log": 4.0,
-        "trx_sys_mutex": 3.0,
-        "log_writer_event": 9.0,
-        "row_lock": 1.0,
-    }
-    kept = binlog_beside._only_latches(waits)
-    assert [wait["latch"] for wait in kept] == ["COND_done", "LOCK_log", "trx_sys_mutex"]
-
-
-def test_the_loads_beside_what_if_are_sent_as_they_are_predicted() -> None:
-    kinds = whatif_beside.loads()["shop"]
-    script = whatif_beside.lua(kinds)
-    assert "local weights = {1, 9}" in script
-    assert script.count("v = {item = sysbench.rand.pareto(1, 100000)}") == 1
-    assert script.count("v = {item = sysbench.rand.uniform(1, 100000)}") == 1
-    assert script.count("COMMIT") == 1, "the other kind commits by itself"
-    # An order sends three statements and its COMMIT, a look one.
-    assert whatif_beside._statements(kinds) == pytest.approx((4 + 9) / 10)
-    assert list(whatif_beside.loads()) == list(whatif_beside.LOADS)

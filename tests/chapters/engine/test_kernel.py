@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from engineroom._native import engine as kernel
 
 MS = 1_000_000

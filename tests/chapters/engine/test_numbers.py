@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from engineroom.chapters.engine import numbers
-from engineroom.chapters.engine.experiments import hold_times
 from engineroom.runs import Run
+from engineroom.validation.experiments import holds
 
 NEW = "9.7.4"
 
@@ -71,7 +71,7 @@ def test_a_statement_that_is_measured_again_is_the_farthest_only_if_it_has_a_hun
 
 
 def test_the_time_in_a_parts_functions_is_shown_with_its_spread_beside_the_engines():
-    part = next(iter(hold_times.PARTS))
+    part = next(iter(holds.PARTS))
     rows = [("server", NEW, part, us) for us in (10.0, 12.0, 11.0)] + [("engine", NEW, part, 6.0)]
     shown = numbers.hold_times_table(run("own-hold-times", "live", "series server part cpu_us", *rows)).rows
     assert shown.to_dict("records") == [

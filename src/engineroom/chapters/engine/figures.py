@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import pandas as pd
 from matplotlib.lines import Line2D
 
-from engineroom.chapters.engine import predicted
 from engineroom.runs import newest, published, side_by_side
 from engineroom.runs.side_by_side import PUBLISHED, ours
 from engineroom.show.compared import WIDTH, known_ratios
@@ -33,6 +32,7 @@ from engineroom.show.parts import (
 )
 from engineroom.show.style import GREY, INK, STYLES, drawing_of, is_narrow, plain
 from engineroom.show.wording import Words, each
+from engineroom.validation import predicted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from engineroom.chapters.engine.predicted import beside_servers
 from engineroom.ledger import sensitivity
 from engineroom.ledger.sensitivity import SEED
 from engineroom.ledger.verdicts import judge
@@ -18,6 +17,7 @@ from engineroom.runs import Run, newest, recorded
 from engineroom.runs.summary import summarise, values
 from engineroom.show.drawing import origin_of
 from engineroom.show.table import Table
+from engineroom.validation.predicted import beside_servers
 
 switches, binlog, pool, purge = (
     newest(f"own-engine-{name}", "sim") for name in ("switches", "binlog", "pool", "purge")
@@ -89,22 +89,23 @@ patched_runs = next_queue.table.query("series == 'patched'")
 
 def came_out(run: Run) -> list[bool]:
     """Which expectations a run has, in the order in which they were written down; one that was not quiet enough decides none."""
-    from engineroom.chapters.engine import experiments as of
+    from engineroom.chapters.engine.experiments import binlog, pool, purge
+    from engineroom.validation.experiments import beside, holds, whatif
 
     claims = {
-        "own-engine-binlog": of.binlog,
-        "own-engine-pool": of.pool,
-        "own-engine-purge": of.purge,
-        "own-engine-tpcc": of.tpcc_beside,
-        "own-whatif": of.whatif_beside,
-        "own-hold-times": of.hold_times,
-    }.get(run.figure, of.binlog_beside)
-    return [bool(holds(run)) for holds in claims.CLAIMS.values()] if not run.why_busy else []
+        "own-engine-binlog": binlog.CLAIMS,
+        "own-engine-pool": pool.CLAIMS,
+        "own-engine-purge": purge.CLAIMS,
+        "own-engine-tpcc": beside.TPCC_CLAIMS,
+        "own-whatif": whatif.CLAIMS,
+        "own-hold-times": holds.CLAIMS,
+    }.get(run.figure, beside.BINLOG_CLAIMS)
+    return [bool(is_so(run)) for is_so in claims.values()] if not run.why_busy else []
 
 
 def beside(run: Run) -> pd.DataFrame:
     """The engine over the server that it models, with more clients than one: throughput, lock_waits, deadlocks, lock_wait."""
-    from engineroom.chapters.engine.experiments.beside_servers import factors
+    from engineroom.validation.experiments.beside import factors
 
     return factors(run.table).drop(index=1, level="clients")
 
@@ -120,14 +121,14 @@ def either_way(ratios: pd.Series[float]) -> float:
 
 def with_binlog(run: Run) -> pd.DataFrame:
     """The engine over its server, on a disk whose fsync takes a given time: tps, redo_fsyncs, binlog_fsyncs."""
-    from engineroom.chapters.engine.experiments.binlog_beside import ratios
+    from engineroom.validation.experiments.beside import ratios
 
     return ratios(run)
 
 
 def waits_table(run: Run) -> Table:
     """The servers' longest waits with the most clients, and the engine's beside them, by version."""
-    from engineroom.chapters.engine.experiments.binlog_beside import ranked
+    from engineroom.validation.experiments.beside import ranked
 
     most = run.tables["latches"]["clients"].max()
     rows = [
@@ -348,7 +349,7 @@ def together(latches: pd.Series[str]) -> list[str]:
 @cache
 def stations() -> pd.DataFrame:
     """A row per statement and server: the stations that the `server` visits, and its engine in `own` and in a server's order."""
-    from engineroom.chapters.engine.experiments.latch_order import ORDERS, beside_engines
+    from engineroom.validation.experiments.latch_order import ORDERS, beside_engines
 
     both = beside_engines(newest("own-latch-order", "live"), newest("own-engine-latch-order", "sim"))
     return pd.DataFrame(both).rename(columns=dict(zip(ORDERS, ("own", "in_server_order"), strict=True)))

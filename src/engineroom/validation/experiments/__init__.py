@@ -1,18 +1,31 @@
-"""The simulated machine held against real ones: against threads of the computer at hand, and against what others measured on many cores."""
+"""The simulated machine and the engine held against real ones: threads of the computer at hand, what others measured on many cores, live servers.
+
+A key of `RECORD` that begins with a chapter's word is recorded in that chapter's folder, and shown on its page.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
 from engineroom.runs import Run
-from engineroom.validation.experiments.configuration import configuration_sim
-from engineroom.validation.experiments.crowds import crowds_sim
-from engineroom.validation.experiments.real import real_against_simulated
+from engineroom.validation.experiments import beside, configuration, crowds, holds, latch_order, real, whatif
 
-__all__ = ["RECORD", "configuration_sim", "crowds_sim", "real_against_simulated"]
+__all__ = ["RECORD"]
 
-RECORD: Mapping[tuple[str, str], Callable[..., Run | list[Run]]] = {
-    ("own-machine-real", "host"): real_against_simulated,
-    ("own-machine-crowds", "sim"): crowds_sim,
-    ("own-machine-configuration", "sim"): configuration_sim,
+RECORD: Mapping[tuple[str, ...], Callable[..., Run | list[Run]]] = {
+    ("own-machine-real", "host"): real.real_against_simulated,
+    ("own-machine-crowds", "sim"): crowds.crowds_sim,
+    ("own-machine-configuration", "sim"): configuration.configuration_sim,
+    ("engine", "own-engine-live", "live"): beside.against_live,
+    ("engine", "own-engine-held-out", "live"): beside.held_out_live,
+    ("engine", "own-engine-tpcc", "live"): beside.tpcc_live,
+    ("engine", "own-engine-live-binlog", "live"): beside.binlog_live,
+    ("engine", "own-engine-held-out-binlog", "live"): beside.held_out_binlog_live,
+    ("engine", "own-engine-tpcc-binlog", "live"): beside.tpcc_binlog_live,
+    ("engine", "own-whatif", "live"): whatif.whatif_live,
+    ("engine", "own-hold-times", "live"): holds.hold_times_live,
+    ("engine", "own-engine-holds", "sim"): holds.held_sim,
+    ("engine", "own-engine-order", "sim"): holds.order_sim,
+    ("engine", "own-latch-order", "live"): latch_order.latch_order_live,
+    ("engine", "own-engine-latch-order", "sim"): latch_order.latch_order_sim,
 }

@@ -29,7 +29,6 @@ import numpy as np
 import numpy.typing as npt
 
 from engineroom import paths
-from engineroom.chapters.engine.experiments.clients import DISTRIBUTION, OPTIONS, Client, Key, LiveLoad, asked
 from engineroom.errors import EngineRoomError
 from engineroom.measuring.command_clock import CommandClock, clocked
 from engineroom.measuring.counters import Counters, moved
@@ -39,6 +38,7 @@ from engineroom.measuring.turns import in_turns
 from engineroom.progress import bar
 from engineroom.runs import Run
 from engineroom.workloads import sysbench
+from engineroom.workloads.one_client import DISTRIBUTION, OPTIONS, Client, Key, LiveLoad, asked
 from engineroom.workloads.requests import ENDS, Request, Rows, in_text
 from engineroom.workloads.steady_fsync import preloaded
 from engineroom.workloads.sysbench import Sysbench

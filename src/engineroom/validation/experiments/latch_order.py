@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 import pandas as pd
 
-from engineroom.chapters.engine.experiments.beside_servers import SERVERS
-from engineroom.chapters.engine.experiments.clients import OPTIONS, Client, Key, LiveLoad, asked
 from engineroom.measuring.sitting import LiveSitting
 from engineroom.progress import bar
 from engineroom.runs import Run
 from engineroom.runs.sitting import Sitting
 from engineroom.simulating.engine import demands
+from engineroom.validation.experiments.beside import SERVERS
+from engineroom.workloads.one_client import OPTIONS, Client, Key, LiveLoad, asked
 
 if TYPE_CHECKING:
     from engineroom.servers import Server

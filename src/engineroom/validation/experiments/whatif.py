@@ -27,11 +27,12 @@ from engineroom.ask.whatif.demands import Demands
 from engineroom.ask.whatif.measuring import measured
 from engineroom.ask.whatif.prediction import ROWS, predicted
 from engineroom.ask.whatif.transactions import Transaction, parsed, read
-from engineroom.chapters.engine.predicted import beside_servers
 from engineroom.machine.presets import Preset, preset
 from engineroom.measuring.sitting import LiveSitting
 from engineroom.measuring.turns import in_turns
 from engineroom.runs import Run
+from engineroom.validation.experiments.beside import FSYNC_US, MACHINE, OPTIONS
+from engineroom.validation.predicted import beside_servers
 from engineroom.workloads import sysbench
 from engineroom.workloads.steady_fsync import preloaded
 from engineroom.workloads.sysbench import Ran, Sysbench
@@ -39,8 +40,6 @@ from engineroom.workloads.sysbench import Ran, Sysbench
 __all__ = ["CLAIMS", "LOADS", "loads", "lua", "whatif_live"]
 
 CLIENTS = (1, 4, 16, 64)
-FSYNC_US = 100
-MACHINE = "laptop"
 DATABASE = "whatif"
 # By the version on which is predicted: the server, and what it is started with.
 SERVERS: Mapping[str, tuple[str, Mapping[str, str | int]]] = {
@@ -49,10 +48,8 @@ SERVERS: Mapping[str, tuple[str, Mapping[str, str | int]]] = {
 }
 MEASURED_ON = "9.7.4"
 _OPTIONS: Mapping[str, str | int] = {
-    "innodb_flush_log_at_trx_commit": 1,
+    **OPTIONS,
     "max_connections": 300,
-    "transaction_isolation": "READ-COMMITTED",
-    "innodb_buffer_pool_size": "256M",
     "innodb_stats_auto_recalc": "OFF",
 }
 # Beside the shop of data/workloads: few rows that all clients change, and pairs of rows that are drawn unevenly.
