@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 
 import pytest
@@ -8,12 +9,13 @@ from engineroom.measuring.fresh import in_fresh_processes
 
 
 def test_each_repeat_runs_in_a_process_of_its_own():
-    seen = list(in_fresh_processes(2, os.getpid, desc="processes"))
-    assert [repeat for repeat, _ in seen] == [0, 1]
-    assert len({os.getpid(), *(process for _, process in seen)}) == 3
+    rows = in_fresh_processes(2, eval, '[{"process": __import__("os").getpid()}]', desc="processes")
+    assert [row["repeat"] for row in rows] == [0, 1]
+    assert len({os.getpid(), *(row["process"] for row in rows)}) == 3
 
 
 def test_what_is_measured_gets_its_arguments_and_its_error_comes_back():
-    assert list(in_fresh_processes(1, divmod, 7, 2, desc="processes")) == [(0, (3, 1))]
-    with pytest.raises(ZeroDivisionError):
-        list(in_fresh_processes(1, divmod, 7, 0, desc="processes"))
+    rows = in_fresh_processes(1, json.loads, '[{"n": 1}, {"n": 2}]', desc="processes")
+    assert rows == [{"n": 1, "repeat": 0}, {"n": 2, "repeat": 0}]
+    with pytest.raises(json.JSONDecodeError):
+        in_fresh_processes(1, json.loads, "", desc="processes")

@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from engineroom.chapters.cats.experiments.simulated import contended_sim
-from engineroom.chapters.redo_log import experiments as redo_log
+from engineroom.chapters.redo_log.experiments import simulated
 from engineroom.errors import EngineRoomError
 from engineroom.simulating import executors
 from engineroom.simulating.executors import HERE, chosen, cluster, local_cluster, processes
@@ -55,16 +55,16 @@ def said_to_a_stranger(port: int) -> str:
 
 @pytest.mark.slow
 def test_a_cluster_and_a_pool_give_the_tables_that_are_made_here():
-    here = sweep(redo_log.flushes_sim, POINTS, executor=HERE)
+    here = sweep(simulated.flushes_sim, POINTS, executor=HERE)
     engine_here = sweep(contended_sim, ENGINE_POINTS, executor=HERE)
     before, listening_before = set(psutil.Process().children(recursive=True)), listening()
     with processes(2) as pool:
-        in_pool = sweep(redo_log.flushes_sim, POINTS, executor=pool)
+        in_pool = sweep(simulated.flushes_sim, POINTS, executor=pool)
     with local_cluster(2) as executor:
         opened = listening() - listening_before
         assert {address for address, _ in opened} == {"127.0.0.1"}
         assert all(said_to_a_stranger(port) == "HTTP/1.1 404 Not Found" for _, port in opened)
-        on_cluster = sweep(redo_log.flushes_sim, POINTS, executor=executor)
+        on_cluster = sweep(simulated.flushes_sim, POINTS, executor=executor)
         engine_on_cluster = sweep(contended_sim, ENGINE_POINTS, executor=executor)
     for a, b in zip(engine_here, engine_on_cluster, strict=True):
         assert (a.table["tps"] > 0).all()
@@ -84,7 +84,7 @@ def test_an_error_on_the_cluster_comes_back_and_a_cluster_of_nobody_is_refused()
         pass
     with local_cluster(1) as executor, pytest.raises(ValueError, match="clients must be 1 to 4096, got -1"):
         sweep(
-            redo_log.flushes_sim, [{"concurrency": (-1,), "first_ms": 1, "longest_ms": 1}], executor=executor
+            simulated.flushes_sim, [{"concurrency": (-1,), "first_ms": 1, "longest_ms": 1}], executor=executor
         )
 
 

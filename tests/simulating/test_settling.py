@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 from engineroom import _native
-from engineroom.simulating.settling import FIRST_WINDOW_MS, settled
+from engineroom.simulating.settling import WINDOW, settled
 
 LOAD = {"clients": 4, "statements": 1, "statement_ns": 100_000, "commit_mtrs": 2, "mtr_bytes": 100}
 
@@ -22,7 +22,7 @@ def test_a_steady_load_is_settled_soon():
     seen = settled(simulated())
     assert seen["is_settled"]
     assert seen["half_width_percent"] <= 2
-    assert FIRST_WINDOW_MS <= seen["window_ms"] < 1000
+    assert WINDOW["first_ms"] <= seen["window_ms"] < 1000
     assert seen["transactions"] >= 5 * LOAD["clients"]
 
 

@@ -18,9 +18,9 @@ from typing import Any
 
 from engineroom.errors import EngineRoomError
 from engineroom.runs import recorded
+from engineroom.simulating import settling
 from engineroom.simulating.activities import time_by
 from engineroom.simulating.experiment import Experiment, Given, Seen
-from engineroom.simulating.settling import settled
 
 __all__ = [
     "COLUMNS",
@@ -173,7 +173,7 @@ def run(
     design: Design, given: Given, order: GrantOrder | None = None, /, *, clients: int, **window: int
 ) -> dict[str, Any]:
     """What the kernel sees of a design in a window that is long enough."""
-    return settled(partial(_simulate, design, given, clients, order), **window)
+    return settling.settled(partial(_simulate, design, given, clients, order), **window)
 
 
 def observed(
@@ -198,9 +198,7 @@ def observed(
         "most_waiting": seen["most_waiting"],
         "fsyncs": seen["fsyncs"] / done,
         "transactions": seen["transactions"],
-        "window_ms": seen["window_ms"],
-        "half_width_percent": seen["half_width_percent"],
-        "is_settled": int(seen["is_settled"]),
+        **settling.window(seen),
     }
     if design.engine.get("binlog", "off") != "off":
         row["binlog_fsyncs"] = seen["binlog_fsyncs"] / done

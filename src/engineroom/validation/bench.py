@@ -11,8 +11,6 @@ from typing import Any
 
 from engineroom.bench import Row, Sitting, row
 
-__all__ = ["PACKAGES", "bench"]
-
 PACKAGES = ("simpy",)
 REPEATS = 5
 MILLION = 1_000_000

@@ -19,18 +19,6 @@ import pandas as pd
 
 from engineroom.runs import Run, provenance
 
-__all__ = [
-    "CASES",
-    "FAMILIES",
-    "Case",
-    "as_run",
-    "erlang_c",
-    "mva",
-    "repairman",
-    "retrials",
-    "validate",
-]
-
 # What the names of cases begin with.
 FAMILIES = (
     "M/M/1",

@@ -19,8 +19,6 @@ from engineroom.errors import EngineRoomError
 from engineroom.machine import presets
 from engineroom.machine.presets import Parameter, Preset
 
-__all__ = ["UNITS", "Series", "Study", "load", "names", "study"]
-
 # How a published number becomes the time between two turns of all threads together, ns.
 UNITS = ("ns_of_one_thread", "turns_per_s", "us_of_all", "ms_of_all")
 _NS = {"us_of_all": 1e3, "ms_of_all": 1e6}

@@ -7,7 +7,7 @@ import pytest
 
 from engineroom import recording
 from engineroom.chapters.binlog import experiments as binlog
-from engineroom.chapters.binlog.experiments import simulated
+from engineroom.chapters.binlog.experiments import measured, simulated
 from engineroom.simulating.experiment import Given
 
 SMALL = {"n": 40, "seeds": (1, 2), "scale": 0.01}
@@ -20,7 +20,7 @@ def by_kind(runs: list[binlog.Run]) -> pd.Series:
 
 @pytest.fixture(scope="module")
 def kernel() -> list[binlog.Run]:
-    return binlog.sizes_kernel(**SMALL)
+    return measured.sizes_kernel(**SMALL)
 
 
 def test_a_sitting_makes_the_figures_that_are_declared(kernel):
@@ -45,16 +45,16 @@ def test_the_mix_is_the_mean_of_its_transactions(kernel):
 
 
 def test_every_level_of_every_kind_of_rows_is_measured_and_digests_do_not_shrink_to_a_half():
-    run = binlog.levels(kilobytes=30, repeats=1, at=(1, 3, 19))
+    run = measured.levels(kilobytes=30, repeats=1, at=(1, 3, 19))
     ratio = run.values("series", "level", y="ratio")
-    assert set(ratio.index.get_level_values(0)) == set(binlog.KINDS_OF_ROWS)
+    assert set(ratio.index.get_level_values(0)) == set(measured.KINDS_OF_ROWS)
     assert (ratio["digests"] > 0.5).all()
     assert (ratio["documents"] < 0.3).all()
     assert (run.table["cpu_ns_per_byte"] > 0).all()
 
 
 def test_compressing_and_encoding_are_measured_by_setting():
-    seen = binlog.demands_kernel(n=30, repeats=1, scale=0.01, times=1).table.set_index("setting")
+    seen = measured.demands_kernel(n=30, repeats=1, scale=0.01, times=1).table.set_index("setting")
     assert (seen[["encode_us", "checksum_us"]] > 0).all(axis=None)
     assert seen.loc["full, zstd 3", "compress_us"] > seen.loc["full, uncompressed", "compress_us"]
     assert (
@@ -81,7 +81,7 @@ def test_compressing_is_paid_where_the_series_says():
 
 
 def test_the_simulated_log_has_the_measured_bytes_to_half_a_row():
-    run = binlog.compression_sim(load=LOAD, seeds=(1,), concurrency=(4,), first_ms=5, longest_ms=5)
+    run = simulated.compression_sim(load=LOAD, seeds=(1,), concurrency=(4,), first_ms=5, longest_ms=5)
     seen = run.table.set_index("series")["binlog_bytes_per_transaction"]
     for name in ("uncompressed", "compressed"):
         assert seen[name] == pytest.approx(LOAD[f"{name}_bytes"], abs=simulated.ROW_BYTES / 2 + 10)
@@ -91,7 +91,7 @@ def test_the_simulated_log_has_the_measured_bytes_to_half_a_row():
 def test_the_kernel_writes_as_many_bytes_as_the_server(kernel):
     """Uncompressed to the byte. A frame also holds the server's numbers of tables, sessions and transactions and its seconds; with others
     zstd finds other matches, which is some bytes per transaction. (With the same numbers frames are equal: test_binlog_writer.)"""
-    live = by_kind(binlog.sizes_live(**SMALL)).unstack()
+    live = by_kind(measured.sizes_live(**SMALL)).unstack()
     ours = by_kind(kernel).unstack()
     for series in ("full, uncompressed", "minimal, uncompressed"):
         assert live[series].to_dict() == ours[series].to_dict(), series
@@ -101,7 +101,7 @@ def test_the_kernel_writes_as_many_bytes_as_the_server(kernel):
 
 @pytest.mark.live
 def test_costs_are_measured_in_turns_and_compression_is_seen_in_the_bytes():
-    run = binlog.costs_live(blocks=1, per_block=10, scale=0.01)
+    run = measured.costs_live(blocks=1, per_block=10, scale=0.01)
     bytes_per_txn = run.values("setting", y="bytes_per_txn")
     assert bytes_per_txn["full, zstd 3"] < bytes_per_txn["full, uncompressed"]
     assert bytes_per_txn["minimal, uncompressed"] < bytes_per_txn["full, uncompressed"]

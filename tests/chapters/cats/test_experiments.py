@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from engineroom.chapters.cats import experiments as cats
-from engineroom.chapters.cats.experiments import contest, simulated
+from engineroom.chapters.cats.experiments import contest, policies, print_cost, simulated, weights
 from engineroom.chapters.cats.experiments.print_cost import CLAIMS
 from engineroom.chapters.cats.experiments.weights import Counting
 from engineroom.chapters.cats.standings import Leads, Standing
@@ -23,12 +23,12 @@ WINDOW: dict[str, Any] = {"first_ms": 5, "longest_ms": 5, "warmup_ms": 5}
 def test_printing_costs_what_was_measured_of_the_thread_that_prints() -> None:
     table = newest("own-deadlock-print", "live").table
     of = table[table["server"] == simulated.PRINTING]["print_cpu_us"]
-    assert cats.print_ns() == pytest.approx(1000 * of.median(), rel=1e-6)
-    assert 1000 * of.min() <= cats.print_ns() <= 1000 * of.max()
+    assert simulated.print_ns() == pytest.approx(1000 * of.median(), rel=1e-6)
+    assert 1000 * of.min() <= simulated.print_ns() <= 1000 * of.max()
 
 
 def test_all_figures_of_sysbench_are_parts_of_one_simulation() -> None:
-    runs = cats.pareto_sim(concurrency=(100, 300), seeds=(1,), **WINDOW)
+    runs = simulated.pareto_sim(concurrency=(100, 300), seeds=(1,), **WINDOW)
     by = {run.figure: run for run in runs}
     assert set(by) == {"fig-7-10", *cats.MADE_TOGETHER["fig-7-10", "sim"]}
     assert set(by["fig-7-18"].table["series"]) == {"fifo", "cats", "fifo_logging", "cats_logging"}
@@ -45,27 +45,27 @@ def test_all_figures_of_sysbench_are_parts_of_one_simulation() -> None:
 
 
 def test_the_schedulers_run_one_load_on_one_machine_and_only_printing_costs() -> None:
-    run = cats.pareto_sim(concurrency=(50,), seeds=(1,), **WINDOW)[-1]
+    run = simulated.pareto_sim(concurrency=(50,), seeds=(1,), **WINDOW)[-1]
     assert run.provenance["machine_name"] == cats.simulated.MACHINE
-    assert run.provenance["load"]["print_ns"] == cats.print_ns()
+    assert run.provenance["load"]["print_ns"] == simulated.print_ns()
     assert run.provenance["load"]["distribution"] == "pareto"
 
 
 def test_the_vendors_chart_has_both_quantities_of_both_schedulers_and_prints_nothing() -> None:
-    run = cats.vendor_sim(clients=(32,), seeds=(1,), **WINDOW)
+    run = simulated.vendor_sim(clients=(32,), seeds=(1,), **WINDOW)
     assert run.table["series"].tolist() == ["fifo_tps", "fifo_latency_ms", "cats_tps", "cats_latency_ms"]
     tps, latency_ms = run.table["value"].iloc[:2]
     assert (tps, latency_ms) == (run.table["tps"].iloc[0], pytest.approx(32_000 / run.table["tps"].iloc[0]))
-    same = cats.pareto_sim(concurrency=(32,), series=("fifo",), seeds=(1,), **WINDOW)[-1]
+    same = simulated.pareto_sim(concurrency=(32,), series=("fifo",), seeds=(1,), **WINDOW)[-1]
     assert tps == same.table["tps"].iloc[0]
 
 
 @pytest.mark.parametrize(
-    "how", [cats.contended_sim, cats.standard_sim], ids=["32 warehouses", "1000 warehouses"]
+    "how", [simulated.contended_sim, simulated.standard_sim], ids=["32 warehouses", "1000 warehouses"]
 )
 def test_tpcc_has_its_warehouses(how: Experiment) -> None:
     run = how(concurrency=(100,), seeds=(1,), **WINDOW)
-    assert run.provenance["load"]["warehouses"] == (32 if how is cats.contended_sim else 1000)
+    assert run.provenance["load"]["warehouses"] == (32 if how is simulated.contended_sim else 1000)
     assert (run.table["transactions"] > 0).all()
     assert run.table["series"].tolist() == ["fifo", "cats"]
 
@@ -115,7 +115,7 @@ def test_a_schedule_may_leave_waiters_out_and_has_a_name_of_its_own() -> None:
 def test_one_socket_does_less_than_four() -> None:
     one, four = (
         how(concurrency=(250,), series=("fifo",), seeds=(1,), **WINDOW)
-        for how in (cats.one_socket_sim, cats.contended_sim)
+        for how in (simulated.one_socket_sim, simulated.contended_sim)
     )
     assert one.table["tpmC"].item() < four.table["tpmC"].item()
 
@@ -127,7 +127,7 @@ def test_each_policy_is_asked_on_each_load_by_the_name_that_the_kernel_knows() -
     known = {option.name: option for option in lock_sys.lock_options()}["policy"].names
     assert set(policies.POLICIES.values()) == set(known)
     window: dict[str, Any] = {"first_ms": 40, "longest_ms": 40, "warmup_ms": 5}
-    run = cats.policies_sim(workload=("tpcc_1", "pareto"), series=("fifo", "vats"), seeds=(1,), **window)
+    run = policies.policies_sim(workload=("tpcc_1", "pareto"), series=("fifo", "vats"), seeds=(1,), **window)
     table = run.table.set_index(["workload", "series"])
     assert set(table.index) == {
         (load, series) for load in ("tpcc_1", "pareto") for series in ("fifo", "vats")
@@ -244,13 +244,13 @@ def test_each_claim_can_fail() -> None:
 
 
 def test_the_cost_of_printing_slows_who_deadlocks_and_the_same_seeds_run_at_each() -> None:
-    run = cats.print_cost_sim(
+    run = print_cost.print_cost_sim(
         clients=(300,), print_us=(0, 4_000), seeds=(1, 2), first_ms=200, longest_ms=200, warmup_ms=100
     )
     assert run.table["repeat"].tolist() == [0, 1] * 4
     by = run.table.groupby(["series", "print_us"])["tps"].sum()
     assert by["fifo", 4_000] < by["fifo", 0]
-    assert len(cats.print_cost_sim.seeds) >= 20
+    assert len(print_cost.print_cost_sim.seeds) >= 20
 
 
 def test_choices_are_counted_among_several_waiters_and_heavy_ones_are_above_one() -> None:
@@ -267,8 +267,8 @@ def test_choices_are_counted_among_several_waiters_and_heavy_ones_are_above_one(
 
 def test_counting_changes_nothing_of_the_run_and_each_seed_counts_anew() -> None:
     window: dict[str, Any] = {"first_ms": 30, "longest_ms": 30, "warmup_ms": 60}
-    counted = cats.weights_sim(workload=("special",), seeds=(1, 1), **window).table
-    kernels = cats.policies_sim(workload=("special",), series=("cats",), seeds=(1,), **window).table
+    counted = weights.weights_sim(workload=("special",), seeds=(1, 1), **window).table
+    kernels = policies.policies_sim(workload=("special",), series=("cats",), seeds=(1,), **window).table
     assert counted["tps"].tolist() == [kernels["tps"].iloc[0]] * 2
     assert counted["choices"].nunique() == 1
     assert counted["choices"].iloc[0] > 0

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from engineroom import runs
-from engineroom.chapters.lock_sys import experiments as lock_sys
+from engineroom.chapters.lock_sys.experiments import latches, throughput
+from engineroom.chapters.lock_sys.experiments.conflicts import conflicts
+from engineroom.chapters.lock_sys.experiments.deadlock_log import deadlock_log
 from engineroom.chapters.lock_sys.experiments.scripts import Statement, scripts
 from engineroom.chapters.lock_sys.experiments.seen import LockSeen, Seen, in_kernel
 
@@ -64,14 +66,14 @@ def test_the_kernel_shows_the_waits_and_locks_that_were_recorded_on_servers():
 
 
 def test_clients_on_rows_of_their_own_wait_for_no_row_and_take_the_latches_of_their_design():
-    run = lock_sys.latches_sim(
+    run = latches.latches_sim(
         machine="two_sockets_88", clients=(1, 32), seeds=(1,), first_ms=2, longest_ms=2, warmup_ms=1
     )
     assert (run.table["waits"] == 0).all()
-    latches = run.values("series", "clients", y="latches_per_transaction")
+    taken = run.values("series", "clients", y="latches_per_transaction")
     # Ten rows, a table, and their release: in 9.7 each lock is let go by itself, and each request takes a share of the global latch.
-    assert latches["one_mutex", 1] == pytest.approx(10 + 1 + 1, rel=0.05)
-    assert latches["sharded", 1] == pytest.approx(11 + 1 + 20 + 2, rel=0.05)
+    assert taken["one_mutex", 1] == pytest.approx(10 + 1 + 1, rel=0.05)
+    assert taken["sharded", 1] == pytest.approx(11 + 1 + 20 + 2, rel=0.05)
     rate = run.values("series", "clients", y="row_locks_per_second")
     assert rate["sharded", 32] > 16 * rate["sharded", 1]
     for less in ("one_mutex", "sharded_one_shard"):
@@ -80,7 +82,7 @@ def test_clients_on_rows_of_their_own_wait_for_no_row_and_take_the_latches_of_th
 
 @pytest.mark.live
 def test_the_kernel_agrees_with_9_7_in_most_scripts_and_says_where_not():
-    run = lock_sys.conflicts(n=25, seed=7, versions=["9.7"])
+    run = conflicts.conflicts(n=25, seed=7, versions=["9.7"])
     table = run.table
     assert len(table) == 25
     assert table["locks"].sum() > 100
@@ -90,7 +92,7 @@ def test_the_kernel_agrees_with_9_7_in_most_scripts_and_says_where_not():
 
 @pytest.mark.live
 def test_a_deadlock_adds_lines_to_the_log_only_when_asked_to():
-    run = lock_sys.deadlock_log(deadlocks=3, repeats=1, versions=["9.7"])
+    run = deadlock_log.deadlock_log(deadlocks=3, repeats=1, versions=["9.7"])
     lines = run.table.set_index("innodb_print_all_deadlocks")["lines"]
     assert lines["off"] == 0
     assert lines["on"] >= 10
@@ -102,7 +104,7 @@ def test_a_deadlock_adds_lines_to_the_log_only_when_asked_to():
 def test_printing_costs_what_a_deadlock_takes_more_with_the_setting_on():
     off = {"teller": "session", "bytes": 0.0, "cpu_us": 500.0, "server_cpu_us": 900.0, "wall_us": 800.0}
     on = {"teller": "session", "bytes": 3100.0, "cpu_us": 1500.0, "server_cpu_us": 1950.0, "wall_us": 1700.0}
-    assert lock_sys.cost_of_printing(off=off, on=on) == {
+    assert deadlock_log.cost_of_printing(off=off, on=on) == {
         "teller": "session",
         "print_bytes": 3100.0,
         "print_cpu_us": 1000.0,
@@ -113,7 +115,7 @@ def test_printing_costs_what_a_deadlock_takes_more_with_the_setting_on():
 
 @pytest.mark.live
 def test_printing_a_deadlock_is_measured_against_the_same_server_without():
-    run = lock_sys.deadlock_print(deadlocks=3, repeats=2, versions=["5.7"])
+    run = deadlock_log.deadlock_print(deadlocks=3, repeats=2, versions=["5.7"])
     assert (run.table["print_bytes"] > 1000).all()
     settings = run.tables["settings"]
     assert settings["innodb_print_all_deadlocks"].tolist() == ["off", "on"] * 2
@@ -123,7 +125,7 @@ def test_printing_a_deadlock_is_measured_against_the_same_server_without():
 
 def test_figure_7_7_switches_the_lock_systems_latches_and_nothing_else():
     window = {"first_ms": 5, "longest_ms": 5, "warmup_ms": 5}
-    run = lock_sys.throughput_sim(concurrency=(150,), seeds=(1,), **window)
+    run = throughput.throughput_sim(concurrency=(150,), seeds=(1,), **window)
     designs = run.provenance["load"]["designs"]
     assert designs["before"]["locks"] == {"latching": "one mutex"}
     assert designs["after"] == {**designs["before"], "locks": {}}

@@ -14,7 +14,7 @@ from engineroom.chapters.low_concurrency import settings
 from engineroom.chapters.low_concurrency.experiments import designs
 from engineroom.chapters.low_concurrency.experiments import live as low_concurrency_live
 from engineroom.chapters.low_concurrency.experiments import pgo as low_concurrency_pgo
-from engineroom.chapters.redo_log import experiments as redo_log
+from engineroom.chapters.redo_log.experiments import designs as redo_log_designs
 from engineroom.errors import EngineRoomError
 from engineroom.ledger.verdicts import judge
 
@@ -98,7 +98,9 @@ def test_a_generation_is_made_of_variants_that_are_measured() -> None:
         assert generation.container in designs.CONTAINERS
         assert generation.decoder in designs.DECODERS
         assert generation.fatal_path in designs.FATAL_PATHS
-        assert generation.commit in [redo_log.SERIES[series].name for series in redo_log.COMMITS]
+        assert generation.commit in [
+            redo_log_designs.SERIES[series].name for series in redo_log_designs.COMMITS
+        ]
 
 
 def test_ten_operations_are_named_once_and_count_something() -> None:

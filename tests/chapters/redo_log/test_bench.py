@@ -7,7 +7,7 @@ import functools
 import pytest
 
 from engineroom.bench import Sitting
-from engineroom.chapters.redo_log.experiments import flushes_sim
+from engineroom.chapters.redo_log.experiments.simulated import flushes_sim
 
 
 def test_the_time_of_a_figure_is_its_row_and_what_its_processes_took_its_note(monkeypatch):

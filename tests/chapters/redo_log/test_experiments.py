@@ -11,21 +11,22 @@ import pytest
 from engineroom import runs
 from engineroom._native import redo_log as kernel
 from engineroom.chapters.redo_log import experiments as redo_log
-from engineroom.chapters.redo_log.experiments import simulated, whole_engine
+from engineroom.chapters.redo_log.experiments import designs, simulated, whole_engine
+from engineroom.machine.presets import parameters
 from engineroom.simulating.executors import HERE
 
 # Each figure's points that take the least time, one a series; those of the last four take many seconds.
 AGAIN = {
-    "fig-7-01": (redo_log.throughput_engine_sim, {"concurrency": (50,)}),
-    "fig-7-06": (redo_log.flushes_sim, {"concurrency": (1,)}),
-    "num-ch7-1": (redo_log.few_clients_engine_sim, {"concurrency": (1,)}),
-    "num-deg-3": (redo_log.commit_cost_sim, {"threads": (1, 2)}),
-    "own-redo-few-clients": (redo_log.few_clients_sim, {"concurrency": (1,)}),
-    "own-redo-throughput": (redo_log.throughput_sim, {"concurrency": (50,)}),
-    "fig-7-02": (redo_log.load_time_sim, {}),
-    "fig-7-04": (redo_log.where_time_goes_sim, {}),
-    "fig-7-05": (redo_log.where_time_goes_sim, {}),
-    "own-redo-engine-profile": (redo_log.profile_engine_sim, {}),
+    "fig-7-01": (whole_engine.throughput_engine_sim, {"concurrency": (50,)}),
+    "fig-7-06": (simulated.flushes_sim, {"concurrency": (1,)}),
+    "num-ch7-1": (whole_engine.few_clients_engine_sim, {"concurrency": (1,)}),
+    "num-deg-3": (simulated.commit_cost_sim, {"threads": (1, 2)}),
+    "own-redo-few-clients": (simulated.few_clients_sim, {"concurrency": (1,)}),
+    "own-redo-throughput": (simulated.throughput_sim, {"concurrency": (50,)}),
+    "fig-7-02": (simulated.load_time_sim, {}),
+    "fig-7-04": (simulated.where_time_goes_sim, {}),
+    "fig-7-05": (simulated.where_time_goes_sim, {}),
+    "own-redo-engine-profile": (whole_engine.profile_engine_sim, {}),
 }
 KEYS = ("series", "repeat", "concurrency", "threads", "build", "component", "caller", "name", "latch")
 LONG = ("fig-7-02", "fig-7-04", "fig-7-05", "own-redo-engine-profile")
@@ -86,15 +87,15 @@ def test_every_simulated_figure_that_can_be_recorded_is_simulated_again():
 
 
 def test_a_series_is_a_design_that_the_kernel_knows():
-    assert {design.name for design in redo_log.SERIES.values()} == set(redo_log.DESIGNS)
-    for name in redo_log.DESIGNS:
+    assert {design.name for design in designs.SERIES.values()} == set(designs.DESIGNS)
+    for name in designs.DESIGNS:
         seen = kernel.simulate(design=name, parameters={}, load={"clients": 1}, run_ns=5_000_000)
         assert seen["transactions"] > 0
 
 
 def test_the_machine_of_a_recording_is_the_one_of_the_book():
     for figure in AGAIN:
-        assert runs.latest(figure, "sim").provenance["machine"] == redo_log.parameters(redo_log.MACHINE)
+        assert runs.latest(figure, "sim").provenance["machine"] == parameters(simulated.MACHINE)
 
 
 def test_the_claims_on_the_engines_profile_can_be_true_and_false():

@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 
 from engineroom import _native
-from engineroom.chapters.redo_log import experiments as redo_log
+from engineroom.chapters.redo_log.experiments import commit_cost, designs, simulated
 from engineroom.chapters.redo_log.experiments import host as redo_log_host
 from engineroom.errors import EngineRoomError
+from engineroom.machine.presets import parameters
+from engineroom.simulating.loads import SYSBENCH, TPCC
 
 log = _native.redo_log
 DESIGNS = ("5.6", "5.7", "8.0", "8.0, writer threads off")
@@ -115,7 +117,7 @@ def test_bad_arguments_are_refused_with_what_was_received() -> None:
 
 
 def test_every_name_of_the_kernel_is_listed_once():
-    assert log.designs() == list(DESIGNS) == list(redo_log.DESIGNS)
+    assert log.designs() == list(DESIGNS) == list(designs.DESIGNS)
     assert log.mistakes()[0] == "none"
     assert {"claim_unchecked", "write_past_gap"} < set(log.mistakes())
     assert "mtrs_per_statement" in [option.name for option in log.load_options()]
@@ -127,8 +129,8 @@ def test_the_same_seed_gives_the_same_trace(design: str) -> None:
     def once(seed: int) -> int:
         seen = log.simulate(
             design=design,
-            parameters=redo_log.parameters(redo_log.MACHINE),
-            load={**redo_log.SYSBENCH, "clients": 5},
+            parameters=parameters(simulated.MACHINE),
+            load={**SYSBENCH, "clients": 5},
             run_ns=20_000_000,
             seed=seed,
         )
@@ -156,8 +158,8 @@ def test_a_commit_puts_every_byte_into_the_log() -> None:
 
 @pytest.mark.alone
 def test_a_commit_is_measured_by_turns_in_processes_and_counted_beside() -> None:
-    run = redo_log.commit_cost_kernel(threads=(1, 2), commits=20_000, processes=2, rounds=3)
-    server = (redo_log.LOG_BUFFER_BYTES, redo_log.BETWEEN_COMMITS_NS)
+    run = commit_cost.commit_cost_kernel(threads=(1, 2), commits=20_000, processes=2, rounds=3)
+    server = (commit_cost.LOG_BUFFER_BYTES, commit_cost.BETWEEN_COMMITS_NS)
     assert set(zip(run.table["log_buffer_bytes"], run.table["between_ns"], strict=True)) == {server}
     loads, rounds = run.tables["loads"], run.tables["rounds"]
     assert len(loads[["log_buffer_bytes", "between_ns"]].drop_duplicates()) == 3
@@ -166,7 +168,7 @@ def test_a_commit_is_measured_by_turns_in_processes_and_counted_beside() -> None
     assert len(rounds) == 3 * (len(run.table) + len(loads))
     # Another design begins each round.
     firsts = rounds.groupby(["repeat", "round"], sort=False)["series"].first()
-    assert [firsts[0, turn] for turn in range(3)] == list(redo_log.COMMITS)
+    assert [firsts[0, turn] for turn in range(3)] == list(designs.COMMITS)
     alone = run.table[run.table["threads"] == 1]
     assert (alone["nanoseconds"] == alone["cpu_ns"]).all()
     together = run.table[run.table["threads"] == 2]
@@ -187,7 +189,7 @@ def test_a_commit_is_measured_by_turns_in_processes_and_counted_beside() -> None
 
 
 def test_the_log_threads_of_8_0_flush_more_often_when_clients_are_few() -> None:
-    run = redo_log.flushes_sim(concurrency=(1, 100), seeds=(1,), first_ms=200, longest_ms=200)
+    run = simulated.flushes_sim(concurrency=(1, 100), seeds=(1,), first_ms=200, longest_ms=200)
     flushes = run.table.set_index(["series", "concurrency"])["flushes_per_transaction"]
     assert flushes["flushes", 1] > 2
     assert 0.9 < flushes["old_redo", 1] < 1.1
@@ -205,7 +207,7 @@ def test_shares_of_cpu_time_are_by_what_the_clients_do() -> None:
         (("client", "statement"), "sleeping", 1000),
         (("log_writer",), "spin", 1000),
     ]
-    assert redo_log.components(activities) == {"statement": 60, "log_reservation": 30, "log_write_up_to": 10}
+    assert simulated.components(activities) == {"statement": 60, "log_reservation": 30, "log_write_up_to": 10}
 
 
 @pytest.mark.parametrize(
@@ -243,7 +245,7 @@ def test_a_few_processors_cannot_show_a_queue_on_a_latch():
 @pytest.mark.alone
 def test_real_threads_are_sampled_and_their_waits_counted_by_latch():
     try:
-        shares, callers = redo_log_host.where_time_goes_host(redo_log.TPCC, clients=20, repeats=1, run_ms=300)
+        shares, callers = redo_log_host.where_time_goes_host(TPCC, clients=20, repeats=1, run_ms=300)
     except EngineRoomError as error:
         pytest.skip(f"perf may not sample here: {error}")
     table = shares.table
@@ -262,7 +264,7 @@ def test_real_threads_take_for_a_seal_what_it_takes_and_not_what_it_is_charged_w
     log = {"seals_blocks": 1, "seal_ns": 50_000_000}
     seen = _native.redo_log.run_on_host(design="5.7", load=load, log=log, run_ns=100_000_000, profile=False)
     assert seen["transactions"] > 4
-    machine = redo_log.parameters("laptop")
+    machine = parameters("laptop")
     charged = _native.redo_log.simulate(
         design="5.7", parameters=machine, load=load, log={"seal_ns": 50_000_000}, run_ns=100_000_000
     )

@@ -28,22 +28,6 @@ from engineroom.servers.catalogue import release
 if TYPE_CHECKING:
     from engineroom.servers import Server
 
-__all__ = [
-    "DESIGNS",
-    "MADE_TOGETHER",
-    "QUERIES",
-    "RECORD",
-    "columns",
-    "crossover",
-    "kernel_limit_one",
-    "limit_one",
-    "limits",
-    "load",
-    "pages_read",
-    "shares",
-    "sort_trace",
-]
-
 VERSIONS = ("5.6", "5.7", "8.0", "9.7")
 # The source's names for the two designs that it compares, and the version that stands for each, on servers and in the kernel.
 DESIGNS: Mapping[str, str] = {"like_5_6": "5.6", "like_8_0": "9.7"}

@@ -28,18 +28,6 @@ from engineroom.runs.sitting import Sitting
 if TYPE_CHECKING:
     from engineroom.servers import Server
 
-__all__ = [
-    "MADE_TOGETHER",
-    "QUERIES",
-    "RECORD",
-    "buffer_sweep",
-    "no_index",
-    "server_against_kernel",
-    "source_query_live",
-    "warehouses_live",
-    "why_not",
-]
-
 INDEX = "order_line_district"
 ALL_IN_MEMORY = {"innodb_buffer_pool_size": "1G"}  # CPU is compared, not disks
 # The published query counts the join on the district number alone, so every order line meets each warehouse's district.

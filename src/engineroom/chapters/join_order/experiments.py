@@ -28,20 +28,6 @@ from engineroom.runs.sitting import Sitting
 if TYPE_CHECKING:
     from engineroom.servers import Server
 
-__all__ = [
-    "RECORD",
-    "live_phases",
-    "phases",
-    "planner_flame",
-    "planner_paths",
-    "planning",
-    "quality",
-    "source_function",
-    "source_query",
-    "space",
-    "trace_equality",
-]
-
 OFF = SWITCH.replace("=on", "=off")
 # The legible part of the source's statement is a count over a derived table of the stock of warehouse 5 with a quantity under a
 # threshold that begins with 12. The rest is the TPC-C stock-level transaction as drivers write it.

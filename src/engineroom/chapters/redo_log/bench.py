@@ -9,7 +9,7 @@ from typing import Any
 
 from engineroom.bench import Row, Sitting, row
 from engineroom.bench.figures import PROCESSORS, simulated_again
-from engineroom.chapters.redo_log import experiments as redo_log
+from engineroom.chapters.redo_log.experiments import commit_cost, simulated, whole_engine
 
 __all__ = ["bench"]
 
@@ -25,10 +25,10 @@ FSYNC_NS = 5_000_000
 MILLION = 1_000_000
 # Those that a reader is most likely to simulate again, with all their seeds.
 FIGURES: Mapping[str, Callable[..., Any]] = {
-    "7-1": redo_log.throughput_engine_sim,
-    "7-2": redo_log.load_time_sim,
-    "7-4": redo_log.where_time_goes_sim,
-    "7-6": redo_log.flushes_sim,
+    "7-1": whole_engine.throughput_engine_sim,
+    "7-2": simulated.load_time_sim,
+    "7-4": simulated.where_time_goes_sim,
+    "7-6": simulated.flushes_sim,
 }
 FIGURE_S = 30.0
 
@@ -132,7 +132,7 @@ def _commit_cost(sitting: Sitting) -> Row:
                 threads=2,
                 commits_per_thread=COMMITS // 2,
                 mtr_bytes=RECORD_BYTES,
-                work_ns=redo_log.BETWEEN_COMMITS_NS,
+                work_ns=commit_cost.BETWEEN_COMMITS_NS,
             )
             values.append(seen["elapsed_ns"] / COMMITS)
             alone.append(seen["work_elapsed_ns"] / COMMITS)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from engineroom import _native
-from engineroom.chapters.redo_log.experiments import MACHINE
+from engineroom.chapters.redo_log.experiments.simulated import MACHINE
 from engineroom.machine.presets import parameters
 from engineroom.simulating.loads import SYSBENCH
 

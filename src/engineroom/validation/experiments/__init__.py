@@ -10,8 +10,6 @@ from collections.abc import Callable, Mapping
 from engineroom.runs import Run
 from engineroom.validation.experiments import beside, configuration, crowds, holds, latch_order, real, whatif
 
-__all__ = ["RECORD"]
-
 RECORD: Mapping[tuple[str, ...], Callable[..., Run | list[Run]]] = {
     ("own-machine-real", "host"): real.real_against_simulated,
     ("own-machine-crowds", "sim"): crowds.crowds_sim,

@@ -58,32 +58,6 @@ from engineroom.workloads.tpcc_rows import Size
 if TYPE_CHECKING:
     from engineroom.servers import Server
 
-__all__ = [
-    "BINLOG_CLAIMS",
-    "BINLOG_HELD_OUT",
-    "HELD_OUT",
-    "LOADS",
-    "MACHINE",
-    "SERVERS",
-    "TPCC_CLAIMS",
-    "TPCC_TEN",
-    "Comparison",
-    "Load",
-    "Rows",
-    "Terminals",
-    "against_live",
-    "binlog_live",
-    "computer",
-    "factors",
-    "held_out_binlog_live",
-    "held_out_live",
-    "ranked",
-    "ratios",
-    "tpcc_binlog_live",
-    "tpcc_live",
-    "with_client",
-]
-
 MACHINE = "laptop"
 STEADY, REAL = "steady disk", "real disk"
 # The time of an fsync on the steady disk.

@@ -16,8 +16,6 @@ from engineroom.runs.sitting import Sitting
 from engineroom.simulating.again import Asked, simulated_again
 from engineroom.simulating.experiment import Experiment
 
-__all__ = ["FIGURE", "SCHEDULING", "configuration_sim", "scheduled_as"]
-
 FIGURE = "own-machine-configuration"
 # Of the machine beside real threads: what wakes, interrupts and switches threads. Lines, copies, disk and topology stay the figure's.
 SCHEDULING = (

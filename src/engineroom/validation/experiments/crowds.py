@@ -21,20 +21,6 @@ from engineroom.simulating.sweep import sweep
 from engineroom.validation import studies
 from engineroom.validation.studies import Series, Study
 
-__all__ = [
-    "GOAL_PERCENT",
-    "MOVES_PERCENT",
-    "crowds_sim",
-    "moves",
-    "off",
-    "orders",
-    "pairs_off",
-    "sensitivities",
-    "staying",
-    "stays_as_varied",
-    "steps",
-]
-
 SEEDS = (1, 2, 3)
 RUN_NS, WARMUP_NS = 4_000_000, 1_000_000
 GOAL_PERCENT = 30.0  # the median error of throughput that is hoped for

@@ -60,8 +60,6 @@ from engineroom.workloads.sysbench import Sysbench
 if TYPE_CHECKING:
     from engineroom.servers import Server
 
-__all__ = ["CLAIMS", "ORDERS", "PARTS", "WAYS", "factors", "held_sim", "hold_times_live", "order_sim"]
-
 SECONDS, REPEATS = 20, 5
 _AROUND_S = 3  # SysBench runs so much longer than is sampled: it connects, and perf begins
 LOAD = Rows(table_rows=100_000, distribution="pareto")

@@ -31,19 +31,6 @@ from engineroom.workloads.one_client import OPTIONS, Client, Key, LiveLoad, aske
 if TYPE_CHECKING:
     from engineroom.servers import Server
 
-__all__ = [
-    "COLUMNS",
-    "ORDERS",
-    "STATEMENTS",
-    "STATIONS",
-    "VERSIONS",
-    "beside_engines",
-    "latch_order_live",
-    "latch_order_sim",
-    "most_common",
-    "stations",
-]
-
 VERSIONS = ("5.7", "8.0", "9.7")
 TRANSACTIONS = 60
 TABLE_ROWS = 10_000

@@ -32,18 +32,6 @@ from engineroom.runs.summary import several
 from engineroom.simulating.executors import processes
 from engineroom.simulating.sweep import cross, sweep
 
-__all__ = [
-    "FITTED",
-    "GOALS",
-    "HELD_OUT",
-    "LOADS",
-    "errors",
-    "real_against_simulated",
-    "simulated_again",
-    "undisturbed",
-    "within_goals_again",
-]
-
 _COMMIT = {"statements": 0, "mtrs_per_statement": 0, "commit_mtrs": 1, "dirty_percent": 0}
 US = 1000
 # Each load, and the time of its disk's fsync in us.

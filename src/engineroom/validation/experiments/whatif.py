@@ -37,8 +37,6 @@ from engineroom.workloads import sysbench
 from engineroom.workloads.steady_fsync import preloaded
 from engineroom.workloads.sysbench import Ran, Sysbench
 
-__all__ = ["CLAIMS", "LOADS", "loads", "lua", "whatif_live"]
-
 CLIENTS = (1, 4, 16, 64)
 DATABASE = "whatif"
 # By the version on which is predicted: the server, and what it is started with.

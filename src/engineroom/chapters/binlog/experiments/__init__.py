@@ -4,47 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from engineroom.chapters.binlog.experiments.measured import (
-    KINDS_OF_ROWS,
-    Setting,
-    costs_live,
-    demands_kernel,
-    levels,
-    sizes_kernel,
-    sizes_live,
-    statements,
-    units,
-)
-from engineroom.chapters.binlog.experiments.simulated import compression_sim, images_sim, places_sim
+from engineroom.chapters.binlog.experiments import measured, simulated
 from engineroom.runs import Run
 
-__all__ = [
-    "KINDS_OF_ROWS",
-    "MADE_TOGETHER",
-    "RECORD",
-    "Run",
-    "Setting",
-    "compression_sim",
-    "costs_live",
-    "demands_kernel",
-    "images_sim",
-    "levels",
-    "places_sim",
-    "sizes_kernel",
-    "sizes_live",
-    "statements",
-    "units",
-]
-
 RECORD: Mapping[tuple[str, str], Callable[..., Run | list[Run]]] = {
-    ("fig-7-27", "live"): sizes_live,
-    ("fig-7-27", "kernel"): sizes_kernel,
-    ("own-binlog-levels", "kernel"): levels,
-    ("own-binlog-cpu", "live"): costs_live,
-    ("own-binlog-demands", "kernel"): demands_kernel,
-    ("fig-7-26", "sim"): compression_sim,
-    ("fig-7-28", "sim"): images_sim,
-    ("own-binlog-places", "sim"): places_sim,
+    ("fig-7-27", "live"): measured.sizes_live,
+    ("fig-7-27", "kernel"): measured.sizes_kernel,
+    ("own-binlog-levels", "kernel"): measured.levels,
+    ("own-binlog-cpu", "live"): measured.costs_live,
+    ("own-binlog-demands", "kernel"): measured.demands_kernel,
+    ("fig-7-26", "sim"): simulated.compression_sim,
+    ("fig-7-28", "sim"): simulated.images_sim,
+    ("own-binlog-places", "sim"): simulated.places_sim,
 }
 MADE_TOGETHER = {
     ("fig-7-27", method): ("fig-7-29", "num-ch7-2", "own-binlog-transactions")

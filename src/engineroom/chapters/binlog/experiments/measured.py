@@ -26,19 +26,6 @@ from engineroom.runs.sitting import Sitting
 from engineroom.workloads import tpcc
 from engineroom.workloads.tpcc_transactions import Change, Transaction, declarations, keys, transactions
 
-__all__ = [
-    "DEMANDS_OF",
-    "KINDS_OF_ROWS",
-    "Setting",
-    "costs_live",
-    "demands_kernel",
-    "levels",
-    "sizes_kernel",
-    "sizes_live",
-    "statements",
-    "units",
-]
-
 DATABASE = "tpcc"
 # Each seed is a repeat: other customers, items and amounts, on the same loaded database.
 SEEDS = (1, 2, 3)

@@ -14,15 +14,12 @@ from typing import Any
 
 from engineroom.chapters.binlog.experiments.measured import FULL, MINIMAL, PACKED, Setting
 from engineroom.runs import newest
+from engineroom.simulating import settling
 from engineroom.simulating.experiment import Experiment, Given
 from engineroom.simulating.loads import TPCC
-from engineroom.simulating.settling import FIRST_WINDOW_MS, LONGEST_WINDOW_MS, settled
-
-__all__ = ["MACHINE", "PLACES", "compression_sim", "images_sim", "load_of", "places_sim"]
 
 MACHINE = "four_sockets_176"
 MS = 1_000_000
-WINDOW = {"first_ms": FIRST_WINDOW_MS, "longest_ms": LONGEST_WINDOW_MS}
 # Per transaction, besides what depends on its bytes: the GTID event and the way into the file's cache.
 WRITE_NS = 2_000
 # The kernel's transactions update rows of SysBench's table: what one adds with full images, and the rest of such a transaction.
@@ -46,9 +43,7 @@ COLUMNS = {
     "latency_ms_p50": "median of a transaction's time, ms",
     "latency_ms_p99": "99th percentile of a transaction's time, ms",
     "transactions": "transactions counted",
-    "window_ms": "virtual time measured, longer until settled",
-    "half_width_percent": "half of the throughput's interval of 95 %, over it",
-    "is_settled": "1: that is at most 2 %, and each client has committed five times; 0: no ratio is to be quoted",
+    **settling.COLUMNS,
 }
 
 
@@ -99,7 +94,7 @@ def _simulate(given: Given, commit: Mapping[str, int], clients: int, **window: A
 
 
 def _throughput(given: Given, commit: Mapping[str, int], clients: int, **window: int) -> dict[str, Any]:
-    seen = settled(partial(_simulate, given, commit, clients), **window)
+    seen = settling.settled(partial(_simulate, given, commit, clients), **window)
     n = max(1, seen["transactions"])
     return {
         "tpmC": seen["transactions"] / seen["window_ms"] * 60_000,
@@ -109,9 +104,7 @@ def _throughput(given: Given, commit: Mapping[str, int], clients: int, **window:
         "latency_ms_p50": seen["latency_ns_p50"] / MS,
         "latency_ms_p99": seen["latency_ns_p99"] / MS,
         "transactions": seen["transactions"],
-        "window_ms": seen["window_ms"],
-        "half_width_percent": seen["half_width_percent"],
-        "is_settled": int(seen["is_settled"]),
+        **settling.window(seen),
     }
 
 
@@ -130,7 +123,7 @@ compression_sim = Experiment(
     says="the same transactions uncompressed, and compressed at level 3 in the session before it queues",
     points={"concurrency": (50, 100, 200, 400, 1000, 2000), "series": tuple(COMPARED["fig-7-26"])},
     measure=_by_setting,
-    options=WINDOW,
+    options=settling.WINDOW,
     load=partial(load_of, COMPARED["fig-7-26"]),
     machine=MACHINE,
     columns=COLUMNS,
@@ -141,7 +134,7 @@ images_sim = Experiment(
     says="the same transactions with full and with minimal row images",
     points={"concurrency": (50, 250, 500, 2000), "series": tuple(COMPARED["fig-7-28"])},
     measure=_by_setting,
-    options=WINDOW,
+    options=settling.WINDOW,
     load=partial(load_of, COMPARED["fig-7-28"]),
     machine=MACHINE,
     columns=COLUMNS,
@@ -152,7 +145,7 @@ places_sim = Experiment(
     says="where compressing is paid: in the session, by the leader under LOCK_log, nowhere",
     points={"concurrency": (50, 100, 200, 400), "series": PLACES},
     measure=_by_place,
-    options=WINDOW,
+    options=settling.WINDOW,
     load=partial(load_of, COMPARED["fig-7-26"]),
     machine=MACHINE,
     columns=COLUMNS,

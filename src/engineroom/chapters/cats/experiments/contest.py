@@ -20,8 +20,6 @@ from engineroom.machine.presets import parameters
 from engineroom.simulating.engine import Design, GrantOrder, load_of, observed
 from engineroom.simulating.experiment import Given
 
-__all__ = ["LOAD", "POLICIES", "leaderboard"]
-
 LOAD = "special"
 SEEDS = (1, 2, 3, 4, 5)
 WINDOW: Mapping[str, int] = {"first_ms": 300, "longest_ms": 300, "warmup_ms": 200}

@@ -15,8 +15,6 @@ from engineroom.chapters.cats.standings import POLICIES
 from engineroom.simulating.engine import COLUMNS, SYSBENCH_AWAY_NS, TPCC_AWAY_NS, Design, demands, observed
 from engineroom.simulating.experiment import Experiment, Given
 
-__all__ = ["LOADS", "WORKLOAD", "all_loads", "load_by_name", "policies_sim"]
-
 _SYSBENCH = {"kind": "sysbench_read_write", "away_ns": SYSBENCH_AWAY_NS}
 _TPCC = {"kind": "tpcc", "away_ns": TPCC_AWAY_NS}
 LOADS: Mapping[str, Mapping[str, Any]] = {

@@ -26,8 +26,6 @@ from engineroom.chapters.cats.standings import CLIENTS, Leads
 from engineroom.simulating.engine import COLUMNS, SYSBENCH_AWAY_NS, Design, load_of, observed
 from engineroom.simulating.experiment import Experiment, Given
 
-__all__ = ["CLAIMS", "COSTS_US", "print_cost_sim"]
-
 COSTS_US = (0, 500, 1_000, 2_000, 4_000)
 SEEDS = tuple(range(1, 21))
 

@@ -29,17 +29,6 @@ from engineroom.simulating.engine import (
 )
 from engineroom.simulating.experiment import Experiment, Given, Seen, Together
 
-__all__ = [
-    "MACHINE",
-    "SCHEDULERS",
-    "contended_sim",
-    "one_socket_sim",
-    "pareto_sim",
-    "print_ns",
-    "standard_sim",
-    "vendor_sim",
-]
-
 MACHINE, ONE_SOCKET = "four_sockets_176", "one_socket_44"
 DEMANDS_OF = "8.0.15"
 PRINTING = "9.7.4"

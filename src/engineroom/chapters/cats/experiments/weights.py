@@ -17,8 +17,6 @@ from engineroom.chapters.cats.experiments.simulated import MACHINE
 from engineroom.simulating.engine import COLUMNS, Design, observed
 from engineroom.simulating.experiment import Experiment, Given
 
-__all__ = ["Counting", "weights_sim"]
-
 
 @dataclass
 class Counting:

@@ -15,8 +15,6 @@ from engineroom.chapters.engine.experiments import (
 )
 from engineroom.runs import Run
 
-__all__ = ["RECORD"]
-
 # What `engineroom record` can measure: figure and method -> a function without arguments.
 RECORD: Mapping[tuple[str, str], Callable[..., Run | list[Run]]] = {
     ("own-demands", "live"): demands.demands_live,

@@ -17,8 +17,6 @@ from engineroom.runs import Run
 from engineroom.runs.summary import values
 from engineroom.simulating.engine import COLUMNS, Design, designs_under_tpcc
 
-__all__ = ["CLAIMS", "CROWD", "DESIGNS", "binlog_sim"]
-
 CROWD = 500
 DESIGNS = {
     "off": Design(),

@@ -16,10 +16,9 @@ from typing import Any
 
 from engineroom.chapters.engine.experiments.simulated import DESIGNS
 from engineroom.machine.presets import times
+from engineroom.simulating import engine, settling
 from engineroom.simulating.engine import TPCC_AWAY_NS, load_of, run
 from engineroom.simulating.experiment import Experiment, Given
-
-__all__ = ["COLUMNS", "WAYS", "Way", "convoy_sim"]
 
 WAREHOUSES = 1000
 LATCH, ORDER_LATCH = "log_sys_mutex", "log_flush_order_mutex"
@@ -50,9 +49,7 @@ COLUMNS = {
     "log_wait_ms": "wait for log_sys_mutex, per transaction, ms",
     "order_wait_ms": "wait for log_flush_order_mutex, per transaction, ms",
     "transactions": "counted in the window",
-    "window_ms": "virtual time measured, longer until settled",
-    "half_width_percent": "half of the throughput's interval of 95 %, over it",
-    "is_settled": "1: that is at most 2 %, and each client has committed five times; 0: the window's cap came first",
+    **{name: engine.COLUMNS[name] for name in settling.COLUMNS},
 }
 
 
@@ -82,9 +79,7 @@ def _measure(point: Mapping[str, Any], given: Given, **window: int) -> dict[str,
         "log_wait_ms": waited.get("total_ns", 0) / done / 1e6,
         "order_wait_ms": ordered.get("total_ns", 0) / done / 1e6,
         "transactions": seen["transactions"],
-        "window_ms": seen["window_ms"],
-        "half_width_percent": seen["half_width_percent"],
-        "is_settled": int(seen["is_settled"]),
+        **settling.window(seen),
     }
 
 

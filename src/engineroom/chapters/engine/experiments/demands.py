@@ -46,17 +46,6 @@ from engineroom.workloads.sysbench import Sysbench
 if TYPE_CHECKING:
     from engineroom.servers import Server
 
-__all__ = [
-    "COLUMNS",
-    "LOADS",
-    "VERSIONS",
-    "WAREHOUSES",
-    "Demands",
-    "again_live",
-    "demands_live",
-    "warehouses_live",
-]
-
 Step = tuple[Key, int]  # and the place in the transaction, from 1
 
 VERSIONS = ("5.7", "8.0", "9.7")

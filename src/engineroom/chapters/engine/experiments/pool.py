@@ -18,8 +18,6 @@ from engineroom.runs.summary import values
 from engineroom.simulating.engine import COLUMNS, SYSBENCH_AWAY_NS, Design, load_of, of_design
 from engineroom.simulating.experiment import Experiment
 
-__all__ = ["CLAIMS", "CROWD", "pool_sim"]
-
 CROWD = 500
 TABLE: dict[str, Any] = {"kind": "sysbench_read_write", "rows": 1_000_000, "distribution": "uniform"}
 INSTANCES, SCAN_DEPTH = 8, 64

@@ -16,8 +16,6 @@ from dataclasses import replace
 from engineroom.runs import Run
 from engineroom.simulating.engine import COLUMNS, Design, designs_under_tpcc
 
-__all__ = ["CLAIMS", "CROWD", "VERSIONS", "WITHOUT", "purge_sim"]
-
 FEW, CROWD = 50, 300
 # Version -> latches over transactions, and what becomes of a closed view.
 VERSIONS: Mapping[str, tuple[str, str]] = {

@@ -17,8 +17,6 @@ from typing import Any
 from engineroom.simulating.engine import Design, designs_under_tpcc, of_design
 from engineroom.simulating.experiment import Given, Seen
 
-__all__ = ["LOGS", "WAYS", "scheduler_sim"]
-
 # As figure 7-1 has them.
 LOGS = {
     "old log": Design(lock_design="8.0.15", latches="8.0", redo="5.7"),

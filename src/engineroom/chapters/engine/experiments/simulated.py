@@ -16,8 +16,6 @@ from itertools import product
 
 from engineroom.simulating.engine import Design, designs_under_tpcc
 
-__all__ = ["COMBINATIONS", "DESIGNS", "patched_sim", "switches_sim"]
-
 FCFS = {"policy": "fcfs, 5.7"}
 DESIGNS = {
     "original": Design(lock_design="5.7", latches="5.7", redo="5.7"),

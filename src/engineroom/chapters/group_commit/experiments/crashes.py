@@ -10,8 +10,6 @@ from engineroom.runs import Run
 from engineroom.runs.sitting import Sitting
 from engineroom.simulating.sweep import cross, sweep
 
-__all__ = ["CRASHES", "DURABILITIES", "KINDS", "crashes_kernel"]
-
 # innodb_flush_log_at_trx_commit, sync_binlog.
 DURABILITIES: Mapping[str, tuple[int, int]] = {
     "1/1": (1, 1),

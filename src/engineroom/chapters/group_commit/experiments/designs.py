@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-__all__ = ["DESIGNS", "SERIES", "SERVERS", "Design"]
-
 DESIGNS = ("5.5", "5.6", "5.7.6")
 
 

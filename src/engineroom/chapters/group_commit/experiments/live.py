@@ -21,8 +21,6 @@ from engineroom.workloads.sysbench import Sysbench
 if TYPE_CHECKING:
     from engineroom.servers import Server
 
-__all__ = ["CLIENTS", "FSYNC_US", "SETTINGS", "groups_live"]
-
 FSYNC_US = 1000
 CLIENTS = (1, 2, 4, 8, 16, 32, 64)
 TABLE_ROWS = 100_000

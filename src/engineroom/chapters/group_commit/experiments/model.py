@@ -18,8 +18,6 @@ from engineroom.runs import Run, newest
 from engineroom.runs.sitting import Sitting
 from engineroom.simulating.sweep import sweep
 
-__all__ = ["MACHINE", "demands", "groups_sim"]
-
 MACHINE = "laptop"
 ALONE = "0/0"
 MS = 1_000_000

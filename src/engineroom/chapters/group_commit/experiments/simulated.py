@@ -12,15 +12,12 @@ from functools import partial
 from typing import Any
 
 from engineroom.chapters.group_commit.experiments.designs import SERIES
+from engineroom.simulating import settling
 from engineroom.simulating.experiment import Experiment, Given, Seen
 from engineroom.simulating.loads import UPDATE
-from engineroom.simulating.settling import FIRST_WINDOW_MS, LONGEST_WINDOW_MS, settled
-
-__all__ = ["COLUMNS", "DURABLE", "MACHINE", "RELAXED", "durable_sim", "redo_flush_sim", "stages_sim"]
 
 MACHINE = "two_sockets_88"
 MS = 1_000_000
-WINDOW = {"first_ms": FIRST_WINDOW_MS, "longest_ms": LONGEST_WINDOW_MS}
 
 # innodb_flush_log_at_trx_commit and sync_binlog: the source's setting, and the one that loses nothing.
 RELAXED: Mapping[str, int] = {"flush_log_at_trx_commit": 2, "sync_binlog": 1000}
@@ -42,9 +39,7 @@ COLUMNS = {
     "happening": "what a transaction did: reached a step, leads or follows in a stage",
     "what": "which step or stage",
     "xid": "the transaction",
-    "window_ms": "virtual time measured, longer until settled",
-    "half_width_percent": "half of the throughput's interval of 95 %, over it",
-    "is_settled": "1: that is at most 2 %, and each client has committed five times; 0: no ratio is to be quoted",
+    **settling.COLUMNS,
 }
 
 
@@ -69,7 +64,7 @@ def _simulate(
 def _measure(
     point: Mapping[str, Any], given: Given, *, commit: Mapping[str, int], **window: int
 ) -> dict[str, Any]:
-    seen = settled(partial(_simulate, point, given, commit), **window)
+    seen = settling.settled(partial(_simulate, point, given, commit), **window)
     n = max(1, seen["transactions"])
     return {
         "transactions_per_second": seen["transactions"] / seen["window_ms"] * 1000,
@@ -82,9 +77,7 @@ def _measure(
         "latency_ms_p50": seen["latency_ns_p50"] / MS,
         "latency_ms_p99": seen["latency_ns_p99"] / MS,
         "transactions": seen["transactions"],
-        "window_ms": seen["window_ms"],
-        "half_width_percent": seen["half_width_percent"],
-        "is_settled": int(seen["is_settled"]),
+        **settling.window(seen),
     }
 
 
@@ -93,7 +86,7 @@ redo_flush_sim = Experiment(
     says="one redo flush per group against one per transaction, with the source's settings: nothing waits for an fsync",
     points={"threads": (32, 64, 128, 256), "series": ("original", "modified")},
     measure=_measure,
-    options={"commit": RELAXED, **WINDOW},
+    options={"commit": RELAXED, **settling.WINDOW},
     load=UPDATE,
     machine=MACHINE,
     columns=COLUMNS,
@@ -104,7 +97,7 @@ durable_sim = Experiment(
     says="the same where each commit is durable in both logs, and the serialised commit of 5.5 beside it",
     points={"threads": (1, 4, 16, 32, 64, 128, 256), "series": ("serialised", "original", "modified")},
     measure=_measure,
-    options={"commit": DURABLE, **WINDOW},
+    options={"commit": DURABLE, **settling.WINDOW},
     load=UPDATE,
     machine=MACHINE,
     columns=COLUMNS,

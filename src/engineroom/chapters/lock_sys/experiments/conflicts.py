@@ -11,8 +11,6 @@ from engineroom.measuring.sitting import LiveSitting
 from engineroom.progress import bar
 from engineroom.runs import Run
 
-__all__ = ["COLUMNS", "DESIGNS", "conflicts"]
-
 # The kernel's name of what a server is held against.
 DESIGNS: Mapping[str, str] = {"5.7": "5.7", "9.7": "9.7"}
 COLUMNS = {

@@ -26,8 +26,6 @@ from engineroom.runs import Run
 if TYPE_CHECKING:
     from engineroom.servers import Server
 
-__all__ = ["COLUMNS", "PRINT_COLUMNS", "SERIES", "cost_of_printing", "deadlock_log", "deadlock_print"]
-
 # The source's series by the version that stands for its 8.0.27: in both a thread of its own tells of deadlocks.
 SERIES: Mapping[str, str] = {"5.6": "5.6", "5.7": "5.7", "8.0": "8.0", "9.7": "log_lines_per_deadlock"}
 DATABASE = "deadlocks"

@@ -12,10 +12,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from engineroom.simulating import settling
 from engineroom.simulating.experiment import Experiment, Given
-from engineroom.simulating.settling import settled
-
-__all__ = ["COLUMNS", "LOAD", "MACHINE", "SERIES", "latches_sim"]
 
 MACHINE = "four_sockets_176"
 # A transaction of ten rows; a lock every 5 us.
@@ -45,9 +43,7 @@ COLUMNS = {
     "cpu_us_per_transaction": "CPU time of all threads over transactions, microseconds; spinning is in it",
     "waits": "for a row: none",
     "transactions": "transactions counted",
-    "window_ms": "virtual time measured, longer until settled",
-    "half_width_percent": "half of the throughput's interval of 95 %, over it",
-    "is_settled": "1: that is at most 2 %, and each client has committed five times; 0: no ratio is to be quoted",
+    **settling.COLUMNS,
 }
 
 
@@ -67,7 +63,7 @@ def _simulate(point: Mapping[str, Any], given: Given, **window: Any) -> dict[str
 
 
 def _measure(point: Mapping[str, Any], given: Given, **window: int) -> dict[str, Any]:
-    seen = settled(partial(_simulate, point, given), **window)
+    seen = settling.settled(partial(_simulate, point, given), **window)
     n = max(1, seen["transactions"])
     return {
         "row_locks_per_second": seen["transactions"] * given.load["rows"] / seen["window_ms"] * 1000,
@@ -75,9 +71,7 @@ def _measure(point: Mapping[str, Any], given: Given, **window: int) -> dict[str,
         "cpu_us_per_transaction": seen["cpu_ns"] / n / 1000,
         "waits": seen["waits"],
         "transactions": seen["transactions"],
-        "window_ms": seen["window_ms"],
-        "half_width_percent": seen["half_width_percent"],
-        "is_settled": int(seen["is_settled"]),
+        **settling.window(seen),
     }
 
 

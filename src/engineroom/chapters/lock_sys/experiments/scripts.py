@@ -11,8 +11,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["COLUMNS", "INDEXES", "ROWS", "Script", "Statement", "scripts", "table_sql"]
-
 COLUMNS = ("id", "u", "k", "v")
 # Name, column and whether it is unique; the primary key is the first.
 INDEXES = (("PRIMARY", "id", True), ("u", "u", True), ("k", "k", False))

@@ -22,8 +22,6 @@ from engineroom.chapters.lock_sys.experiments.scripts import (
 if TYPE_CHECKING:
     from engineroom.servers import Server
 
-__all__ = ["LiveSessions", "Seen", "in_kernel", "on_server"]
-
 DATABASE = "lock_sys"
 _SETTLED_S = 0.004
 _CACHED_S = 0.11  # 5.x shows its locks as they were up to a tenth of a second ago

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from engineroom.simulating.engine import Design, designs_under_tpcc
 
-__all__ = ["DESIGNS", "throughput_sim"]
-
 DESIGNS = {
     "before": Design(locks={"latching": "one mutex"}, latches="8.0"),
     "after": Design(latches="8.0"),

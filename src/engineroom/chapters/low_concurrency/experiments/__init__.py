@@ -25,18 +25,6 @@ from engineroom.progress import bar
 from engineroom.runs import Run
 from engineroom.runs.sitting import Sitting
 
-__all__ = [
-    "MADE_TOGETHER",
-    "RECORD",
-    "explained",
-    "explained_live",
-    "fatal_path",
-    "lists",
-    "record_offsets",
-    "row_bytes",
-]
-
-
 # Runs of a parser before it is measured, and turns of which a process keeps the best: within it, others' load only adds.
 _WARM_PARSES, _TURNS_PER_PROCESS = 2, 3
 
@@ -75,13 +63,7 @@ def lists(
     first run would be counted by chance.
     """
     with Sitting("kernel", seed=1) as sitting:
-        rows = [
-            row | {"repeat": repeat}
-            for repeat, seen in in_fresh_processes(
-                repeats, _lists_once, tuple(columns), values, desc="value lists"
-            )
-            for row in seen
-        ]
+        rows = in_fresh_processes(repeats, _lists_once, tuple(columns), values, desc="value lists")
     return sitting.run(
         "own-low-concurrency-lists",
         rows,
@@ -136,13 +118,7 @@ def record_offsets(
         if versions == 0 or decoder != "v57"
     ]
     with Sitting("kernel", seed=1) as sitting:
-        rows = [
-            row | {"repeat": repeat}
-            for repeat, seen in in_fresh_processes(
-                repeats, _record_offsets_once, cells, fields, desc="record offsets"
-            )
-            for row in seen
-        ]
+        rows = in_fresh_processes(repeats, _record_offsets_once, cells, fields, desc="record offsets")
     return sitting.run(
         "own-low-concurrency-offsets",
         rows,
@@ -177,11 +153,7 @@ def fatal_path(*, repeats: int = 12, passes: int = 200) -> Run:
     Each repeat is a process of its own: a few nanoseconds depend on where code comes to lie.
     """
     with Sitting("kernel", seed=1) as sitting:
-        rows = [
-            row | {"repeat": repeat}
-            for repeat, seen in in_fresh_processes(repeats, _fatal_path_once, passes, desc="fatal path")
-            for row in seen
-        ]
+        rows = in_fresh_processes(repeats, _fatal_path_once, passes, desc="fatal path")
     sizes = pgo.code_sizes().rename(columns={"variant": "series"})
     return sitting.run(
         "own-low-concurrency-fatal",

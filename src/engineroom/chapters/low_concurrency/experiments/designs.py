@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-__all__ = ["CONTAINERS", "DECODERS", "FATAL_PATHS", "GENERATIONS", "Generation"]
-
 CONTAINERS = ("list_5_7", "deque_8_0", "deque_9_7", "reserved")
 DECODERS = ("v57", "v80", "hoisted", "by_state")
 FATAL_PATHS = ("none", "inline_stream", "cold_call", "expect")

@@ -29,16 +29,6 @@ from engineroom.runs import Run
 if TYPE_CHECKING:
     from engineroom.servers import Server
 
-__all__ = [
-    "OPERATIONS",
-    "OPTIONS",
-    "VERSIONS",
-    "insert_live",
-    "memory_live",
-    "operations_live",
-    "source_figures_live",
-]
-
 _INSTALLED = {**AS_INSTALLED, "max_allowed_packet": "64M"}
 OPTIONS: Mapping[str, Mapping[str, str | int | bool]] = {
     EQUAL: {**EQUAL_SETTINGS, "innodb_buffer_pool_size": "512M", "innodb_flush_log_at_trx_commit": 0},

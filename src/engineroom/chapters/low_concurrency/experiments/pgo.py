@@ -25,8 +25,6 @@ from engineroom.progress import bar
 from engineroom.runs import Run
 from engineroom.runs.sitting import Sitting
 
-__all__ = ["BUILDS", "FLAGS", "WORKLOADS", "code_sizes", "pgo_kernel", "source_figures_kernel"]
-
 WORKLOADS = ("narrow", "wide")
 BUILDS = ("plain", "trained on narrow", "trained on wide")
 FLAGS = ("-std=c++20", "-O2")

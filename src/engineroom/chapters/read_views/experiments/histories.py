@@ -11,8 +11,6 @@ from engineroom.progress import bar
 from engineroom.runs import Run
 from engineroom.runs.sitting import Sitting
 
-__all__ = ["DESIGNS", "FAILURES", "Design", "histories_kernel"]
-
 
 @dataclass(frozen=True)
 class Design:

@@ -16,8 +16,6 @@ from engineroom.measuring.sitting import LiveSitting
 from engineroom.progress import bar
 from engineroom.runs import Run
 
-__all__ = ["ANOMALIES", "LEVELS", "Anomaly", "Outcome", "anomalies_live", "by_kernel", "play"]
-
 LEVELS = ("READ UNCOMMITTED", "READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE")
 VERSIONS = ("5.6", "5.7", "8.0", "9.7")
 # What was seen, or why not: nothing odd was read, or somebody was refused.

@@ -19,8 +19,6 @@ from engineroom.measuring.sitting import LiveSitting
 from engineroom.measuring.turns import in_turns
 from engineroom.runs import Run
 
-__all__ = ["IDLE", "VERSIONS", "idle_sessions_live"]
-
 VERSIONS = ("5.7", "9.7")
 IDLE = (0, 1_000, 2_000, 4_000)
 _OPTIONS = {

@@ -13,11 +13,9 @@ from functools import partial
 from typing import Any
 
 from engineroom.chapters.read_views.experiments.histories import DESIGNS
+from engineroom.simulating import settling
 from engineroom.simulating.activities import time_by
 from engineroom.simulating.experiment import Experiment, Given
-from engineroom.simulating.settling import settled
-
-__all__ = ["LOAD", "MACHINE", "list_length_sim", "read_only_sim", "response_sim", "sessions_sim"]
 
 MACHINE = "two_sockets_88"
 # A statement's processor time is an estimate: a read by primary key takes some 50 us of a server on the small computer.
@@ -86,7 +84,7 @@ def _simulate(series: str, given: Given, *, load: Mapping[str, Any], **window: A
 
 
 def _seen(series: str, given: Given, load: Mapping[str, Any], **window: int) -> dict[str, Any]:
-    seen = settled(partial(_simulate, series, given, load=load), **window)
+    seen = settling.settled(partial(_simulate, series, given, load=load), **window)
     statements = max(1, seen["transactions"])
     purge_ps = sum(time_by(seen["activities"], lambda path: path[0] if path[0] == "purge" else None).values())
     return {
@@ -101,9 +99,7 @@ def _seen(series: str, given: Given, load: Mapping[str, Any], **window: int) -> 
         "history_length": seen["history_length"],
         "mutex_per_statement": seen["mutex"] / statements,
         "statements": seen["transactions"],
-        "window_ms": seen["window_ms"],
-        "half_width_percent": seen["half_width_percent"],
-        "is_settled": int(seen["is_settled"]),
+        **settling.window(seen),
     }
 
 

@@ -17,8 +17,6 @@ from engineroom.measuring.sitting import LiveSitting
 from engineroom.progress import bar
 from engineroom.runs import Run
 
-__all__ = ["LATCHES", "LEVELS", "VERSIONS", "by_kernel", "statements_live"]
-
 VERSIONS = ("5.6", "5.7", "8.0", "9.7")
 LEVELS = ("REPEATABLE READ", "READ COMMITTED")
 # The kernel's count -> the server's instrument.

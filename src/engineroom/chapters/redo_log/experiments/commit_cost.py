@@ -13,8 +13,6 @@ from engineroom.measuring.fresh import in_fresh_processes
 from engineroom.runs import Run
 from engineroom.runs.sitting import Sitting
 
-__all__ = ["BETWEEN_COMMITS_NS", "LOG_BUFFER_BYTES", "commit_cost_kernel"]
-
 # A server's regime. Between two commits a thread computes as long as the cheapest mini-transaction of the recorded servers takes, a row
 # of a bulk insert in 8.0: 1.1 us of CPU time. The log buffer is as large as 5.7 and 8.0 install it.
 BETWEEN_COMMITS_NS = 1000
@@ -63,13 +61,9 @@ def commit_cost_kernel(
     ]
     cells = [(n, LOG_BUFFER_BYTES, BETWEEN_COMMITS_NS) for n in threads] + [(1, *regime) for regime in others]
     with Sitting("kernel", seed=1) as sitting:
-        measured = [
-            {"repeat": process, **row}
-            for process, seen in in_fresh_processes(
-                processes, _commits_once, cells, commits, rounds, mtr_bytes, desc="num-deg-3"
-            )
-            for row in seen
-        ]
+        measured = in_fresh_processes(
+            processes, _commits_once, cells, commits, rounds, mtr_bytes, desc="num-deg-3"
+        )
     counts = [
         {
             "series": series,

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-__all__ = ["BUILDS", "COMMITS", "DESIGNS", "FLUSHES", "LOGS", "SERIES", "Design"]
-
 DESIGNS = ("5.6", "5.7", "8.0", "8.0, writer threads off")
 
 

@@ -24,8 +24,6 @@ from engineroom.runs.sitting import Sitting
 from engineroom.simulating.activities import Activity, percent, time_by
 from engineroom.simulating.loads import TPCC
 
-__all__ = ["LEAST_PROCESSORS", "component", "where_time_goes_host", "why_not_attributable"]
-
 LEAST_PROCESSORS = 22
 MS = 1_000_000
 

@@ -21,8 +21,6 @@ from engineroom.workloads import sysbench
 from engineroom.workloads.steady_fsync import preloaded
 from engineroom.workloads.sysbench import Sysbench
 
-__all__ = ["SERVERS", "flushes_live"]
-
 
 @dataclass(frozen=True)
 class Variant:

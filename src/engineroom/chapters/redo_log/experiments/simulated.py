@@ -12,25 +12,10 @@ from functools import partial
 from typing import Any
 
 from engineroom.chapters.redo_log.experiments.designs import BUILDS, COMMITS, FLUSHES, LOGS, SERIES
+from engineroom.simulating import settling
 from engineroom.simulating.activities import Activity, percent, time_by
 from engineroom.simulating.experiment import Experiment, Given, Seen, Together
 from engineroom.simulating.loads import SYSBENCH, TPCC
-from engineroom.simulating.settling import FIRST_WINDOW_MS, LONGEST_WINDOW_MS, settled
-
-__all__ = [
-    "COLUMNS",
-    "COMMIT_THREADS",
-    "LARGE_TRANSACTIONS",
-    "LOAD_WORKERS",
-    "MACHINE",
-    "commit_cost_sim",
-    "components",
-    "few_clients_sim",
-    "flushes_sim",
-    "load_time_sim",
-    "throughput_sim",
-    "where_time_goes_sim",
-]
 
 # The sources' machine, with a source for each number in data/machine.
 MACHINE = "four_sockets_176"
@@ -59,7 +44,6 @@ ONLY_COMMITS: Mapping[str, int] = {
 }
 COMMIT_THREADS = (1, 2, 4, 8, 16, 32, 64)
 MS = 1_000_000
-WINDOW = {"first_ms": FIRST_WINDOW_MS, "longest_ms": LONGEST_WINDOW_MS}
 
 COLUMNS = {
     "concurrency": "clients in a closed loop",
@@ -75,9 +59,7 @@ COLUMNS = {
     "written_bytes": "bytes written to the log file in the same time",
     "latency_ms_p99": "99th percentile of a transaction's time, ms",
     "log_thread_spin_percent": "CPU time that the log threads spin, over the elapsed time",
-    "window_ms": "virtual time measured, longer until settled",
-    "half_width_percent": "half of the throughput's interval of 95 %, over it",
-    "is_settled": "1: that is at most 2 %, and each client has committed five times; 0: no ratio is to be quoted",
+    **settling.COLUMNS,
     "component": "what the clients do",
     "caller": "what a client does when it reserves or waits for the reservation",
     "build": "before or after: the log of 5.7 or of 8.0",
@@ -100,15 +82,7 @@ def _simulate(series: str, given: Given, *, clients: int, **window: Any) -> dict
 
 
 def _settled(series: str, given: Given, *, clients: int, **window: int) -> dict[str, Any]:
-    return settled(partial(_simulate, series, given, clients=clients), **window)
-
-
-def _window(seen: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "window_ms": seen["window_ms"],
-        "half_width_percent": seen["half_width_percent"],
-        "is_settled": int(seen["is_settled"]),
-    }
+    return settling.settled(partial(_simulate, series, given, clients=clients), **window)
 
 
 def _flushes(point: Mapping[str, Any], given: Given, **window: int) -> dict[str, Any]:
@@ -121,7 +95,7 @@ def _flushes(point: Mapping[str, Any], given: Given, **window: int) -> dict[str,
         "written_bytes": seen["written_bytes"],
         "latency_ms_p99": seen["latency_ns_p99"] / MS,
         "log_thread_spin_percent": 100 * spin_ps / 1000 / seen["window_ns"],
-        **_window(seen),
+        **settling.window(seen),
     }
 
 
@@ -134,7 +108,7 @@ flushes_sim = Experiment(
     says="fsyncs of the redo log per transaction, and the same with the CPU gate of the log threads switched off",
     points={"concurrency": (1, 2, 3, 5, 10, 20, 50, 100, 200), "series": FLUSHES},
     measure=_flushes,
-    options=WINDOW,
+    options=settling.WINDOW,
     load=SYSBENCH,
     machine=MACHINE,
     columns=COLUMNS,
@@ -148,7 +122,7 @@ def _throughput(point: Mapping[str, Any], given: Given, **window: int) -> dict[s
         "transactions": seen["transactions"],
         "fsyncs": seen["fsyncs"],
         "latency_ms_p99": seen["latency_ns_p99"] / MS,
-        **_window(seen),
+        **settling.window(seen),
     }
 
 
@@ -157,7 +131,7 @@ throughput_sim = Experiment(
     says="the redo part of figure 7-1 alone: the same transactions over the log of 5.7 (before) and of 8.0 (after)",
     points={"concurrency": (50, 100, 150, 200, 250, 300), "series": BUILDS},
     measure=_throughput,
-    options=WINDOW,
+    options=settling.WINDOW,
     load=TPCC,
     machine=MACHINE,
     columns=COLUMNS,
@@ -171,7 +145,7 @@ def _few_clients(point: Mapping[str, Any], given: Given, **window: int) -> dict[
         "transactions": seen["transactions"],
         "fsyncs": seen["fsyncs"],
         "latency_ms_p99": seen["latency_ns_p99"] / MS,
-        **_window(seen),
+        **settling.window(seen),
     }
 
 
@@ -180,7 +154,7 @@ few_clients_sim = Experiment(
     says="the redo part of num-ch7-1 alone: few clients over the log of 5.7 and of 8.0",
     points={"concurrency": (1, 2, 5, 10, 20, 40), "series": LOGS},
     measure=_few_clients,
-    options=WINDOW,
+    options=settling.WINDOW,
     load=TPCC,
     machine=MACHINE,
     columns=COLUMNS,
@@ -246,7 +220,7 @@ where_time_goes_sim = Together(
         says="where 250 clients spend their CPU time over the log of 5.7 and of 8.0, and on whose behalf in the reservation of 5.7",
         points={"series": LOGS},
         measure=_where_time_goes,
-        options={"clients": 250, **WINDOW},
+        options={"clients": 250, **settling.WINDOW},
         load=TPCC,
         machine=MACHINE,
         columns=COLUMNS,
@@ -260,7 +234,7 @@ where_time_goes_sim = Together(
 
 def _commit_cost(point: Mapping[str, Any], given: Given, **window: int) -> dict[str, Any]:
     seen = _settled(point["series"], given, clients=point["threads"], **window)
-    return {"nanoseconds": seen["window_ns"] / max(1, seen["mtrs"]), **_window(seen)}
+    return {"nanoseconds": seen["window_ns"] / max(1, seen["mtrs"]), **settling.window(seen)}
 
 
 commit_cost_sim = Experiment(

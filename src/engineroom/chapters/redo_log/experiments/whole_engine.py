@@ -18,18 +18,10 @@ from typing import Any
 
 from engineroom.chapters.redo_log.experiments.simulated import caller, components
 from engineroom.runs import Run
+from engineroom.simulating import settling
 from engineroom.simulating.activities import percent, time_by
 from engineroom.simulating.engine import COLUMNS, Design, designs_under_tpcc, of_design, run
 from engineroom.simulating.experiment import Given, Seen
-
-__all__ = [
-    "BUILDS",
-    "LOGS",
-    "PROFILE_CLAIMS",
-    "few_clients_engine_sim",
-    "profile_engine_sim",
-    "throughput_engine_sim",
-]
 
 SERVER, MACHINE = "8.0.15", "four_sockets_176"
 LOGS = {
@@ -78,12 +70,11 @@ def _where_time_goes(point: Mapping[str, Any], given: Given, **window: int) -> S
     seen = run(design, given, clients=point["concurrency"], **window)
     activities = seen["activities"]
     shares, callers = percent(components(activities)), percent(time_by(activities, caller))
-    settled = {name: seen[name] for name in ("transactions", "window_ms", "half_width_percent")}
     return Seen(
         [{"component": name, "share_percent": share} for name, share in shares.items()],
         {
             "callers": [{"caller": name, "share_percent": share} for name, share in callers.items()],
-            "windows": [{**settled, "is_settled": int(seen["is_settled"])}],
+            "windows": [{"transactions": seen["transactions"], **settling.window(seen)}],
         },
     )
 

@@ -25,8 +25,6 @@ from engineroom.workloads.sysbench import Sysbench
 if TYPE_CHECKING:
     from engineroom.servers import Server
 
-__all__ = ["CLAIMS", "CROWD", "FIGURE", "writer_threads_live"]
-
 FIGURE = "own-redo-writer-threads"
 SWITCHED = ("on", "off")
 # So many clients or more are a crowd.

@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping
 from engineroom.chapters.trx_sys.experiments.simulated import shards_sim, two_mutexes_sim
 from engineroom.runs import Run
 
-__all__ = ["RECORD", "shards_sim", "two_mutexes_sim"]
-
 # What `engineroom record` can measure: figure and method -> a function without arguments.
 RECORD: Mapping[tuple[str, str], Callable[..., Run | list[Run]]] = {
     ("fig-7-08", "sim"): two_mutexes_sim,

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from engineroom.simulating.engine import Design, designs_under_tpcc
 
-__all__ = ["SHARDS", "TWO_MUTEXES", "shards_sim", "two_mutexes_sim"]
-
 SERVER, MACHINE = "8.0.15", "four_sockets_176"
 CLIENTS = (50, 100, 150, 200, 250, 300)
 TWO_MUTEXES = {"before": Design(latches="8.0"), "after": Design(latches="8.0, split")}
