@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engineroom import runs
-from engineroom.chapters.lock_sys.experiments import latches, throughput
-from engineroom.chapters.lock_sys.experiments.conflicts import conflicts
-from engineroom.chapters.lock_sys.experiments.deadlock_log import deadlock_log
+from engineroom.chapters.lock_sys.experiments import conflicts, deadlock_log, simulated
 from engineroom.chapters.lock_sys.experiments.scripts import Statement, scripts
 from engineroom.chapters.lock_sys.experiments.seen import LockSeen, Seen, in_kernel
 
@@ -66,7 +64,7 @@ def test_the_kernel_shows_the_waits_and_locks_that_were_recorded_on_servers():
 
 
 def test_clients_on_rows_of_their_own_wait_for_no_row_and_take_the_latches_of_their_design():
-    run = latches.latches_sim(
+    run = simulated.latches_sim(
         machine="two_sockets_88", clients=(1, 32), seeds=(1,), first_ms=2, longest_ms=2, warmup_ms=1
     )
     assert (run.table["waits"] == 0).all()
@@ -125,7 +123,7 @@ def test_printing_a_deadlock_is_measured_against_the_same_server_without():
 
 def test_figure_7_7_switches_the_lock_systems_latches_and_nothing_else():
     window = {"first_ms": 5, "longest_ms": 5, "warmup_ms": 5}
-    run = throughput.throughput_sim(concurrency=(150,), seeds=(1,), **window)
+    run = simulated.throughput_sim(concurrency=(150,), seeds=(1,), **window)
     designs = run.provenance["load"]["designs"]
     assert designs["before"]["locks"] == {"latching": "one mutex"}
     assert designs["after"] == {**designs["before"], "locks": {}}

@@ -8,12 +8,11 @@ from typing import Any
 import pytest
 
 from engineroom.chapters.trx_sys import experiments as trx_sys
-from engineroom.chapters.trx_sys.experiments import simulated
 
 WINDOW: dict[str, Any] = {"first_ms": 5, "longest_ms": 5, "warmup_ms": 5}
 
 
-@pytest.mark.parametrize("designs", [simulated.TWO_MUTEXES, simulated.SHARDS], ids=["7-8", "7-9"])
+@pytest.mark.parametrize("designs", [trx_sys.TWO_MUTEXES, trx_sys.SHARDS], ids=["7-8", "7-9"])
 def test_the_two_series_differ_in_the_transaction_systems_latches_alone(designs: Any) -> None:
     before, after = (asdict(designs[series]) for series in ("before", "after"))
     assert before.pop("latches") != after.pop("latches")
@@ -21,7 +20,7 @@ def test_the_two_series_differ_in_the_transaction_systems_latches_alone(designs:
 
 
 def test_one_change_begins_where_the_other_ended() -> None:
-    assert simulated.SHARDS["before"] == simulated.TWO_MUTEXES["after"]
+    assert trx_sys.SHARDS["before"] == trx_sys.TWO_MUTEXES["after"]
 
 
 def test_a_run_says_its_designs_and_who_was_waited_for() -> None:

@@ -432,7 +432,7 @@ def space(*, sizes: Sequence[int] = (5, 10, 15, 20), largest_measured: int = 15)
     )
 
 
-def phases(*, repeats: int = 5, query: str = "29a") -> Run:
+def phases(*, repeats: int = 5, query: str = "29a", times: int = 20) -> Run:
     """Where our planning's CPU time goes on a large query of the Join Order Benchmark: growing sets, or pricing pairs.
 
     The enumeration alone is timed, then the whole search; the difference is what connecting pairs costs. The statement is the
@@ -445,18 +445,15 @@ def phases(*, repeats: int = 5, query: str = "29a") -> Run:
     rows: list[dict[str, Any]] = []
     with Sitting("kernel") as sitting:
         for repeat in range(repeats):
-            start = time.process_time()
-            for _ in range(20):
+            before = [time.process_time()]
+            for _ in range(times):
                 graph = job_graph(value)
-            build_s = (time.process_time() - start) / 20
-            start = time.process_time()
-            pairs = kernel.enumerate(graph, algorithm="fast", events=False, times=20).counters[
-                "csg_cmp_pairs"
-            ]
-            grow_s = (time.process_time() - start) / 20
-            start = time.process_time()
-            kernel.best_plan(graph, *numbers, cost="hash_join", times=20)
-            search_s = (time.process_time() - start) / 20
+            before.append(time.process_time())
+            counters = kernel.enumerate(graph, algorithm="fast", events=False, times=times).counters
+            before.append(time.process_time())
+            kernel.best_plan(graph, *numbers, cost="hash_join", times=times)
+            before.append(time.process_time())
+            build_s, grow_s, search_s = np.diff(before) / times
             whole_s = build_s + search_s
             for phase, seconds in (
                 ("plan_search", search_s),
@@ -469,7 +466,7 @@ def phases(*, repeats: int = 5, query: str = "29a") -> Run:
                         "series": "statement",
                         "repeat": repeat,
                         "share_percent": 100 * seconds / whole_s,
-                        "pairs": pairs,
+                        "pairs": counters["csg_cmp_pairs"],
                     }
                 )
     return sitting.run(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
+from functools import partial
 from typing import Any
 
 from engineroom.chapters.group_commit.experiments.designs import SERVERS
@@ -46,28 +47,14 @@ def groups_sim(
     places = live.table[["clients", "series", "setting"]].drop_duplicates().to_dict("records")
     load = {series: demands(live, series) for series in sorted(set(live.table["series"]))}
     points = [
-        {**{str(k): v for k, v in place.items()}, "seed": seed, "repeat": repeat}
+        {**{str(name): value for name, value in place.items()}, "repeat": repeat, "seed": seed}
         for place in places
         for repeat, seed in enumerate(seeds)
     ]
     with Sitting("sim", seed=seeds[0]) as sitting:
-        seen = sweep(
-            _point,
-            [
-                {
-                    **{name: value for name, value in point.items() if name != "repeat"},
-                    "fsync_us": fsync_us,
-                    "demand": load[point["series"]],
-                }
-                for point in points
-            ],
-            executor=executor,
-            desc="own-gc-groups",
+        rows = sweep(
+            partial(_row, fsync_us=fsync_us, load=load), points, executor=executor, desc="own-gc-groups"
         )
-    rows = [
-        {**{name: value for name, value in point.items() if name != "seed"}, **each}
-        for point, each in zip(points, seen, strict=True)
-    ]
     return sitting.run(
         "own-gc-groups", rows, machine=parameters(MACHINE), machine_name=MACHINE, load=load, columns=COLUMNS
     )
@@ -86,12 +73,23 @@ COLUMNS = {
 }
 
 
-def _point(
-    *, clients: int, series: str, setting: str, seed: int, fsync_us: int, demand: Mapping[str, int]
-) -> dict[str, float]:
-    seen = _simulate(series, setting, clients, fsync_us=fsync_us, demand=demand, seed=seed)
+def _row(
+    *,
+    clients: int,
+    series: str,
+    setting: str,
+    repeat: int,
+    seed: int,
+    fsync_us: int,
+    load: Mapping[str, Mapping[str, int]],
+) -> dict[str, Any]:
+    seen = _simulate(series, setting, clients, fsync_us=fsync_us, demand=load[series], seed=seed)
     n = max(1, seen["transactions"])
     return {
+        "clients": clients,
+        "series": series,
+        "setting": setting,
+        "repeat": repeat,
         "redo_fsyncs_per_commit": seen["redo_fsyncs"] / n,
         "binlog_fsyncs_per_commit": seen["binlog_fsyncs"] / n,
         "flush_groups_per_commit": seen["flush_groups"] / n,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from engineroom.chapters.lock_sys.experiments import conflicts, deadlock_log, latches, throughput
+from engineroom.chapters.lock_sys.experiments import conflicts, deadlock_log, simulated
 from engineroom.runs import Run
 
 # What `engineroom record` can measure: figure and method -> a function, called with what the command says, or with nothing.
@@ -12,6 +12,6 @@ RECORD: Mapping[tuple[str, str], Callable[..., Run | list[Run]]] = {
     ("own-lock-conflicts", "live"): conflicts.conflicts,
     ("fig-7-16", "live"): deadlock_log.deadlock_log,
     ("own-deadlock-print", "live"): deadlock_log.deadlock_print,
-    ("own-lock-latches", "sim"): latches.latches_sim,
-    ("fig-7-07", "sim"): throughput.throughput_sim,
+    ("own-lock-latches", "sim"): simulated.latches_sim,
+    ("fig-7-07", "sim"): simulated.throughput_sim,
 }

@@ -14,7 +14,7 @@ import contextlib
 import statistics
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -70,18 +70,21 @@ def deadlock_log(*, deadlocks: int = 50, repeats: int = 3, versions: Sequence[st
     rows: list[dict[str, Any]] = []
     with LiveSitting() as sitting:
         for version in versions:
-            with sitting.server(version, options={"transaction_isolation": "READ-COMMITTED"}) as server:
-                server.execute(f"CREATE DATABASE {DATABASE}")
-                server.execute(*_TABLE, database=DATABASE)
+            with _filled(sitting, version) as server:
                 for repeat, setting in in_turns(repeats, ("off", "on"), desc=f"MySQL {server.version}"):
                     server.execute(f"SET GLOBAL innodb_print_all_deadlocks = {setting.upper()}")
+                    seen = _measured(server, deadlocks)
                     rows.append(
                         {
                             "innodb_print_all_deadlocks": setting,
                             "series": SERIES[version],
                             "repeat": repeat,
                             "server": server.version,
-                            **_measured(server, deadlocks),
+                            "lines": seen["lines"],
+                            "bytes": seen["bytes"],
+                            "deadlocks": deadlocks,
+                            "teller_cpu_us": seen["cpu_us"],
+                            "teller": seen["teller"],
                         }
                     )
     return sitting.run(
@@ -98,18 +101,14 @@ def deadlock_print(
     with LiveSitting() as sitting, contextlib.ExitStack() as stack:
         servers = {}
         for version in versions:
-            server = stack.enter_context(
-                sitting.server(version, options={"transaction_isolation": "READ-COMMITTED"})
-            )
-            server.execute(f"CREATE DATABASE {DATABASE}")
-            server.execute(*_TABLE, database=DATABASE)
+            server = stack.enter_context(_filled(sitting, version))
             servers[server.version] = server
         for repeat, version in in_turns(repeats, servers, desc="printing"):
             of = {"series": version, "repeat": repeat, "server": version}
             seen = {}
             for setting in ("off", "on"):
                 servers[version].execute(f"SET GLOBAL innodb_print_all_deadlocks = {setting.upper()}")
-                seen[setting] = _timed(servers[version], deadlocks)
+                seen[setting] = _with_cpu_time(servers[version], deadlocks)
                 settings.append(of | {"innodb_print_all_deadlocks": setting, **seen[setting]})
             rows.append(of | cost_of_printing(**seen) | {"deadlocks": deadlocks})
     return sitting.run(
@@ -121,6 +120,14 @@ def deadlock_print(
     )
 
 
+@contextlib.contextmanager
+def _filled(sitting: LiveSitting, version: str) -> Iterator[Server]:
+    with sitting.server(version, options={"transaction_isolation": "READ-COMMITTED"}) as server:
+        server.execute(f"CREATE DATABASE {DATABASE}")
+        server.execute(*_TABLE, database=DATABASE)
+        yield server
+
+
 def cost_of_printing(*, off: Mapping[str, Any], on: Mapping[str, Any]) -> dict[str, Any]:
     """What a deadlock costs more with the setting on."""
     return {
@@ -129,7 +136,19 @@ def cost_of_printing(*, off: Mapping[str, Any], on: Mapping[str, Any]) -> dict[s
     }
 
 
-def _timed(server: Server, deadlocks: int) -> dict[str, Any]:
+def _with_cpu_time(server: Server, deadlocks: int) -> dict[str, Any]:
+    seen = _measured(server, deadlocks)
+    del seen["lines"]
+    if None in (seen["cpu_us"], seen["server_cpu_us"]):
+        raise EngineRoomError(
+            f"the CPU time of MySQL {server.version} cannot be read",
+            remedy="measure on Linux with a server from 5.7 on that runs as a process of this machine",
+        )
+    return seen
+
+
+def _measured(server: Server, deadlocks: int) -> dict[str, Any]:
+    """What each of so many deadlocks adds to the log and takes of the processors; empty where the server does not say."""
     with _Pair(server) as pair:
         pair.deadlock()  # the first one warms up
         log_before, tellers = server.log_tail(_ALL), _tellers(server, pair)
@@ -138,36 +157,16 @@ def _timed(server: Server, deadlocks: int) -> dict[str, Any]:
         cpu_ns = sum(_cpu_ns(server, each) for each in tellers.values()) - sum(before)
         server_after = server.cpu_seconds()
         written = server.log_tail(_ALL)[len(log_before) :]
-    if server_before is None or server_after is None or not tellers:
-        raise EngineRoomError(
-            f"the CPU time of MySQL {server.version} cannot be read",
-            remedy="measure on Linux with a server from 5.7 on that runs as a process of this machine",
-        )
-    return {
-        "teller": ", ".join(tellers),
-        "bytes": len(written.encode()) / deadlocks,
-        "cpu_us": cpu_ns / deadlocks / 1000,
-        "server_cpu_us": (server_after - server_before) * 1e6 / deadlocks,
-        "wall_us": statistics.median(wall_ns) / 1000,
-    }
-
-
-def _measured(server: Server, deadlocks: int) -> dict[str, Any]:
-    with _Pair(server) as pair:
-        pair.deadlock()  # the first one warms up
-        before = server.log_tail(_ALL)
-        tellers = _tellers(server, pair)
-        cpu_before = {name: _cpu_ns(server, thread) for name, thread in tellers.items()}
-        for _ in range(deadlocks):
-            pair.deadlock()
-        cpu_ns = {name: _cpu_ns(server, thread) - cpu_before[name] for name, thread in tellers.items()}
-        written = server.log_tail(_ALL)[len(before) :]
+    server_us = None
+    if server_before is not None and server_after is not None:
+        server_us = (server_after - server_before) * 1e6 / deadlocks
     return {
         "lines": written.count("\n") / deadlocks,
         "bytes": len(written.encode()) / deadlocks,
-        "deadlocks": deadlocks,
-        "teller_cpu_us": sum(cpu_ns.values()) / deadlocks / 1000 if cpu_ns else None,
+        "cpu_us": cpu_ns / deadlocks / 1000 if tellers else None,
         "teller": ", ".join(tellers),
+        "server_cpu_us": server_us,
+        "wall_us": statistics.median(wall_ns) / 1000,
     }
 
 

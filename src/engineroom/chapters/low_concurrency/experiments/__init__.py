@@ -244,30 +244,23 @@ def explained_live(*, old: str = "5.7", new: str = "9.7", repeats: int = 21) -> 
             side: mine[mine["series"] == server]["server_cpu_us"].to_numpy() * 1000
             for side, server in (("old", servers[0]), ("new", servers[-1]))
         }
-        for cause, n in events.items():
+        causes = {cause: (ns[cause, "old"], ns[cause, "new"], n) for cause, n in events.items()}
+        event_ns = {cause: min(ns[cause, "new"]) - min(ns[cause, "old"]) for cause in events}
+        for series, those in {
+            **{cause: {cause: causes[cause]} for cause in causes},
+            "all causes": causes,
+        }.items():
             rows.append(
                 {
                     "operation": operation,
                     "settings": settings,
-                    "series": cause,
+                    "series": series,
                     "repeat": 0,
-                    "events": n,
-                    "event_ns": min(ns[cause, "new"]) - min(ns[cause, "old"]),
-                    **explained(cpu, {cause: (ns[cause, "old"], ns[cause, "new"], n)}),
+                    "events": events.get(series, float("nan")),
+                    "event_ns": event_ns.get(series, float("nan")),
+                    **explained(cpu, those),
                 }
             )
-        causes = {cause: (ns[cause, "old"], ns[cause, "new"], n) for cause, n in events.items()}
-        rows.append(
-            {
-                "operation": operation,
-                "settings": settings,
-                "series": "all causes",
-                "repeat": 0,
-                "events": float("nan"),
-                "event_ns": float("nan"),
-                **explained(cpu, causes),
-            }
-        )
     return Run(
         figure="own-low-concurrency-share",
         method="live",

@@ -30,3 +30,5 @@ shards_sim = designs_under_tpcc(
     concurrency=CLIENTS,
     machine=MACHINE,
 )
+
+RECORD = {("fig-7-08", "sim"): two_mutexes_sim, ("fig-7-09", "sim"): shards_sim}
