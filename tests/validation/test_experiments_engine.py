@@ -192,11 +192,7 @@ def test_a_crowd_on_two_processors_waits_for_rows_about_as_often_as_the_live_one
     ]
     waits = mine.groupby("clients")["lock_waits_per_1000"].median()[clients]
     cpu_us = mine.groupby("clients")["client_cpu_us"].median()[1]
-    machine = {
-        **parameters("laptop"),
-        "disk_fsync_quantiles_ps": [100_000_000],
-        "disk_is_timer": True,
-    }
+    machine = {**parameters("laptop"), "disk_fsync_quantiles_ps": [100_000_000], "disk_is_timer": True}
     given = Given(machine=machine, load=with_client(LOADS[name], server, cpu_us), seed=1)
     window = {"first_ms": 1_000, "longest_ms": 5_000, "warmup_ms": 500}
     seen, _ = observed(SERVERS[server].design, given, clients=clients, **window)

@@ -130,8 +130,7 @@ def load(path: Path) -> Study:
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise EngineRoomError(
-            f"{path} does not describe a study: {error!r}",
-            remedy="mend the file after one of data/studies",
+            f"{path} does not describe a study: {error!r}", remedy="mend the file after one of data/studies"
         ) from error
     problem = _problem(made)
     if problem:

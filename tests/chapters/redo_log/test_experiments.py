@@ -62,8 +62,7 @@ def same_rows(run, recorded):
 
 
 @pytest.mark.parametrize(
-    "figure",
-    [pytest.param(figure, marks=pytest.mark.slow) if figure in LONG else figure for figure in AGAIN],
+    "figure", [pytest.param(figure, marks=pytest.mark.slow) if figure in LONG else figure for figure in AGAIN]
 )
 def test_a_recorded_point_is_simulated_again_to_the_last_digit(figure):
     simulate, points = AGAIN[figure]

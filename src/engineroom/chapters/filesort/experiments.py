@@ -455,10 +455,7 @@ def crossover(
     found: list[dict[str, Any]] = []
     tables = {
         "off-page value": (kernel.article_table(rows=rows), [0, 1, 2, 3, 4]),
-        "short rows": (
-            kernel.article_table(rows=rows, lob_bytes=0, declared_bytes=10),
-            [0, 1, 2],
-        ),
+        "short rows": (kernel.article_table(rows=rows, lob_bytes=0, declared_bytes=10), [0, 1, 2]),
     }
     designs: Mapping[str, dict[str, Any]] = {
         "late fetch": {"attach": "rowid", "is_read_set_narrow": True},

@@ -251,11 +251,7 @@ BINLOG_COLUMNS = {
 
 def computer(fsync_us: float) -> dict[str, Any]:
     """The simulated computer that stands for the servers': two processors, and a disk whose fsync takes so long."""
-    return {
-        **parameters(MACHINE),
-        "disk_fsync_quantiles_ps": [round(fsync_us * 1e6)],
-        "disk_is_timer": True,
-    }
+    return {**parameters(MACHINE), "disk_fsync_quantiles_ps": [round(fsync_us * 1e6)], "disk_is_timer": True}
 
 
 def with_client(load: Load, version: str, client_cpu_us: float) -> dict[str, Any]:
@@ -446,11 +442,7 @@ against_live = Comparison(
     window={"first_ms": 1_000, "longest_ms": 5_000, "warmup_ms": 500},
 )
 held_out_live = replace(
-    against_live,
-    figure="own-engine-held-out",
-    loads=HELD_OUT,
-    clients=(1, 2, 4, 8, 16, 32, 64),
-    repeats=3,
+    against_live, figure="own-engine-held-out", loads=HELD_OUT, clients=(1, 2, 4, 8, 16, 32, 64), repeats=3
 )
 tpcc_live = replace(held_out_live, figure="own-engine-tpcc", loads=TPCC_ONE)
 binlog_live = Comparison(

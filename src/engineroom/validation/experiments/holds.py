@@ -81,13 +81,7 @@ _LOCKING = (
     "lock_rec_insert_check_and_lock",
     "lock_table",
 )
-_OF_MTR = (
-    "execute",
-    "prepare_write",
-    "finish_write",
-    "release_blocks",
-    "add_dirty_blocks_to_flush_list",
-)
+_OF_MTR = ("execute", "prepare_write", "finish_write", "release_blocks", "add_dirty_blocks_to_flush_list")
 _OF_LOG = (
     "log_reserve_and_open",
     "log_close",

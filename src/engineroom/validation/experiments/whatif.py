@@ -45,11 +45,7 @@ SERVERS: Mapping[str, tuple[str, Mapping[str, str | int]]] = {
     "9.7.4": ("9.7", {"disable_log_bin": "ON"}),
 }
 MEASURED_ON = "9.7.4"
-_OPTIONS: Mapping[str, str | int] = {
-    **OPTIONS,
-    "max_connections": 300,
-    "innodb_stats_auto_recalc": "OFF",
-}
+_OPTIONS: Mapping[str, str | int] = {**OPTIONS, "max_connections": 300, "innodb_stats_auto_recalc": "OFF"}
 # Beside the shop of data/workloads: few rows that all clients change, and pairs of rows that are drawn unevenly.
 _OWN: Mapping[str, Mapping[str, Any]] = {
     "counter": {

@@ -45,6 +45,7 @@ COLUMNS = {
     "transactions": "transactions counted",
     **settling.COLUMNS,
 }
+_experiment = partial(Experiment, machine=MACHINE, columns=COLUMNS, options=settling.WINDOW)
 
 
 def load_of(settings: Mapping[str, Setting]) -> dict[str, int]:
@@ -118,35 +119,26 @@ def _by_place(point: Mapping[str, Any], given: Given, **window: int) -> dict[str
     return _throughput(given, _commit(given, name, place=place), point["concurrency"], **window)
 
 
-compression_sim = Experiment(
+compression_sim = _experiment(
     figure="fig-7-26",
     says="the same transactions uncompressed, and compressed at level 3 in the session before it queues",
     points={"concurrency": (50, 100, 200, 400, 1000, 2000), "series": tuple(COMPARED["fig-7-26"])},
     measure=_by_setting,
-    options=settling.WINDOW,
     load=partial(load_of, COMPARED["fig-7-26"]),
-    machine=MACHINE,
-    columns=COLUMNS,
 )
 
-images_sim = Experiment(
+images_sim = _experiment(
     figure="fig-7-28",
     says="the same transactions with full and with minimal row images",
     points={"concurrency": (50, 250, 500, 2000), "series": tuple(COMPARED["fig-7-28"])},
     measure=_by_setting,
-    options=settling.WINDOW,
     load=partial(load_of, COMPARED["fig-7-28"]),
-    machine=MACHINE,
-    columns=COLUMNS,
 )
 
-places_sim = Experiment(
+places_sim = _experiment(
     figure="own-binlog-places",
     says="where compressing is paid: in the session, by the leader under LOCK_log, nowhere",
     points={"concurrency": (50, 100, 200, 400), "series": PLACES},
     measure=_by_place,
-    options=settling.WINDOW,
     load=partial(load_of, COMPARED["fig-7-26"]),
-    machine=MACHINE,
-    columns=COLUMNS,
 )

@@ -65,7 +65,4 @@ def _run(policy: str, order: GrantOrder | None, seed: int) -> dict[str, float]:
     seen, _ = observed(
         Design(locks={"policy": policy} if policy else {}), given, order, clients=clients, **WINDOW
     )
-    return {
-        "tps": seen["tps"],
-        "deadlocks_per_1000": 1000 * seen["deadlocks"] / max(1, seen["transactions"]),
-    }
+    return {"tps": seen["tps"], "deadlocks_per_1000": 1000 * seen["deadlocks"] / max(1, seen["transactions"])}

@@ -65,9 +65,5 @@ policies_sim = Experiment(
     options={"first_ms": 200, "longest_ms": 1_000, "warmup_ms": 200},
     load=all_loads,
     machine=MACHINE,
-    columns={
-        **COLUMNS,
-        "workload": WORKLOAD,
-        "clients": "in a closed loop",
-    },
+    columns={**COLUMNS, "workload": WORKLOAD, "clients": "in a closed loop"},
 )

@@ -63,10 +63,7 @@ def _tpcc(warehouses: int) -> dict[str, Any]:
 def _seen(point: Mapping[str, Any], given: Given, **window: int) -> Seen:
     scheduler, _, logging = point["series"].partition("_")
     design = Design(
-        locks={
-            "policy": SCHEDULERS[scheduler],
-            "print_ns": given.load["print_ns"] if logging else 0,
-        }
+        locks={"policy": SCHEDULERS[scheduler], "print_ns": given.load["print_ns"] if logging else 0}
     )
     row, waits = observed(design, given, clients=point["concurrency"], **window)
     return Seen([row], {"latches": waits})
@@ -152,11 +149,7 @@ contended_sim = _tpcc_experiment(
     32,
 )
 one_socket_sim = _tpcc_experiment(
-    "fig-7-20",
-    "the same on one of the four sockets",
-    (100, 300, 500, 1000, 2000, 3000),
-    32,
-    ONE_SOCKET,
+    "fig-7-20", "the same on one of the four sockets", (100, 300, 500, 1000, 2000, 3000), 32, ONE_SOCKET
 )
 standard_sim = _tpcc_experiment(
     "fig-7-21",

@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from engineroom.chapters.engine.experiments import (
-    binlog,
-    convoy,
-    demands,
-    pool,
-    purge,
-    scheduler,
-    simulated,
-)
+from engineroom.chapters.engine.experiments import binlog, convoy, demands, pool, purge, scheduler, simulated
 from engineroom.runs import Run
 
 # What `engineroom record` can measure: figure and method -> a function without arguments.

@@ -41,6 +41,7 @@ COLUMNS = {
     "xid": "the transaction",
     **settling.COLUMNS,
 }
+_experiment = partial(Experiment, machine=MACHINE, columns=COLUMNS, load=UPDATE)
 
 
 def _simulate(
@@ -81,26 +82,20 @@ def _measure(
     }
 
 
-redo_flush_sim = Experiment(
+redo_flush_sim = _experiment(
     figure="tab-gc-1",
     says="one redo flush per group against one per transaction, with the source's settings: nothing waits for an fsync",
     points={"threads": (32, 64, 128, 256), "series": ("original", "modified")},
     measure=_measure,
     options={"commit": RELAXED, **settling.WINDOW},
-    load=UPDATE,
-    machine=MACHINE,
-    columns=COLUMNS,
 )
 
-durable_sim = Experiment(
+durable_sim = _experiment(
     figure="own-gc-durable",
     says="the same where each commit is durable in both logs, and the serialised commit of 5.5 beside it",
     points={"threads": (1, 4, 16, 32, 64, 128, 256), "series": ("serialised", "original", "modified")},
     measure=_measure,
     options={"commit": DURABLE, **settling.WINDOW},
-    load=UPDATE,
-    machine=MACHINE,
-    columns=COLUMNS,
 )
 
 
@@ -126,13 +121,10 @@ def _stages(point: Mapping[str, Any], given: Given, *, transactions: int, until_
     )
 
 
-stages_sim = Experiment(
+stages_sim = _experiment(
     figure="own-gc-stages",
     says="one run of few clients, transaction by transaction and stage by stage",
     points={"threads": (8,), "series": ("modified",)},
     measure=_stages,
     options={"transactions": 3, "until_us": 3000},
-    load=UPDATE,
-    machine=MACHINE,
-    columns=COLUMNS,
 )

@@ -93,10 +93,7 @@ latches_sim = Experiment(
     columns=COLUMNS,
 )
 
-DESIGNS = {
-    "before": Design(locks={"latching": "one mutex"}, latches="8.0"),
-    "after": Design(latches="8.0"),
-}
+DESIGNS = {"before": Design(locks={"latching": "one mutex"}, latches="8.0"), "after": Design(latches="8.0")}
 throughput_sim = designs_under_tpcc(
     "fig-7-07",
     "throughput with one mutex over all row locks and with shards",

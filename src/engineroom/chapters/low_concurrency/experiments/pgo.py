@@ -172,20 +172,10 @@ def source_figures_kernel(run: Run | None = None) -> list[Run]:
                 ns[build, "record_offsets", "v80", repeat] + _FIELDS * ns[build, "field_store", path, repeat]
             )
             join.append(
-                {
-                    "build": name,
-                    "series": "join_time",
-                    "repeat": repeat,
-                    "seconds": _JOIN_ROWS * row_ns / 1e9,
-                }
+                {"build": name, "series": "join_time", "repeat": repeat, "seconds": _JOIN_ROWS * row_ns / 1e9}
             )
             rate.append(
-                {
-                    "build": name,
-                    "series": "join_rate",
-                    "repeat": repeat,
-                    "value": 1e9 / (_JOIN_ROWS * row_ns),
-                }
+                {"build": name, "series": "join_rate", "repeat": repeat, "value": 1e9 / (_JOIN_ROWS * row_ns)}
             )
             if name == "stock":
                 rate.append(

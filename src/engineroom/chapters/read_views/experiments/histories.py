@@ -30,14 +30,7 @@ DESIGNS: Mapping[str, Design] = {
     "9.7": Design("8.0, sharded", "kept"),
 }
 # What is 0 without a mistake.
-FAILURES = (
-    "wrong_reads",
-    "missing_history",
-    "wrong_views",
-    "purge_too_far",
-    "wrongly_active",
-    "leftovers",
-)
+FAILURES = ("wrong_reads", "missing_history", "wrong_views", "purge_too_far", "wrongly_active", "leftovers")
 COLUMNS = {
     "series": "whose transaction system",
     "mistake": "the rule that is broken, or none",

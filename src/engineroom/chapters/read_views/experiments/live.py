@@ -39,11 +39,7 @@ COLUMNS = {
 
 
 def idle_sessions_live(
-    *,
-    idle: Sequence[int] = IDLE,
-    repeats: int = 3,
-    seconds: float = 1.5,
-    versions: Sequence[str] = VERSIONS,
+    *, idle: Sequence[int] = IDLE, repeats: int = 3, seconds: float = 1.5, versions: Sequence[str] = VERSIONS
 ) -> Run:
     """Purge's processor time per transaction, with ever more idle sessions; the servers in turns."""
     rows: list[dict[str, Any]] = []

@@ -35,11 +35,7 @@ LOADS: Mapping[str, Mapping[str, int]] = {
     "mixed": {"write_percent": 20},
     "read_write": {"write_percent": 100, "writes_read": True},
 }
-SERIES: Mapping[str, str] = {
-    "before_5_7": "5.6",
-    "kept": "5.7",
-    "removed_at_once": "5.7, remedied",
-}
+SERIES: Mapping[str, str] = {"before_5_7": "5.6", "kept": "5.7", "removed_at_once": "5.7, remedied"}
 SESSIONS = 10_000
 US, MS = 1_000, 1_000_000
 # The window: ten statements per second and session, so that each has sent some.
@@ -67,6 +63,7 @@ COLUMNS = {
     "half_width_percent": "half of the throughput's interval of 95 %, over it",
     "is_settled": "1: that is at most 2 %, and each session has had five statements; 0: the window's cap came first",
 }
+_experiment = partial(Experiment, machine=MACHINE, columns=COLUMNS, options=WINDOW)
 
 
 def _simulate(series: str, given: Given, *, load: Mapping[str, Any], **window: Any) -> dict[str, Any]:
@@ -110,15 +107,12 @@ def _list_length(point: Mapping[str, Any], given: Given, **window: int) -> dict[
     return {"views": length, "statements": seen["statements"], "window_ms": seen["window_ms"]}
 
 
-list_length_sim = Experiment(
+list_length_sim = _experiment(
     figure="num-rv-1",
     says="views in the list, with closed ones kept and removed at once",
     points={"sessions": (1_000, 4_000, SESSIONS), "series": ("kept", "removed_at_once", "closed")},
     measure=_list_length,
-    options=WINDOW,
     load=LOAD,
-    machine=MACHINE,
-    columns=COLUMNS,
 )
 
 
@@ -127,15 +121,12 @@ def _response(point: Mapping[str, Any], given: Given, **window: int) -> dict[str
     return {"series": "response", **_without(seen, "relative_throughput", "views_closed")}
 
 
-response_sim = Experiment(
+response_sim = _experiment(
     figure="num-rv-2",
     says="mean response time of ten thousand sessions, with closed views kept and removed at once",
     points={"build": ("kept", "removed_at_once")},
     measure=_response,
-    options=WINDOW,
     load=LOAD,
-    machine=MACHINE,
-    columns=COLUMNS,
 )
 
 
@@ -144,15 +135,13 @@ def _read_only(point: Mapping[str, Any], given: Given, **window: int) -> dict[st
     return _without(_seen(point["series"], given, load, **window), "views_closed")
 
 
-read_only_sim = Experiment(
+read_only_sim = _experiment(
     figure="num-rv-3",
     says="what the remedy costs where nobody writes, and what it brings where some do",
     points={"load": tuple(LOADS), "series": tuple(SERIES)},
     measure=_read_only,
     options=BUSY_WINDOW,
     load=BUSY,
-    machine=MACHINE,
-    columns=COLUMNS,
 )
 
 
@@ -165,7 +154,7 @@ def _sessions(point: Mapping[str, Any], given: Given, **window: int) -> dict[str
     return _without(_seen(point["series"], given, load, **window), "relative_throughput", "views_closed")
 
 
-sessions_sim = Experiment(
+sessions_sim = _experiment(
     figure="own-read-views-sessions",
     says="response time and purge's share against sessions, what they ask for, and the share of writes",
     points={
@@ -177,8 +166,6 @@ sessions_sim = Experiment(
     measure=_sessions,
     options={"first_ms": 40, "longest_ms": 40, "warmup_ms": 150},
     load=LOAD,
-    machine=MACHINE,
-    columns=COLUMNS,
 )
 
 

@@ -45,11 +45,7 @@ def by_kernel(version: str, statement: str, *, level: str, has_binlog: bool) -> 
     """Acquisitions of each latch per repetition, in the design of `version`."""
     design = DESIGNS[version]
     seen: dict[str, float] = _native.read_views.statement_cost(
-        latches=design.latches,
-        views=design.views,
-        statement=statement,
-        level=level,
-        has_binlog=has_binlog,
+        latches=design.latches, views=design.views, statement=statement, level=level, has_binlog=has_binlog
     )
     return seen
 
@@ -94,10 +90,7 @@ def _counts(server: Any, repetitions: int) -> Iterator[tuple[str, str, dict[str,
 
     Each repetition is counted by itself: purge now and then moves the counter between two reads, and a view is made anew.
     """
-    with (
-        contextlib.closing(server.connect()) as connection,
-        contextlib.closing(server.connect()) as other,
-    ):
+    with contextlib.closing(server.connect()) as connection, contextlib.closing(server.connect()) as other:
         session, writer = connection.cursor(buffered=True), other.cursor(buffered=True)
         connection.autocommit = other.autocommit = True
         for text in (

@@ -85,11 +85,7 @@ def commit_cost_kernel(
     return sitting.run(
         "num-deg-3",
         by_process[of_server].reset_index(drop=True),
-        tables={
-            "loads": by_process[~of_server].reset_index(drop=True),
-            "rounds": by_round,
-            "counts": counts,
-        },
+        tables={"loads": by_process[~of_server].reset_index(drop=True), "rounds": by_round, "counts": counts},
         mtr_bytes=mtr_bytes,
         commits=commits,
         rounds=rounds,

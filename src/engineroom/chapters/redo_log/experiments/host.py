@@ -133,11 +133,6 @@ def _callers(activities: Sequence[Activity], repeat: int) -> list[dict[str, Any]
     waited = time_by(activities, caller, states=("spin", "parked"))
     shares = percent({"mtr_commit": 0, "log_write_up_to": 0} | waited)
     return [
-        {
-            "caller": name,
-            "series": "log_reservation_wait",
-            "repeat": repeat,
-            "share_percent": share,
-        }
+        {"caller": name, "series": "log_reservation_wait", "repeat": repeat, "share_percent": share}
         for name, share in shares.items()
     ]

@@ -64,6 +64,7 @@ COLUMNS = {
     "caller": "what a client does when it reserves or waits for the reservation",
     "build": "before or after: the log of 5.7 or of 8.0",
 }
+_experiment = partial(Experiment, machine=MACHINE, columns=COLUMNS, options=settling.WINDOW)
 
 
 def _simulate(series: str, given: Given, *, clients: int, **window: Any) -> dict[str, Any]:
@@ -103,15 +104,12 @@ def _log_thread(path: Sequence[str]) -> str | None:
     return path[0] if path[0].startswith("log_") else None
 
 
-flushes_sim = Experiment(
+flushes_sim = _experiment(
     figure="fig-7-06",
     says="fsyncs of the redo log per transaction, and the same with the CPU gate of the log threads switched off",
     points={"concurrency": (1, 2, 3, 5, 10, 20, 50, 100, 200), "series": FLUSHES},
     measure=_flushes,
-    options=settling.WINDOW,
     load=SYSBENCH,
-    machine=MACHINE,
-    columns=COLUMNS,
 )
 
 
@@ -126,15 +124,12 @@ def _throughput(point: Mapping[str, Any], given: Given, **window: int) -> dict[s
     }
 
 
-throughput_sim = Experiment(
+throughput_sim = _experiment(
     figure="own-redo-throughput",
     says="the redo part of figure 7-1 alone: the same transactions over the log of 5.7 (before) and of 8.0 (after)",
     points={"concurrency": (50, 100, 150, 200, 250, 300), "series": BUILDS},
     measure=_throughput,
-    options=settling.WINDOW,
     load=TPCC,
-    machine=MACHINE,
-    columns=COLUMNS,
 )
 
 
@@ -149,15 +144,12 @@ def _few_clients(point: Mapping[str, Any], given: Given, **window: int) -> dict[
     }
 
 
-few_clients_sim = Experiment(
+few_clients_sim = _experiment(
     figure="own-redo-few-clients",
     says="the redo part of num-ch7-1 alone: few clients over the log of 5.7 and of 8.0",
     points={"concurrency": (1, 2, 5, 10, 20, 40), "series": LOGS},
     measure=_few_clients,
-    options=settling.WINDOW,
     load=TPCC,
-    machine=MACHINE,
-    columns=COLUMNS,
 )
 
 
@@ -171,14 +163,13 @@ def _load_time(point: Mapping[str, Any], given: Given) -> dict[str, Any]:
     }
 
 
-load_time_sim = Experiment(
+load_time_sim = _experiment(
     figure="fig-7-02",
     says="100 workers load in transactions of 4 MB of redo, over the log of 5.7 and of 8.0",
     points={"build": BUILDS, "series": ("load_time",)},
     measure=_load_time,
+    options={},
     load=LARGE_TRANSACTIONS,
-    machine=MACHINE,
-    columns=COLUMNS,
 )
 
 
@@ -215,15 +206,13 @@ def caller(path: Sequence[str]) -> str | None:
 
 
 where_time_goes_sim = Together(
-    whole=Experiment(
+    whole=_experiment(
         figure="fig-7-04",
         says="where 250 clients spend their CPU time over the log of 5.7 and of 8.0, and on whose behalf in the reservation of 5.7",
         points={"series": LOGS},
         measure=_where_time_goes,
         options={"clients": 250, **settling.WINDOW},
         load=TPCC,
-        machine=MACHINE,
-        columns=COLUMNS,
     ),
     figures={
         "fig-7-04": {series: series for series in LOGS},
@@ -237,13 +226,11 @@ def _commit_cost(point: Mapping[str, Any], given: Given, **window: int) -> dict[
     return {"nanoseconds": seen["window_ns"] / max(1, seen["mtrs"]), **settling.window(seen)}
 
 
-commit_cost_sim = Experiment(
+commit_cost_sim = _experiment(
     figure="num-deg-3",
     says="the degradation article's statement where a reader has no such machine: threads that do nothing but commit",
     points={"threads": COMMIT_THREADS, "series": COMMITS},
     measure=_commit_cost,
     options={"first_ms": 4, "longest_ms": 64, "warmup_ms": 1},
     load=ONLY_COMMITS,
-    machine=MACHINE,
-    columns=COLUMNS,
 )
