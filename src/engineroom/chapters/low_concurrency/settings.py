@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import pandas as pd
 
-
 EQUAL, INSTALLED, NO_HASH_INDEX = "equal settings", "as installed", "as installed but no hash index"
 SETTINGS = (EQUAL, INSTALLED, NO_HASH_INDEX)
 

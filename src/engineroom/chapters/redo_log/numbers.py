@@ -205,7 +205,7 @@ def one_client_fsyncs(*, is_small: bool = False, is_paced: bool = False) -> floa
 def two_processors_percent() -> float:
     """The share of 5.7's reservation on a simulated machine of two processors, which no recording has."""
     from engineroom._native import redo_log
-    from engineroom.chapters.redo_log.experiments import components
+    from engineroom.chapters.redo_log.experiments.simulated import components
     from engineroom.machine.presets import parameters
     from engineroom.simulating.loads import TPCC
 
