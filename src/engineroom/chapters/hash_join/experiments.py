@@ -66,17 +66,12 @@ def source_query_live(
     Returns one row a server, plan and repeat with `server_cpu_s`; the table `counters` holds what the statement moved.
     Raises EngineRoomError when a server chose another plan than the one asked for, or two plans disagree on the count.
     """
-    from engineroom.workloads import tpcc
-
     rows: list[dict[str, Any]] = []
     counted: list[dict[str, Any]] = []
     with LiveSitting(seed=seed) as sitting:
         for version in versions:
             with sitting.session(version, options=ALL_IN_MEMORY) as (server, connection):
-                tpcc.load(server, warehouses=warehouses, seed=seed, tables=("district", "order_line"))
-                connection.database = "tpcc"
-                tpcc.add_order_line_district_index(connection)
-                _warm(connection)
+                _load(server, connection, warehouses, seed)
                 asked = _plans_of(server)
                 explained = {series: _checked_plan(server, connection, series) for series in asked}
                 desc = f"MySQL {server.version}"
@@ -146,8 +141,13 @@ def _hashed_table(tree: str) -> str | None:
     return found[1] if found and "hash join" in tree else None
 
 
-def _warm(connection: Any) -> None:
-    """Read both tables and the index once, so that no plan pays for the first read of a page."""
+def _load(server: Server, connection: Any, warehouses: int, seed: int, *, replace: bool = False) -> None:
+    """Fill both tables, and read them and the index once, so that no plan pays for the first read of a page."""
+    from engineroom.workloads import tpcc
+
+    tpcc.load(server, warehouses=warehouses, seed=seed, tables=("district", "order_line"), replace=replace)
+    connection.database = "tpcc"
+    tpcc.add_order_line_district_index(connection)
     with connection.cursor() as cursor:
         for sql in (
             "ANALYZE TABLE district, order_line",
@@ -164,18 +164,13 @@ def warehouses_live(*, warehouses: Sequence[int] = (1, 2, 4, 8, 12), repeats: in
 
     Its reads grow with the square of the warehouses, the hash join's with their number.
     """
-    from engineroom.workloads import tpcc
-
     rows: list[dict[str, Any]] = []
     with (
         LiveSitting(seed=seed) as sitting,
         sitting.session("9.7", options=ALL_IN_MEMORY) as (server, connection),
     ):
         for count in bar(warehouses, desc=f"MySQL {server.version}", unit="size"):
-            tpcc.load(server, warehouses=count, seed=seed, tables=("district", "order_line"), replace=True)
-            connection.database = "tpcc"
-            tpcc.add_order_line_district_index(connection)
-            _warm(connection)
+            _load(server, connection, count, seed, replace=True)
             for series in ("index_nested_loop", "hash_join", "hash_join_on_district"):
                 _checked_plan(server, connection, series)
                 for repeat in range(repeats):

@@ -173,30 +173,25 @@ def by_kernel(anomaly: Anomaly, level: str) -> Outcome:
 
 def anomalies_live(*, versions: Sequence[str] = VERSIONS) -> Run:
     """Each script at each level on each server, and by the kernel, whose version is `kernel`."""
-    rows: list[dict[str, Any]] = []
-
-    def add(version: str, level: str, anomaly: Anomaly, outcome: Outcome, server: str) -> None:
-        rows.append(
-            {
-                "series": version,
-                "level": level,
-                "anomaly": anomaly.name,
-                "repeat": 0,
-                "outcome": outcome,
-                "server": server,
-            }
-        )
-
-    for level in LEVELS:
-        for anomaly in ANOMALIES:
-            add("kernel", level, anomaly, by_kernel(anomaly, level), "")
+    scripts = [(level, anomaly) for level in LEVELS for anomaly in ANOMALIES]
+    outcomes = [("kernel", "", level, each, by_kernel(each, level)) for level, each in scripts]
     with LiveSitting() as sitting:
         for version in bar(versions, desc="servers", unit="server"):
             with sitting.server(version, options={"innodb_lock_wait_timeout": "1"}) as server:
-                for level in LEVELS:
-                    for anomaly in ANOMALIES:
-                        with contextlib.closing(_ServerTable(server, level)) as table:
-                            add(version, level, anomaly, play(anomaly, table), server.version)
+                for level, each in scripts:
+                    with contextlib.closing(_ServerTable(server, level)) as table:
+                        outcomes.append((version, server.version, level, each, play(each, table)))
+    rows = [
+        {
+            "series": series,
+            "level": level,
+            "anomaly": each.name,
+            "repeat": 0,
+            "outcome": outcome,
+            "server": server_version,
+        }
+        for series, server_version, level, each, outcome in outcomes
+    ]
     return sitting.run("own-read-views-anomalies", rows, columns=COLUMNS)
 
 
