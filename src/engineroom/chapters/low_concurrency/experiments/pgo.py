@@ -47,9 +47,10 @@ def _compiler() -> str:
 
 
 def _sources(root: Path) -> list[Path]:
-    kernels = sorted((root / "native" / "kernels" / _CHAPTER).glob("*.cpp"))
+    found = sorted((root / "native" / "kernels" / _CHAPTER).glob("*.cpp"))
+    kernels = [path for path in found if path.stem not in ("binding", "wasm")]  # pgo.cpp is among them
     commit = [root / "native" / "kernels" / "redo_log" / f"{name}.cpp" for name in ("block", "commit_cost")]
-    return [*kernels, *commit, root / "native" / "pgo" / f"{_CHAPTER}.cpp"]
+    return [*kernels, *commit]
 
 
 def _build(folder: Path, program: str, *flags: str) -> Path:
