@@ -14,7 +14,6 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-
 from engineroom._native import binlog
 
 FIXED = [
