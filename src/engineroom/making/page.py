@@ -51,6 +51,7 @@ def names_of(page: str) -> Mapping[str, Any]:
         "every_row": lambda: Markdown(ledger.markdown()),
         "every_claim": lambda: Markdown(ledger.claims_markdown()),
         "bench": lambda: bench.shown(word),
+        "every_bench": bench.medians,
         "listed": listed,
     }
     plain = {each.__name__: each for each in (abs, len, max, min, round, str, sum)}
