@@ -452,6 +452,11 @@ def validate(cases: Sequence[Case] = CASES, *, executor: Executor | None = None)
     return pd.DataFrame(rows)
 
 
+def formulas_sim(*, executor: Executor | None = None) -> Run:
+    """All cases, for `engineroom record`."""
+    return as_run(validate(executor=executor))
+
+
 def as_run(checked: pd.DataFrame) -> Run:
     """What `validate` returned, as the run that the figure own-machine-validation draws."""
     families = [next(f for f in FAMILIES if name.startswith(f)) for name in checked["case"]]

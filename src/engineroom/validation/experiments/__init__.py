@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from engineroom.runs import Run
+from engineroom.validation import formulas
 from engineroom.validation.experiments import beside, configuration, crowds, holds, latch_order, real, whatif
 
 RECORD: Mapping[tuple[str, ...], Callable[..., Run | list[Run]]] = {
+    ("own-machine-validation", "sim"): formulas.formulas_sim,
     ("own-machine-real", "host"): real.real_against_simulated,
     ("own-machine-crowds", "sim"): crowds.crowds_sim,
     ("own-machine-configuration", "sim"): configuration.configuration_sim,
