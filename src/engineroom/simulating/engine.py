@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from engineroom.errors import EngineRoomError
@@ -230,17 +231,19 @@ def designs_under_tpcc(
     concurrency: Sequence[int],
     machine: str,
     warehouses: int = 1000,
+    window: Mapping[str, int] = TPCC_WINDOW,
+    columns: Mapping[str, str] = MappingProxyType({}),
 ) -> Experiment:
-    """Engines of several designs, one per series, under TPC-C; the designs are part of the run's load."""
+    """Engines of several designs, one per series, under TPC-C; the designs are part of the run's load. `columns` are beside `COLUMNS`."""
     return Experiment(
         figure=figure,
         says=says,
         points={"concurrency": concurrency, "series": tuple(designs)},
         measure=of_design,
-        options=TPCC_WINDOW,
+        options=window,
         load=partial(_tpcc, server, warehouses, {name: design.said() for name, design in designs.items()}),
         machine=machine,
-        columns=COLUMNS,
+        columns={**COLUMNS, **columns},
     )
 
 

@@ -296,7 +296,7 @@ class Comparison:
                         latches += waits
             for disk, names in self._disks().items():
                 for version, load in product(self.versions, names):
-                    for row, waits in list(self._on_engine(disk, version, load, rows)):
+                    for row, waits in self._on_engine(disk, version, load, rows):
                         rows += row
                         latches += waits
         described = "; ".join(dict.fromkeys(load.described for load in self.loads.values()))
@@ -405,7 +405,8 @@ class Comparison:
     ) -> Iterator[tuple[list[dict[str, Any]], list[dict[str, Any]]]]:
         """The same of the engine that stands for a server, given what the measured rows say of one client there."""
         there = self._at(1, "server", 0, version, (load, disk))
-        alone = [row for row in measured if {**there, "repeat": row["repeat"]}.items() <= row.items()]
+        del there["repeat"]
+        alone = [row for row in measured if there.items() <= row.items()]
         client_cpu_us = statistics.median(row["client_cpu_us"] for row in alone)
         is_steady = disk == STEADY
         fsync_us = self._fsync_us if is_steady else statistics.median(row["binlog_fsync_us"] for row in alone)

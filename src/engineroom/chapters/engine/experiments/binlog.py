@@ -11,11 +11,10 @@ engine by itself (binlog_order_commits off).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
 from engineroom.runs import Run
 from engineroom.runs.summary import values
-from engineroom.simulating.engine import COLUMNS, Design, designs_under_tpcc
+from engineroom.simulating.engine import Design, designs_under_tpcc
 
 CROWD = 500
 DESIGNS = {
@@ -28,18 +27,15 @@ DESIGNS = {
     ),
     "5.7.6, no order": Design(engine={"binlog": "5.7.6"}, commit={"order_commits": False}),
 }
-binlog_sim = replace(
-    designs_under_tpcc(
-        "own-engine-binlog",
-        "throughput of a whole engine with each design of the binary log's commit, both logs synced",
-        DESIGNS,
-        server="8.0.15",
-        concurrency=(1, 50, 150, CROWD),
-        machine="four_sockets_176",
-    ),
-    options={"first_ms": 100, "longest_ms": 300, "warmup_ms": 100},
+binlog_sim = designs_under_tpcc(
+    "own-engine-binlog",
+    "throughput of a whole engine with each design of the binary log's commit, both logs synced",
+    DESIGNS,
+    server="8.0.15",
+    concurrency=(1, 50, 150, CROWD),
+    machine="four_sockets_176",
+    window={"first_ms": 100, "longest_ms": 300, "warmup_ms": 100},
     columns={
-        **COLUMNS,
         "binlog_fsyncs": "of the binary log, per transaction, where there is one",
         "commits_per_group": "commits over groups of the SYNC stage; those that change nothing are in none",
     },

@@ -11,10 +11,9 @@ autocommit reads leave a closed view, and this load has none: the designs whose 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
 from engineroom.runs import Run
-from engineroom.simulating.engine import COLUMNS, Design, designs_under_tpcc
+from engineroom.simulating.engine import Design, designs_under_tpcc
 
 FEW, CROWD = 50, 300
 # Version -> latches over transactions, and what becomes of a closed view.
@@ -40,18 +39,15 @@ DESIGNS = {
     for name, has_purge in ((version, True), (version + WITHOUT, False))
     if has_purge or "," not in version
 }
-purge_sim = replace(
-    designs_under_tpcc(
-        "own-engine-purge",
-        "throughput, history and purge's processor time of a whole engine, by the version of its transaction system",
-        DESIGNS,
-        server="8.0.15",
-        concurrency=(FEW, CROWD),
-        machine="four_sockets_176",
-    ),
-    options={"first_ms": 30, "longest_ms": 60, "warmup_ms": 40},
+purge_sim = designs_under_tpcc(
+    "own-engine-purge",
+    "throughput, history and purge's processor time of a whole engine, by the version of its transaction system",
+    DESIGNS,
+    server="8.0.15",
+    concurrency=(FEW, CROWD),
+    machine="four_sockets_176",
+    window={"first_ms": 30, "longest_ms": 60, "warmup_ms": 40},
     columns={
-        **COLUMNS,
         "purge_removed": "undo logs that purge took out of the history, per one that a commit put in, where there is purge",
         "purge_cpus": "processors that purge's threads use, mean",
         "history_length": "undo logs left at the end of the run",

@@ -53,9 +53,9 @@ few_clients_engine_sim = replace(
         server=SERVER,
         concurrency=(1, 2, 5, 10, 20, 40),
         machine=MACHINE,
+        columns={"throughput": COLUMNS["tps"]},
     ),
     measure=_few_clients,
-    columns={**COLUMNS, "throughput": COLUMNS["tps"]},
 )
 
 
@@ -87,14 +87,13 @@ profile_engine_sim = replace(
         server="5.7.22",
         concurrency=(PROFILED_CLIENTS,),
         machine=MACHINE,
+        columns={
+            "component": "what the clients do: the innermost name on the call path",
+            "caller": "what a client does when it reserves or waits for the reservation",
+            "share_percent": "share of the clients' time on a CPU: computing, waiting for cache lines, spinning; of that in the reservation by caller",
+        },
     ),
     measure=_where_time_goes,
-    columns={
-        **COLUMNS,
-        "component": "what the clients do: the innermost name on the call path",
-        "caller": "what a client does when it reserves or waits for the reservation",
-        "share_percent": "share of the clients' time on a CPU: computing, waiting for cache lines, spinning; of that in the reservation by caller",
-    },
 )
 
 
