@@ -3,8 +3,10 @@
 // Leaves out  arguments out of range: the page checks them
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -34,12 +36,18 @@ constexpr Enum at(std::uint32_t place) {
   return names::table_of<Enum>.all[place].value;
 }
 
-/// What a line is about, and its numbers, between tabs.
-template <typename... Parts>
-void line(std::string_view what, Parts... parts) {
+/// What a line is about, and its whole numbers, between tabs.
+[[gnu::noinline]] inline void line_of(std::string_view what, std::initializer_list<std::int64_t> parts) {
   text += what;
-  ((text += '\t', text += std::to_string(parts)), ...);
+  for (const std::int64_t part : parts) {
+    text += '\t';
+    text += std::to_string(part);
+  }
   text += '\n';
+}
+template <std::integral... Parts>
+void line(std::string_view what, Parts... parts) {
+  line_of(what, {static_cast<std::int64_t>(parts)...});
 }
 
 }  // namespace engineroom::exports
