@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "common/tests/described_members.hpp"
+#include "common/tests/part_of.hpp"
 #include "machine/host_machine.hpp"
 #include "machine/sim_machine.hpp"
-#include "common/tests/part_of.hpp"
 #include "validation/crowd.hpp"
 
 namespace engineroom::validation {

@@ -8,12 +8,12 @@
 #include <utility>
 
 #include "common/tests/described_members.hpp"
+#include "common/tests/part_of.hpp"
 #include "group_commit/crash_runs.hpp"
 #include "group_commit/load.hpp"
 #include "group_commit/recovery.hpp"
 #include "machine/host_machine.hpp"
 #include "machine/sim_machine.hpp"
-#include "common/tests/part_of.hpp"
 
 namespace {
 

@@ -9,6 +9,7 @@
 
 #include "common/described.hpp"
 #include "common/tests/described_members.hpp"
+#include "common/tests/part_of.hpp"
 #include "lock_sys/deadlock_search.hpp"
 #include "lock_sys/lock_config.hpp"
 #include "lock_sys/lock_load.hpp"
@@ -17,7 +18,6 @@
 #include "lock_sys/random_runs.hpp"
 #include "lock_sys/wait_graph.hpp"
 #include "machine/random.hpp"
-#include "common/tests/part_of.hpp"
 
 namespace engineroom::lock_sys {
 namespace {

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "common/tests/part_of.hpp"
 #include "lock_sys/lock_sys.hpp"
 #include "machine/host_machine.hpp"
 #include "machine/random.hpp"
 #include "machine/sim_machine.hpp"
-#include "common/tests/part_of.hpp"
 
 namespace engineroom::lock_sys {
 namespace {

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "common/tests/described_members.hpp"
+#include "common/tests/part_of.hpp"
 #include "machine/host_machine.hpp"
 #include "machine/sim_machine.hpp"
-#include "common/tests/part_of.hpp"
 #include "read_views/histories.hpp"
 #include "read_views/isolation.hpp"
 #include "read_views/load.hpp"

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "machine/sim_machine.hpp"
 #include "common/tests/part_of.hpp"
+#include "machine/sim_machine.hpp"
 #include "redo_log/link_buffer.hpp"
 #include "redo_log/log_5_6.hpp"
 #include "redo_log/log_5_7.hpp"

@@ -5,8 +5,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "machine/sim_machine.hpp"
 #include "common/tests/part_of.hpp"
+#include "machine/sim_machine.hpp"
 #include "redo_log/engine.hpp"
 
 namespace engineroom::redo_log {
