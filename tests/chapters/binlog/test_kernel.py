@@ -14,6 +14,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+
 from engineroom._native import binlog
 
 FIXED = [

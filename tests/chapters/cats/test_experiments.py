@@ -122,7 +122,6 @@ def test_one_socket_does_less_than_four() -> None:
 
 def test_each_policy_is_asked_on_each_load_by_the_name_that_the_kernel_knows() -> None:
     from engineroom._native import lock_sys
-
     from engineroom.chapters.cats.experiments import policies
 
     known = {option.name: option for option in lock_sys.lock_options()}["policy"].names

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from engineroom._native import engine as kernel
 
 MS = 1_000_000

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from engineroom._native import engine as kernel
 
 MS = 1_000_000

@@ -36,7 +36,6 @@ TOPOLOGIES = {2: (1, 2, 1), 176: (4, 22, 2)}
 
 def test_engine_in_webassembly_runs_the_native_run():
     from engineroom._native import engine
-
     from engineroom.machine import presets
     from engineroom.simulating.engine import demands
 
@@ -81,7 +80,6 @@ def test_engine_in_webassembly_runs_the_native_run():
 
 def test_its_bound_without_queues_is_that_of_the_recorded_demands():
     from engineroom._native import engine
-
     from engineroom.simulating.engine import demands
 
     recorded = demands(SERVER, LOAD)

@@ -39,7 +39,6 @@ def seen():
 @pytest.mark.parametrize("place", range(3))
 def test_pair_of_runs_in_webassembly_is_the_native_pair(seen, place):
     from engineroom._native import engine
-
     from engineroom.machine import presets
 
     pair = seen["results"][place]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from engineroom._native import group_commit as kernel
 
 DESIGNS = kernel.designs()

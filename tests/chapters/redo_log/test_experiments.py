@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 import pandas as pd
 import pytest
-from engineroom._native import redo_log as kernel
 
 from engineroom import runs
+from engineroom._native import redo_log as kernel
 from engineroom.chapters.redo_log import experiments as redo_log
 from engineroom.chapters.redo_log.experiments import designs, simulated, whole_engine
 from engineroom.machine.presets import parameters

@@ -13,7 +13,6 @@ pytestmark = pytest.mark.usefixtures("node")
 
 def test_redo_log_in_webassembly_runs_the_native_run():
     from engineroom._native import redo_log
-
     from engineroom.simulating.loads import SYSBENCH
 
     grid = [
