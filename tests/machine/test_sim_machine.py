@@ -33,7 +33,7 @@ def compiled_and_run(folder: Path, compiler: str, level: str) -> list[str]:
     native = paths.root() / "native"
     module = next(each for each in chapters.modules() if each.word == "machine")
     sources = [file for file in module.files(native) if not file.startswith("wasm/small/")]
-    whole = "".join(f'#include "{file}"\n' for file in [*sources, "wasm/machine.cpp"])
+    whole = "".join(f'#include "{file}"\n' for file in sources)
     command = [
         compiler,
         "-std=c++20",
