@@ -26,6 +26,7 @@ NEEDED = (
     "psutil",
     "python-dateutil",
     "pyyaml",
+    "sqlglot",
     "tqdm",
 )
 # Where Gradescope unpacks an archive before it makes the environment.
