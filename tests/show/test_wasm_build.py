@@ -19,7 +19,9 @@ needs_clang = pytest.mark.skipif(
 @pytest.mark.slow
 def test_committed_webassembly_is_what_the_sources_give(tmp_path):
     subprocess.run([paths.root() / "native/wasm/build.sh", tmp_path], check=True, capture_output=True)
-    committed = {file.name: file.read_bytes() for file in (paths.root() / "book/web/explorables").glob("*.wasm")}
+    committed = {
+        file.name: file.read_bytes() for file in (paths.root() / "book/web/explorables").glob("*.wasm")
+    }
     rebuilt = {file.name: file.read_bytes() for file in tmp_path.glob("*.wasm")}
     assert {bundle.wasm_file(word).name for word in bundle.words()} <= rebuilt.keys() == committed.keys()
     changed = [name for name, code in rebuilt.items() if code != committed[name]]
