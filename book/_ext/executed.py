@@ -1,6 +1,6 @@
 """Labs are executed beside each other while the pages are read, and again only when something changed that their cells read.
 
-jupyter-cache keeps outputs by the text of the cells; `engineroom.making.freshness` says what else they hang on, and outputs of another
+jupyter-cache keeps outputs by the text of the cells; `engineroom.making.freshness` says what else they depend on, and outputs of another
 state are forgotten. The pages have no cells, so that they are read meanwhile; labs come last.
 """
 
