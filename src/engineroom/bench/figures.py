@@ -24,10 +24,8 @@ class Took:
     cpu_s: float
 
 
-def simulated_again(
-    sitting: Sitting, figures: Mapping[str, Callable[..., Any]], **how: Any
-) -> dict[str, Took]:
-    """Each figure with all its points on two processors, once: what is simulated is the same each time. `how` is the figure's.
+def simulated_again(sitting: Sitting, figures: Mapping[str, Callable[..., Any]]) -> dict[str, Took]:
+    """Each figure with all its points and seeds on two processors, once: what is simulated is the same each time.
 
     Both times go into the sitting's notes.
     """
@@ -36,7 +34,7 @@ def simulated_again(
         sitting.says(f"figure {name} is simulated again")
         start_s, cpu_before_s = time.perf_counter(), _cpu_of_children_s()
         with processes(PROCESSORS) as executor:
-            simulate(executor=executor, **how)
+            simulate(executor=executor)
         took[name] = Took(time.perf_counter() - start_s, _cpu_of_children_s() - cpu_before_s)
     sitting.notes["simulated figures, CPU s"] = {name: each.cpu_s for name, each in took.items()}
     sitting.notes["simulated figures, wall s"] = {name: each.wall_s for name, each in took.items()}

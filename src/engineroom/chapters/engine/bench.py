@@ -1,8 +1,7 @@
 """How long the published figures of the engine chapters take to simulate again, each by the code that recorded it, with all points and seeds.
 
 What is held against the goal is processor time over two processors: on a computer with others' load a figure takes longer, and the
-processor time is nearly the same. It leaves out that the second processor may idle while the last point is simulated. One seed is simulated and
-counted once for each: all of them take ten minutes, and each seed as long as another.
+processor time is nearly the same. It leaves out that the second processor may idle while the last point is simulated.
 
 And how long the explorable keeps a reader's browser, which is judged only when nobody else used the computer.
 """
@@ -15,7 +14,6 @@ from engineroom import chapters
 from engineroom.bench import Row, Sitting, row
 from engineroom.bench.figures import PROCESSORS, simulated_again
 from engineroom.show.in_browser import quiet_browser, settings_ms
-from engineroom.simulating.experiment import SEEDS
 
 __all__ = ["bench"]
 
@@ -65,8 +63,8 @@ def bench(sitting: Sitting) -> list[Row]:
             condition=sitting.is_quiet,
         )
     ]
-    for name, took in simulated_again(sitting, figures, seeds=SEEDS[:1]).items():
-        each_s = took.cpu_s * len(SEEDS) / PROCESSORS
+    for name, took in simulated_again(sitting, figures).items():
+        each_s = took.cpu_s / PROCESSORS
         rows.append(
             row(
                 f"figure {name} simulated again, all points and seeds, on {PROCESSORS} processors",
