@@ -33,8 +33,7 @@ DISTRIBUTIONS = (
     ("few matching", 5 * MILLION, 5 * MILLION),
 )
 THREADS = (1, 2)
-# With five engines, fifteen tasks and up to 30 million rows, more take over five minutes. Sittings before had 7: the best of 3 is a little
-# larger, ours as well as the others'.
+# With five engines, fifteen tasks and up to 30 million rows, more take over five minutes.
 REPEATS = 3
 STORAGES = ("file", "memory")
 SPILLING = 1.2  # times the CPU time without a bound, at most
