@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
@@ -61,35 +62,31 @@ def named(policies: Sequence[str]) -> str:
     return listed([label for key, label in POLICIES.items() if key in policies])
 
 
-@figure(
-    "fig-7-10",
-    rows=with_width,
-    picture=Curves(labels=LABELS, x_label="clients", y_label="transactions per second"),
+def _picture(what: str) -> Curves:
+    return Curves(labels=LABELS, x_label="clients", y_label=what)
+
+
+def _words(what: str, over: str = "cats", under: str = "fifo") -> Callable[[Rows], Words]:
+    """Both schedulers, and their ratio beside the published one."""
+    return partial(compared, labels=LABELS, what=what, over=over, under=under)
+
+
+TPS, TPM, MS, DEADLOCKS = (
+    "transactions per second",
+    "transactions per minute",
+    "milliseconds per transaction",
+    "deadlocks per minute",
 )
-def fig_7_10(table: Rows) -> Words:
-    """Figure 7-10: throughput of SysBench's Pareto load, with every deadlock printed, FIFO against CATS."""
-    return compared(table, LABELS, "transactions per second", over="cats", under="fifo")
 
 
-@figure(
-    "fig-7-11",
-    rows=all_rows,
-    picture=Curves(labels=LABELS, x_label="clients", y_label="milliseconds per transaction"),
-)
-def fig_7_11(table: Rows) -> Words:
-    """Figure 7-11: response time of SysBench's Pareto load, with every deadlock printed, FIFO against CATS."""
-    return compared(table, LABELS, "milliseconds per transaction", over="fifo", under="cats")
+# Figure 7-10: throughput of SysBench's Pareto load, with every deadlock printed, FIFO against CATS.
+fig_7_10 = figure("fig-7-10", rows=with_width, picture=_picture(TPS))(_words(TPS))
 
+# Figure 7-11: response time of SysBench's Pareto load, with every deadlock printed, FIFO against CATS.
+fig_7_11 = figure("fig-7-11", rows=all_rows, picture=_picture(MS))(_words(MS, "fifo", "cats"))
 
-@figure(
-    "fig-7-12",
-    rows=all_rows,
-    picture=Curves(labels=LABELS, x_label="clients", y_label="deadlocks per minute"),
-)
-def fig_7_12(table: Rows) -> Words:
-    """Figure 7-12: deadlocks of SysBench's Pareto load, with every deadlock printed, FIFO against CATS."""
-    return compared(table, LABELS, "deadlocks per minute", over="fifo", under="cats")
-
+# Figure 7-12: deadlocks of SysBench's Pareto load, with every deadlock printed, FIFO against CATS.
+fig_7_12 = figure("fig-7-12", rows=all_rows, picture=_picture(DEADLOCKS))(_words(DEADLOCKS, "fifo", "cats"))
 
 # The rows have the mean response times, too, which are not drawn.
 LABELS_FIG_7_13 = {"fifo_tps": "FIFO", "cats_tps": "CATS"}
@@ -107,15 +104,8 @@ def fig_7_13(table: Rows) -> Words:
     return compared(table, LABELS_FIG_7_13, "transactions per second", over="cats_tps", under="fifo_tps")
 
 
-@figure(
-    "fig-7-17",
-    rows=with_width,
-    picture=Curves(labels=LABELS, x_label="clients", y_label="transactions per second"),
-)
-def fig_7_17(table: Rows) -> Words:
-    """Figure 7-17: throughput of SysBench's Pareto load, with no deadlock printed, FIFO against CATS."""
-    return compared(table, LABELS, "transactions per second", over="cats", under="fifo")
-
+# Figure 7-17: throughput of SysBench's Pareto load, with no deadlock printed, FIFO against CATS.
+fig_7_17 = figure("fig-7-17", rows=with_width, picture=_picture(TPS))(_words(TPS))
 
 PRINTING = {f"{series}_logging": f"{label}, printing" for series, label in LABELS.items()}
 
@@ -138,35 +128,14 @@ def fig_7_18(table: Rows) -> Words:
     )
 
 
-@figure(
-    "fig-7-19",
-    rows=with_width,
-    picture=Curves(labels=LABELS, x_label="clients", y_label="transactions per minute"),
-)
-def fig_7_19(table: Rows) -> Words:
-    """Figure 7-19: TPC-C with 32 warehouses on four sockets, FIFO against CATS."""
-    return compared(table, LABELS, "transactions per minute", over="cats", under="fifo")
+# Figure 7-19: TPC-C with 32 warehouses on four sockets, FIFO against CATS.
+fig_7_19 = figure("fig-7-19", rows=with_width, picture=_picture(TPM))(_words(TPM))
 
+# Figure 7-20: TPC-C with 32 warehouses on one socket, FIFO against CATS.
+fig_7_20 = figure("fig-7-20", rows=with_width, picture=_picture(TPM))(_words(TPM))
 
-@figure(
-    "fig-7-20",
-    rows=with_width,
-    picture=Curves(labels=LABELS, x_label="clients", y_label="transactions per minute"),
-)
-def fig_7_20(table: Rows) -> Words:
-    """Figure 7-20: TPC-C with 32 warehouses on one socket, FIFO against CATS."""
-    return compared(table, LABELS, "transactions per minute", over="cats", under="fifo")
-
-
-@figure(
-    "fig-7-21",
-    rows=with_width,
-    picture=Curves(labels=LABELS, x_label="clients", y_label="transactions per minute"),
-)
-def fig_7_21(table: Rows) -> Words:
-    """Figure 7-21: TPC-C with 1000 warehouses, FIFO against CATS."""
-    return compared(table, LABELS, "transactions per minute", over="cats", under="fifo")
-
+# Figure 7-21: TPC-C with 1000 warehouses, FIFO against CATS.
+fig_7_21 = figure("fig-7-21", rows=with_width, picture=_picture(TPM))(_words(TPM))
 
 Y = "throughput_over_fifo"
 
