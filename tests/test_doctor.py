@@ -47,7 +47,7 @@ def test_every_generation_is_listed_with_who_runs_it_or_the_command_that_adds_it
     monkeypatch.setattr(lifecycle, "refusals", refusals)
     monkeypatch.setattr(module, "container_engine", lambda: "podman")
     text = run().output
-    assert "9.7  runs here by dsn" in text
+    assert "9.7    runs here by dsn" in text
     assert "8.4  does not run here" in text
     assert "to add it: podman pull mysql:8.4" in text
     assert "on_path: no mysqld on PATH" in text
@@ -98,7 +98,10 @@ def machine(
         (("Darwin", "arm64", "24.0", ""), "macOS is served by containers"),
         (("Windows", "AMD64", "10", ""), "Use Windows through WSL 2"),
         (("Linux", "aarch64", "6.8", "debian"), "Linux on aarch64 is served by containers"),
-        (("Linux", "x86_64", "6.8", "ubuntu"), "5.6, 5.7 and 8.0 unpack here; 9.7 is served by containers"),
+        (
+            ("Linux", "x86_64", "6.8", "ubuntu"),
+            "5.6, 5.7, 8.0.15 and 8.0.31 unpack here; 9.7 is served by containers",
+        ),
         (
             ("Linux", "x86_64", "5.15-microsoft-standard-WSL2", "debian"),
             "WSL 2 is served like the Linux in it",

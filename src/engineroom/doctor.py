@@ -19,7 +19,7 @@ __all__ = ["doctor"]
 class Row:
     """One server generation on this machine."""
 
-    series: str
+    version: str
     providers: list[str]
     reasons: dict[str, str]
     add: str
@@ -58,22 +58,22 @@ def doctor(quiet: bool, groups: tuple[str, ...]) -> None:
     click.echo("Servers:")
     for row in rows():
         if row.providers:
-            click.echo(f"  {row.series:<4} runs here by {', '.join(row.providers)}")
+            click.echo(f"  {row.version:<6} runs here by {', '.join(row.providers)}")
         else:
-            click.echo(f"  {row.series:<4} does not run here")
+            click.echo(f"  {row.version:<6} does not run here")
             for name, reason in row.reasons.items():
                 click.echo(f"         {name}: {reason}")
             click.echo(f"         to add it: {row.add}")
 
 
 def rows() -> list[Row]:
-    """Each generation: who serves it, or why nobody does and the one command that changes that."""
+    """Each server: who serves it, or why nobody does and the one command that changes that."""
     found = []
-    for series, entry in catalogue().items():
-        refusals = lifecycle.refusals(resolve(series))
+    for version, entry in catalogue().items():
+        refusals = lifecycle.refusals(resolve(version))
         found.append(
             Row(
-                series=series,
+                version=version,
                 providers=[name for name, reason in refusals.items() if reason is None],
                 reasons={name: reason for name, reason in refusals.items() if reason is not None},
                 add=command_that_adds(entry, refusals),
@@ -83,7 +83,7 @@ def rows() -> list[Row]:
 
 
 def command_that_adds(entry: Entry, refusals: dict[str, str | None]) -> str:
-    """The one command after which this generation runs here."""
+    """The one command after which this server runs here."""
     unpack = entry.unpack
     if unpack and unpack.kind == "npm" and refusals["unpack"] == "npm is not installed":
         return "apt-get install npm, or conda install -c conda-forge nodejs"
@@ -93,7 +93,7 @@ def command_that_adds(entry: Entry, refusals: dict[str, str | None]) -> str:
     if engine:
         return f"{engine} pull {entry.image}"
     if entry.series not in {"5.6", "5.7"}:
-        return f"conda install -c conda-forge mysql-server={entry.series}"
+        return f"conda install -c conda-forge mysql-server={entry.name}"
     return f"apt-get install podman, then podman pull {entry.image}"
 
 
@@ -127,7 +127,7 @@ def platform_notes() -> list[str]:
     if platform.machine() != "x86_64":
         notes.append(f"Linux on {platform.machine()} is served by {served}")
     elif _distribution() != "debian":
-        notes.append(f"5.6, 5.7 and 8.0 unpack here; 9.7 is served by {served}")
+        notes.append(f"5.6, 5.7, 8.0.15 and 8.0.31 unpack here; 9.7 is served by {served}")
     if "microsoft" in platform.release().lower():
         notes.append("WSL 2 is served like the Linux in it.")
     return [*notes, untried] if notes else []

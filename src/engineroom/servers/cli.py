@@ -33,16 +33,21 @@ def server() -> None:
 @server.command("list")
 @AS_JSON
 def list_(form: str) -> None:
-    """The server generations, and who can run them here."""
+    """The servers that the book measures, and who can run them here."""
     rows: list[dict[str, Any]] = []
-    for series, entry in catalogue().items():
-        reasons = lifecycle.refusals(resolve(series))
+    for version, entry in catalogue().items():
+        reasons = lifecycle.refusals(resolve(version))
         rows.append(
             {
-                "version": series,
+                "version": version,
                 "release": entry.unpack.version if entry.unpack else None,
                 "providers": [name for name, reason in reasons.items() if reason is None],
-                "note": entry.note,
+                "note": entry.note
+                + (
+                    f"; {entry.unpack.download_megabytes} MB, fetched on demand"
+                    if entry.unpack and entry.is_on_demand
+                    else ""
+                ),
             }
         )
     if form == "json":
@@ -60,13 +65,18 @@ def list_(form: str) -> None:
 )
 @click.option("--port", type=click.IntRange(1, 65535), help="A TCP port of 127.0.0.1; a free one by default.")
 @click.option("--provider", type=click.Choice(list(PROVIDERS)), help="Where the server comes from.")
-def start(version: str, options: tuple[str, ...], port: int | None, provider: str | None) -> None:
+@click.option("--debug", is_flag=True, help="The debug build, where an archive has one: 8.0.33 (554 MB).")
+def start(
+    version: str, options: tuple[str, ...], port: int | None, provider: str | None, debug: bool
+) -> None:
     """Start a server that stays until `stop`, or find the one that runs."""
     chosen: dict[str, str | int] = dict(_option(text) for text in options)
     if port is not None:
         chosen["port"] = port
-    running = lifecycle.start(version, options=chosen, provider=provider, shared=True)
-    click.echo(f"MySQL {running.version} by {running.provider} answers")
+    running = lifecycle.start(version, options=chosen, provider=provider, shared=True, debug=debug)
+    click.echo(
+        f"MySQL {running.version}{', debug build,' if running.is_debug else ''} by {running.provider} answers"
+    )
     if running.note:
         click.echo(f"  note      {running.note}")
     if running.socket:
@@ -130,7 +140,8 @@ def fetch(versions: tuple[str, ...], available: bool) -> None:
     if bool(versions) == available:
         raise click.UsageError("name versions, or say --available")
     failed = False
-    for version in versions or tuple(catalogue()):
+    unasked = (name for name, entry in catalogue().items() if not entry.is_on_demand)
+    for version in versions or unasked:
         request = resolve(version)
         if available and not lifecycle.runnable(version):
             click.echo(f"MySQL {version} is skipped, it does not run here: {_why_not(version)}", err=True)
@@ -180,8 +191,10 @@ def sql(version: str, statement: str, database: str | None) -> None:
     if found is not None:
         _print(found, statement, database)
         return
-    click.echo(f"no shared {version} server runs; this statement gets one of its own", err=True)
     with lifecycle.start(version) as private:
+        click.echo(
+            f"no shared {version} server runs; MySQL {private.version} runs for this statement", err=True
+        )
         _print(private, statement, database)
 
 

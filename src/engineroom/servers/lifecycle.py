@@ -29,6 +29,7 @@ def start(
     options: Mapping[str, Setting] | None = None,
     provider: str | None = None,
     shared: bool = False,
+    debug: bool = False,
 ) -> Server:
     """Start a MySQL server and wait until it answers.
 
@@ -36,9 +37,9 @@ def start(
     taken. `version` is a series ("9.7") or a release ("5.7.22"); `options` are the server's own (`join_buffer_size=65536`).
     A private server belongs to this process: it ends with the `with` block, and with the process however that dies.
     A shared one is the same for all who ask for the same version and options, and runs until
-    `engineroom server stop`.
+    `engineroom server stop`. A `debug` build is slow, and knows what a release build has left out.
     """
-    request = resolve(version, options, shared=shared)
+    request = resolve(version, options, shared=shared, debug=debug)
     if not shared:
         for _ in sweep():
             pass
@@ -130,6 +131,7 @@ def _is_ready(instance: Instance) -> bool:
 def _serves(server: Server, request: Request, provider: str | None) -> bool:
     return (
         request.accepts(server.version)
+        and request.debug == server.is_debug
         and {name: str(value) for name, value in server.settings.items()}
         == {name: str(value) for name, value in request.settings().items()}
         and provider in (None, server.provider)

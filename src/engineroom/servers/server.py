@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from engineroom import paths
 from engineroom.errors import EngineRoomError
-from engineroom.servers.catalogue import catalogue, features, plain_release, release, series_of
+from engineroom.servers.catalogue import entry_of, features, plain_release, release, series_of
 from engineroom.servers.instance import Instance
 
 __all__ = ["Address", "Server", "lost_connection", "session_status"]
@@ -97,8 +97,13 @@ class Server:
     @property
     def note(self) -> str:
         """What to know before relying on this generation; empty for a maintained one."""
-        entry = catalogue().get(self.series)
+        entry = entry_of(self.version)
         return entry.note if entry else ""
+
+    @property
+    def is_debug(self) -> bool:
+        """Whether it is a debug build that we started."""
+        return self._help_command is not None and self._help_command[-1].endswith("-debug")
 
     def __repr__(self) -> str:
         note = f" ({self.note})" if self.note else ""

