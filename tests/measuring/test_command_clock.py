@@ -25,6 +25,7 @@ from engineroom.measuring.command_clock import (
 from engineroom.measuring.preload import preloaded
 from engineroom.measuring.processors import apart
 from engineroom.measuring.thread_clock import thread_of
+from engineroom.servers.catalogue import measured
 
 PREPARE = 0x16
 
@@ -120,7 +121,7 @@ def test_a_library_that_is_no_c_says_what_it_was_for():
 
 
 @pytest.mark.live
-@pytest.mark.parametrize("version", ["5.7", "8.0", "9.7"])
+@pytest.mark.parametrize("version", measured(since="5.7"))
 def test_a_server_notes_each_statement_and_a_longer_one_takes_more(version, tmp_path):
     with contextlib.ExitStack() as stack:
         with clocked(tmp_path, "commands") as clock:

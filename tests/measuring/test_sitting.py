@@ -71,9 +71,9 @@ def test_servers_that_are_measured_together_all_end_when_one_cannot_start(said, 
     monkeypatch.setattr(servers, "start", start)
     with contextlib.ExitStack() as stack:
         sitting = stack.enter_context(LiveSitting())
-        with sitting.together(("8.0", "9.7")) as sessions:
-            assert [server.version for server, _ in sessions] == ["8.0.4", "9.7.4"]
-        assert said[-4:] == ["9.7.4 is left", "9.7.4 ends", "8.0.4 is left", "8.0.4 ends"]
+        with sitting.together(("8.4", "9.7")) as sessions:
+            assert [server.version for server, _ in sessions] == ["8.4.4", "9.7.4"]
+        assert said[-4:] == ["9.7.4 is left", "9.7.4 ends", "8.4.4 is left", "8.4.4 ends"]
         stack.enter_context(pytest.raises(RuntimeError, match="not here"))
         stack.enter_context(sitting.together(("9.7", "5.7")))
     assert said[-2:] == ["9.7.4 is left", "9.7.4 ends"]

@@ -10,13 +10,14 @@ from engineroom import servers
 from engineroom.errors import EngineRoomError
 from engineroom.measuring import statement
 from engineroom.measuring.statement import Measured, join_of, measure, plan
+from engineroom.servers.catalogue import measured
 
 live = pytest.mark.live
 everywhere = pytest.mark.parametrize(
     "version",
     [
         pytest.param(v, marks=pytest.mark.skipif(not servers.runnable(v), reason=f"{v} does not run here"))
-        for v in ("5.6", "5.7", "8.0", "9.7")
+        for v in measured()
     ],
 )
 

@@ -6,9 +6,10 @@ import pytest
 
 from engineroom import servers
 from engineroom.servers import Server
+from engineroom.servers.catalogue import measured
 
 
-@pytest.fixture(scope="package", params=["5.6", "5.7", "8.0", "9.7"])
+@pytest.fixture(scope="package", params=measured())
 def server(request: pytest.FixtureRequest) -> Iterator[Server]:
     """A server of each generation that logs rows."""
     old = {"binlog_format": "ROW"} if request.param in ("5.6", "5.7") else {}

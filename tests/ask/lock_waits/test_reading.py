@@ -15,6 +15,7 @@ from engineroom.ask.lock_waits import cli, reading
 from engineroom.chapters.lock_sys.experiments.scripts import Statement
 from engineroom.chapters.lock_sys.experiments.seen import DATABASE, LiveSessions
 from engineroom.errors import EngineRoomError
+from engineroom.servers.catalogue import measured
 from engineroom.servers.server import wait_until
 
 
@@ -115,7 +116,7 @@ def test_the_command_reads_the_one_that_runs_in_each_form(monkeypatch):
 
 
 @pytest.mark.live
-@pytest.mark.parametrize("version", ["5.6", "5.7", "8.0", "9.7"])
+@pytest.mark.parametrize("version", measured())
 def test_two_real_sessions_that_block_each_other_are_seen_and_nothing_is_left(version):
     row = {"low": 20, "high": 20}
     with servers.start(version) as server:

@@ -14,6 +14,7 @@ from engineroom.chapters.filesort.figures import own_filesort_crossover
 from engineroom.errors import EngineRoomError
 from engineroom.ledger.verdicts import judge
 from engineroom.measuring import probes
+from engineroom.servers.catalogue import entry_of, release
 
 
 def test_the_kernel_s_run_of_the_source_s_query_counts_every_row_once() -> None:
@@ -47,7 +48,7 @@ def test_a_share_counts_a_sample_once(stack: list[str]) -> None:
 def kernel_s(rows: int, limit: int | None, version: str, provoked: bool) -> dict[str, Any]:
     """Merges and mode of the kernel for the article's statement."""
     table = kernel.article_table(rows=rows)
-    name = version if version.startswith("8.0") else version[:3]
+    name = "9.7" if release(version) >= (8, 0, 20) else entry_of(version).name
     design = kernel.choose(
         table,
         release=name,
@@ -60,7 +61,7 @@ def kernel_s(rows: int, limit: int | None, version: str, provoked: bool) -> dict
 
 
 @pytest.mark.live
-@pytest.mark.parametrize("version", ["5.7", "9.7"])
+@pytest.mark.parametrize("version", ["5.7", "8.0.31", "9.7"])
 def test_mode_queue_and_merges_of_the_kernel_are_the_server_s(version: str) -> None:
     table = filesort.limits(rows=(1000,), at=(1, 10, 100, None), repeats=1, versions=(version,)).table
     for row in table.itertuples():
@@ -78,10 +79,10 @@ def test_mode_queue_and_merges_of_the_kernel_are_the_server_s(version: str) -> N
 
 @pytest.mark.live
 def test_the_newest_server_copies_every_long_value_and_the_oldest_one() -> None:
-    times, reads, affected = filesort.limit_one(rows=500, repeats=1, versions=("5.6", "9.7"))
+    times, reads, affected = filesort.limit_one(rows=500, repeats=1, versions=("5.6", "8.0.31", "9.7"))
     counted = reads.table.set_index("series")["external_field_reads"].to_dict()
     assert counted == pytest.approx({"like_5_6": 1, "like_8_0": 500, "rows_scanned": 500}, rel=0.02)
-    assert affected.table["version"].tolist() == ["5.6", "after_8.0"]
+    assert affected.table["version"].tolist() == ["5.6", "8.0", "after_8.0"]
     assert set(times.table["query"]) == {"limit_1", "no_long_column"}
 
 

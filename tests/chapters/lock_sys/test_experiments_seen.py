@@ -11,9 +11,9 @@ from engineroom import paths, servers
 from engineroom.chapters.lock_sys.experiments.scripts import Script, Statement
 from engineroom.chapters.lock_sys.experiments.seen import DATABASE, in_kernel, on_server
 from engineroom.servers import Server
-from engineroom.servers.catalogue import release
+from engineroom.servers.catalogue import entry_of, release, series_of
 
-DESIGNS = {"5.6": "5.7", "5.7": "5.7", "8.0": "8.0.15", "9.7": "9.7"}
+DESIGNS = {"5.6": "5.7", "5.7": "5.7", "8.0.15": "8.0.15", "8.0.31": "9.7", "9.7": "9.7"}
 A, B = 10, 20
 
 
@@ -84,7 +84,7 @@ def server(request) -> Iterator[Server]:
     ids=["five", "readers", "orders", "gone"],
 )
 def test_a_server_frees_the_sessions_that_the_kernel_frees(server, example):
-    live, model = on_server(server, example), in_kernel(example, DESIGNS[server.series])
+    live, model = on_server(server, example), in_kernel(example, DESIGNS[entry_of(server.version).name])
     assert [each.results for each in live] == [each.results for each in model]
     assert [each.waits for each in live] == [each.waits for each in model]
 
@@ -104,8 +104,8 @@ def test_the_counter_of_deadlocks_misses_those_whose_victim_asked_last_before_a_
     assert deadlocks_counted(server) - before == int(is_counted)
 
 
-def statements_for(word: str, series: str) -> list[str]:
-    """The statements of a page's runbook that say by their comment that they are for this series."""
+def statements_for(word: str, version: str) -> list[str]:
+    """The statements of a page's runbook that say by their comment that they are for this server."""
     page = (paths.root() / f"book/{word}.md").read_text(encoding="utf-8")
     found = []
     for block in re.findall(r"^```sql\n(.*?)^```$", page, re.MULTILINE | re.DOTALL):
@@ -113,9 +113,11 @@ def statements_for(word: str, series: str) -> list[str]:
             named = about.split(":")[0].split(" (")[0]
             first = re.fullmatch(r"(\d+(?:\.\d+)+) and later", named)
             if first:
-                is_for = release(series) >= release(first[1])
+                is_for = release(version) >= release(first[1])
             else:
-                is_for = series in named.split(", ") or (series.startswith("9.") and "9.x" in named)
+                is_for = series_of(version) in named.split(", ") or (
+                    version.startswith("9.") and "9.x" in named
+                )
             if is_for:
                 found += [each.strip() for each in sql.split(";") if each.strip()]
     return found
@@ -124,18 +126,18 @@ def statements_for(word: str, series: str) -> list[str]:
 @pytest.mark.parametrize(
     ("word", "counts"),
     [
-        ("lock_sys", {"5.6": 3, "5.7": 5, "8.0": 5, "9.7": 5}),
-        ("cats", {"5.6": 1, "5.7": 1, "8.0": 1, "9.7": 2}),
+        ("lock_sys", {"5.6": 3, "5.7": 5, "8.0.15": 5, "8.0.31": 5, "9.7": 5}),
+        ("cats", {"5.6": 1, "5.7": 1, "8.0.15": 1, "8.0.31": 2, "9.7": 2}),
     ],
 )
 def test_the_runbook_has_statements_for_each_server(word, counts):
-    assert {series: len(statements_for(word, series)) for series in DESIGNS} == counts
+    assert {version: len(statements_for(word, version)) for version in DESIGNS} == counts
 
 
 @pytest.mark.live
 @pytest.mark.parametrize("word", ["lock_sys", "cats"])
 def test_the_runbook_s_statements_run(server, word):
-    for sql in statements_for(word, server.series):
+    for sql in statements_for(word, server.version):
         seen = server.query(sql)
         if sql.startswith("SHOW"):
             assert len(seen) == 1, f"{sql} shows nothing on {server.series}"
@@ -143,7 +145,7 @@ def test_the_runbook_s_statements_run(server, word):
 
 @pytest.mark.live
 def test_printing_of_deadlocks_is_off_and_can_be_switched_at_once_on_any_version(server):
-    (sql,) = (each for each in statements_for("cats", server.series) if each.startswith("SHOW"))
+    (sql,) = (each for each in statements_for("cats", server.version) if each.startswith("SHOW"))
     assert server.query(sql) == [("innodb_print_all_deadlocks", "OFF")]
     server.execute("SET GLOBAL innodb_print_all_deadlocks = ON")
     assert server.query(sql) == [("innodb_print_all_deadlocks", "ON")]

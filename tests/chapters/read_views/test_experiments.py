@@ -16,11 +16,12 @@ def test_histories_are_clean_without_a_mistake_and_name_what_a_mistake_does() ->
     assert rows.loc[("5.7", "purge_clones_newest"), "purge_too_far"] > 0
 
 
-# Live on the four servers: 5.6.24, 5.7.22, 8.0.15, 9.7.4.
+# Live on each server.
 UPDATES = {
     "5.6": {False: (4, 0, 0), True: (6, 0, 0)},
     "5.7": {False: (4, 0, 0), True: (6, 0, 0)},
-    "8.0": {False: (3, 0, 0), True: (4, 0, 0)},
+    "8.0.15": {False: (3, 0, 0), True: (4, 0, 0)},
+    "8.0.31": {False: (2, 2, 2), True: (3, 2, 2)},
     "9.7": {False: (2, 2, 2), True: (3, 2, 2)},
 }
 

@@ -23,13 +23,14 @@ from engineroom.measuring.turns import in_turns
 from engineroom.progress import bar
 from engineroom.runs import Run
 from engineroom.runs.sitting import Sitting
-from engineroom.servers.catalogue import release
+from engineroom.servers.catalogue import measured, release
 
 if TYPE_CHECKING:
     from engineroom.servers import Server
 
-VERSIONS = ("5.6", "5.7", "8.0", "9.7")
-# The source's names for the two designs that it compares, and the version that stands for each, on servers and in the kernel.
+VERSIONS = measured()
+# The source's names for the two designs that it compares: the server nearest to its 5.6.51 and 8.0.38, and the kernel's design.
+SERVERS: Mapping[str, str] = {"like_5_6": "5.6", "like_8_0": "8.0.31"}
 DESIGNS: Mapping[str, str] = {"like_5_6": "5.6", "like_8_0": "9.7"}
 DATABASE = "engineroom_filesort"
 # Equal on all servers: everything stays in memory, and the sort buffer is the default of all four versions.
@@ -153,17 +154,13 @@ def _pages_without_value(connection: Any, table: str) -> int:
 
 
 def limit_one(*, rows: int = 10_000, repeats: int = 7, versions: Sequence[str] = VERSIONS) -> list[Run]:
-    """Measure the source's query in each generation: runs of num-fs-1 (CPU), num-fs-2 (values read) and num-fs-5 (versions).
-
-    The oldest version stands for like_5_6, the newest for like_8_0.
-    """
+    """Measure the source's query in each generation: runs of num-fs-1 (CPU), num-fs-2 (values read) and num-fs-5 (versions)."""
     times: list[dict[str, Any]] = []
     reads: list[dict[str, Any]] = []
     affected: list[dict[str, Any]] = []
     counted: list[dict[str, Any]] = []
-    roles = dict(zip((versions[0], versions[-1]), DESIGNS, strict=True))
-    # The source's words for the versions; what is newer than 8.0 is one of them.
-    names = {version: version if release(version) <= (8, 0) else "after_8.0" for version in versions}
+    roles = {version: series for series, version in SERVERS.items()}
+    names = {"8.0.31": "8.0", "9.7": "after_8.0"}  # the source's words for those nearest to what it measured
     asked = {
         "limit_1": QUERIES["wide"].format(table="wide"),
         "no_long_column": QUERIES["wide"].format(table="slim"),
@@ -193,7 +190,7 @@ def limit_one(*, rows: int = 10_000, repeats: int = 7, versions: Sequence[str] =
                         values, how = _values_read(server, connection, "wide", asked[query], rows)
                         affected.append(
                             {
-                                "version": names[version],
+                                "version": names.get(version, version),
                                 "series": "external_reads_per_row",
                                 "repeat": 0,
                                 "external_reads_per_row": values / scanned,
@@ -210,7 +207,7 @@ def limit_one(*, rows: int = 10_000, repeats: int = 7, versions: Sequence[str] =
                                     "counted_by": how,
                                 }
                             )
-                        if version == versions[-1]:
+                        if version == SERVERS["like_8_0"]:
                             reads.append(
                                 {
                                     **where,
@@ -245,7 +242,7 @@ def shares(*, rows: int = 4000, repeats: int = 3, seconds: float = 1.5) -> list[
     by_long: list[dict[str, Any]] = []
     missing: list[str] = []
     with LiveSitting() as sitting:
-        for series, version in DESIGNS.items():
+        for series, version in SERVERS.items():
             with sitting.session(version, options=OPTIONS) as (server, connection):
                 reasons = [probes.why_no_samples(server, function) for function in (CONVERSION, SCAN)]
                 if any(reasons):

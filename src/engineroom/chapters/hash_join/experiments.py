@@ -24,6 +24,7 @@ from engineroom.measuring.turns import in_turns
 from engineroom.progress import bar
 from engineroom.runs import Run, provenance
 from engineroom.runs.sitting import Sitting
+from engineroom.servers.catalogue import measured
 
 if TYPE_CHECKING:
     from engineroom.servers import Server
@@ -49,6 +50,7 @@ QUERIES = {
     ),
     "reversed_order_with_bnl": f"SELECT STRAIGHT_JOIN COUNT(*) FROM order_line JOIN district ON {_JOIN}",
 }
+VERSIONS = measured(since="5.7")
 COLUMNS = {
     "server": "the MySQL version, or the word kernel for our own C++ kernels",
     "server_cpu_s": "CPU time of the whole server during the statement (of the calling thread for a kernel), seconds",
@@ -59,7 +61,7 @@ COLUMNS = {
 
 
 def source_query_live(
-    *, warehouses: int = 10, repeats: int = 3, versions: Sequence[str] = ("5.7", "8.0", "9.7"), seed: int = 1
+    *, warehouses: int = 10, repeats: int = 3, versions: Sequence[str] = VERSIONS, seed: int = 1
 ) -> Run:
     """Measure the query of figures 7-22 and 7-23 in every plan that each version can run.
 
@@ -199,7 +201,7 @@ def no_index(
     *,
     sizes: Sequence[int] = (500, 1000, 2000, 4000),
     repeats: int = 3,
-    versions: Sequence[str] = ("5.7", "8.0", "9.7"),
+    versions: Sequence[str] = VERSIONS,
 ) -> Run:
     """Join two tables of n rows on a column without an index, in each version.
 

@@ -24,6 +24,7 @@ from engineroom.measuring.sitting import LiveSitting
 from engineroom.progress import bar
 from engineroom.runs import Run
 from engineroom.runs.sitting import Sitting
+from engineroom.servers.catalogue import measured
 from engineroom.simulating.engine import demands
 from engineroom.validation.experiments.beside import SERVERS
 from engineroom.workloads.one_client import OPTIONS, Client, Key, LiveLoad, asked
@@ -31,7 +32,7 @@ from engineroom.workloads.one_client import OPTIONS, Client, Key, LiveLoad, aske
 if TYPE_CHECKING:
     from engineroom.servers import Server
 
-VERSIONS = ("5.7", "8.0", "9.7")
+VERSIONS = measured(since="5.7")
 TRANSACTIONS = 60
 TABLE_ROWS = 10_000
 STATEMENTS = ("select_point", "update_index", "update_non_index", "delete", "insert", "commit")

@@ -37,6 +37,7 @@ from engineroom.measuring.sitting import LiveSitting
 from engineroom.measuring.turns import in_turns
 from engineroom.progress import bar
 from engineroom.runs import Run
+from engineroom.servers.catalogue import measured
 from engineroom.workloads import sysbench
 from engineroom.workloads.one_client import DISTRIBUTION, OPTIONS, Client, Key, LiveLoad, asked
 from engineroom.workloads.requests import ENDS, Request, Rows, in_text
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
 
 Step = tuple[Key, int]  # and the place in the transaction, from 1
 
-VERSIONS = ("5.7", "8.0", "9.7")
+VERSIONS = measured(since="5.7")
 LOADS = ("sysbench_read_write", "tpcc_1")
 WAREHOUSES = "tpcc_10"
 TABLE_ROWS = 1_000_000  # as the sources' figures have

@@ -22,12 +22,13 @@ from engineroom.errors import EngineRoomError
 from engineroom.measuring.sitting import LiveSitting
 from engineroom.measuring.turns import in_turns
 from engineroom.runs import Run
+from engineroom.servers.catalogue import measured
 
 if TYPE_CHECKING:
     from engineroom.servers import Server
 
-# The source's series by the version that stands for its 8.0.27: in both a thread of its own tells of deadlocks.
-SERIES: Mapping[str, str] = {"5.6": "5.6", "5.7": "5.7", "8.0": "8.0", "9.7": "log_lines_per_deadlock"}
+# The source's series is that of the server nearest to its 8.0.27.
+SERIES: Mapping[str, str] = {name: name for name in measured()} | {"8.0.31": "log_lines_per_deadlock"}
 DATABASE = "deadlocks"
 _ALL = 10_000_000  # lines of a log: all that there are
 COLUMNS = {
@@ -40,7 +41,7 @@ COLUMNS = {
     "teller": "which thread that is",
     "server": "version",
 }
-PRINT_VERSIONS = ("5.7", "8.0", "9.7")
+PRINT_VERSIONS = measured(since="5.7")
 PRINT_COLUMNS = {
     "server": "version",
     "teller": COLUMNS["teller"],

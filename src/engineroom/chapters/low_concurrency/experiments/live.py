@@ -1,9 +1,9 @@
-"""One client against four generations: what an operation costs the server, and what a row of an INSERT takes in memory.
+"""One client against each server: what an operation costs it, and what a row of an INSERT takes in memory.
 
-Rules, fixed before the first run. 9.7.4 stands for late 8.0: the lists, the record offsets and the fatal path are in its source as
-in 8.0.39. 8.0.15 stands for early 8.0; it does not have the kilobyte per row yet, so it never stands for late 8.0. `older` and
-`newer` of a figure are named in the run's column `server`. No build with the sources' repairs runs here, so what asks for
-`optimized` is missing from live runs and decided by kernels alone.
+Rules, fixed before the first run with 8.0.31. `older` and `newer` of a figure are the servers nearest to the source's, and are named in
+the run's column `server`: 5.7.22 for 5.7.44, 8.0.31 for 8.0.40; of the join, where the source has 8.0.27 and 8.0.40, 8.0.31 and 9.7.4.
+8.0.15 stands for none of them: it does not have the kilobyte per row yet. No build with the sources' repairs runs here, so what asks
+for `optimized` is missing from live runs and decided by kernels alone.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from engineroom.measuring.statement import measure
 from engineroom.measuring.turns import in_turns
 from engineroom.progress import bar
 from engineroom.runs import Run
+from engineroom.servers.catalogue import measured
 
 if TYPE_CHECKING:
     from engineroom.servers import Server
@@ -35,7 +36,7 @@ OPTIONS: Mapping[str, Mapping[str, str | int | bool]] = {
     INSTALLED: _INSTALLED,
     NO_HASH_INDEX: {**_INSTALLED, "innodb_adaptive_hash_index": "OFF"},
 }
-VERSIONS = ("5.6", "5.7", "8.0", "9.7")
+VERSIONS = measured()
 DATABASE = "one_client"
 ROWS = 20_000
 _INSERTED = 5_000
@@ -289,7 +290,7 @@ def source_figures_live(*, repeats: int = 27) -> list[Run]:
     Each turn is a repeat, as in every other run. Of CPU time the least counts, and of a rate of CPU time the most.
     """
     ran = operations_live(
-        versions=("8.0", "9.7"), repeats=repeats, only=("join by index",), settings=(EQUAL,)
+        versions=("8.0.31", "9.7"), repeats=repeats, only=("join by index",), settings=(EQUAL,)
     )
     joined = ran.table.sort_values(["series", "repeat"])
     old, new = sorted(set(joined["series"]))
@@ -303,12 +304,17 @@ def source_figures_live(*, repeats: int = 27) -> list[Run]:
             "server": joined["series"],
         }
     )
-    filled = insert_live(columns=(2,), rows_per_statement=(10_000,), repeats=repeats, settings=(EQUAL,))
+    filled = insert_live(
+        versions=("5.7", "8.0.31"),
+        columns=(2,),
+        rows_per_statement=(10_000,),
+        repeats=repeats,
+        settings=(EQUAL,),
+    )
     stored = filled.table[filled.table["target"] == "innodb"]
-    of = {"5.7": "older", "9.7": "newer"}
     bulk = pd.DataFrame(
         {
-            "build": [of.get(server[:3], server) for server in stored["series"]],
+            "build": ["older" if server.startswith("5.7") else "newer" for server in stored["series"]],
             "series": "bulk_insert",
             "repeat": stored["repeat"],
             "statements_per_second": 1e6 / (stored["server_cpu_us"] * stored["rows_per_statement"]),
@@ -353,7 +359,7 @@ _INSTRUMENT = "memory/sql/THD::main_mem_root"
 
 
 def memory_live(
-    *, versions: Sequence[str] = ("5.7", "8.0", "9.7"), columns: Sequence[int] = (1, 2, 5, 10, 20)
+    *, versions: Sequence[str] = measured(since="5.7"), columns: Sequence[int] = (1, 2, 5, 10, 20)
 ) -> Run:
     """Bytes that one more row of an INSERT takes in the statement's memory, exact.
 
@@ -421,7 +427,7 @@ def memory_live(
 
 def _standing_for(servers: Sequence[str]) -> dict[str, str]:
     old = next((server for server in servers if server.startswith("5.7")), None)
-    new = next((server for server in servers if server.startswith("9.")), None)
+    new = next((server for server in servers if server.startswith("8.0.31")), None)
     return {name: server for name, server in (("list_5_7", old), ("deque_8_0", new)) if server}
 
 

@@ -15,9 +15,10 @@ from engineroom import _native
 from engineroom.measuring.sitting import LiveSitting
 from engineroom.progress import bar
 from engineroom.runs import Run
+from engineroom.servers.catalogue import measured
 
 LEVELS = ("READ UNCOMMITTED", "READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE")
-VERSIONS = ("5.6", "5.7", "8.0", "9.7")
+VERSIONS = measured()
 # What was seen, or why not: nothing odd was read, or somebody was refused.
 Outcome = str
 SEEN, NOT_SEEN, REFUSED = "seen", "not seen", "refused"

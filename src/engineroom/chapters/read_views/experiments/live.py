@@ -18,8 +18,9 @@ from engineroom.errors import EngineRoomError
 from engineroom.measuring.sitting import LiveSitting
 from engineroom.measuring.turns import in_turns
 from engineroom.runs import Run
+from engineroom.servers.catalogue import measured, release
 
-VERSIONS = ("5.7", "9.7")
+VERSIONS = tuple(name for name in measured(since="5.7") if name != "8.0.15")
 IDLE = (0, 1_000, 2_000, 4_000)
 _OPTIONS = {
     "innodb_flush_log_at_trx_commit": "0",
@@ -51,10 +52,10 @@ def idle_sessions_live(
             options = {
                 **_OPTIONS,
                 "max_connections": str(connections),
-                **({"disable_log_bin": "ON"} if version == "9.7" else {}),
+                **({"disable_log_bin": "ON"} if release(version) >= (8, 0) else {}),
             }
             server = stack.enter_context(sitting.server(version, options=options))
-            loads.append(_Load(server, stack))
+            loads.append(_Load(version, server, stack))
         for n in sorted(idle):
             for load in loads:
                 load.idle_up_to(n)
@@ -80,9 +81,9 @@ def _allow_files(needed: int) -> None:
 class _Load:
     """One server, its idle sessions, its writer."""
 
-    def __init__(self, server: Any, stack: contextlib.ExitStack) -> None:
+    def __init__(self, series: str, server: Any, stack: contextlib.ExitStack) -> None:
+        self.series = series
         self.server = server
-        self.series = ".".join(server.version.split(".")[:2])
         self._stack = stack
         self._idle: list[Any] = []
         self._writer = stack.enter_context(contextlib.closing(server.connect()))

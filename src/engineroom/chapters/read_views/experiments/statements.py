@@ -16,8 +16,11 @@ from engineroom.chapters.read_views.experiments.histories import DESIGNS
 from engineroom.measuring.sitting import LiveSitting
 from engineroom.progress import bar
 from engineroom.runs import Run
+from engineroom.servers.catalogue import measured, release
 
-VERSIONS = ("5.6", "5.7", "8.0", "9.7")
+VERSIONS = measured()
+# The kernel's design for each server: sharded transactions and a mutex for their numbers are in 8.0.31 as in 9.7.
+_DESIGN_OF = dict(zip(VERSIONS, ("5.6", "5.7", "8.0", "9.7", "9.7"), strict=True))
 LEVELS = ("REPEATABLE READ", "READ COMMITTED")
 # The kernel's count -> the server's instrument.
 LATCHES: Mapping[str, str] = {
@@ -43,7 +46,7 @@ COLUMNS = {
 
 def by_kernel(version: str, statement: str, *, level: str, has_binlog: bool) -> dict[str, float]:
     """Acquisitions of each latch per repetition, in the design of `version`."""
-    design = DESIGNS[version]
+    design = DESIGNS[_DESIGN_OF[version]]
     seen: dict[str, float] = _native.read_views.statement_cost(
         latches=design.latches, views=design.views, statement=statement, level=level, has_binlog=has_binlog
     )
@@ -58,7 +61,7 @@ def statements_live(
     with LiveSitting() as sitting:
         for version, has_binlog in bar([(v, b) for v in versions for b in binlogs], desc="servers"):
             options = {**_INSTRUMENTS, **({"log_bin": "binlog", "server_id": "1"} if has_binlog else {})}
-            if not has_binlog and version in ("8.0", "9.7"):
+            if not has_binlog and release(version) >= (8, 0):
                 options["disable_log_bin"] = "ON"
             label = "with a binlog" if has_binlog else "no binlog"
             with sitting.server(version, options=options, label=label) as server:
