@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from engineroom import paths
-from engineroom.servers import catalogue, local
+from engineroom.servers import local
 from engineroom.servers.catalogue import resolve
 from engineroom.servers.providers import dsn
 from engineroom.servers.server import CHARSET, wait_until
@@ -57,7 +57,7 @@ def test_a_server_is_the_catalogues_official_image_unless_another_is_named(
     compose: dict[str, Any], series: str
 ):
     variable = f"ENGINEROOM_IMAGE_{series.replace('.', '_')}"
-    assert compose["services"][f"mysql-{series}"]["image"] == f"${{{variable}:-{catalogue()[series].image}}}"
+    assert compose["services"][f"mysql-{series}"]["image"] == f"${{{variable}:-{resolve(series).entry.image}}}"
 
 
 @pytest.mark.parametrize("series", SERVERS)
