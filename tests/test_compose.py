@@ -57,7 +57,9 @@ def test_a_server_is_the_catalogues_official_image_unless_another_is_named(
     compose: dict[str, Any], series: str
 ):
     variable = f"ENGINEROOM_IMAGE_{series.replace('.', '_')}"
-    assert compose["services"][f"mysql-{series}"]["image"] == f"${{{variable}:-{resolve(series).entry.image}}}"
+    assert (
+        compose["services"][f"mysql-{series}"]["image"] == f"${{{variable}:-{resolve(series).entry.image}}}"
+    )
 
 
 @pytest.mark.parametrize("series", SERVERS)

@@ -35,6 +35,8 @@ DESIGNS: Mapping[str, str] = {"like_5_6": "5.6", "like_8_0": "9.7"}
 DATABASE = "engineroom_filesort"
 # Equal on all servers: everything stays in memory, and the sort buffer is the default of all four versions.
 OPTIONS: Mapping[str, str | int | bool] = {"innodb_buffer_pool_size": "512M", "sort_buffer_size": 262144}
+# The source's figures: its table has the server's default character set, latin1 up to 5.7 and utf8mb4 from 8.0 on.
+SOURCE_OPTIONS = {**OPTIONS, "character_set_server": False}
 PROVOKING = 8_388_608  # max_length_for_sort_data: enough for the article's rows
 QUERIES = {
     "narrow": "SELECT id, sort_key FROM {table} ORDER BY sort_key LIMIT 1",
@@ -62,8 +64,18 @@ COLUMNS = {
 }
 
 
-def load(connection: Any, table: str, rows: int, long_type: str | None = "varchar(8192)") -> None:
-    """Make the source's table: keys are a permutation, the long value has 8192 bytes; `None` leaves the column out."""
+def load(
+    connection: Any,
+    table: str,
+    rows: int,
+    long_type: str | None = "varchar(8192)",
+    *,
+    charset: str | None = "latin1",
+) -> None:
+    """Make the source's table: keys are a permutation, the long value has 8192 bytes; `None` leaves the column out.
+
+    Where `charset` is None the table has the server's default.
+    """
     if rows % 100:
         raise EngineRoomError(
             f"rows must be a multiple of 100, got {rows}", remedy="round it: rows are inserted by 100"
@@ -76,7 +88,7 @@ def load(connection: Any, table: str, rows: int, long_type: str | None = "varcha
         cursor.execute(f"DROP TABLE IF EXISTS {table}")
         cursor.execute(
             f"CREATE TABLE {table} ({columns}{f', long_value {long_type}' if long_type else ''}) "
-            "ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=latin1"
+            f"ENGINE=InnoDB ROW_FORMAT=DYNAMIC{f' DEFAULT CHARSET={charset}' if charset else ''}"
         )
         for first in range(0, rows, 100):
             values = (
@@ -167,9 +179,9 @@ def limit_one(*, rows: int = 10_000, repeats: int = 7, versions: Sequence[str] =
     }
     with LiveSitting() as sitting:
         for version in versions:
-            with sitting.session(version, options=OPTIONS) as (server, connection):
-                load(connection, "wide", rows)
-                load(connection, "slim", rows, None)
+            with sitting.session(version, options=SOURCE_OPTIONS) as (server, connection):
+                load(connection, "wide", rows, charset=None)
+                load(connection, "slim", rows, None, charset=None)
                 pages_read(connection, asked["limit_1"])
                 desc = f"MySQL {server.version}"
                 for repeat, query in in_turns(repeats, asked, desc=desc, unit="statement"):
@@ -216,7 +228,7 @@ def limit_one(*, rows: int = 10_000, repeats: int = 7, versions: Sequence[str] =
                                     "counted_by": "Handler_read_rnd_next",
                                 }
                             )
-    about = {"queries": asked, "options": OPTIONS}
+    about = {"queries": asked, "options": SOURCE_OPTIONS}
     described = COLUMNS | {
         "version": "the version by the source's name; `server` says the exact one",
         "external_reads_per_row": "off-page values read per scanned row",
@@ -240,27 +252,30 @@ def shares(*, rows: int = 4000, repeats: int = 3, seconds: float = 1.5) -> list[
     """
     parts: list[dict[str, Any]] = []
     by_long: list[dict[str, Any]] = []
+    by_latin1: list[dict[str, Any]] = []
     missing: list[str] = []
     with LiveSitting() as sitting:
         for series, version in SERVERS.items():
-            with sitting.session(version, options=OPTIONS) as (server, connection):
+            with sitting.session(version, options=SOURCE_OPTIONS) as (server, connection):
                 reasons = [probes.why_no_samples(server, function) for function in (CONVERSION, SCAN)]
                 if any(reasons):
                     missing += [reason for reason in reasons if reason]
                     continue
-                load(connection, "wide", rows)
+                load(connection, "wide", rows, charset=None)
+                load(connection, "latin1", rows)
 
-                def run_query(name: str, connection: Any = connection) -> None:
+                def run_query(name: str, table: str, connection: Any = connection) -> None:
                     with connection.cursor() as cursor:
-                        cursor.execute(QUERIES[name].format(table="wide"))
+                        cursor.execute(QUERIES[name].format(table=table))
                         cursor.fetchall()
 
                 for repeat in bar(range(repeats), desc=f"MySQL {server.version}", unit="sample"):
-                    for query, table, wanted in (
-                        ("wide", parts, {"row_conversion": CONVERSION, "reading": SCAN}),
-                        ("by_long_column", by_long, {"reading": SCAN}),
+                    for query, of, table, wanted in (
+                        ("wide", "wide", parts, {"row_conversion": CONVERSION, "reading": SCAN}),
+                        ("by_long_column", "wide", by_long, {"reading": SCAN}),
+                        ("by_long_column", "latin1", by_latin1, {"reading": SCAN}),
                     ):
-                        work = functools.partial(run_query, query)
+                        work = functools.partial(run_query, query, of)
                         stacks = probes.sampled_stacks(server, work, seconds=seconds)
                         table += [
                             {
@@ -278,6 +293,7 @@ def shares(*, rows: int = 4000, repeats: int = 3, seconds: float = 1.5) -> list[
         sitting.run(
             figure,
             rows or empty,
+            tables=tables,
             not_attributable="; ".join(sorted(set(missing))) or None,
             functions={"row_conversion": CONVERSION, "reading": SCAN},
             columns=COLUMNS
@@ -287,7 +303,10 @@ def shares(*, rows: int = 4000, repeats: int = 3, seconds: float = 1.5) -> list[
                 "samples": "samples of the server's CPU time in this repeat",
             },
         )
-        for figure, rows in (("num-fs-3", parts), ("num-fs-4", by_long))
+        for figure, rows, tables in (
+            ("num-fs-3", parts, {}),
+            ("num-fs-4", by_long, {"latin1": by_latin1} if by_latin1 else {}),
+        )
     ]
 
 
