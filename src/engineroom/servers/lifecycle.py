@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TypedDict
 
@@ -14,11 +14,13 @@ from engineroom.errors import EngineRoomError
 from engineroom.servers import local
 from engineroom.servers.catalogue import Request, Setting, resolve
 from engineroom.servers.instance import Instance, sweep
-from engineroom.servers.providers import PROVIDERS, Provider
+from engineroom.servers.providers import PROVIDERS, Provider, on_path, unpack
 from engineroom.servers.server import Server
 
 __all__ = ["failed_lately", "fetch", "refusals", "runnable", "running", "start", "why_not_now"]
 
+# Whose servers are processes that we start, so that another program can run them.
+_OURS = {on_path.NAME: on_path, unpack.NAME: unpack}
 # How long a failed download is taken for a fact, so that not every lab of a book waits for the same closed registry.
 FAILURE_HOLDS_S = 3600
 
@@ -30,6 +32,7 @@ def start(
     provider: str | None = None,
     shared: bool = False,
     debug: bool = False,
+    under: local.Under | None = None,
 ) -> Server:
     """Start a MySQL server and wait until it answers.
 
@@ -37,9 +40,16 @@ def start(
     taken. `version` is a series ("9.7") or a release ("5.7.22"); `options` are the server's own (`join_buffer_size=65536`).
     A private server belongs to this process: it ends with the `with` block, and with the process however that dies.
     A shared one is the same for all who ask for the same version and options, and runs until
-    `engineroom server stop`. A `debug` build is slow, and knows what a release build has left out.
+    `engineroom server stop`. A `debug` build is slow, and knows what a release build has left out. `under` another program, such as
+    valgrind, runs a private server that no container and no DSN provides.
     """
     request = resolve(version, options, shared=shared, debug=debug)
+    if under is not None:
+        assert not shared
+        for _ in sweep():
+            pass
+        ours = _OURS[_chosen(request, provider, among=_OURS)]
+        return local.start(ours.install(request), request, under=under)
     if not shared:
         for _ in sweep():
             pass
@@ -139,6 +149,11 @@ def _serves(server: Server, request: Request, provider: str | None) -> bool:
 
 
 def _choose(request: Request, provider: str | None) -> Provider:
+    return PROVIDERS[_chosen(request, provider, among=PROVIDERS)]
+
+
+def _chosen(request: Request, provider: str | None, *, among: Collection[str]) -> str:
+    """The name of the provider that was asked for, or of the first one `among` these that can serve."""
     provider = provider or os.environ.get("ENGINEROOM_PROVIDER")
     if provider is not None:
         if provider not in PROVIDERS:
@@ -151,12 +166,17 @@ def _choose(request: Request, provider: str | None) -> Provider:
                 f"{provider} cannot serve MySQL {request.name} here: {reason}",
                 remedy="`engineroom doctor` says what serves here and what to add",
             )
-        return PROVIDERS[provider]
+        if provider not in among:
+            raise EngineRoomError(
+                f"a server by {provider} is no process of ours, and no other program can run it",
+                remedy=f"let the book choose, or choose one of: {', '.join(among)}",
+            )
+        return provider
     reasons = {}
-    for name, candidate in PROVIDERS.items():
-        reason = candidate.refusal(request)
+    for name in among:
+        reason = PROVIDERS[name].refusal(request)
         if reason is None:
-            return candidate
+            return name
         reasons[name] = reason
     listed = "".join(f"\n  {name}: {reason}" for name, reason in reasons.items())
     raise EngineRoomError(

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +29,7 @@ from engineroom.servers.server import Address, Server, wait_until
 
 __all__ = [
     "Installed",
+    "Under",
     "free_port",
     "locked",
     "require_free_port",
@@ -38,8 +39,13 @@ __all__ = [
 ]
 
 START_TIMEOUT_S = 120
+UNDER_TIMEOUT_S = 600  # a program that runs another one may be fifty times slower
 INITIALISE_TIMEOUT_S = 300
 LOCK_TIMEOUT_S = 600
+
+
+# The words of a program that runs the server, such as valgrind's, for the private folder of the server; its files go with that.
+Under = Callable[[Path], Sequence[str]]
 
 
 class PortTakenError(EngineRoomError):
@@ -58,13 +64,13 @@ class Installed:
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
-def start(installed: Installed, request: Request) -> Server:
-    """Start a server on a copy of its template datadir and wait until it answers."""
+def start(installed: Installed, request: Request, *, under: Under | None = None) -> Server:
+    """Start a server on a copy of its template datadir, `under` another program or alone, and wait until it answers."""
     settings = request.settings()
 
     def begin() -> Server:
         return on_a_free_port(
-            lambda port: _start(installed, request, settings, port), chosen=settings.get("port")
+            lambda port: _start(installed, request, settings, port, under), chosen=settings.get("port")
         )
 
     try:
@@ -90,7 +96,9 @@ def on_a_free_port(begin: Callable[[int], Server], *, chosen: Setting | None) ->
     raise taken
 
 
-def _start(installed: Installed, request: Request, settings: Mapping[str, Setting], port: int) -> Server:
+def _start(
+    installed: Installed, request: Request, settings: Mapping[str, Setting], port: int, under: Under | None
+) -> Server:
     source = template(installed, request)
     instance = Instance.create()
     # A socket's path has 108 bytes at most; the cache folder may be deeper than that.
@@ -129,7 +137,11 @@ def _start(installed: Installed, request: Request, settings: Mapping[str, Settin
             },
         )
         instance.launch(
-            [*installed.command, f"--defaults-file={instance.folder / 'my.cnf'}"],
+            [
+                *(under(instance.folder) if under else ()),
+                *installed.command,
+                f"--defaults-file={instance.folder / 'my.cnf'}",
+            ],
             environment=dict(installed.environment),
             remove=[short],
             shared=request.shared,
@@ -145,7 +157,7 @@ def _start(installed: Installed, request: Request, settings: Mapping[str, Settin
             help_command=installed.command,
             help_environment=installed.environment,
         )
-        wait_until_answers(server, instance)
+        wait_until_answers(server, instance, seconds=UNDER_TIMEOUT_S if under else START_TIMEOUT_S)
         instance.note(**server.facts())
     except BaseException:
         instance.remove()
@@ -154,11 +166,11 @@ def _start(installed: Installed, request: Request, settings: Mapping[str, Settin
     return server
 
 
-def wait_until_answers(server: Server, instance: Instance) -> None:
+def wait_until_answers(server: Server, instance: Instance, *, seconds: float = START_TIMEOUT_S) -> None:
     """Wait until the server lets us in; its log's tail is the message when it does not."""
     import mysql.connector
 
-    deadline = time.monotonic() + float(os.environ.get("ENGINEROOM_START_TIMEOUT_S", START_TIMEOUT_S))
+    deadline = time.monotonic() + float(os.environ.get("ENGINEROOM_START_TIMEOUT_S", seconds))
     with progress.bar(
         desc=f"Starting MySQL {server.version}", total=1, bar_format="{desc}: {elapsed}"
     ) as bar:

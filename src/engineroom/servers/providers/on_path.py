@@ -34,15 +34,16 @@ def refusal(request: Request) -> str | None:
 
 
 def start(request: Request) -> Server:
-    return local.start(_installed(), request)
+    return local.start(install(request), request)
 
 
 def fetch(request: Request) -> None:
     """Initialise a datadir, so that a later start takes a second."""
-    local.template(_installed(), request)
+    local.template(install(request), request)
 
 
-def _installed() -> local.Installed:
+def install(request: Request) -> local.Installed:  # noqa: ARG001 (as the archives' is called; there is one)
+    """The server that is there."""
     mysqld = _find()
     version = _version(_said(mysqld)) if mysqld else None
     if mysqld is None or version is None:
