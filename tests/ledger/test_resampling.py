@@ -21,7 +21,7 @@ def run_of(figure_id, values, method="live", **more):
     """A run with `{series: {x: repeats}}`."""
     subject = figure(figure_id)
     rows = [
-        {subject.x: x, "series": series, subject.y_column: value, "repeat": repeat}
+        {subject.x: x, "series": series, subject.y_column("live"): value, "repeat": repeat}
         for series, cells in values.items()
         for x, given in cells.items()
         for repeat, value in enumerate(given)

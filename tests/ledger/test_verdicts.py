@@ -20,12 +20,12 @@ def made_up(id: str, values: Values, **more: object) -> Run:
     """A run with `{series: {x: value or repeats}}`."""
     subject = figure(id)
     rows = [
-        {subject.x: x, "series": series, subject.y_column: value, "repeat": repeat}
+        {subject.x: x, "series": series, subject.y_column("live"): value, "repeat": repeat}
         for series, cells in values.items()
         for x, given in cells.items()
         for repeat, value in enumerate(given if isinstance(given, Sequence) else [given])
     ]
-    columns = [subject.x, "series", subject.y_column, "repeat"]
+    columns = [subject.x, "series", subject.y_column("live"), "repeat"]
     return Run(id, "live", pd.DataFrame(rows, columns=columns), {}, **more)  # type: ignore[arg-type]
 
 

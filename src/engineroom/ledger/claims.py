@@ -42,10 +42,9 @@ class Figure:
         """Effects, then shapes."""
         return (*self.effects, *self.shapes)
 
-    @property
-    def y_column(self) -> str:
-        """The name of the column that a run delivers."""
-        return published.columns(self.id)[1]
+    def y_column(self, method: str) -> str:
+        """The name of the column that a run of this method delivers."""
+        return published.columns(self.id, method)[1]
 
     @property
     def claims_total(self) -> int:

@@ -100,7 +100,7 @@ def load(path: Path) -> runs.Run:
             origin="exported",
             recorded_at=held["recorded_at"],
         )
-        numbers = {"repeat", subject.y_column} if subject.x is not None else {"repeat"}
+        numbers = {"repeat", subject.y_column(run.method)} if subject.x is not None else {"repeat"}
         for column in sorted(numbers & set(run.table.columns)):
             if not pd.api.types.is_numeric_dtype(run.table[column]):
                 raise ValueError(f"column {column} of its table holds something else than numbers")

@@ -147,7 +147,7 @@ def _resampled(run: Run, judged: Judgement) -> NDArray[Any]:
     subject = figure(run.figure)
     if subject.x is None:
         return np.array([judged.verdict])
-    x, y = subject.x, subject.y_column
+    x, y = subject.x, subject.y_column(run.method)
     cells = resampling.draw(
         side_by_side.measured(run, "series", x, y=y),
         "series",
@@ -285,7 +285,7 @@ def _outcome(answer: bool, repeats: list[bool]) -> str:
 
 def _rows(subject: Figure, run: Run) -> tuple[expressions.Rows, list[expressions.Rows]]:
     """The summary of the run's rows, and the rows of each repeat."""
-    x, y = subject.x, subject.y_column
+    x, y = subject.x, subject.y_column(run.method)
     if x is None:
         return {}, []
     table = side_by_side.measured(run, "series", x, y=y)

@@ -19,20 +19,24 @@ __all__ = ["LiveSitting"]
 class LiveSitting(Sitting):
     """A sitting that starts servers of its own, and keeps what their numbers need beside them."""
 
-    def __init__(self, *, seed: int | None = None) -> None:
-        super().__init__("live", seed=seed)
+    def __init__(self, method: str = "live", *, seed: int | None = None) -> None:
+        super().__init__(method, seed=seed)
         self.servers: dict[str, Any] = {}
 
     @contextlib.contextmanager
     def server(
         self, version: str, *, options: Mapping[str, Any] | None = None, label: str | None = None
     ) -> Iterator[Server]:
-        """A server for the time of the block. `label` tells it from others of its version in the same sitting."""
+        """A server for the time of the block; `label` as `note` has it."""
         from engineroom import servers
 
         with servers.start(version, options=options) as server:
-            self.servers[server.version + (f", {label}" if label else "")] = server.provenance()
+            self.note(server, label=label)
             yield server
+
+    def note(self, server: Server, *, label: str | None = None) -> None:
+        """Keep which server this is; `label` tells it from others of its version in the same sitting."""
+        self.servers[server.version + (f", {label}" if label else "")] = server.provenance()
 
     @contextlib.contextmanager
     def session(

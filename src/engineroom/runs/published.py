@@ -102,22 +102,27 @@ def rows(figure: str) -> pd.DataFrame:
     return pd.read_csv(paths.data() / "published" / about["csv"], dtype=kinds)
 
 
-def columns(figure: str) -> tuple[str, str]:
+# A time and a rate as instructions stand for them: the claims are ratios, in which their scale is gone.
+_COUNTED = {"seconds": "instructions", "statements_per_second": "statements_per_billion_instructions"}
+
+
+def columns(figure: str, method: str = "live") -> tuple[str, str]:
     """The x and the y column of a figure that a run delivers; of what its entry says about y, the first word is the column."""
     about = entry(figure)["columns"]
     if about is None:
         raise EngineRoomError(
             f"{figure} has no columns", remedy="only an entry with rows to measure has them"
         )
-    return about["x"], str(about.get("y") or "value").split()[0]
+    y = str(about.get("y") or "value").split()[0]
+    return about["x"], _COUNTED.get(y, y) if method == "instructions" else y
 
 
-def in_our_columns(figure: str) -> pd.DataFrame:
+def in_our_columns(figure: str, method: str = "live") -> pd.DataFrame:
     """The published rows with y under the name that a run gives it, whatever the source's own word; empty where there are none."""
     table = rows(figure)
     if table.empty:
         return table
-    x, y = columns(figure)
+    x, y = columns(figure, method)
     its_x, _, its_y = table.columns[:3]
     return table.rename(columns={its_x: x, its_y: y})
 

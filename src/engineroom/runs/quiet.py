@@ -1,7 +1,7 @@
 """The one threshold of quiet: above it, others' work on the machine is part of what was measured.
 
 A run above it is kept as what it is, and decides no verdict. Others' work does nothing to a simulated run, which counts events in virtual
-time, and to one whose experiment says, before it runs, that its rows are counts and of what: `counts="bytes that one client's
+time, to one that counts instructions, and to one whose experiment says, before it runs, that its rows are counts and of what: `counts="bytes that one client's
 transactions put into the log"`.
 """
 
@@ -22,7 +22,7 @@ STEAL_PERCENT = 1.0
 
 def rule(method: str, provenance: Mapping[str, Any] | None = None) -> dict[str, float] | None:
     """The threshold as a protocol states it; None for what others' work does nothing to."""
-    if method == "sim" or (provenance or {}).get("counts"):
+    if method in ("sim", "instructions") or (provenance or {}).get("counts"):
         return None
     return {"load_before": LOAD, "steal_percent": STEAL_PERCENT}
 

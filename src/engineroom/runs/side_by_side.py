@@ -58,10 +58,12 @@ def rows(
     """
     theirs = pd.DataFrame()
     if not y:
-        x, y = published.columns(run.figure)
+        x, y = published.columns(run.figure, run.method)
         by = (x, "series")
         keep = keep or ()
-        theirs = published.in_our_columns(run.figure).assign(repeat=0, source=PUBLISHED, method="")
+        theirs = published.in_our_columns(run.figure, run.method).assign(
+            repeat=0, source=PUBLISHED, method=""
+        )
     ours = measured(run, *by, y=y).assign(source=OURS, method=run.method)
     if keep is None:
         keep = [name for name in ours.columns if name not in (*by, "repeat", y, "source", "method")]

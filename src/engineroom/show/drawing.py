@@ -123,7 +123,7 @@ def origin_of(run: Run) -> str:
 def _newest(figure: str) -> Run:
     from engineroom import runs
 
-    found = [run for method in ("live", "host", "sim", "kernel") if (run := runs.latest(figure, method))]
+    found = [run for method in runs.METHODS if (run := runs.latest(figure, method))]
     if not found:
         raise EngineRoomError(f"no run of {figure} is recorded", remedy=f"engineroom record {figure}")
     return found[0]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from engineroom.chapters.low_concurrency.experiments import live, pgo
+from engineroom.chapters.low_concurrency.experiments import counted, live, pgo
 from engineroom.chapters.low_concurrency.experiments.designs import (
     CONTAINERS,
     DECODERS,
@@ -321,6 +321,8 @@ RECORD: dict[tuple[str, str], Callable[[], Run | list[Run]]] = {
     ("num-deg-1", "kernel"): row_bytes,
     ("num-deg-1", "live"): live.memory_live,
     ("fig-deg-2", "live"): live.source_figures_live,
+    ("own-low-concurrency-instructions", "instructions"): counted.source_figures,
+    ("own-low-concurrency-misses", "instructions"): counted.misses_counted,
     ("own-low-concurrency-pgo", "kernel"): _pgo_and_source_figures,
     ("own-low-concurrency-lists", "kernel"): lists,
     ("own-low-concurrency-offsets", "kernel"): record_offsets,
@@ -333,5 +335,6 @@ RECORD: dict[tuple[str, str], Callable[[], Run | list[Run]]] = {
 }
 MADE_TOGETHER = {
     ("fig-deg-2", "live"): ("fig-deg-1", "num-deg-2"),
+    ("own-low-concurrency-instructions", "instructions"): ("fig-deg-1", "fig-deg-2"),
     ("own-low-concurrency-pgo", "kernel"): ("fig-deg-3", "fig-deg-4", "num-deg-2"),
 }
