@@ -38,7 +38,7 @@ JOIN, BULK = "join by primary key", "insert rows of 2"
 # The source's suspects, and what else a row passes through: a path of calls belongs to its innermost function that one of them names.
 # What the compiler put into its caller counts there: the deque of 8.0.31 is part of the parser.
 CAUSES: Mapping[str, str] = {
-    "value list": r"mem_root_deque|PT_item_list|PT_insert_values_list|List<|base_list",
+    "value list": r"mem_root_deque|PT_item_list|PT_insert_values_list|List::|base_list",
     "statement digest": r"digest|Lex_input_stream::(add|reduce)_digest",
     "parser": r"my_sql_parser|MYSQLparse|MYSQLlex|lex_one_token|Lex_input_stream|PT_|PTI_|Item_int::Item|alloc_root|strmake_root|my_strtoll10",
     "mini-transaction": r"mtr_|mlog_|log_buffer_|log_write|log_reserve|log_close|log_wait|Log_handle",
