@@ -13,7 +13,7 @@ from engineroom.chapters.filesort import figures as drawn
 from engineroom.chapters.filesort.figures import own_filesort_crossover
 from engineroom.errors import EngineRoomError
 from engineroom.ledger.verdicts import judge
-from engineroom.measuring import probes
+from engineroom.measuring import instructions, probes
 from engineroom.servers.catalogue import entry_of, release
 
 
@@ -117,3 +117,14 @@ def test_the_late_join_and_an_index_read_few_pages_where_all_columns_read_many()
     modes = run.table.set_index(["type", "query"])["sort_mode"]
     assert "additional_fields" in modes["varchar(8192)", "wide"]
     assert "rowid" in modes["longtext", "wide"]
+
+
+@pytest.mark.live
+@pytest.mark.slow
+@pytest.mark.skipif(instructions.why_not() is not None, reason=str(instructions.why_not()))
+def test_calls_and_shares_are_counted_in_instructions() -> None:
+    _, reads, parts, by_long, _ = filesort.counted(rows=200, versions=("5.6", "8.0.31"))
+    counts = reads.table.set_index(["query", "series"])["external_field_reads"].to_dict()
+    assert counts["limit_1", "like_5_6"] == 1
+    assert counts["limit_1", "like_8_0"] == counts["limit_1", "rows_scanned"] == 200
+    assert judge(parts).verdict == judge(by_long).verdict == "reproduced"

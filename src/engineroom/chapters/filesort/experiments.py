@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,7 @@ VERSIONS = measured()
 # The source's names for the two designs that it compares: the server nearest to its 5.6.51 and 8.0.38, and the kernel's design.
 SERVERS: Mapping[str, str] = {"like_5_6": "5.6", "like_8_0": "8.0.31"}
 DESIGNS: Mapping[str, str] = {"like_5_6": "5.6", "like_8_0": "9.7"}
+SOURCE_WORDS = {"8.0.31": "8.0", "9.7": "after_8.0"}  # for the servers nearest to what it measured
 DATABASE = "engineroom_filesort"
 # Equal on all servers: everything stays in memory, and the sort buffer is the default of all four versions.
 OPTIONS: Mapping[str, str | int | bool] = {"innodb_buffer_pool_size": "512M", "sort_buffer_size": 262144}
@@ -172,7 +174,6 @@ def limit_one(*, rows: int = 10_000, repeats: int = 7, versions: Sequence[str] =
     affected: list[dict[str, Any]] = []
     counted: list[dict[str, Any]] = []
     roles = {version: series for series, version in SERVERS.items()}
-    names = {"8.0.31": "8.0", "9.7": "after_8.0"}  # the source's words for those nearest to what it measured
     asked = {
         "limit_1": QUERIES["wide"].format(table="wide"),
         "no_long_column": QUERIES["wide"].format(table="slim"),
@@ -202,7 +203,7 @@ def limit_one(*, rows: int = 10_000, repeats: int = 7, versions: Sequence[str] =
                         values, how = _values_read(server, connection, "wide", asked[query], rows)
                         affected.append(
                             {
-                                "version": names.get(version, version),
+                                "version": SOURCE_WORDS.get(version, version),
                                 "series": "external_reads_per_row",
                                 "repeat": 0,
                                 "external_reads_per_row": values / scanned,
@@ -307,6 +308,122 @@ def shares(*, rows: int = 4000, repeats: int = 3, seconds: float = 1.5) -> list[
             ("num-fs-3", parts, {}),
             ("num-fs-4", by_long, {"latin1": by_latin1} if by_latin1 else {}),
         )
+    ]
+
+
+# By short names of callgrind's: those of 5.6 first, of 8.0 and later behind them.
+COUNTED: Mapping[str, str] = {
+    "row_conversion": r"row_sel_store_mysql_rec",
+    "reading": r"row_search_(?:for_mysql|mvcc)",
+    "copying": r"(?:lob::)?btr_copy_externally_stored_field",
+    "sort_keys": r"(?:Sort_param::)?make_sortkey|make_sortkey_from_item",
+}
+
+
+def counted(*, rows: int = 1000, versions: Sequence[str] = VERSIONS) -> list[Run]:
+    """The source's statements in instructions, on every server: its evidence was calls of one function, and shares by function.
+
+    Runs of num-fs-2 (values read, by calls of the routine that copies one), num-fs-3, num-fs-4 (shares of instructions, callees
+    included) and num-fs-5 (versions). A share of instructions stands for a share of samples: the functions work on the same rows in
+    memory. Left out is that copying 8 KiB takes few instructions and many bytes. The statement sorted by the long column is counted on a
+    table in latin1, too.
+    """
+    from engineroom.measuring import instructions
+
+    asked = {
+        "wide": (QUERIES["wide"], "wide"),
+        "no_long_column": (QUERIES["wide"], "slim"),
+        "by_long_column": (QUERIES["by_long_column"], "wide"),
+        "by_long_column, latin1": (QUERIES["by_long_column"], "latin1"),
+    }
+    totals: list[dict[str, Any]] = []
+    functions: list[dict[str, Any]] = []
+    with LiveSitting("instructions", seed=0) as sitting:
+        for version in bar(versions, desc="servers under callgrind", unit="server"):
+            with instructions.counting(version, options=SOURCE_OPTIONS) as on:
+                sitting.note(on.server)
+                connection = on.server.connect()
+                load(connection, "wide", rows, charset=None)
+                load(connection, "slim", rows, None, charset=None)
+                load(connection, "latin1", rows)
+                for query, (sql, table) in asked.items():
+                    profile = on.measure(sql.format(table=table), rows=rows, connection=connection)
+                    where = {"query": query, "server": on.server.version, "rows": rows}
+                    totals.append(
+                        {
+                            **where,
+                            "version": version,
+                            "instructions": profile.instructions,
+                            **_counted_parts(profile),
+                        }
+                    )
+                    functions += [
+                        {**where, "function": each.name, "own": each.own / rows, "calls": each.calls / rows}
+                        for each in profile.functions
+                        if each.own >= 0.005 * profile.instructions
+                    ]
+    return _runs_of_counts(sitting, pd.DataFrame(totals), functions)
+
+
+def _counted_parts(profile: Any) -> dict[str, float]:
+    """Instructions in each part, what it calls included, and calls of the routine that copies a value."""
+    found: dict[str, float] = {}
+    for part, names in COUNTED.items():
+        mine = [each for each in profile.functions if re.fullmatch(names, each.name)]
+        found[part] = sum(each.inclusive for each in mine)
+        if part == "copying":
+            found["copies"] = sum(each.calls for each in mine)
+    return found
+
+
+def _runs_of_counts(sitting: LiveSitting, table: pd.DataFrame, functions: list[dict[str, Any]]) -> list[Run]:
+    roles = {version: series for series, version in SERVERS.items()}
+    table = table.assign(
+        series=table["version"].map(roles), version=table["version"].replace(SOURCE_WORDS), repeat=0
+    )
+    of = table[table["series"].notna()]
+    wide, by_long = (of[of["query"] == query] for query in ("wide", "by_long_column"))
+
+    def shares_of(chosen: pd.DataFrame, parts: Sequence[str]) -> pd.DataFrame:
+        keep = ["series", "repeat", "server"]
+        each = [
+            chosen[keep].assign(part=part, share_percent=100 * chosen[part] / chosen["instructions"])
+            for part in parts
+        ]
+        return pd.concat(each, ignore_index=True)
+
+    copies = of[of["query"].isin(["wide", "no_long_column"])]
+    copies = copies.assign(
+        query=copies["query"].replace({"wide": "limit_1"}),
+        external_field_reads=copies["copies"].astype(float),
+    )
+    scanned = copies[copies["series"] == "like_8_0"].assign(series="rows_scanned")
+    scanned["external_field_reads"] = scanned["rows"].astype(float)
+    each_version = table[table["query"] == "wide"]
+    columns = COLUMNS | {
+        "part": "row_conversion: from the engine's row to the server's; reading: the engine's scan",
+        "share_percent": "share of the statement's instructions in the function and what it calls, percent",
+        "version": "the version by the source's name; `server` says the exact one",
+        "external_reads_per_row": "off-page values read per row of the table, by calls of the routine that copies one",
+        "instructions": "of the connection's thread, for the whole statement",
+        "copies": "calls of the routine that copies an off-page value",
+        **{part: f"instructions in it and what it calls: {names}" for part, names in COUNTED.items()},
+        "own": "instructions of the function itself per row of the table",
+        "calls": "calls of the function per row of the table",
+    }
+    about = {"queries": QUERIES, "options": SOURCE_OPTIONS, "columns": columns}
+    keep = ["query", "series", "repeat", "external_field_reads", "server", "rows"]
+    affected = each_version.assign(
+        series="external_reads_per_row", external_reads_per_row=each_version["copies"] / each_version["rows"]
+    )
+    return [
+        sitting.run("own-filesort-instructions", table, tables={"functions": functions}, **about),
+        sitting.run("num-fs-2", pd.concat([copies, scanned], ignore_index=True)[keep], **about),
+        sitting.run("num-fs-3", shares_of(wide, ("row_conversion", "reading")), **about),
+        sitting.run("num-fs-4", shares_of(by_long, ("reading",)), **about),
+        sitting.run(
+            "num-fs-5", affected[["version", "series", "repeat", "external_reads_per_row", "server"]], **about
+        ),
     ]
 
 
@@ -526,6 +643,7 @@ def crossover(
 RECORD: Mapping[tuple[str, str], Callable[[], Run | list[Run]]] = {
     ("num-fs-1", "live"): limit_one,
     ("num-fs-3", "live"): shares,
+    ("own-filesort-instructions", "instructions"): counted,
     ("num-fs-1", "kernel"): kernel_limit_one,
     ("own-filesort-columns", "live"): columns,
     ("own-filesort-limits", "live"): limits,
@@ -534,5 +652,6 @@ RECORD: Mapping[tuple[str, str], Callable[[], Run | list[Run]]] = {
 MADE_TOGETHER = {
     ("num-fs-1", "live"): ("num-fs-2", "num-fs-5"),
     ("num-fs-3", "live"): ("num-fs-4",),
+    ("own-filesort-instructions", "instructions"): ("num-fs-2", "num-fs-3", "num-fs-4", "num-fs-5"),
     ("num-fs-1", "kernel"): ("num-fs-2",),
 }
