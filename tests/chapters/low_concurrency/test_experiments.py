@@ -14,7 +14,6 @@ from engineroom.chapters.low_concurrency import settings
 from engineroom.chapters.low_concurrency.experiments import designs
 from engineroom.chapters.low_concurrency.experiments import live as low_concurrency_live
 from engineroom.chapters.low_concurrency.experiments import pgo as low_concurrency_pgo
-from engineroom.chapters.redo_log.experiments import designs as redo_log_designs
 from engineroom.errors import EngineRoomError
 from engineroom.ledger.verdicts import judge
 
@@ -22,26 +21,6 @@ needs_servers = pytest.mark.skipif(
     not all(servers.runnable(version) for version in ("5.7", "9.7")),
     reason="5.7 and 9.7 do not both run here: engineroom doctor",
 )
-
-
-def test_the_explained_share_by_hand_and_its_interval() -> None:
-    cpu = {"old": [1000.0, 1000.0], "new": [1400.0, 1400.0]}
-    found = low_concurrency.explained(cpu, {"a": ([10.0], [30.0], 2.0), "b": ([5.0], [4.0], 10.0)})
-    assert found["explained_ns"] == 30
-    assert found["difference_ns"] == 400
-    assert found["share"] == found["share_low"] == found["share_high"] == pytest.approx(0.075)
-
-
-def test_a_share_below_zero_or_above_one_is_kept_and_noise_widens_the_interval() -> None:
-    cause = {"a": ([10.0, 11.0, 14.0], [30.0, 33.0, 31.0], 100.0)}
-    above = low_concurrency.explained({"old": [1000.0], "new": [1500.0]}, cause)
-    below = low_concurrency.explained({"old": [1500.0], "new": [1000.0]}, cause)
-    assert above["share"] == 4
-    assert below["share"] == -4
-    noisy = low_concurrency.explained(
-        {"old": [1000.0, 1200.0, 1100.0], "new": [1500.0, 1700.0, 1900.0]}, cause
-    )
-    assert noisy["share_low"] < noisy["share"] < noisy["share_high"]
 
 
 def test_the_kilobyte_is_reproduced_by_the_kernel_from_counts_alone() -> None:
@@ -93,20 +72,9 @@ def test_the_fatal_path_in_place_enlarges_the_hot_code_and_a_cold_call_does_not(
     assert sizes["cold_bytes"]["none"] == 0
 
 
-def test_a_generation_is_made_of_variants_that_are_measured() -> None:
-    for generation in designs.GENERATIONS.values():
-        assert generation.container in designs.CONTAINERS
-        assert generation.decoder in designs.DECODERS
-        assert generation.fatal_path in designs.FATAL_PATHS
-        assert generation.commit in [
-            redo_log_designs.SERIES[series].name for series in redo_log_designs.COMMITS
-        ]
-
-
 def test_ten_operations_are_named_once_and_count_something() -> None:
     names = [operation.name for operation in low_concurrency_live.OPERATIONS]
     assert len(set(names)) == len(names) == 10
-    assert set(low_concurrency.SHARED) <= set(names)
 
 
 @pytest.mark.live

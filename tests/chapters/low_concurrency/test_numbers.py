@@ -5,7 +5,6 @@ import pandas as pd
 from engineroom import paths
 from engineroom.chapters.low_concurrency import numbers
 from engineroom.chapters.low_concurrency.experiments import live
-from engineroom.runs import Run
 
 
 def test_a_ratio_is_of_the_least_repeats_with_an_interval_that_holds_it() -> None:
@@ -34,21 +33,6 @@ def test_an_operation_moves_with_the_hash_index_if_the_intervals_do_not_meet() -
 
 def test_a_full_scan_converts_its_fields() -> None:
     assert [each.fields for each in live.OPERATIONS if each.name == "full scan"] == [numbers.scan_fields]
-
-
-def test_a_sitting_that_does_not_say_its_settings_had_equal_ones() -> None:
-    rows = [("insert rows", "value lists", 0.1), ("insert rows", "all causes", 0.2)]
-    run = Run(
-        "own-low-concurrency-share", "live", pd.DataFrame(rows, columns=["operation", "series", "share"]), {}
-    )
-    assert numbers.whole(run)["share"].to_dict() == {("insert rows", "equal settings"): 0.2}
-
-
-def test_causes_stand_beside_the_difference_that_was_measured() -> None:
-    rows = numbers.share_table().rows
-    assert list(rows)[:2] == ["operation", "settings"]
-    assert list(rows)[-1] == "measured difference"
-    assert not rows.isin(["nan"]).any(axis=None)
 
 
 def test_settings_are_said_as_an_option_file_says_them() -> None:

@@ -92,10 +92,16 @@ def num_fs_3(table: Rows) -> Words:
         f"{both(of, part)} percent (published {both(published, part)})"
         for part in ("row_conversion", "reading")
     )
+    what = _shared(table)
     return Words(
-        alt=f"Dots of shares of CPU time, like 5.6 and like 8.0. Row conversion {conversion}; reading {reading}.",
-        caption=f"Converting rows takes {conversion} of the server's CPU time, like 5.6 and like 8.0.",
+        alt=f"Dots of shares of {what}, like 5.6 and like 8.0. Row conversion {conversion}; reading {reading}.",
+        caption=f"Converting rows takes {conversion} of the server's {what}, like 5.6 and like 8.0.",
     )
+
+
+def _shared(table: Rows) -> str:
+    """Of what our shares are."""
+    return "instructions" if "instructions" in set(table["method"]) else "CPU time"
 
 
 @figure("num-fs-4", rows=all_rows, picture=pairs({"reading": "reading"}, CPU_SHARE, log=False))
@@ -104,7 +110,7 @@ def num_fs_4(table: Rows) -> Words:
     said, published = (both(of, "reading") for of in (ours(table), theirs(table)))
     return Words(
         alt=f"Dots of the share of reading when the sort is by the long column: ours {said} percent, published {published} percent.",
-        caption=f"Sorted by the long column itself, reading takes {said} percent of our servers' CPU time, like 5.6 and like 8.0; "
+        caption=f"Sorted by the long column itself, reading takes {said} percent of our servers' {_shared(table)}, like 5.6 and like 8.0; "
         f"published are {published}.",
     )
 

@@ -24,8 +24,15 @@ _types = newest("own-filesort-columns", "live").values("type", "series", "query"
 pages_of = _types["varchar(8192)", latest]  # by query
 most_pages = _types.xs((latest, "wide"), level=("series", "query")).max()
 
-long_values = newest("num-fs-2", "live").values("series", y="external_field_reads")
-conversion_percent = newest("num-fs-3", "live").values("part", "series", y="share_percent")["row_conversion"]
+# Counted in instructions by callgrind: calls of the copy routine, and shares.
+long_values = newest("num-fs-2", "instructions").values(
+    "series", y="external_field_reads", where="query == 'limit_1'"
+)
+conversion_percent = newest("num-fs-3", "instructions").values("part", "series", y="share_percent")[
+    "row_conversion"
+]
+reading_percent = newest("num-fs-4", "instructions").values("series", y="share_percent")
+_counted = newest("own-filesort-instructions", "instructions")
 
 _crossover = figures.own_filesort_crossover.rows(newest("own-filesort-crossover", "kernel"))
 crossing_rows = figures.crossing(_crossover, "off-page value")
@@ -33,6 +40,33 @@ crossover_table_rows = int(_crossover["rows"].max())
 
 published_calls = published.rows("num-fs-2").set_index("series")["count"]
 published_percent = published.rows("num-fs-4").set_index(["part", "series"])["share_percent"]
+
+
+def key_table() -> Table:
+    """Instructions per row of a sort by the long column, and where they go, in the server's default character set and in latin1."""
+    table = _counted.table[_counted.table["query"].str.startswith("by_long_column")]
+    shown = []
+    for server, mine in table.groupby("server", sort=False):
+        row = {"server": server}
+        for query, charset in (("by_long_column", "its own default"), ("by_long_column, latin1", "latin1")):
+            one = mine[mine["query"] == query].iloc[0]
+            row[f"{charset}: instructions per row"] = f"{one['instructions'] / one['rows']:,.0f}"
+            for part in ("sort_keys", "reading"):
+                row[f"{charset}: {part.replace('_', ' ')}, %"] = (
+                    f"{100 * one[part] / one['instructions']:.0f}"
+                )
+        shown.append(row)
+    caption = (
+        "A sort by the long column: instructions per row, and the shares of making sort keys and of reading."
+    )
+    return Table(pd.DataFrame(shown), caption, origin_of(_counted))
+
+
+def key_percent(server: str, charset: str = "") -> float:
+    """Share of instructions that making sort keys takes, when the long column is one: on one server, in its default or another character set."""
+    query = "by_long_column" + (f", {charset}" if charset else "")
+    one = _counted.table.set_index(["query", "server"]).loc[query, server]
+    return float(100 * one["sort_keys"] / one["instructions"])
 
 
 def limits_table() -> Table:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from engineroom.chapters.low_concurrency.settings import (
+    BULK,
     EQUAL,
     INSTALLED,
     NO_HASH_INDEX,
@@ -19,6 +20,7 @@ from engineroom.chapters.low_concurrency.settings import (
 from engineroom.runs import side_by_side
 from engineroom.servers.catalogue import release
 from engineroom.show.figure import figure
+from engineroom.show.flame import Flame, paths, table_of
 from engineroom.show.parts import (
     Curves,
     Dots,
@@ -37,12 +39,8 @@ from engineroom.show.parts import (
     valued,
     values,
 )
-from engineroom.show.style import GREY, STYLES, is_narrow, legend_above, note
+from engineroom.show.style import BLUE, GREY, PURPLE, VERMILION
 from engineroom.show.wording import Words, each
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 LABELS_BUILDS = {
     "older": "older",
@@ -73,8 +71,9 @@ def picture_of(label: str) -> Dots:
     return Dots(rows=_rows_builds, label=label, line_at=1, form="{:.2f}")
 
 
-def words_of(table: Rows, *, what: str, over: str, under: str) -> Words:
-    """The claim's ratio, ours and published; `what` names the value and the two builds."""
+def words_of(table: Rows, *, what: str, over: str, under: str, counted: str = "") -> Words:
+    """The claim's ratio, ours and published; `what` names the value and the two builds, and `counted` what stands for it in instructions."""
+    is_counted = "instructions" in set(table["method"])
     by_build = table.assign(series=table["build"], build=table["series"])
     (ratio,), (published,) = ratios(by_build, over, under)
     measured = table[(table["source"] == "ours") & (table["server"] != "")]
@@ -82,16 +81,25 @@ def words_of(table: Rows, *, what: str, over: str, under: str) -> Words:
     named = (
         f"{servers[over]} against {servers[under]}" if servers else "the isolated causes alone, in kernels"
     )
+    ours_is, theirs_is = (f"{counted}, {over} over {under}", f" for the {what}") if is_counted else (what, "")
     return Words(
-        alt=f"Dot plot of the {what}. Ours ({named}): {ratio:.3f}. Published: {published:.3f}.",
-        caption=f"The {what}: {ratio:.2f} ({named}); the source measured {published:.2f}.",
+        alt=f"Dot plot of the {ours_is}. Ours ({named}): {ratio:.3f}. Published{theirs_is}: {published:.3f}.",
+        caption=f"The {ours_is}: {ratio:.2f} ({named}); the source measured {published:.2f}{theirs_is}.",
     )
 
 
 # Degradation article, figure 1: time of a join, newer over older.
 fig_deg_1 = figure(
-    "fig-deg-1", rows=partial(rows_of, series="join_time"), picture=picture_of("time over that of the older")
-)(partial(words_of, what="time of a join by index, newer over older", over="newer", under="older"))
+    "fig-deg-1", rows=partial(rows_of, series="join_time"), picture=picture_of("over the older")
+)(
+    partial(
+        words_of,
+        what="time of a join, newer over older",
+        counted="instructions of a join by primary key",
+        over="newer",
+        under="older",
+    )
+)
 
 
 WHAT_FIG_DEG_2 = "rate of bulk insert per CPU second, newer over older"
@@ -101,7 +109,15 @@ fig_deg_2 = figure(
     "fig-deg-2",
     rows=partial(rows_of, series="bulk_insert"),
     picture=picture_of("rate over that of the older"),
-)(partial(words_of, what=WHAT_FIG_DEG_2, over="newer", under="older"))
+)(
+    partial(
+        words_of,
+        what=WHAT_FIG_DEG_2,
+        counted="bulk inserts per instruction",
+        over="newer",
+        under="older",
+    )
+)
 
 
 WHAT_FIG_DEG_3 = "rate of bulk insert, optimized newer build over older"
@@ -539,88 +555,130 @@ def own_low_concurrency_pgo(table: Rows) -> Words:
     )
 
 
-SHORT_SHARE = {
-    "insert rows": "insert",
-    "full scan": "scan",
-    "join by index": "join, index",
-    "join by primary key": "join, PK",
-}
+_picture_of_own_low_concurrency_instructions = Dots(
+    rows=as_found("operation"),
+    narrow=SHORT_OPERATIONS,
+    series=by_release,
+    label="instructions over those of the oldest",
+    log=True,
+    floor=0.6,
+    line_at=1,
+    # A hash join since 8.0.18: its ratio, a fortieth, would press all others together.
+    where="operation != 'join without index'",
+)
 
-LOW, HIGH = -150, 250
-
-
-def _rows_of_own_low_concurrency_share(run: Run) -> Rows:
-    """The causes together, and each alone, with each of the settings."""
-    return with_settings(run.table)
-
-
-def _whole(table: Rows) -> Rows:
-    """All causes together: the share and its interval in percent, a row an operation and setting."""
-    whole = table[table["series"] == "all causes"]
-    shares = ["share", "share_low", "share_high"]
-    return whole.assign(**{name: 100 * whole[name] for name in shares})
+_rows_own_low_concurrency_instructions = rows_by("operation", y="instructions")
 
 
-def _by_settings(table: Rows) -> dict[str, Rows]:
-    whole = _whole(table)
-    return {
-        name: whole[whole["settings"] == name].reset_index(drop=True)
-        for name in (EQUAL, INSTALLED)
-        if name in set(whole["settings"])
-    }
-
-
-def _picture_of_own_low_concurrency_share(table: Rows, ax: Axes) -> None:
-    """A row an operation, its interval as a line; 0 and 100 percent are marked, nothing is cut off that lies within the picture."""
-    parts, narrow = _by_settings(table), is_narrow(ax)
-    for i, (settings, style) in enumerate(zip(parts, STYLES, strict=False)):
-        for row, (_, one) in enumerate(parts[settings].iterrows()):
-            place, label = row + 0.22 * i, settings if row == 0 else None
-            ends = [max(LOW, one["share_low"]), min(HIGH, one["share_high"])]
-            ax.plot(ends, [place, place], "-", color=style.colour, linewidth=2)
-            ax.plot([one["share"]], [place], style.marker, color=style.colour, markersize=7, label=label)
-            note(ax, f"{one['share']:.0f} %", (one["share"], place), (0, -16 if i else 9))
-    operations = parts[EQUAL]["operation"]
-    names = operations.replace(SHORT_SHARE) if narrow else operations
-    ax.set_yticks(range(len(names)), names, fontsize=9)
-    ax.set_ylim(len(names) - 0.3, -0.7)  # the last row has a number below it
-    ax.set_xlim(LOW, HIGH)
-    for limit in (0, 100):
-        ax.axvline(limit, linewidth=0.8, color=GREY)
-    ax.grid(axis="x", alpha=0.25)
-    what = "explained" if narrow else "share of the CPU difference that the causes explain"
-    ax.set_xlabel(f"{what}, percent")
-    if len(parts) > 1:
-        legend_above(ax)
-
-
-def _finding(settings: str, whole: Rows) -> str:
-    known = whole.loc[whole["share"].between(0, 100), "share"]
-    if known.empty:
-        return (
-            f"{settings.capitalize()}: for no operation does the share lie between 0 and 100 percent: the difference is too small or has "
-            "another sign."
-        )
-    least, most = f"{known.min():.0f}", f"{known.max():.0f}"
-    return (
-        f"{settings.capitalize()}: the isolated causes explain {least if least == most else f'{least} to {most}'} percent of what the new "
-        f"version costs more, where the share lies between 0 and 100 ({len(known)} of {len(whole)} operations)."
-    )
+def _rows_of_own_low_concurrency_instructions(run: Run) -> Rows:
+    """Instructions with equal settings over the oldest server's, for each repeat."""
+    oldest = next(iter(by_release(run.table)))
+    equal = _rows_own_low_concurrency_instructions(run.with_table(under(run.table, EQUAL)))
+    return over(equal, "times_oldest", f"series == '{oldest}'", "operation")
 
 
 @figure(
-    "own-low-concurrency-share",
-    rows=_rows_of_own_low_concurrency_share,
-    picture=_picture_of_own_low_concurrency_share,
+    "own-low-concurrency-instructions",
+    rows=_rows_of_own_low_concurrency_instructions,
+    picture=_picture_of_own_low_concurrency_instructions,
 )
-def own_low_concurrency_share(table: Rows) -> Words:
-    """Our own figure: how much of the CPU difference between two generations the isolated causes explain."""
-    said = "; ".join(
-        f"{each.operation}, {each.settings}: {each.share:.0f} percent (interval {each.share_low:.0f} to {each.share_high:.0f}) of {each.difference_ns:.0f} ns"
-        for each in _whole(table).itertuples()
-    )
+def own_low_concurrency_instructions(table: Rows) -> Words:
+    """Our own figure: instructions of one client's operations on each server, over the oldest."""
+    oldest, *_, newest = by_release(table)
+    picture = _picture_of_own_low_concurrency_instructions
+    times = picture.values(table)[newest]
     return Words(
-        alt=f"Dot plot of the share of the CPU difference explained by the isolated causes. {said}.",
-        caption=" ".join(_finding(name, whole) for name, whole in _by_settings(table).items())
-        + " The rest is not isolated here.",
+        alt=f"Dot plot of instructions by operation over those of {oldest}. {picture.said(table)}.",
+        caption=f"With equal settings {(times > 1).sum()} of {len(times)} operations take {newest} more instructions than {oldest}; "
+        f"'{times.idxmax()}' {times.max():.2f} times as many, '{times.idxmin()}' {times.min():.2f} times.",
+    )
+
+
+_picture_of_own_low_concurrency_causes = Dots(
+    by="cause", rows=as_found("cause"), series=by_release, label="instructions per inserted row"
+)
+
+
+def _of_series(servers: Iterable[str], start: str) -> str:
+    return next(server for server in servers if server.startswith(start))
+
+
+def _rows_of_own_low_concurrency_causes(run: Run) -> Rows:
+    """Instructions of a bulk insert with equal settings by cause, those first that grew most from 5.7 on."""
+    causes = run.tables["causes"].query(f"operation == '{BULK}' and settings == '{EQUAL}'").assign(repeat=0)
+    by_server = causes.pivot(index="cause", columns="series", values="instructions").fillna(0.0)
+    servers = sorted(set(causes["series"]), key=release)
+    old = _of_series(servers, "5.7")
+    order = (by_server[servers[-1]] - by_server[old]).sort_values(ascending=False).index
+    table = causes.set_index("cause").loc[order].reset_index()
+    return rows_by("cause", y="instructions")(run.with_table(table))
+
+
+@figure(
+    "own-low-concurrency-causes",
+    rows=_rows_of_own_low_concurrency_causes,
+    picture=_picture_of_own_low_concurrency_causes,
+)
+def own_low_concurrency_causes(table: Rows) -> Words:
+    """Our own figure: where the instructions of a bulk insert are spent, by cause and server."""
+    of = ours(table).unstack("series").fillna(0.0)
+    old, new = (_of_series(table["series"], start) for start in ("5.7", "8.0.31"))
+    added = (of[new] - of[old]).sort_values(ascending=False)
+    most = ", ".join(f"{name} {n:,.0f}" for name, n in added.head(3).items())
+    return Words(
+        alt=f"Dot plot of instructions per inserted row of two columns, by cause and server. {_picture_of_own_low_concurrency_causes.said(table)}.",
+        caption=f"A row costs {new} {added.sum():,.0f} instructions more than {old}. Most of them: {most}.",
+    )
+
+
+FLAME = {"grown": (VERMILION, "//"), "new": (PURPLE, "xx"), "shrunk": (BLUE, "\\\\"), "same": (GREY, "")}
+_GROWN = 0.05  # of what the function and its callees took before
+
+
+def _rows_of_own_low_concurrency_flame(run: Run) -> Rows:
+    """The newer server's call paths of a bulk insert; each function is held against what it took in 5.7, whoever called it there."""
+    found = run.tables["paths"].query(f"operation == '{BULK}'")
+    old, new = (found[found["series"].str.startswith(start)] for start in ("5.7", "8.0.31"))
+    before, after = (_inclusive(each) for each in (old, new))
+
+    def kind(path: tuple[str, ...]) -> dict[str, object]:
+        was, now = before.get(path[-1]), after[path[-1]]
+        if was is None:
+            return {"change": "new"}
+        grew = now / was - 1
+        return {"change": "same" if abs(grew) <= _GROWN else "grown" if grew > 0 else "shrunk"}
+
+    rooted = [path[path.index(_ROOT) :] if _ROOT in path else path for path in paths(new["path"])]
+    return table_of(zip(rooted, new["own"], strict=True), deepest=12, more=kind)
+
+
+_ROOT = "dispatch_command"
+
+
+def _inclusive(table: pd.DataFrame) -> dict[str, float]:
+    """Instructions of each function and what it calls."""
+    found: dict[str, float] = {}
+    for path, own in zip(paths(table["path"]), table["own"], strict=True):
+        for name in set(path):
+            found[name] = found.get(name, 0.0) + own
+    return found
+
+
+@figure(
+    "own-low-concurrency-flame",
+    rows=_rows_of_own_low_concurrency_flame,
+    picture=Flame(of="8.0.31's instructions", by="change", style=FLAME.__getitem__),
+)
+def own_low_concurrency_flame(table: Rows) -> Words:
+    """Our own figure: a difference flame graph of a bulk insert, 8.0.31 against 5.7.22."""
+    widest = table.groupby(["frame", "change"])["share_percent"].max().sort_values(ascending=False)
+    said, named = [], []
+    for frame, change, percent in widest.reset_index().itertuples(index=False):
+        said.append(f"{frame} ({change}) {percent:.0f} percent")
+        if change == "new":
+            named.append(f"`{frame}`")
+    return Words(
+        alt=f"Flame graph of a bulk insert on 8.0.31, callers below what they call, hatched by the change from 5.7.22. {', '.join(said[:9])}.",
+        caption=f"A bulk insert on 8.0.31, callers below what they call. Hatched: grown (//), new (xx) or shrunk (\\\\) against 5.7.22. "
+        f"The widest that are new: {', '.join(named[:3])}.",
     )

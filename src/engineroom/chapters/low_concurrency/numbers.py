@@ -9,7 +9,7 @@ import pandas as pd
 
 from engineroom import paths
 from engineroom.chapters.low_concurrency import figures
-from engineroom.runs import Run, newest, recorded
+from engineroom.runs import newest
 from engineroom.runs.summary import Interval, paired_ratio
 from engineroom.servers.catalogue import release
 from engineroom.show.drawing import origin_of
@@ -20,7 +20,9 @@ _EQUAL, _INSTALLED, _NO_HASH_INDEX = "equal settings", "as installed", "as insta
 
 operations = newest("own-low-concurrency-operations", "live")
 _servers = sorted(set(operations.table["series"]), key=release)
-_, old, early, new = _servers  # 5.7, an early 8.0, and the newest
+old, early, new = (
+    next(each for each in _servers if each.startswith(start)) for start in ("5.7", "8.0.15", "9.")
+)
 cpu_us = operations.values("settings", "operation", "series", y="server_cpu_us")
 _repeats_us = operations.table.set_index(["operation", "settings", "series"])["server_cpu_us"].sort_index()
 ratio = cpu_us.xs(new, level="series") / cpu_us.xs(old, level="series")  # by settings and operation
@@ -41,6 +43,25 @@ pages = operations.values(
     where="counter == 'Innodb_buffer_pool_read_requests'",
 )
 scan_fields = 5  # of a row of the full scan
+
+# Instructions of the connection's thread, callgrind's counts: by settings, operation and server; and by cause.
+counted = newest("own-low-concurrency-instructions", "instructions")
+late = next(name for name in sorted(set(counted.table["series"]), key=release) if name.startswith("8.0.31"))
+instructions = counted.values("settings", "operation", "series", y="instructions")
+_causes = counted.tables["causes"].set_index(["settings", "operation", "series", "cause"])["instructions"]
+
+
+def counted_ratio(operation: str, over: str, under: str, settings: str = _EQUAL) -> float:
+    """Instructions of an operation on one server over those on another."""
+    return float(instructions[settings, operation, over] / instructions[settings, operation, under])
+
+
+def added(operation: str, over: str, under: str) -> pd.Series[float]:
+    """Instructions that each cause adds from one server to the other with equal settings, the largest first."""
+    newer, older = (_causes[_EQUAL, operation, server] for server in (over, under))
+    return newer.sub(older, fill_value=0.0).sort_values(ascending=False)
+
+
 join_calls_per_s = newest("num-deg-2", "live").values("series", y="value")["hot_calls_per_second"]
 
 # Rows of a few columns: figure 2 has two, these lie on either side of it.
@@ -81,25 +102,6 @@ record_ratio = _record_ns.div(_record_ns["v57"], axis=0).groupby("repeat").media
 
 trained = ours(figures.own_low_concurrency_pgo.rows(newest("own-low-concurrency-pgo", "kernel")))["same"]
 trained_faster = (trained < 1).groupby(lambda cell: cell.split(", ")[0], sort=False).agg(["sum", "size"])
-
-
-def whole(run: Run) -> pd.DataFrame:
-    """What all causes explain together, by operation and settings; a recording that does not say its settings had equal ones."""
-    table = run.table if "settings" in run.table else run.table.assign(settings=_EQUAL)
-    return table[table["series"] == "all causes"].set_index(["operation", "settings"])
-
-
-_share = newest("own-low-concurrency-share", "live")
-share = whole(_share)["share"]
-# One sitting's interval is over its repeats; sittings differ by more.
-insert_repeats = whole(_share).loc[("insert rows", _EQUAL)]
-insert_sittings = pd.DataFrame(
-    [
-        whole(run).loc[("insert rows", _EQUAL)]
-        for run in recorded("own-low-concurrency-share", "live")
-        if not run.withdrawn and not run.not_attributable
-    ]
-)
 
 
 def commit_cost(series: str) -> Interval:
@@ -148,16 +150,6 @@ def memory_table() -> Table:
     rows = _fitted.map("{:.0f}".format).rename(columns=lambda name: name.replace("_", " "))
     caption = "Memory of one more row of an INSERT: a fixed part, and a part for each value."
     return Table(rows.reset_index(), caption, origin_of(_memory))
-
-
-def share_table() -> Table:
-    """What each cause explains of each operation, with each of the settings."""
-    place = ["operation", "settings"]
-    causes = _share.table[_share.table["series"] != "all causes"]
-    parts = causes.pivot_table(index=place, columns="series", values="explained_ns", sort=False)
-    rows = parts.assign(**{"measured difference": whole(_share)["difference_ns"]}).map("{:.1f}".format)
-    caption = "Nanoseconds per operation that each cause explains, and the difference that was measured."
-    return Table(rows.reset_index(), caption, origin_of(_share))
 
 
 def settings_table() -> Table:

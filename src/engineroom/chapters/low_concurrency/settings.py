@@ -11,6 +11,8 @@ from __future__ import annotations
 import pandas as pd
 
 EQUAL, INSTALLED, NO_HASH_INDEX = "equal settings", "as installed", "as installed but no hash index"
+# The source's bulk insert, and the join that its blamed optimisation is about.
+BULK, JOIN = "insert rows of 2", "join by primary key"
 SETTINGS = (EQUAL, INSTALLED, NO_HASH_INDEX)
 
 

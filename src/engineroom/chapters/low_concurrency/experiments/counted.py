@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from engineroom.chapters.low_concurrency.experiments import live
-from engineroom.chapters.low_concurrency.settings import EQUAL, INSTALLED, NO_HASH_INDEX
+from engineroom.chapters.low_concurrency.settings import BULK, EQUAL, INSTALLED, JOIN, NO_HASH_INDEX
 from engineroom.measuring import instructions
 from engineroom.measuring.sitting import LiveSitting
 from engineroom.progress import bar
@@ -34,7 +34,6 @@ SETTINGS: Mapping[str, Mapping[str, str | int | bool]] = {
     INSTALLED: {**live.OPTIONS[INSTALLED], "performance_schema": "ON"},
     NO_HASH_INDEX: {**live.OPTIONS[NO_HASH_INDEX], "performance_schema": "ON"},
 }
-JOIN, BULK = "join by primary key", "insert rows of 2"
 # The source's suspects, and what else a row passes through: a path of calls belongs to its innermost function that one of them names.
 # What the compiler put into its caller counts there: the deque of 8.0.31 is part of the parser.
 CAUSES: Mapping[str, str] = {
