@@ -17,7 +17,7 @@ __all__ = ["CALLERS", "NAMELESS", "Part", "is_nameless", "keys", "read", "short"
 CALLERS = 60
 NAMELESS = "no name"
 _ADDRESS = re.compile(r"0x[0-9a-f]+")
-_NAMED = re.compile(r"(c?(?:fn|ob))=\((\d+)\)(?: (.*))?")
+_NAMED = re.compile(r"(c?(?:fn|ob))=(?:\((\d+)\))? ?(.*)")
 _REMEDY = "make room on the disk of the cache folder, and count again"
 
 
@@ -114,11 +114,11 @@ class _Reader:
         elif line.startswith("totals: "):
             self._end(tuple(map(int, line.split()[1:])))
 
-    def _name(self, what: str, number: str, text: str | None) -> None:
-        kind = what[-2:]
-        if text is not None:
-            self._names[kind, number] = text
-        name = self._names[kind, number]
+    def _name(self, what: str, number: str | None, text: str) -> None:
+        known = (what[-2:], number or text)
+        if text:
+            self._names[known] = text
+        name = self._names[known]
         match what:
             case "ob":
                 self._object = Path(name).name

@@ -6,14 +6,15 @@
         profile.per_row, profile.functions[0].name
 
 Counting is switched on from outside around a statement, which then runs about fifty times slower. Counted is what the thread of the
-connection does. A server's other threads (log, purge, page cleaner) go on meanwhile, more or less of it by chance: an idle 8.0.31
-spends 0.6 million instructions per second, and one INSERT of 1,000 rows in 9.7 saw 0.2, 0.5 and 6 million of them beside its own 45.3,
-45.3 and 45.4. So threads are told apart by callgrind, and what the others did stands beside, with what they do in that time when idle.
+connection does. A server's other threads (log, purge, page cleaner) go on meanwhile, more or less of it by chance: three INSERTs of
+1,000 rows in 9.7.4 met 7.3, 0.4 and 0.3 million instructions of theirs, and took 46.5, 45.3 and 45.4 million of their own. An idle run's
+count cannot be subtracted: Valgrind runs one thread at a time, so that beside a busy statement the others do less than when nobody
+asks (0.3 million instead of 0.8 in 8.0.31). So callgrind tells threads apart, and what the others did stands beside, with what they do
+in that time when idle. What they did for the statement, such as 8.0's and 9.7's log writer, shows only in the difference of the two.
 """
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import platform
 import shutil
@@ -43,6 +44,7 @@ __all__ = [
     "Profile",
     "counting",
     "profile_of",
+    "require",
     "valgrind",
     "why_not",
 ]
@@ -73,6 +75,17 @@ class Function:
     inclusive: int
     calls: int
     own_events: Mapping[str, int]  # by callgrind's name of the event
+    rows: int  # of the statement
+
+    @property
+    def own_per_row(self) -> float:
+        """Own instructions per row of the statement."""
+        return self.own / self.rows
+
+    @property
+    def calls_per_row(self) -> float:
+        """Calls per row of the statement."""
+        return self.calls / self.rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,6 +171,7 @@ class Profile:
                 inclusive=inclusive[name],
                 calls=calls[name],
                 own_events={event: own.get(name, Counter())[event] for event in self.events},
+                rows=self.rows,
             )
             for name in inclusive
         ]
@@ -180,6 +194,15 @@ def why_not() -> str | None:
         return f"instructions are counted on Linux and x86-64, this is {platform.system()} on {platform.machine()}"
     missing = [name for name in ("valgrind", "vgdb") if shutil.which(name) is None]
     return f"{' and '.join(missing)} cannot be found: Valgrind is not installed" if missing else None
+
+
+def require() -> None:
+    """EngineRoomError where nothing can be counted."""
+    if reason := why_not():
+        brings = (
+            "Debian, Ubuntu: apt-get install valgrind" if "Valgrind" in reason else "count on such a machine"
+        )
+        raise EngineRoomError(reason, remedy=f"{brings}; CPU time is measured without it")
 
 
 def valgrind(
@@ -219,11 +242,7 @@ def counting(
     """
     from engineroom import servers
 
-    if reason := why_not():
-        raise EngineRoomError(
-            reason,
-            remedy="Debian, Ubuntu: apt-get install valgrind; compare without --instructions works anywhere",
-        )
+    require()
     folders: list[Path] = []
 
     def under(folder: Path) -> list[str]:
@@ -258,7 +277,7 @@ class Counted:
     ) -> Profile:
         """Count what `run` does, a statement or a function of a cursor, until two repeats agree to 1 %.
 
-        The first run warms up: it fills the buffer pool, the table cache and the processor's translated code, and is not among those that
+        The first run warms up: it fills the buffer pool, the table cache and Valgrind's translated code, and is not among those that
         must agree. `before` and `after` are not counted. Repeats that have not agreed after 8 runs make a profile that is not settled.
         `rows` is what `per_row` divides by; `connection` is one of this server's, by default one of its own. A run that does not end
         within `limit_s` ends the server with EngineRoomError; a statement's own error is mysql.connector's.
@@ -267,8 +286,9 @@ class Counted:
             raise EngineRoomError(f"rows are {rows}", remedy="count at least one")
         connection = connection or self._own_connection()
         seen: list[int] = []
-        with self._watched(limit_s, "looks for the connection's thread"), self._switched_on():
-            thread = self._thread(connection)
+        with self._switched_on():
+            with self._watched(_CONTROL_S, "the run that tells its thread"):
+                thread = self._thread(connection)
             idle_per_s = self._idle(thread)
             while len(seen) < 3 or (_apart(*seen[-2:]) > AGREE and len(seen) < MOST_RUNS):
                 with self._watched(limit_s, f"run {len(seen) + 1}"):
@@ -286,7 +306,7 @@ class Counted:
                     )
                 file, instructions = counts.pop(thread)
                 seen.append(instructions)
-                part = callgrind.read(file)[-1]
+        part = callgrind.read(file)[-1]
         return profile_of(
             part,
             version=self.server.version,
@@ -423,7 +443,7 @@ class Counted:
         except (mysql.connector.Error, OSError, EngineRoomError) as error:
             if too_long.is_set():
                 raise EngineRoomError(
-                    f"MySQL {self.server.version} under Valgrind did not end {what} within {limit_s:g} s, and was ended: it runs about "
+                    f"MySQL {self.server.version} under Valgrind did not end {what} within {limit_s:g} s, and was stopped: it is about "
                     "fifty times slower there",
                     remedy="give fewer rows, or a longer limit",
                 ) from error
@@ -432,8 +452,7 @@ class Counted:
             raise
         finally:
             ended.set()
-            with contextlib.suppress(RuntimeError):
-                watcher.join()
+            watcher.join()
 
 
 def _apart(one: int, other: int) -> float:
