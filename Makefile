@@ -76,7 +76,7 @@ $(STAMPS)/system: src/engineroom/system_check.py
 	@mkdir -p $(@D) && touch $@
 
 $(STAMPS)/test-system: src/engineroom/system_check.py
-	@$(PYTHON) src/engineroom/system_check.py build test --optional servers
+	@$(PYTHON) src/engineroom/system_check.py build test --optional servers counts
 	@mkdir -p $(@D) && touch $@
 
 $(STAMPS)/book: $(STAMPS)/system requirements/book.txt

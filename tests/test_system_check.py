@@ -61,6 +61,13 @@ def test_no_library_is_asked_for_where_we_bring_it(
     assert ({"libaio", "libnuma"} <= names) == lacking
 
 
+def test_valgrind_is_optional_and_its_package_is_named(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(system_check.shutil, "which", lambda *_, **__: None)
+    text = report(missing(["counts"]))
+    assert "Valgrind (for engineroom compare --instructions, optional)" in text
+    assert "apt-get install valgrind" in text
+
+
 def test_nothing_missing_is_an_empty_report():
     assert report([]) == apt_line([]) == conda_line([]) == ""
 

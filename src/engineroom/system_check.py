@@ -1,7 +1,7 @@
 """What the system must have before anything of Python is installed.
 
 Uses the standard library only and runs on old interpreters too, so that `make` can call it first:
-`python3 src/engineroom/system_check.py [GROUP ...] [--optional GROUP ...]`, groups being build, servers and test. Everything
+`python3 src/engineroom/system_check.py [GROUP ...] [--optional GROUP ...]`, groups being build, servers, test and counts. Everything
 missing is reported at once, with one apt line and one conda line; what is optional does not fail. `engineroom doctor` says
 the same.
 """
@@ -35,6 +35,7 @@ GROUPS = {
     "build": "make book",
     "servers": "the museum servers 5.6 to 8.0.31",
     "test": "make test",
+    "counts": "engineroom compare --instructions, optional",
 }
 
 
@@ -175,6 +176,7 @@ PIECES = (
         _programs("podman", "runc", "mmdebstrap"),
         apt="podman runc mmdebstrap",
     ),
+    Piece("Valgrind", "counts", _programs("valgrind", "vgdb"), apt="valgrind", conda="valgrind"),
 )
 
 

@@ -59,6 +59,17 @@ def test_a_foreign_statement_reads_and_writes_no_file(server: Server, tmp_path: 
     assert not (tmp_path / "written").exists()
 
 
+@pytest.mark.usefixtures("filled_cache", "sockets")
+def test_another_program_can_run_a_private_server(nothing_left: Callable[[], None]):
+    with servers.start(
+        "5.7", provider="unpack", under=lambda folder: ["env", f"ENGINEROOM_UNDER={folder}"]
+    ) as server:
+        around = Path(f"/proc/{server.pid}/environ").read_text()
+        folder = around.partition("ENGINEROOM_UNDER=")[2].partition("\0")[0]
+        assert Path(folder, "my.cnf").is_file()
+    nothing_left()
+
+
 def test_the_x_protocol_listens_on_loopback_only(nothing_left: Callable[[], None]):
     with servers.start("9.7", provider="unpack", options={"mysqlx": "ON"}) as server:
         variables = server.variables()
