@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from engineroom import files, sql_text
-from engineroom.ask.compare import many, report, slow_log
+from engineroom.ask.compare import instructions, instructions_page, many, report, slow_log
 from engineroom.ask.compare.sides import Comparison, Interrupted, compare_many
 from engineroom.ask.compare.sides import compare as compared
 
@@ -47,7 +47,13 @@ LIMIT_S = 60.0
     show_default=True,
     help="Of many statements, measure this many digests.",
 )
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
+@click.option(
+    "--instructions",
+    "are_counted",
+    is_flag=True,
+    help="Count instructions by function under Valgrind, instead of CPU time; 60 s per run without --limit.",
+)
+@click.option("--format", "form", type=click.Choice(["text", "json", "html"]), default="text")
 def compare(  # noqa: PLR0917 (click passes them by name)
     query: Path,
     versions: str,
@@ -59,6 +65,7 @@ def compare(  # noqa: PLR0917 (click passes them by name)
     as_installed: bool,
     limit_s: float | None,
     top: int,
+    are_counted: bool,
     form: str,
 ) -> None:
     """Run the statement in the file QUERY on each version and show plan, counters, CPU and rows side by side.
@@ -69,7 +76,13 @@ def compare(  # noqa: PLR0917 (click passes them by name)
     A QUERY of many statements, or a slow log, gives a table by digest: statements that differ in their values alone are one, and
     the one that took longest stands for them. A slow log's digests are sorted by the time that they took there. Ctrl-C shows what was
     measured until then, with the exit code 130.
+
+    --instructions says in which functions of the server a statement became dearer from the first version to the last, and with --format
+    html draws it as a flame graph. Runs repeat until two agree to 1 %, whatever --repeats says. Valgrind runs servers about fifty times
+    slower: some thousand rows are enough.
     """
+    if form == "html" and not are_counted:
+        raise click.UsageError("--format html goes with --instructions")
     arguments: dict[str, Any] = {
         "versions": [part.strip() for part in versions.split(",") if part.strip()],
         "schema": schema,
@@ -80,6 +93,15 @@ def compare(  # noqa: PLR0917 (click passes them by name)
         "as_installed": as_installed,
     }
     text = files.read_text(query, "query")
+    if are_counted:
+        del arguments["repeats"]  # counts repeat until they agree
+        _instructions(
+            sql_text.one_statement(sql_text.read(query, "query"), query.name),
+            form,
+            limit_s=limit_s,
+            **arguments,
+        )
+        return
     if slow_log.is_slow_log(text) or len(sql_text.statements(text)) > 1:
         _many(query, top, form, limit_s=LIMIT_S if limit_s is None else limit_s, **arguments)
         return
@@ -87,6 +109,18 @@ def compare(  # noqa: PLR0917 (click passes them by name)
     found = compared(statement, limit_s=limit_s, **arguments)
     click.echo(json.dumps(found.json(), indent=2) if form == "json" else files.visible(report.text(found)))
     if not found.measured:
+        sys.exit(1)
+
+
+def _instructions(statement: str, form: str, **arguments: Any) -> None:
+    counts = instructions.count(statement, **arguments)
+    if form == "html":
+        click.echo(instructions_page.page(counts))
+    elif form == "json":
+        click.echo(json.dumps(instructions.json_of(counts), indent=2))
+    else:
+        click.echo(files.visible(instructions.text(counts)))
+    if not counts.profiles:
         sys.exit(1)
 
 

@@ -8,7 +8,7 @@ import re
 import statistics
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,6 +34,7 @@ __all__ = [
     "compare",
     "compare_many",
     "is_repeatable",
+    "is_rolled_back",
 ]
 
 # Each differs by default between 5.6, 5.7, 8.0 and 9.7, and costs or saves CPU time by itself.
@@ -190,6 +191,11 @@ def is_repeatable(statement: str) -> bool:
     return sql_text.first_word(statement) in _REPEATABLE | _ROLLED_BACK
 
 
+def is_rolled_back(statement: str) -> bool:
+    """Whether it changes rows, which are rolled back after each run."""
+    return sql_text.first_word(statement) in _ROLLED_BACK
+
+
 def compare_many(
     statements: Sequence[str],
     *,
@@ -203,6 +209,7 @@ def compare_many(
     limit_s: float | None = None,
     on: Mapping[str, Server] | None = None,
     only_answers: bool = False,
+    beside: Callable[[str, Side, Any], None] | None = None,
 ) -> list[Comparison]:
     """Run each of `statements` on each version, one statement after the other, over the same tables and rows.
 
@@ -212,6 +219,7 @@ def compare_many(
     stopped, and that version does not run the statement again. `as_installed` leaves each version its own defaults: no setting is made
     equal but those in `options`. `on` are servers of these versions that run already, with EQUAL_SETTINGS; what is made there is
     dropped again. With `only_answers` each statement runs once per version, which says what it answers and not what it costs.
+    `beside` gets each version that ran a statement, what it answered, and a connection over the tables, which end with the servers then.
     Ctrl-C raises Interrupted with the statements that were measured whole, when there are any.
     """
     if len(set(versions)) != len(versions) or not versions:
@@ -246,14 +254,18 @@ def compare_many(
     measured: list[tuple[dict[str, Side], float | None]] = []
     with provenance.watch() as watched, contextlib.ExitStack() as running:
         for version in versions:
-            server = on[version] if on else running.enter_context(servers.start(version, options=chosen))
+            server = (
+                on[version]
+                if on is not None
+                else running.enter_context(servers.start(version, options=chosen))
+            )
             about: dict[str, Any] = {
                 "version": server.version,
                 "note": server.note,
                 "variables": _variables(server),
             }
             server.execute(f"CREATE DATABASE {DATABASE}")
-            if on:
+            if on is not None and beside is None:
                 running.callback(server.execute, f"DROP DATABASE {DATABASE}")
             connection = running.enter_context(contextlib.closing(server.connect(DATABASE)))
             here = _Ready(server, connection, about)
@@ -282,7 +294,11 @@ def compare_many(
         )
         try:
             for statement in shown if ready else statements:
-                measured.append(_measured(ready, statement, repeats, limit_s, only_answers=only_answers))
+                found = _measured(ready, statement, repeats, limit_s, only_answers=only_answers)
+                for version, side in found[0].items():
+                    if beside and side.refused is None:
+                        beside(version, side, ready[version].connection)
+                measured.append(found)
         except KeyboardInterrupt:
             if not measured:
                 raise
@@ -379,7 +395,6 @@ def _measured(
     ready: Mapping[str, _Ready], statement: str, repeats: int, limit_s: float | None, *, only_answers: bool
 ) -> tuple[dict[str, Side], float | None]:
     """The sides of the servers that are ready, measured in turns, and the first one's CPU seconds once more as a control."""
-    word = sql_text.first_word(statement)
     if asks := _OF_SESSION.search(sql_text.without_texts(statement)):
         why = f"{asks[1].upper()}() answers for the statement before it, and each statement is run alone"
         return {v: Side(**here.about, refused=why, refused_at="statement") for v, here in ready.items()}, None
@@ -401,7 +416,9 @@ def _measured(
             continue
         with _refusals(here, "statement") as refused:
             with _limited(here, limit_s):
-                found = measure(here.server, here.connection, statement, rolled_back=word in _ROLLED_BACK)
+                found = measure(
+                    here.server, here.connection, statement, rolled_back=is_rolled_back(statement)
+                )
             (again if place == len(ready) else seen[version]).append(found)
         if refused:
             sides[version] = refused[0]
