@@ -48,7 +48,7 @@ def test_every_generation_is_listed_with_who_runs_it_or_the_command_that_adds_it
     monkeypatch.setattr(module, "container_engine", lambda: "podman")
     text = run().output
     assert "9.7    runs here by dsn" in text
-    assert "8.4  does not run here" in text
+    assert "8.4    does not run here" in text
     assert "to add it: podman pull mysql:8.4" in text
     assert "on_path: no mysqld on PATH" in text
 

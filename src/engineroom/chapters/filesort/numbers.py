@@ -47,7 +47,7 @@ def key_table() -> Table:
     table = _counted.table[_counted.table["query"].str.startswith("by_long_column")]
     shown = []
     for server, mine in table.groupby("server", sort=False):
-        row = {"server": server}
+        row = {"server": str(server)}
         for query, charset in (("by_long_column", "its own default"), ("by_long_column, latin1", "latin1")):
             one = mine[mine["query"] == query].iloc[0]
             row[f"{charset}: instructions per row"] = f"{one['instructions'] / one['rows']:,.0f}"
@@ -65,8 +65,8 @@ def key_table() -> Table:
 def key_percent(server: str, charset: str = "") -> float:
     """Share of instructions that making sort keys takes, when the long column is one: on one server, in its default or another character set."""
     query = "by_long_column" + (f", {charset}" if charset else "")
-    one = _counted.table.set_index(["query", "server"]).loc[query, server]
-    return float(100 * one["sort_keys"] / one["instructions"])
+    of = _counted.table.set_index(["query", "server"])
+    return float(100 * of["sort_keys"][query, server] / of["instructions"][query, server])
 
 
 def limits_table() -> Table:

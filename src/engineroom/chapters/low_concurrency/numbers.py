@@ -59,7 +59,8 @@ def counted_ratio(operation: str, over: str, under: str, settings: str = _EQUAL)
 def added(operation: str, over: str, under: str) -> pd.Series[float]:
     """Instructions that each cause adds from one server to the other with equal settings, the largest first."""
     newer, older = (_causes[_EQUAL, operation, server] for server in (over, under))
-    return newer.sub(older, fill_value=0.0).sort_values(ascending=False)
+    more: pd.Series[float] = newer.sub(older, fill_value=0.0).sort_values(ascending=False)
+    return more
 
 
 join_calls_per_s = newest("num-deg-2", "live").values("series", y="value")["hot_calls_per_second"]
