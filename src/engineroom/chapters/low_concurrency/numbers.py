@@ -63,6 +63,7 @@ def added(operation: str, over: str, under: str) -> pd.Series[float]:
     return more
 
 
+reads_per_row = newest("own-low-concurrency-repeated-keys", "live").values("series", y="reads_per_row")
 join_calls_per_s = newest("num-deg-2", "live").values("series", y="value")["hot_calls_per_second"]
 
 # Rows of a few columns: figure 2 has two, these lie on either side of it.

@@ -377,6 +377,34 @@ def source_figures_live(*, repeats: int = 27) -> list[Run]:
     ]
 
 
+# Four outer rows in a row ask for the same inner row.
+REPEATED_KEYS = "SELECT STRAIGHT_JOIN SUM(i.c1) FROM many o JOIN many i ON i.id = 1 + o.c1 DIV 4"
+
+
+def repeated_keys_live(*, versions: Sequence[str] = (*VERSIONS, "8.0.33"), rows: int = 2000) -> Run:
+    """How often a join by a unique key asks the engine for the inner row, when outer rows that follow each other want the same one."""
+    found = []
+    with LiveSitting() as sitting:
+        for version in bar(versions, desc="servers", unit="server"):
+            with sitting.session(version) as (server, connection):
+                load(connection, rows=rows)
+                seen = measure(server, connection, REPEATED_KEYS)
+                found.append(
+                    {
+                        "series": server.version,
+                        "repeat": 0,
+                        "reads_per_row": seen.counters["Handler_read_key"] / rows,
+                    }
+                )
+    return sitting.run(
+        "own-low-concurrency-repeated-keys",
+        found,
+        queries={"join": REPEATED_KEYS},
+        counts="reads that one statement asks of the engine",
+        columns=COLUMNS | {"reads_per_row": "Handler_read_key over outer rows"},
+    )
+
+
 _TEXT_BYTES = 1 << 20  # every statement has this length, so that its text takes the same in each
 # A session may take a block of 8 KiB more or less for reasons of its own, such as opening a table.
 _LEAST_STEP_BYTES = 16_384
