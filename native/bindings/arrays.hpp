@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -17,6 +18,7 @@
 
 #include "bindings/options.hpp"
 #include "common/interrupt.hpp"
+#include "common/names.hpp"
 #include "common/storage.hpp"
 
 namespace engineroom::bindings {
@@ -25,14 +27,10 @@ namespace py = pybind11;
 
 /// What a kernel hands out besides its counters.
 enum class OutputKind : std::uint8_t { rows, count };
-constexpr auto named(names::Of<OutputKind>) {
-  return names::table<OutputKind>("output", {{"rows", OutputKind::rows}, {"count", OutputKind::count}});
-}
+constexpr auto named(names::Of<OutputKind>) { return names::as_written<OutputKind::count>("output"); }
 
 enum class StorageKind : std::uint8_t { memory, file };
-constexpr auto named(names::Of<StorageKind>) {
-  return names::table<StorageKind>("storage", {{"memory", StorageKind::memory}, {"file", StorageKind::file}});
-}
+constexpr auto named(names::Of<StorageKind>) { return names::as_written<StorageKind::file>("storage"); }
 
 /// `value` as a count of at least `least`.
 std::uint64_t at_least(std::int64_t value, std::int64_t least, const char* name);
@@ -56,6 +54,11 @@ struct Entry {
   py::object value;
 };
 py::dict dict_of(std::initializer_list<Entry> entries);
+/// Members by their own names: dict_of_members<&Report::runs, &Report::is_clean>(report).
+template <auto... members>
+py::dict dict_of_members(const auto& of) {
+  return dict_of({Entry(names::identifier_of<members>.data(), std::invoke(members, of))...});
+}
 
 /// Raises KeyboardInterrupt in a kernel that runs without the GIL.
 Interrupt stop_on_signal();

@@ -10,8 +10,8 @@
 //   constexpr auto described(options::Of<LoadConfig>) {
 //     using C = LoadConfig;
 //     return options::list<C>("a load", {
-//         options::option<&C::clients>("clients", {.least = 1}, "sessions that run transactions"),
-//         options::option<&C::release>("release", "whose log they write to"),
+//         options::option<&C::clients>({.least = 1}, "sessions that run transactions"),
+//         options::option<&C::release>("whose log they write to"),
 //         options::option<&C::spin, &SpinParams::rounds>("spin_rounds", "looks at the latch before a park"),
 //     });
 //   }
@@ -51,12 +51,7 @@ struct Of {};
 
 enum class Kind : std::uint8_t { boolean, integer, integers, name };
 
-constexpr auto named(names::Of<Kind>) {
-  return names::table<Kind>("kind", {{"boolean", Kind::boolean},
-                                     {"integer", Kind::integer},
-                                     {"integers", Kind::integers},
-                                     {"name", Kind::name}});
-}
+constexpr auto named(names::Of<Kind>) { return names::as_written<Kind::name>("kind"); }
 
 /// What an integer, or each one of several, may be. Nothing is negative unless `least` says so.
 struct Range {
@@ -151,6 +146,15 @@ constexpr auto& at(auto& object) {
     return object.*first;
   } else {
     return at<rest...>(object.*first);
+  }
+}
+
+template <auto first, auto... rest>
+consteval std::string_view name_of_last() {
+  if constexpr (sizeof...(rest) == 0) {
+    return names::identifier_of<first>;
+  } else {
+    return name_of_last<rest...>();
   }
 }
 
@@ -277,6 +281,16 @@ consteval auto option(std::string_view name, Range range, std::string_view docum
 template <auto first, auto... rest>
 consteval auto option(std::string_view name, std::string_view documentation) {
   return option<first, rest...>(name, Range{}, documentation);
+}
+
+/// By the name of the member itself.
+template <auto... path>
+consteval auto option(Range range, std::string_view documentation) {
+  return option<path...>(internal::name_of_last<path...>(), range, documentation);
+}
+template <auto... path>
+consteval auto option(std::string_view documentation) {
+  return option<path...>(Range{}, documentation);
 }
 
 /// The only element of a vector, beside an option for all of them: "wake_ps" beside "wake_quantiles_ps".

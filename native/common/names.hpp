@@ -7,6 +7,8 @@
 //     return names::table<Release>("release", {{"5.7", Release::mysql_5_7}, {"8.0", Release::mysql_8_0}});
 //   }
 //
+// names::as_written<Release::mysql_8_0>("release") instead names the values up to that one as the enumeration does.
+//
 // Then names::parse<Release>("8.0") is Release::mysql_8_0, names::of(Release::mysql_8_0) is "8.0", and
 // names::list<Release>() holds both names. A binding takes and returns such a value as a str (bindings/options.hpp).
 //
@@ -14,12 +16,14 @@
 // Cost        a table of two words a value; parsing compares with each
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include "common/require.hpp"
 
@@ -61,6 +65,42 @@ consteval Table<Enum, n> table(std::string_view what, const Name<Enum> (&all)[n]
     made.all[i] = all[i];
   }
   return made;
+}
+
+namespace internal {
+
+/// What stands behind the last "::" in the compiler's words for the value, and a zero.
+template <auto value>
+consteval auto characters() {
+  constexpr std::string_view whole =
+      __PRETTY_FUNCTION__;  // "... [with auto value = engineroom::Release::mysql_8_0]"
+  constexpr std::size_t first = whole.rfind("::") + 2;
+  std::array<char, whole.size() - first> all{};
+  std::ranges::copy(whole.substr(first, all.size() - 1), all.begin());
+  return all;
+}
+template <auto value>
+inline constexpr auto characters_of = characters<value>();
+
+}  // namespace internal
+
+/// The name of an enumerator, or of a member by a pointer to it, as it is written.
+template <auto value>
+constexpr std::string_view identifier_of{internal::characters_of<value>.data(),
+                                         internal::characters_of<value>.size() - 1};
+
+namespace internal {
+template <typename Enum, std::size_t... i>
+consteval auto as_written(std::string_view what, std::index_sequence<i...>) {
+  return table<Enum>(what, {{identifier_of<static_cast<Enum>(i)>, static_cast<Enum>(i)}...});
+}
+}  // namespace internal
+
+/// The table of the values up to `last`, which are counted from 0.
+template <auto last>
+consteval auto as_written(std::string_view what) {
+  return internal::as_written<decltype(last)>(what,
+                                              std::make_index_sequence<static_cast<std::size_t>(last) + 1>{});
 }
 
 template <typename Enum>

@@ -18,12 +18,11 @@ constexpr auto described(options::Of<Config>) {
   return options::list<C>(
       "a crash run",
       {
-          options::option<&C::seed>("seed", "of the first run; each has the next one"),
-          options::option<&C::runs>("runs", {.least = 1}, "how many servers run and crash"),
-          options::option<&C::crashes_per_run>("crashes_per_run", {.least = 1},
-                                               "about so many, at random events"),
+          options::option<&C::seed>("of the first run; each has the next one"),
+          options::option<&C::runs>({.least = 1}, "how many servers run and crash"),
+          options::option<&C::crashes_per_run>({.least = 1}, "about so many, at random events"),
           options::option<&C::is_kill>(
-              "is_kill", "whether the process dies and the system goes on: all that was written stays"),
+              "whether the process dies and the system goes on: all that was written stays"),
       });
 }
 

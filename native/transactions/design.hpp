@@ -32,11 +32,7 @@ enum class Views : std::uint8_t {
   kept,             // 5.7 to 9.7: it stays there, marked closed, and may be used again
   removed_at_once,  // the remedy: as in 5.6, over the list of 5.7
 };
-constexpr auto named(names::Of<Views>) {
-  return names::table<Views>(
-      "views",
-      {{"removed", Views::removed}, {"kept", Views::kept}, {"removed_at_once", Views::removed_at_once}});
-}
+constexpr auto named(names::Of<Views>) { return names::as_written<Views::removed_at_once>("views"); }
 
 struct TrxSysConfig {
   Latches latches = Latches::sharded;
@@ -54,13 +50,12 @@ constexpr auto described(options::Of<TrxSysConfig>) {
   return options::list<C>(
       "a transaction system",
       {
-          options::option<&C::latches>("latches", "under which latches ids, numbers and sets lie"),
-          options::option<&C::views>("views", "what becomes of the view of an autocommit read"),
-          options::option<&C::list_ns>("list_ns", "entering a list, or leaving it"),
-          options::option<&C::set_ns>("set_ns", "entering, leaving or searching a set of ids"),
-          options::option<&C::prepare_ns>("prepare_ns", "making a view, besides copying its ids"),
-          options::option<&C::walk_ns>("walk_ns",
-                                       "from one view of the list to the next, besides its line of memory"),
+          options::option<&C::latches>("under which latches ids, numbers and sets lie"),
+          options::option<&C::views>("what becomes of the view of an autocommit read"),
+          options::option<&C::list_ns>("entering a list, or leaving it"),
+          options::option<&C::set_ns>("entering, leaving or searching a set of ids"),
+          options::option<&C::prepare_ns>("making a view, besides copying its ids"),
+          options::option<&C::walk_ns>("from one view of the list to the next, besides its line of memory"),
           options::option<&C::latch_spin, &Spin::rounds>("spin_rounds",
                                                          "looks at a latch before a thread sleeps"),
           options::option<&C::latch_spin, &Spin::wait_delay>("spin_wait_delay", "innodb_spin_wait_delay"),

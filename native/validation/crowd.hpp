@@ -38,19 +38,7 @@ enum class Operation : std::uint8_t {
   s_latch
 };
 
-constexpr auto named(names::Of<Operation>) {
-  return names::table<Operation>("operation", {{"add", Operation::add},
-                                               {"swap", Operation::swap},
-                                               {"compare_and_swap", Operation::compare_and_swap},
-                                               {"turns", Operation::turns},
-                                               {"blind_turns", Operation::blind_turns},
-                                               {"test_and_set", Operation::test_and_set},
-                                               {"test_and_test_and_set", Operation::test_and_test_and_set},
-                                               {"ticket", Operation::ticket},
-                                               {"mcs", Operation::mcs},
-                                               {"futex", Operation::futex},
-                                               {"s_latch", Operation::s_latch}});
-}
+constexpr auto named(names::Of<Operation>) { return names::as_written<Operation::s_latch>("operation"); }
 
 struct CrowdConfig {
   Operation operation = Operation::add;
@@ -71,27 +59,23 @@ constexpr auto described(options::Of<CrowdConfig>) {
   return options::list<C>(
       "a crowd",
       {
-          option<&C::operation>("operation",
-                                "what a turn is: an atomic operation, or a lock taken and given back"),
-          option<&C::threads>("threads", {.least = 1, .most = 4096}, "threads that take turns without end"),
-          option<&C::hold_ns>("hold_ns", "computing under the lock"),
-          option<&C::outside_ns>("outside_ns", "computing between two turns"),
+          option<&C::operation>("what a turn is: an atomic operation, or a lock taken and given back"),
+          option<&C::threads>({.least = 1, .most = 4096}, "threads that take turns without end"),
+          option<&C::hold_ns>("computing under the lock"),
+          option<&C::outside_ns>("computing between two turns"),
           option<&C::is_exponential>("exponential",
                                      "whether these times are drawn, and that between two attempts"),
-          option<&C::words>("words", {.least = 1, .most = 4096},
+          option<&C::words>({.least = 1, .most = 4096},
                             "so many words, for atomic operations: thread i changes word i modulo this; "
                             "parts, for s_latch"),
-          option<&C::data_lines>("data_lines", {.most = 4096}, "lines that are written under the lock"),
-          option<&C::on_one_line>("on_one_line", "whether both words of a ticket lock lie on one line"),
-          option<&C::waiting, &Waiting::pauses>("pauses", "PAUSE instructions between two looks"),
-          option<&C::waiting, &Waiting::yields>("yields",
-                                                "whether a look in vain gives the processor away instead"),
-          option<&C::waiting, &Waiting::attempt_ns>("attempt_ns",
-                                                    "computing between two attempts that write"),
+          option<&C::data_lines>({.most = 4096}, "lines that are written under the lock"),
+          option<&C::on_one_line>("whether both words of a ticket lock lie on one line"),
+          option<&C::waiting, &Waiting::pauses>("PAUSE instructions between two looks"),
+          option<&C::waiting, &Waiting::yields>("whether a look in vain gives the processor away instead"),
+          option<&C::waiting, &Waiting::attempt_ns>("computing between two attempts that write"),
           option<&C::waiting, &Waiting::backoff_most_ns>(
-              "backoff_most_ns",
               "up to here that time doubles, and a random part of it is taken; 0: it is constant"),
-          option<&C::cpus>("cpus", "where each thread runs; none: from the first CPU on"),
+          option<&C::cpus>("where each thread runs; none: from the first CPU on"),
       });
 }
 

@@ -36,14 +36,14 @@ constexpr auto described(options::Of<Oven>) {
   return options::list<C>(
       "an oven",
       {
-          options::option<&C::loaves>("loaves", {.least = 1}, "what it bakes at a time"),
-          options::option<&C::grams>("grams", {.least = 250, .most = 2000, .multiple_of = 250}, "of each"),
-          options::option<&C::has_steam>("has_steam", "whether it steams"),
-          options::option<&C::bread>("bread", "what it bakes"),
-          options::option<&C::heat, &Heat::degrees>("degrees", {.least = -20, .most = 300}, "how hot"),
+          options::option<&C::loaves>({.least = 1}, "what it bakes at a time"),
+          options::option<&C::grams>({.least = 250, .most = 2000, .multiple_of = 250}, "of each"),
+          options::option<&C::has_steam>("whether it steams"),
+          options::option<&C::bread>("what it bakes"),
+          options::option<&C::heat, &Heat::degrees>({.least = -20, .most = 300}, "how hot"),
           options::only_element<&C::heat, &Heat::minutes>("minutes", {.least = 1}, "how long"),
           options::option<&C::heat, &Heat::minutes>("minutes_each", {.least = 1}, "how long, by loaf"),
-          options::option<&C::trays>("trays", {.least = 2, .is_power_of_two = true}, "how many"),
+          options::option<&C::trays>({.least = 2, .is_power_of_two = true}, "how many"),
       });
 }
 void check_together(const Oven& oven) {
@@ -54,7 +54,7 @@ struct Shop {
   std::optional<std::uint32_t> queue;
 };
 constexpr auto described(options::Of<Shop>) {
-  return options::list<Shop>("a shop", {options::option<&Shop::queue>("queue", {.least = 1}, "who waits")});
+  return options::list<Shop>("a shop", {options::option<&Shop::queue>({.least = 1}, "who waits")});
 }
 
 template <typename Call>

@@ -49,8 +49,7 @@ struct TableSizes {
   std::vector<ColumnSizes> of_columns;
 };
 constexpr auto named(names::Of<TableSizes::KeyFrom>) {
-  using K = TableSizes::KeyFrom;
-  return names::table<K>("key_from", {{"given", K::given}, {"logged", K::logged}, {"assumed", K::assumed}});
+  return names::as_written<TableSizes::KeyFrom::assumed>("key_from");
 }
 
 /// Transactions that the server would compress, each as the bytes that it would hand to zstd.

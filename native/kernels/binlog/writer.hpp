@@ -54,10 +54,7 @@ constexpr auto named(names::Of<RowChange>) {
 }
 
 enum class RowImage : std::uint8_t { full, minimal, noblob };
-constexpr auto named(names::Of<RowImage>) {
-  return names::table<RowImage>(
-      "image", {{"full", RowImage::full}, {"minimal", RowImage::minimal}, {"noblob", RowImage::noblob}});
-}
+constexpr auto named(names::Of<RowImage>) { return names::as_written<RowImage::noblob>("image"); }
 
 constexpr std::size_t kHeaderBytes = 19;
 constexpr std::size_t kChecksumBytes = 4;

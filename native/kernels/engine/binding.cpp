@@ -24,12 +24,11 @@ namespace engineroom::engine {
 /// What of it is no list and no demand.
 constexpr auto described(options::Of<MixTransaction>) {
   using T = MixTransaction;
-  return options::list<T>(
-      "a transaction of the mix",
-      {
-          options::option<&T::weight>("weight", "how often it is drawn, against the others"),
-          options::option<&T::sends_commit>("sends_commit", "whether the client sends a COMMIT"),
-      });
+  return options::list<T>("a transaction of the mix",
+                          {
+                              options::option<&T::weight>("how often it is drawn, against the others"),
+                              options::option<&T::sends_commit>("whether the client sends a COMMIT"),
+                          });
 }
 
 }  // namespace engineroom::engine
@@ -94,11 +93,8 @@ lock_sys::Order order_by(const std::optional<py::function>& order) {
     const py::gil_scoped_acquire locked;
     py::list all;
     for (const lock_sys::Waiter& waiter : waiters) {
-      all.append(dict_of({{"trx", waiter.trx},
-                          {"started", waiter.started},
-                          {"weight", waiter.weight},
-                          {"mode", names::of(waiter.mode)},
-                          {"is_urgent", waiter.is_urgent}}));
+      using W = lock_sys::Waiter;
+      all.append(dict_of_members<&W::trx, &W::started, &W::weight, &W::mode, &W::is_urgent>(waiter));
     }
     return places(by(all), waiters.size());
   };
@@ -227,17 +223,9 @@ py::dict one_script(const LoadConfig& load, std::uint64_t seed) {
   draw(load, random, script);
   py::list steps;
   for (const Step& step : script.steps) {
-    steps.append(dict_of({{"statement", names::of(step.statement)},
-                          {"is_next_of_statement", step.is_next_of_statement},
-                          {"reads", step.reads},
-                          {"locks", step.locks},
-                          {"changes", step.changes},
-                          {"inserts", step.inserts},
-                          {"mode", names::of(step.mode)},
-                          {"table", names::of(step.table)},
-                          {"row", step.row},
-                          {"checks", step.checks},
-                          {"lookups", step.lookups}}));
+    using S = Step;
+    steps.append(dict_of_members<&S::statement, &S::is_next_of_statement, &S::reads, &S::locks, &S::changes,
+                                 &S::inserts, &S::mode, &S::table, &S::row, &S::checks, &S::lookups>(step));
   }
   return dict_of(
       {{"transaction", names::of(script.kind)}, {"rolls_back", script.rolls_back}, {"steps", steps}});

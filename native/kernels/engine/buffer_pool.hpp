@@ -69,28 +69,27 @@ constexpr auto described(options::Of<PoolConfig>) {
   return options::list<C>(
       "a buffer pool",
       {
-          options::option<&C::latches>("latches", "of the lists: one mutex of an instance, or one per list"),
-          options::option<&C::pages>("pages", {.least = 64, .most = 4'000'000},
+          options::option<&C::latches>("of the lists: one mutex of an instance, or one per list"),
+          options::option<&C::pages>({.least = 64, .most = 4'000'000},
                                      "innodb_buffer_pool_size, in pages of 16 KiB"),
-          options::option<&C::instances>("instances", {.least = 1, .most = 64},
-                                         "innodb_buffer_pool_instances"),
-          options::option<&C::page_hash_locks>("page_hash_locks", {.least = 1, .most = 1'024},
+          options::option<&C::instances>({.least = 1, .most = 64}, "innodb_buffer_pool_instances"),
+          options::option<&C::page_hash_locks>({.least = 1, .most = 1'024},
                                                "innodb_page_hash_locks, per instance"),
-          options::option<&C::old_percent>("old_percent", {.least = 5, .most = 95}, "innodb_old_blocks_pct"),
-          options::option<&C::lru_scan_depth>("lru_scan_depth", {.least = 1},
+          options::option<&C::old_percent>({.least = 5, .most = 95}, "innodb_old_blocks_pct"),
+          options::option<&C::lru_scan_depth>({.least = 1},
                                               "innodb_lru_scan_depth: free frames that a page cleaner keeps, "
                                               "per instance"),
-          options::option<&C::cleaners>("cleaners", {.least = 1, .most = 64}, "innodb_page_cleaners"),
+          options::option<&C::cleaners>({.least = 1, .most = 64}, "innodb_page_cleaners"),
           options::option<&C::warm_transactions>(
-              "warm_transactions", "whose pages are used, at no cost, before the run, behind all pages once"),
-          options::option<&C::read_ns>("read_ns", {.least = 1}, "the disk's time for a page, mean"),
-          options::option<&C::write_ns>("write_ns", {.least = 1}, "the same for a write"),
-          options::option<&C::io_cpu_ns>("io_cpu_ns", "system call and checksum of a page"),
-          options::option<&C::queue_depth>("queue_depth", {.least = 1, .most = 4'096},
+              "whose pages are used, at no cost, before the run, behind all pages once"),
+          options::option<&C::read_ns>({.least = 1}, "the disk's time for a page, mean"),
+          options::option<&C::write_ns>({.least = 1}, "the same for a write"),
+          options::option<&C::io_cpu_ns>("system call and checksum of a page"),
+          options::option<&C::queue_depth>({.least = 1, .most = 4'096},
                                            "requests that the disk serves at the same time"),
-          options::option<&C::lookup_ns>("lookup_ns", "in the hash of pages"),
-          options::option<&C::list_ns>("list_ns", "entering a list, or leaving it"),
-          options::option<&C::scan_ns>("scan_ns", "looking at a frame of the LRU list"),
+          options::option<&C::lookup_ns>("in the hash of pages"),
+          options::option<&C::list_ns>("entering a list, or leaving it"),
+          options::option<&C::scan_ns>("looking at a frame of the LRU list"),
       });
 }
 

@@ -25,15 +25,10 @@
 namespace engineroom::engine {
 
 enum class LoadKind : std::uint8_t { sysbench_read_write, tpcc };
-constexpr auto named(names::Of<LoadKind>) {
-  return names::table<LoadKind>(
-      "load", {{"sysbench_read_write", LoadKind::sysbench_read_write}, {"tpcc", LoadKind::tpcc}});
-}
+constexpr auto named(names::Of<LoadKind>) { return names::as_written<LoadKind::tpcc>("load"); }
 enum class Distribution : std::uint8_t { uniform, pareto, special };
 constexpr auto named(names::Of<Distribution>) {
-  return names::table<Distribution>("distribution", {{"uniform", Distribution::uniform},
-                                                     {"pareto", Distribution::pareto},
-                                                     {"special", Distribution::special}});
+  return names::as_written<Distribution::special>("distribution");
 }
 
 constexpr std::uint32_t kMostClients = 4096;
@@ -54,21 +49,19 @@ constexpr auto described(options::Of<LoadConfig>) {
   return options::list<C>(
       "a load",
       {
-          options::option<&C::kind>("kind", "whose transactions the clients run"),
-          options::option<&C::clients>("clients", {.least = 1, .most = kMostClients},
-                                       "sessions, each in a closed loop"),
-          options::option<&C::transactions>("transactions", "of each client; 0: until the run is stopped"),
-          options::option<&C::away_ns>("away_ns", "before each statement: the client and the network, mean"),
+          options::option<&C::kind>("whose transactions the clients run"),
+          options::option<&C::clients>({.least = 1, .most = kMostClients}, "sessions, each in a closed loop"),
+          options::option<&C::transactions>("of each client; 0: until the run is stopped"),
+          options::option<&C::away_ns>("before each statement: the client and the network, mean"),
           options::option<&C::client_ns>(
-              "client_ns", "before each statement: what the client computes on the server's own processors"),
-          options::option<&C::rows>("rows", {.least = 1, .most = 1'000'000'000}, "of sysbench's table"),
-          options::option<&C::distribution>("distribution", "of the rows that sysbench draws"),
+              "before each statement: what the client computes on the server's own processors"),
+          options::option<&C::rows>({.least = 1, .most = 1'000'000'000}, "of sysbench's table"),
+          options::option<&C::distribution>("of the rows that sysbench draws"),
           options::option<&C::pareto_percent>(
-              "pareto_percent", {.least = 1, .most = 50},
+              {.least = 1, .most = 50},
               "rand-pareto-h: so many percent of the rows are drawn in all other cases"),
-          options::option<&C::warehouses>("warehouses", {.least = 1, .most = 100'000}, "of TPC-C"),
+          options::option<&C::warehouses>({.least = 1, .most = 100'000}, "of TPC-C"),
           options::option<&C::foreign_keys>(
-              "foreign_keys",
               "whether an order's insertion locks its customer, as BenchmarkSQL's schema has it"),
       });
 }
@@ -84,17 +77,7 @@ enum class Table : std::uint8_t {
   history,
   stock,
 };
-constexpr auto named(names::Of<Table>) {
-  return names::table<Table>("table", {{"sbtest", Table::sbtest},
-                                       {"warehouse", Table::warehouse},
-                                       {"district", Table::district},
-                                       {"customer", Table::customer},
-                                       {"new_order", Table::new_order},
-                                       {"orders", Table::orders},
-                                       {"order_line", Table::order_line},
-                                       {"history", Table::history},
-                                       {"stock", Table::stock}});
-}
+constexpr auto named(names::Of<Table>) { return names::as_written<Table::stock>("table"); }
 
 /// A mix (mix.hpp) numbers its own tables.
 constexpr std::uint64_t kMostTables = 16;
@@ -144,13 +127,7 @@ enum class TransactionKind : std::uint8_t {
   stock_level
 };
 constexpr auto named(names::Of<TransactionKind>) {
-  using T = TransactionKind;
-  return names::table<T>("transaction", {{"read_write", T::read_write},
-                                         {"new_order", T::new_order},
-                                         {"payment", T::payment},
-                                         {"order_status", T::order_status},
-                                         {"delivery", T::delivery},
-                                         {"stock_level", T::stock_level}});
+  return names::as_written<TransactionKind::stock_level>("transaction");
 }
 
 struct Script {

@@ -30,23 +30,16 @@ struct MixDraw {
 constexpr auto described(options::Of<MixDraw>) {
   using C = MixDraw;
   return options::list<C>(
-      "a draw",
-      {
-          options::option<&C::rows>("rows", {.least = 1, .most = 1'000'000'000}, "so many different ones"),
-          options::option<&C::distribution>("distribution", "of them"),
-          options::option<&C::pareto_percent>("pareto_percent", {.least = 1, .most = 50},
-                                              "so many percent of the rows are drawn in all other cases"),
-      });
+      "a draw", {
+                    options::option<&C::rows>({.least = 1, .most = 1'000'000'000}, "so many different ones"),
+                    options::option<&C::distribution>("of them"),
+                    options::option<&C::pareto_percent>(
+                        {.least = 1, .most = 50}, "so many percent of the rows are drawn in all other cases"),
+                });
 }
 
 enum class Access : std::uint8_t { computes, reads, locks, changes, inserts };
-constexpr auto named(names::Of<Access>) {
-  return names::table<Access>("access", {{"computes", Access::computes},
-                                         {"reads", Access::reads},
-                                         {"locks", Access::locks},
-                                         {"changes", Access::changes},
-                                         {"inserts", Access::inserts}});
-}
+constexpr auto named(names::Of<Access>) { return names::as_written<Access::inserts>("access"); }
 
 constexpr std::uint64_t kMostRowsOfStatement = 1000;
 struct MixStatement {
@@ -62,17 +55,16 @@ constexpr auto described(options::Of<MixStatement>) {
   return options::list<C>(
       "a statement of a mix",
       {
-          options::option<&C::access>("access", "what it does to its rows; reads are consistent"),
-          options::option<&C::shared>("shared", "its locks are shared ones"),
-          options::option<&C::table>("table", {.most = kMostTables - 1}, "which of the mix's tables"),
-          options::option<&C::draw>("draw", "which of the transaction's draws is its first row"),
-          options::option<&C::rows>("rows", {.least = 1, .most = kMostRowsOfStatement},
+          options::option<&C::access>("what it does to its rows; reads are consistent"),
+          options::option<&C::shared>("its locks are shared ones"),
+          options::option<&C::table>({.most = kMostTables - 1}, "which of the mix's tables"),
+          options::option<&C::draw>("which of the transaction's draws is its first row"),
+          options::option<&C::rows>({.least = 1, .most = kMostRowsOfStatement},
                                     "that it locks, changes or inserts, one behind the other"),
-          options::option<&C::demand, &Demand::computing_ns>("computing_ns",
-                                                             "processor time of one execution, mean"),
+          options::option<&C::demand, &Demand::computing_ns>("processor time of one execution, mean"),
           options::option<&C::demand, &Demand::mtrs_permille>(
-              "mtrs_permille", {.most = 1'000'000}, "mini-transactions with redo, of a thousand executions"),
-          options::option<&C::demand, &Demand::mtr_bytes>("mtr_bytes", {.least = 1, .most = kMostMtrBytes},
+              {.most = 1'000'000}, "mini-transactions with redo, of a thousand executions"),
+          options::option<&C::demand, &Demand::mtr_bytes>({.least = 1, .most = kMostMtrBytes},
                                                           "redo of each of them"),
       });
 }

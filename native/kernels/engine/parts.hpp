@@ -39,31 +39,24 @@ constexpr auto described(options::Of<EngineConfig>) {
   return options::list<C>(
       "an engine",
       {
-          options::option<&C::has_row_locks>("has_row_locks", "off: nobody waits for a row"),
-          options::option<&C::has_trx_sys>("has_trx_sys", "off: no ids, no views, no implicit locks"),
-          options::option<&C::has_redo>("has_redo",
-                                        "off: no mini-transactions, and commits are durable at once"),
-          options::option<&C::has_purge>("has_purge",
-                                         "off: nothing is left of a commit that has to be purged"),
-          options::option<&C::has_buffer_pool>("has_buffer_pool",
-                                               "off: all pages are there, and nobody latches them"),
-          options::option<&C::redo>("redo", "the design of the redo log"),
-          options::option<&C::binlog>("binlog", "the design of the commit with a binary log, or off"),
-          options::option<&C::durable_first>("durable_first",
-                                             "without a binary log: row locks are held until the commit is "
+          options::option<&C::has_row_locks>("off: nobody waits for a row"),
+          options::option<&C::has_trx_sys>("off: no ids, no views, no implicit locks"),
+          options::option<&C::has_redo>("off: no mini-transactions, and commits are durable at once"),
+          options::option<&C::has_purge>("off: nothing is left of a commit that has to be purged"),
+          options::option<&C::has_buffer_pool>("off: all pages are there, and nobody latches them"),
+          options::option<&C::redo>("the design of the redo log"),
+          options::option<&C::binlog>("the design of the commit with a binary log, or off"),
+          options::option<&C::durable_first>("without a binary log: row locks are held until the commit is "
                                              "durable, as with one; off: they are let go before"),
-          options::option<&C::server_order>("server_order",
-                                            "as servers do it: redo of a statement index by index, a "
+          options::option<&C::server_order>("as servers do it: redo of a statement index by index, a "
                                             "commit's number before its redo; off: each in "
                                             "one piece"),
-          options::option<&C::flush_every>("flush_every",
-                                           "without a binary log: so many transactions of a client to one "
+          options::option<&C::flush_every>("without a binary log: so many transactions of a client to one "
                                            "that waits for the disk; 0: none does"),
-          options::option<&C::dirty_percent>("dirty_percent", {.most = 100},
+          options::option<&C::dirty_percent>({.most = 100},
                                              "of the mini-transactions make a clean page dirty"),
-          options::option<&C::undo_ns>("undo_ns", "taking back one changed row, always the same"),
-          options::option<&C::undo_bytes>("undo_bytes", {.least = 1, .most = kMostMtrBytes},
-                                          "redo of taking it back"),
+          options::option<&C::undo_ns>("taking back one changed row, always the same"),
+          options::option<&C::undo_bytes>({.least = 1, .most = kMostMtrBytes}, "redo of taking it back"),
       });
 }
 inline void check_together(const EngineConfig& config) {

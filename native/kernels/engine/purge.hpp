@@ -47,15 +47,13 @@ constexpr auto described(options::Of<PurgeConfig>) {
   return options::list<C>(
       "purge",
       {
-          options::option<&C::threads>("threads", {.least = 1, .most = 32},
+          options::option<&C::threads>({.least = 1, .most = 32},
                                        "innodb_purge_threads, the coordinator among them"),
-          options::option<&C::batch>("batch", {.least = 1, .most = 5'000},
-                                     "innodb_purge_batch_size: undo logs"),
-          options::option<&C::rollback_segments>("rollback_segments", {.least = 1, .most = 128},
-                                                 "innodb_rollback_segments"),
-          options::option<&C::row_ns>("row_ns", "purging one changed row, always the same"),
-          options::option<&C::row_bytes>("row_bytes", {.least = 1, .most = 1 << 20}, "redo of purging one"),
-          options::option<&C::pause_ns>("pause_ns", "behind a batch that removed nothing"),
+          options::option<&C::batch>({.least = 1, .most = 5'000}, "innodb_purge_batch_size: undo logs"),
+          options::option<&C::rollback_segments>({.least = 1, .most = 128}, "innodb_rollback_segments"),
+          options::option<&C::row_ns>("purging one changed row, always the same"),
+          options::option<&C::row_bytes>({.least = 1, .most = 1 << 20}, "redo of purging one"),
+          options::option<&C::pause_ns>("behind a batch that removed nothing"),
       });
 }
 

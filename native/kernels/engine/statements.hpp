@@ -137,12 +137,10 @@ constexpr auto described(options::Of<Demand>) {
   return options::list<C>(
       "what a statement asks for",
       {
-          options::option<&C::computing_ns>("computing_ns",
-                                            "processor time that no part of the engine stands for"),
-          options::option<&C::mtrs_permille>("mtrs_permille", {.most = 1'000'000},
+          options::option<&C::computing_ns>("processor time that no part of the engine stands for"),
+          options::option<&C::mtrs_permille>({.most = 1'000'000},
                                              "mini-transactions with redo, of a thousand executions"),
-          options::option<&C::mtr_bytes>("mtr_bytes", {.least = 1, .most = kMostMtrBytes},
-                                         "redo of each of them"),
+          options::option<&C::mtr_bytes>({.least = 1, .most = kMostMtrBytes}, "redo of each of them"),
       });
 }
 

@@ -68,11 +68,10 @@ constexpr auto described(options::Of<Settings>) {
   using C = Settings;
   return options::list<C>(
       "the settings",
-      {options::option<&C::sort_buffer_bytes>("sort_buffer_bytes", kSortBufferBytes, kVariableMeaning),
-       options::option<&C::max_length_for_sort_data>("max_length_for_sort_data",
-                                                     "as the variable of the server; no effect in '9.7'"),
-       options::option<&C::max_sort_length>("max_sort_length", kMaxSortLength, kVariableMeaning),
-       options::option<&C::estimated_rows>("estimated_rows", kEstimatedRowsMeaning)});
+      {options::option<&C::sort_buffer_bytes>(kSortBufferBytes, kVariableMeaning),
+       options::option<&C::max_length_for_sort_data>("as the variable of the server; no effect in '9.7'"),
+       options::option<&C::max_sort_length>(kMaxSortLength, kVariableMeaning),
+       options::option<&C::estimated_rows>(kEstimatedRowsMeaning)});
 }
 
 /// Refuses a query that names a column which the table lacks, or a condition on what is no integer.

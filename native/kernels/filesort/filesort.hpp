@@ -32,16 +32,14 @@ constexpr auto described(options::Of<Options>) {
   using C = Options;
   return options::list<C>(
       "a sort",
-      {options::option<&C::design, &Design::attach>("attach", "what goes with a key"),
+      {options::option<&C::design, &Design::attach>("what goes with a key"),
        options::option<&C::design, &Design::is_read_set_narrow>(
-           "is_read_set_narrow", "scan with the sort's own columns instead of the statement's"),
-       options::option<&C::settings, &Settings::sort_buffer_bytes>("sort_buffer_bytes", kSortBufferBytes,
-                                                                   kVariableMeaning),
-       options::option<&C::settings, &Settings::max_sort_length>("max_sort_length", kMaxSortLength,
-                                                                 kVariableMeaning),
-       options::option<&C::settings, &Settings::estimated_rows>("estimated_rows", kEstimatedRowsMeaning),
+           "scan with the sort's own columns instead of the statement's"),
+       options::option<&C::settings, &Settings::sort_buffer_bytes>(kSortBufferBytes, kVariableMeaning),
+       options::option<&C::settings, &Settings::max_sort_length>(kMaxSortLength, kVariableMeaning),
+       options::option<&C::settings, &Settings::estimated_rows>(kEstimatedRowsMeaning),
        options::option<&C::forget_condition>(
-           "forget_condition", "leave the condition's column out of a narrow read set, a mistake")});
+           "leave the condition's column out of a narrow read set, a mistake")});
 }
 
 struct Result {

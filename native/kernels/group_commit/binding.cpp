@@ -76,20 +76,11 @@ py::dict crashes(const crash::Config& config, Design design, std::optional<redo_
       .order_commits = order_commits,
       .mistake = mistake};
   const CrashReport report = without_gil([&] { return crash_runs(settings, config); });
-  py::dict result = dict_of({{"runs", report.runs},
-                             {"crashes", report.crashes},
-                             {"commits", report.commits},
-                             {"rotations", report.rotations},
-                             {"largest_group", report.largest_group},
-                             {"lost", report.lost},
-                             {"only_in_binlog", report.only_in_binlog},
-                             {"only_in_engine", report.only_in_engine},
-                             {"crashes_with_loss", report.crashes_with_loss},
-                             {"impossible", report.impossible},
-                             {"wrong_outcomes", report.wrong_outcomes},
-                             {"disorders", report.disorders},
-                             {"hangs", report.hangs},
-                             {"first_failure", report.first_failure}});
+  using C = CrashReport;
+  py::dict result =
+      dict_of_members<&C::runs, &C::crashes, &C::commits, &C::rotations, &C::largest_group, &C::lost,
+                      &C::only_in_binlog, &C::only_in_engine, &C::crashes_with_loss, &C::impossible,
+                      &C::wrong_outcomes, &C::disorders, &C::hangs, &C::first_failure>(report);
   py::list outcomes;
   for (std::size_t step = 0; step < kSteps; ++step) {
     for (std::size_t state = 0; state < kStates; ++state) {

@@ -23,9 +23,7 @@ namespace engineroom::group_commit {
 enum class Left : std::uint8_t { none, part, whole };
 inline constexpr std::size_t kLefts = 3;
 inline constexpr std::size_t kStates = 4;
-constexpr auto named(names::Of<Left>) {
-  return names::table<Left>("left", {{"none", Left::none}, {"part", Left::part}, {"whole", Left::whole}});
-}
+constexpr auto named(names::Of<Left>) { return names::as_written<Left::whole>("left"); }
 
 /// What a setting lets a crash do.
 struct Risks {

@@ -26,22 +26,20 @@ struct LoadConfig {
 constexpr auto described(options::Of<LoadConfig>) {
   using C = LoadConfig;
   return options::list<C>(
-      "a load",
-      {
-          options::option<&C::clients>("clients", {.least = 1, .most = sessions::kMostSessions},
-                                       "sessions, each in a closed loop"),
-          options::option<&C::statements>("statements", {.least = 1, .most = redo_log::kMostStatements},
-                                          "of a transaction"),
-          options::option<&C::away_ns>("away_ns", "between two statements: the client and the network"),
-          options::option<&C::statement_ns>("statement_ns", "computing, for each statement"),
-          options::option<&C::mtrs_per_statement>(
-              "mtrs_per_statement", {.least = 1, .most = redo_log::kMostMtrs}, "mini-transactions"),
-          options::option<&C::mtr_bytes>("mtr_bytes", {.least = 18, .most = redo_log::kMostMtrBytes},
-                                         "redo of a mini-transaction"),
-          options::option<&C::dirty_percent>("dirty_percent",
-                                             "of the mini-transactions make a clean page dirty"),
-          options::option<&C::transactions>("transactions", "of each client; 0: until the run is stopped"),
-      });
+      "a load", {
+                    options::option<&C::clients>({.least = 1, .most = sessions::kMostSessions},
+                                                 "sessions, each in a closed loop"),
+                    options::option<&C::statements>({.least = 1, .most = redo_log::kMostStatements},
+                                                    "of a transaction"),
+                    options::option<&C::away_ns>("between two statements: the client and the network"),
+                    options::option<&C::statement_ns>("computing, for each statement"),
+                    options::option<&C::mtrs_per_statement>({.least = 1, .most = redo_log::kMostMtrs},
+                                                            "mini-transactions"),
+                    options::option<&C::mtr_bytes>({.least = 18, .most = redo_log::kMostMtrBytes},
+                                                   "redo of a mini-transaction"),
+                    options::option<&C::dirty_percent>("of the mini-transactions make a clean page dirty"),
+                    options::option<&C::transactions>("of each client; 0: until the run is stopped"),
+                });
 }
 
 inline sessions::Config sessions_of(const LoadConfig& load) {

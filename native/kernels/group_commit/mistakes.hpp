@@ -22,16 +22,7 @@ enum class Mistake : std::uint8_t {
   engine_not_flushed_at_rotation,  // found prepared, and in no file that is read
 };
 constexpr auto named(names::Of<Mistake>) {
-  return names::table<Mistake>("mistake",
-                               {{"none", Mistake::none},
-                                {"fetched_after_flush", Mistake::fetched_after_flush},
-                                {"own_lsn_only", Mistake::own_lsn_only},
-                                {"committed_before_sync", Mistake::committed_before_sync},
-                                {"delay_in_flush_stage", Mistake::delay_in_flush_stage},
-                                {"told_twice", Mistake::told_twice},
-                                {"never_told", Mistake::never_told},
-                                {"rotated_over_prepared", Mistake::rotated_over_prepared},
-                                {"engine_not_flushed_at_rotation", Mistake::engine_not_flushed_at_rotation}});
+  return names::as_written<Mistake::engine_not_flushed_at_rotation>("mistake");
 }
 
 /// Whether a design has what the mistake breaks: 5.5 has no stages, and before 5.7.6 no leader flushes redo.

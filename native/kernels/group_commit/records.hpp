@@ -21,12 +21,7 @@
 namespace engineroom::group_commit {
 
 enum class State : std::uint8_t { absent, active, prepared, committed };
-constexpr auto named(names::Of<State>) {
-  return names::table<State>("state", {{"absent", State::absent},
-                                       {"active", State::active},
-                                       {"prepared", State::prepared},
-                                       {"committed", State::committed}});
-}
+constexpr auto named(names::Of<State>) { return names::as_written<State::committed>("state"); }
 
 /// The record group of a mini-transaction that leaves transaction `xid` in `state`: of about so many bytes, at least 18.
 std::span<const std::byte> redo_of(redo_log::Mtr& mtr, State state, std::uint64_t xid, std::size_t bytes);

@@ -27,11 +27,10 @@ constexpr auto described(options::Of<BlockNestedLoopOptions>) {
   using C = BlockNestedLoopOptions;
   return options::list<C>(
       "a block nested loop join",
-      {options::option<&C::join>("join", kJoinMeaning),
-       options::option<&C::extra, &ExtraCondition::max_diff>("max_diff", kMaxDiffMeaning),
-       options::option<&C::join_buffer_bytes>("join_buffer_bytes", {.least = 1},
-                                              "a buffer smaller than a row takes one row"),
-       options::option<&C::row_bytes>("row_bytes", {.least = 1},
+      {options::option<&C::join>(kJoinMeaning),
+       options::option<&C::extra, &ExtraCondition::max_diff>(kMaxDiffMeaning),
+       options::option<&C::join_buffer_bytes>({.least = 1}, "a buffer smaller than a row takes one row"),
+       options::option<&C::row_bytes>({.least = 1},
                                       "of a probe row in the buffer; None for what the columns need, 12 or "
                                       "with a payload 20")});
 }

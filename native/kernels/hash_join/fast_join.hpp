@@ -29,12 +29,7 @@ namespace engineroom::hash_join {
 
 /// How the table is laid out; `automatic` decides by its size.
 enum class FastLayout : std::uint8_t { automatic, one_table, partitioned, array };
-constexpr auto named(names::Of<FastLayout>) {
-  return names::table<FastLayout>("layout", {{"automatic", FastLayout::automatic},
-                                             {"one_table", FastLayout::one_table},
-                                             {"partitioned", FastLayout::partitioned},
-                                             {"array", FastLayout::array}});
-}
+constexpr auto named(names::Of<FastLayout>) { return names::as_written<FastLayout::array>("layout"); }
 
 struct FastJoinOptions {
   JoinType join = JoinType::inner;
@@ -49,20 +44,18 @@ constexpr auto described(options::Of<FastJoinOptions>) {
   using C = FastJoinOptions;
   return options::list<C>(
       "our own join",
-      {options::option<&C::join>("join", kJoinMeaning),
-       options::option<&C::threads>("threads", {.least = 1, .most = 256},
+      {options::option<&C::join>(kJoinMeaning),
+       options::option<&C::threads>({.least = 1, .most = 256},
                                     "how many work at once; the result is the same for any number"),
        options::option<&C::memory_bytes>(
-           "memory_bytes", {.least = 1},
+           {.least = 1},
            "the most that the join takes besides its two inputs and its result; "
            "what does not fit is written to storage; None for no bound"),
        options::option<&C::layout>(
-           "layout",
            "'partitioned' cuts both sides so that each part's table fits the cache; a "
            "table that does not fit into memory_bytes is always partitioned; 'array' takes rows by their key "
            "where keys are different numbers that lie close together, as 'automatic' does where it pays"),
        options::option<&C::may_swap>(
-           "may_swap",
            "build the smaller side, where only count and sum of an inner join are asked for; False builds "
            "the side that is called so")});
 }

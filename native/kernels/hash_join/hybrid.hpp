@@ -43,23 +43,20 @@ constexpr auto described(options::Of<HybridOptions>) {
   using C = HybridOptions;
   return options::list<C>(
       "a hybrid hash join",
-      {options::option<&C::join>("join", kJoinMeaning),
-       options::option<&C::extra, &ExtraCondition::max_diff>("max_diff", kMaxDiffMeaning),
-       options::option<&C::join_buffer_bytes>("join_buffer_bytes", {.least = 128},
+      {options::option<&C::join>(kJoinMeaning),
+       options::option<&C::extra, &ExtraCondition::max_diff>(kMaxDiffMeaning),
+       options::option<&C::join_buffer_bytes>({.least = 128},
                                               "as the variable of the server; below 16384 it acts as 16384"),
        options::option<&C::estimated_build_rows>(
-           "estimated_build_rows",
            "what the optimizer believes, which decides the number of chunk files; None for the true number"),
-       options::option<&C::allow_spill>("allow_spill",
-                                        "False for refill mode, as under LIMIT: no chunk files, the probe "
+       options::option<&C::allow_spill>("False for refill mode, as under LIMIT: no chunk files, the probe "
                                         "input is read again for each filling"),
-       options::option<&C::row_bytes>("row_bytes", {.least = 1},
+       options::option<&C::row_bytes>({.least = 1},
                                       "of a packed row on both sides; None for what the columns need, 12 or "
                                       "with a payload 20"),
-       options::option<&C::max_chunks>("max_chunks", {.least = 1, .most = 128, .is_power_of_two = true},
+       options::option<&C::max_chunks>({.least = 1, .most = 128, .is_power_of_two = true},
                                        "most pairs of chunk files"),
-       options::option<&C::probe_row_first>("probe_row_first",
-                                            "read a probe row before anything is built, so that an empty "
+       options::option<&C::probe_row_first>("read a probe row before anything is built, so that an empty "
                                             "probe input ends the join at once"),
        options::option<&C::trace_limit>("trace",
                                         "number of steps to keep in Result.trace; what each did is a Step")});

@@ -24,11 +24,10 @@ struct IndexNestedLoopOptions {
 };
 constexpr auto described(options::Of<IndexNestedLoopOptions>) {
   using C = IndexNestedLoopOptions;
-  return options::list<C>(
-      "an index nested loop join",
-      {options::option<&C::join>("join", kJoinMeaning),
-       options::option<&C::extra, &ExtraCondition::max_diff>("max_diff", kMaxDiffMeaning),
-       options::option<&C::entries_per_page>("entries_per_page", {.least = 2}, "fan-out of the index")});
+  return options::list<C>("an index nested loop join",
+                          {options::option<&C::join>(kJoinMeaning),
+                           options::option<&C::extra, &ExtraCondition::max_diff>(kMaxDiffMeaning),
+                           options::option<&C::entries_per_page>({.least = 2}, "fan-out of the index")});
 }
 
 /// Result in probe order, the matches of a probe row in build order. Counters: build_rows_read are rows that

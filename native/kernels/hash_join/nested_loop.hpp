@@ -20,9 +20,9 @@ struct NestedLoopOptions {
 };
 constexpr auto described(options::Of<NestedLoopOptions>) {
   using C = NestedLoopOptions;
-  return options::list<C>("a nested loop join", {options::option<&C::join>("join", kJoinMeaning),
-                                                 options::option<&C::extra, &ExtraCondition::max_diff>(
-                                                     "max_diff", kMaxDiffMeaning)});
+  return options::list<C>("a nested loop join",
+                          {options::option<&C::join>(kJoinMeaning),
+                           options::option<&C::extra, &ExtraCondition::max_diff>(kMaxDiffMeaning)});
 }
 
 /// Result in probe order, the matches of a probe row in build order.

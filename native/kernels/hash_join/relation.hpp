@@ -29,12 +29,7 @@ enum class JoinType : std::uint8_t {
   semi,  // every probe row that has a match, once
   anti,  // every probe row that has no match, once
 };
-constexpr auto named(names::Of<JoinType>) {
-  return names::table<JoinType>("join", {{"inner", JoinType::inner},
-                                         {"left", JoinType::left},
-                                         {"semi", JoinType::semi},
-                                         {"anti", JoinType::anti}});
-}
+constexpr auto named(names::Of<JoinType>) { return names::as_written<JoinType::anti>("join"); }
 
 /// The part of a join condition that a hash cannot help with: |build payload - probe payload| <= max_diff.
 struct ExtraCondition {

@@ -32,14 +32,11 @@ constexpr auto described(options::Of<EnumerateOptions>) {
   using C = EnumerateOptions;
   return options::list<C>(
       "an enumeration",
-      {options::option<&C::algorithm>("algorithm",
-                                      "'faithful' has MySQL's events in its order, 'fast' is ours"),
+      {options::option<&C::algorithm>("'faithful' has MySQL's events in its order, 'fast' is ours"),
        options::option<&C::keep_events>("events", "False counts only"),
        options::option<&C::most_calls>(
-           "most_calls", {.least = 1},
-           "faithful only; end when a call more than these comes; None for no bound"),
+           {.least = 1}, "faithful only; end when a call more than these comes; None for no bound"),
        options::option<&C::forbid_lower_seeds>(
-           "forbid_lower_seeds",
            "faithful only; False leaves out the line without which pairs are found twice")});
 }
 

@@ -82,9 +82,7 @@ class CostModel {
 };
 /// A function has no name.
 constexpr auto named(names::Of<CostModel::Kind>) {
-  return names::table<CostModel::Kind>(
-      "cost, where it is no function,",
-      {{"c_out", CostModel::Kind::c_out}, {"hash_join", CostModel::Kind::hash_join}});
+  return names::as_written<CostModel::Kind::hash_join>("cost, where it is no function,");
 }
 
 /// Rows of each table, and selectivity and kind of each edge, in the order of the graph; all edges are inner
@@ -116,13 +114,7 @@ struct Plan {
 };
 
 enum class Algorithm { faithful, fast, dpccp, dpsize, dpsub };
-constexpr auto named(names::Of<Algorithm>) {
-  return names::table<Algorithm>("algorithm", {{"faithful", Algorithm::faithful},
-                                               {"fast", Algorithm::fast},
-                                               {"dpccp", Algorithm::dpccp},
-                                               {"dpsize", Algorithm::dpsize},
-                                               {"dpsub", Algorithm::dpsub}});
-}
+constexpr auto named(names::Of<Algorithm>) { return names::as_written<Algorithm::dpsub>("algorithm"); }
 
 /// The cheapest bushy plan without cross products, found over the pairs of `algorithm`. A join that is not inner
 /// keeps its sides, the edge's left side as its left input. As in 9.7.4 a straight join builds the left one, which
@@ -144,10 +136,10 @@ struct LeftDeepOptions {
 };
 constexpr auto described(options::Of<LeftDeepOptions>) {
   using C = LeftDeepOptions;
-  return options::list<C>("a search for a left-deep plan",
-                          {options::option<&C::search_depth>(
-                               "search_depth", "how many tables are looked ahead, as optimizer_search_depth"),
-                           options::option<&C::prune>("prune", "as optimizer_prune_level")});
+  return options::list<C>(
+      "a search for a left-deep plan",
+      {options::option<&C::search_depth>("how many tables are looked ahead, as optimizer_search_depth"),
+       options::option<&C::prune>("as optimizer_prune_level")});
 }
 /// The old optimizer's search: left-deep plans, cross products allowed, tables tried in order of their rows.
 Plan left_deep_plan(const Hypergraph& graph, const Statistics& statistics, const CostModel& cost,

@@ -25,15 +25,15 @@ namespace engineroom::lock_sys {
 
 constexpr auto described(options::Of<Waiter>) {
   using W = Waiter;
-  return options::list<W>(
-      "a waiter", {
-                      options::option<&W::trx>("trx", "the number of its transaction"),
-                      options::option<&W::started>("started", "the order of the starts of transactions"),
-                      options::option<&W::weight>("weight", "as the background thread publishes it"),
-                      options::option<&W::age>("age", "as 8.0.3 keeps it"),
-                      options::option<&W::mode>("mode", "of the lock that it waits for"),
-                      options::option<&W::is_urgent>("is_urgent", "whether it is tried before all others"),
-                  });
+  return options::list<W>("a waiter",
+                          {
+                              options::option<&W::trx>("the number of its transaction"),
+                              options::option<&W::started>("the order of the starts of transactions"),
+                              options::option<&W::weight>("as the background thread publishes it"),
+                              options::option<&W::age>("as 8.0.3 keeps it"),
+                              options::option<&W::mode>("of the lock that it waits for"),
+                              options::option<&W::is_urgent>("whether it is tried before all others"),
+                          });
 }
 
 }  // namespace engineroom::lock_sys
@@ -125,26 +125,12 @@ std::vector<std::uint32_t> grant_order(Policy policy, const std::vector<GivenWai
 
 py::dict random_report(const LockConfig& config, Mistake mistake, const RandomRuns& runs) {
   const RandomReport report = without_gil([&] { return random_runs(config, mistake, runs); });
-  return dict_of({{"runs", report.runs},
-                  {"transactions", report.transactions},
-                  {"waits", report.waits},
-                  {"deadlocks", report.deadlocks},
-                  {"false_positives", report.false_positives},
-                  {"inserts", report.inserts},
-                  {"moves", report.moves},
-                  {"made_explicit", report.made_explicit},
-                  {"conflicts", report.conflicts},
-                  {"disorders", report.disorders},
-                  {"waits_for_nobody", report.waits_for_nobody},
-                  {"wrong_blockers", report.wrong_blockers},
-                  {"phantoms", report.phantoms},
-                  {"lost_updates", report.lost_updates},
-                  {"intruders", report.intruders},
-                  {"needless_victims", report.needless_victims},
-                  {"stale_weights", report.stale_weights},
-                  {"hangs", report.hangs},
-                  {"leftovers", report.leftovers},
-                  {"first_failure", report.first_failure}});
+  using R = RandomReport;
+  return dict_of_members<&R::runs, &R::transactions, &R::waits, &R::deadlocks, &R::false_positives,
+                         &R::inserts, &R::moves, &R::made_explicit, &R::conflicts, &R::disorders,
+                         &R::waits_for_nobody, &R::wrong_blockers, &R::phantoms, &R::lost_updates,
+                         &R::intruders, &R::needless_victims, &R::stale_weights, &R::hangs, &R::leftovers,
+                         &R::first_failure>(report);
 }
 
 py::dict simulate(Design design, const py::dict& parameters, const LoadConfig& load, const py::dict& locks,

@@ -67,53 +67,42 @@ struct LockConfig {
   }
 };
 constexpr auto described(options::Of<LockConfig>) {
+  using options::option;
   using C = LockConfig;
   using sync::SpinParams;
   return options::list<C>(
       "a lock system",
       {
-          options::option<&C::latching>("latching", "what guards the queues"),
-          options::option<&C::detection>("detection", "who finds deadlocks"),
-          options::option<&C::policy>("policy", "who of several waiters is tried first"),
-          options::option<&C::granted_in_front>("granted_in_front",
-                                                "a granted lock goes to the front of its page's chain"),
-          options::option<&C::holder_passes_waiter>(
-              "holder_passes_waiter",
+          option<&C::latching>("what guards the queues"),
+          option<&C::detection>("who finds deadlocks"),
+          option<&C::policy>("who of several waiters is tried first"),
+          option<&C::granted_in_front>("a granted lock goes to the front of its page's chain"),
+          option<&C::holder_passes_waiter>(
               "who holds what a waiter waits for may take more of the record before it"),
-          options::option<&C::splits_next_key>(
-              "splits_next_key", "who has the record and asks for record and gap gets the gap alone"),
-          options::option<&C::readers_inherit_gaps>(
-              "readers_inherit_gaps",
+          option<&C::splits_next_key>("who has the record and asks for record and gap gets the gap alone"),
+          option<&C::readers_inherit_gaps>(
               "under READ COMMITTED, a locking reader that waits for a row which goes away gets its gap"),
-          options::option<&C::unlock_leaves_gap>(
-              "unlock_leaves_gap", "to let go of a row that does not match leaves the lock on its gap"),
-          options::option<&C::cells>("cells", {.least = 1, .most = 1 << 24}, "of the hash table of pages"),
-          options::option<&C::page_shards>("page_shards",
-                                           {.least = 1, .most = 1 << 16, .is_power_of_two = true},
-                                           "mutexes over the cells"),
-          options::option<&C::table_shards>("table_shards",
-                                            {.least = 1, .most = 1 << 16, .is_power_of_two = true},
-                                            "mutexes over the tables"),
-          options::option<&C::global_parts>("global_parts", {.least = 1, .most = 1 << 16},
-                                            "of the global read-write latch"),
-          options::option<&C::lock_wait_timeout_ns>("lock_wait_timeout_ns", {.least = 1},
-                                                    "innodb_lock_wait_timeout"),
-          options::option<&C::check_every_ns>("check_every_ns", {.least = 1},
-                                              "at the latest after so long the thread looks at who waits"),
-          options::option<&C::release_interval>(
-              "release_interval", {.least = 1},
-              "locks that a commit releases before it lets others at the mutex"),
-          options::option<&C::look_ns>("look_ns", "one lock object of a chain looked at"),
-          options::option<&C::create_ns>("create_ns", "one lock object made and put into its chain"),
-          options::option<&C::weigh_ns>(
-              "weigh_ns", "one waiter in the thread's sum of weights and its search for cycles"),
-          options::option<&C::print_ns>("print_ns", "telling of one deadlock, while all queues are latched"),
-          options::option<&C::latch_spin, &SpinParams::rounds>("spin_rounds",
-                                                               "looks at a latch before a park"),
-          options::option<&C::latch_spin, &SpinParams::wait_delay>(
-              "spin_wait_delay", "between two looks a number up to this is drawn"),
-          options::option<&C::latch_spin, &SpinParams::pause_multiplier>("spin_pause_multiplier",
-                                                                         "pauses for each of it"),
+          option<&C::unlock_leaves_gap>("to let go of a row that does not match leaves the lock on its gap"),
+          option<&C::cells>({.least = 1, .most = 1 << 24}, "of the hash table of pages"),
+          option<&C::page_shards>({.least = 1, .most = 1 << 16, .is_power_of_two = true},
+                                  "mutexes over the cells"),
+          option<&C::table_shards>({.least = 1, .most = 1 << 16, .is_power_of_two = true},
+                                   "mutexes over the tables"),
+          option<&C::global_parts>({.least = 1, .most = 1 << 16}, "of the global read-write latch"),
+          option<&C::lock_wait_timeout_ns>({.least = 1}, "innodb_lock_wait_timeout"),
+          option<&C::check_every_ns>({.least = 1},
+                                     "at the latest after so long the thread looks at who waits"),
+          option<&C::release_interval>({.least = 1},
+                                       "locks that a commit releases before it lets others at the mutex"),
+          option<&C::look_ns>("one lock object of a chain looked at"),
+          option<&C::create_ns>("one lock object made and put into its chain"),
+          option<&C::weigh_ns>("one waiter in the thread's sum of weights and its search for cycles"),
+          option<&C::print_ns>("telling of one deadlock, while all queues are latched"),
+          option<&C::latch_spin, &SpinParams::rounds>("spin_rounds", "looks at a latch before a park"),
+          option<&C::latch_spin, &SpinParams::wait_delay>("spin_wait_delay",
+                                                          "between two looks a number up to this is drawn"),
+          option<&C::latch_spin, &SpinParams::pause_multiplier>("spin_pause_multiplier",
+                                                                "pauses for each of it"),
       });
 }
 inline void check_together(const LockConfig& config) {

@@ -30,14 +30,11 @@ constexpr auto described(options::Of<LoadConfig>) {
   return options::list<C>(
       "a load of locks",
       {
-          options::option<&C::clients>("clients", {.least = 1, .most = sessions::kMostSessions},
+          options::option<&C::clients>({.least = 1, .most = sessions::kMostSessions},
                                        "sessions, each in a closed loop"),
-          options::option<&C::rows>("rows", {.least = 1},
-                                    "that a transaction locks, each on a page of its own"),
-          options::option<&C::row_ns>("row_ns",
-                                      "computing between two locks, the mean of an exponential distribution"),
-          options::option<&C::own_tables>("own_tables",
-                                          "each client has a table of its own; else all have one"),
+          options::option<&C::rows>({.least = 1}, "that a transaction locks, each on a page of its own"),
+          options::option<&C::row_ns>("computing between two locks, the mean of an exponential distribution"),
+          options::option<&C::own_tables>("each client has a table of its own; else all have one"),
       });
 }
 

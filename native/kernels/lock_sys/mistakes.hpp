@@ -33,16 +33,7 @@ enum class Mistake : std::uint8_t {
   implicit_locks_forgotten,  // a transaction that changed a row has it only until somebody else asks for it
 };
 constexpr auto named(names::Of<Mistake>) {
-  return names::table<Mistake>("mistake", {
-                                              {"none", Mistake::none},
-                                              {"shard_by_record", Mistake::shard_by_record},
-                                              {"latched_in_request_order", Mistake::latched_in_request_order},
-                                              {"gap_requests_wait", Mistake::gap_requests_wait},
-                                              {"insert_intention_blocks", Mistake::insert_intention_blocks},
-                                              {"any_wait_is_the_same", Mistake::any_wait_is_the_same},
-                                              {"blocker_not_renewed", Mistake::blocker_not_renewed},
-                                              {"implicit_locks_forgotten", Mistake::implicit_locks_forgotten},
-                                          });
+  return names::as_written<Mistake::implicit_locks_forgotten>("mistake");
 }
 
 /// The rules with one of them broken: at run time, so that all mistakes are one more program and not one each.

@@ -22,8 +22,8 @@ constexpr auto described(options::Of<RandomRuns>) {
   using C = RandomRuns;
   return options::list<C>("random runs",
                           {
-                              options::option<&C::seed>("seed", "of the first run; each has the next one"),
-                              options::option<&C::runs>("runs", {.least = 1}, "how many there are"),
+                              options::option<&C::seed>("of the first run; each has the next one"),
+                              options::option<&C::runs>({.least = 1}, "how many there are"),
                           });
 }
 

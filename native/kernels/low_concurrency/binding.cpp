@@ -27,14 +27,9 @@ py::dict parse(Container container, std::int64_t rows, std::int64_t columns) {
   const std::uint64_t wide = at_least(columns, 1, "columns");
   const ParsedInsert parsed =
       without_gil([&] { return parse_insert(container, n, wide, &thread_cpu_ns, stop_on_signal()); });
-  return dict_of({{"values", parsed.values},
-                  {"checksum", parsed.checksum},
-                  {"container_bytes", parsed.container_bytes},
-                  {"item_bytes", parsed.item_bytes},
-                  {"reserved_bytes", parsed.reserved_bytes},
-                  {"arena_blocks", parsed.arena_blocks},
-                  {"build_ns", parsed.build_ns},
-                  {"walk_ns", parsed.walk_ns}});
+  using P = ParsedInsert;
+  return dict_of_members<&P::values, &P::checksum, &P::container_bytes, &P::item_bytes, &P::reserved_bytes,
+                         &P::arena_blocks, &P::build_ns, &P::walk_ns>(parsed);
 }
 
 using Encoded = std::tuple<py::bytes, std::size_t, std::vector<std::uint32_t>>;

@@ -40,12 +40,7 @@ enum class FatalPath {
   cold_call,      // the repair: another function, never inlined, that does not return
   expect,         // the same stream behind a branch that is marked as unlikely
 };
-constexpr auto named(names::Of<FatalPath>) {
-  return names::table<FatalPath>("path", {{"none", FatalPath::none},
-                                          {"inline_stream", FatalPath::inline_stream},
-                                          {"cold_call", FatalPath::cold_call},
-                                          {"expect", FatalPath::expect}});
-}
+constexpr auto named(names::Of<FatalPath>) { return names::as_written<FatalPath::expect>("path"); }
 
 /// Converts `rows` rows: `fields` holds their fields one row after the other, `out` their rows of
 /// `row_bytes`. Raises std::logic_error for a multi-value field in every variant but `none`.

@@ -14,12 +14,7 @@
 namespace engineroom::low_concurrency {
 
 enum class Container { list_5_7, deque_8_0, deque_9_7, reserved };
-constexpr auto named(names::Of<Container>) {
-  return names::table<Container>("container", {{"list_5_7", Container::list_5_7},
-                                               {"deque_8_0", Container::deque_8_0},
-                                               {"deque_9_7", Container::deque_9_7},
-                                               {"reserved", Container::reserved}});
-}
+constexpr auto named(names::Of<Container>) { return names::as_written<Container::reserved>("container"); }
 
 /// The size of an Item_int of 8.0 is of this order; it is the same for every container.
 inline constexpr std::uint64_t kItemBytes = 128;

@@ -34,16 +34,14 @@ constexpr auto described(options::Of<RecordWork>) {
   using C = RecordWork;
   return options::list<C>(
       "the records",
-      {options::option<&C::columns>("columns", {.least = 1}, "of each record"),
-       options::option<&C::nullable_percent>("nullable_percent", {.most = 100}, "of the columns, by chance"),
-       options::option<&C::variable_percent>("variable_percent", {.most = 100},
-                                             "of the columns have no fixed length, by chance"),
+      {options::option<&C::columns>({.least = 1}, "of each record"),
+       options::option<&C::nullable_percent>({.most = 100}, "of the columns, by chance"),
+       options::option<&C::variable_percent>({.most = 100}, "of the columns have no fixed length, by chance"),
        options::option<&C::row_versions>(
-           "row_versions", {.most = 64},
+           {.most = 64},
            "columns added INSTANT, each in a version of its own; there are records of all versions"),
-       options::option<&C::records>("records", {.least = 1}, "how many"),
-       options::option<&C::passes>("passes", {.least = 1}, kPassesMeaning),
-       options::option<&C::seed>("seed", kSeedMeaning)});
+       options::option<&C::records>({.least = 1}, "how many"),
+       options::option<&C::passes>({.least = 1}, kPassesMeaning), options::option<&C::seed>(kSeedMeaning)});
 }
 void check_together(const RecordWork& work);
 
@@ -65,13 +63,12 @@ struct StoreWork {
 };
 constexpr auto described(options::Of<StoreWork>) {
   using C = StoreWork;
-  return options::list<C>("the rows",
-                          {options::option<&C::integers>("integers", "fields of this kind in a row"),
-                           options::option<&C::varying>("varying", "fields of varying length in a row"),
-                           options::option<&C::fixed_texts>("fixed_texts", "texts of fixed length in a row"),
-                           options::option<&C::rows>("rows", {.least = 1}, "how many"),
-                           options::option<&C::passes>("passes", {.least = 1}, kPassesMeaning),
-                           options::option<&C::seed>("seed", kSeedMeaning)});
+  return options::list<C>("the rows", {options::option<&C::integers>("fields of this kind in a row"),
+                                       options::option<&C::varying>("fields of varying length in a row"),
+                                       options::option<&C::fixed_texts>("texts of fixed length in a row"),
+                                       options::option<&C::rows>({.least = 1}, "how many"),
+                                       options::option<&C::passes>({.least = 1}, kPassesMeaning),
+                                       options::option<&C::seed>(kSeedMeaning)});
 }
 void check_together(const StoreWork& work);
 

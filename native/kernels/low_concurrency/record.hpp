@@ -29,16 +29,13 @@ constexpr auto described(options::Of<FieldType>) {
   using C = FieldType;
   return options::list<C>(
       "a field",
-      {options::option<&C::fixed_bytes>("fixed_bytes", "0 for a variable field"),
-       options::option<&C::max_bytes>("max_bytes",
-                                      "of a variable field: above 255 its length may take two bytes"),
-       options::option<&C::is_nullable>("is_nullable", "whether it may be NULL"),
-       options::option<&C::is_big>("is_big", "a BLOB or the like: its length may take two bytes"),
-       options::option<&C::default_is_null>("default_is_null", "what a record without the field stands for"),
-       options::option<&C::added_version>("added_version",
-                                          "the row version in which it was added; 0 for never"),
-       options::option<&C::dropped_version>("dropped_version",
-                                            "the row version in which it was dropped; 0 for never")});
+      {options::option<&C::fixed_bytes>("0 for a variable field"),
+       options::option<&C::max_bytes>("of a variable field: above 255 its length may take two bytes"),
+       options::option<&C::is_nullable>("whether it may be NULL"),
+       options::option<&C::is_big>("a BLOB or the like: its length may take two bytes"),
+       options::option<&C::default_is_null>("what a record without the field stands for"),
+       options::option<&C::added_version>("the row version in which it was added; 0 for never"),
+       options::option<&C::dropped_version>("the row version in which it was dropped; 0 for never")});
 }
 
 /// How the record's table was changed before and after the record was inserted: six cases, found anew for
@@ -103,9 +100,8 @@ struct Inserted {
 constexpr auto described(options::Of<Inserted>) {
   using C = Inserted;
   return options::list<C>("a record's insertion",
-                          {options::option<&C::version>("version", "the row version that it was inserted at"),
+                          {options::option<&C::version>("the row version that it was inserted at"),
                            options::option<&C::n_fields>(
-                               "n_fields",
                                "how many fields it was inserted with, in a schema with instant columns; "
                                "0 for those before any column was added")});
 }
@@ -118,12 +114,7 @@ enum class Decoder {
   hoisted,   // the state is asked once: the loop of 5.7 for the common case, the other loop else
   by_state,  // a loop for each state
 };
-constexpr auto named(names::Of<Decoder>) {
-  return names::table<Decoder>("decoder", {{"v57", Decoder::v57},
-                                           {"v80", Decoder::v80},
-                                           {"hoisted", Decoder::hoisted},
-                                           {"by_state", Decoder::by_state}});
-}
+constexpr auto named(names::Of<Decoder>) { return names::as_written<Decoder::by_state>("decoder"); }
 
 /// Writes the end offset of each field, with its flags. `v57` needs a schema without INSTANT columns.
 void offsets(Decoder decoder, const Schema& schema, const std::byte* origin, std::span<std::uint32_t> out);

@@ -50,23 +50,11 @@ py::dict simulate(const py::dict& parameters, const LoadConfig& load, const TrxS
 
 py::dict histories(const HistoriesConfig& config, Latches latches, Views views, Mistake mistake) {
   const HistoryReport report = without_gil([&] { return run_histories(latches, views, mistake, config); });
-  return dict_of({{"runs", report.runs},
-                  {"reads", report.reads},
-                  {"reads_of_older", report.reads_of_older},
-                  {"steps", report.steps},
-                  {"views_made", report.views_made},
-                  {"views_reused", report.views_reused},
-                  {"commits", report.commits},
-                  {"rollbacks", report.rollbacks},
-                  {"purged", report.purged},
-                  {"wrong_reads", report.wrong_reads},
-                  {"missing_history", report.missing_history},
-                  {"wrong_views", report.wrong_views},
-                  {"purge_too_far", report.purge_too_far},
-                  {"wrongly_active", report.wrongly_active},
-                  {"leftovers", report.leftovers},
-                  {"is_clean", report.is_clean()},
-                  {"first_failure", report.first_failure}});
+  using H = HistoryReport;
+  return dict_of_members<&H::runs, &H::reads, &H::reads_of_older, &H::steps, &H::views_made, &H::views_reused,
+                         &H::commits, &H::rollbacks, &H::purged, &H::wrong_reads, &H::missing_history,
+                         &H::wrong_views, &H::purge_too_far, &H::wrongly_active, &H::leftovers, &H::is_clean,
+                         &H::first_failure>(report);
 }
 
 py::dict cost_of_statement(Latches latches, Views views, Kind statement, Level level, bool has_binlog,

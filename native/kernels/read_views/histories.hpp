@@ -22,13 +22,12 @@ struct HistoriesConfig {
 };
 constexpr auto described(options::Of<HistoriesConfig>) {
   using C = HistoriesConfig;
-  return options::list<C>(
-      "random histories",
-      {
-          options::option<&C::seed>("seed", "of the first run; each has the next"),
-          options::option<&C::runs>("runs", {.least = 1}, "histories"),
-          options::option<&C::transactions>("transactions", {.least = 1}, "of each session"),
-      });
+  return options::list<C>("random histories",
+                          {
+                              options::option<&C::seed>("of the first run; each has the next"),
+                              options::option<&C::runs>({.least = 1}, "histories"),
+                              options::option<&C::transactions>({.least = 1}, "of each session"),
+                          });
 }
 
 struct HistoryReport {

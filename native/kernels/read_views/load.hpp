@@ -40,19 +40,17 @@ constexpr auto described(options::Of<LoadConfig>) {
   return options::list<C>(
       "a load",
       {
-          options::option<&C::clients>("clients", {.least = 1, .most = kMostClients},
-                                       "sessions, each in a closed loop"),
-          options::option<&C::idle_clients>("idle_clients", {.most = kMostClients},
+          options::option<&C::clients>({.least = 1, .most = kMostClients}, "sessions, each in a closed loop"),
+          options::option<&C::idle_clients>({.most = kMostClients},
                                             "sessions that have read once and do nothing more"),
-          options::option<&C::away_ns>("away_ns", "between two statements: the client and the network"),
-          options::option<&C::read_ns>("read_ns", "computing, for each read"),
-          options::option<&C::write_ns>("write_ns", "computing, for each write"),
-          options::option<&C::write_percent>("write_percent", {.most = 100}, "of the statements are writes"),
-          options::option<&C::writes_read>("writes_read",
-                                           "whether a write comes behind a read in its transaction"),
-          options::option<&C::purge_batch>("purge_batch", {.least = 1}, "innodb_purge_batch_size: undo logs"),
-          options::option<&C::purge_ns>("purge_ns", "purging one undo log, always the same"),
-          options::option<&C::purge_pause_ns>("purge_pause_ns", "behind a batch that removed nothing"),
+          options::option<&C::away_ns>("between two statements: the client and the network"),
+          options::option<&C::read_ns>("computing, for each read"),
+          options::option<&C::write_ns>("computing, for each write"),
+          options::option<&C::write_percent>({.most = 100}, "of the statements are writes"),
+          options::option<&C::writes_read>("whether a write comes behind a read in its transaction"),
+          options::option<&C::purge_batch>({.least = 1}, "innodb_purge_batch_size: undo logs"),
+          options::option<&C::purge_ns>("purging one undo log, always the same"),
+          options::option<&C::purge_pause_ns>("behind a batch that removed nothing"),
       });
 }
 

@@ -31,19 +31,7 @@ enum class Mistake : std::uint8_t {
   purge_clones_newest,   // purge keeps what the newest view needs
   purge_one_too_far,     // purge also takes the first undo log that is needed
 };
-constexpr auto named(names::Of<Mistake>) {
-  return names::table<Mistake>("mistake", {{"none", Mistake::none},
-                                           {"numbers_leave_first", Mistake::numbers_leave_first},
-                                           {"number_behind_mutex", Mistake::number_behind_mutex},
-                                           {"number_last", Mistake::number_last},
-                                           {"counter_before_mutex", Mistake::counter_before_mutex},
-                                           {"flag_behind_the_look", Mistake::flag_behind_the_look},
-                                           {"reuses_non_empty", Mistake::reuses_non_empty},
-                                           {"reuses_stale", Mistake::reuses_stale},
-                                           {"view_not_told", Mistake::view_not_told},
-                                           {"purge_clones_newest", Mistake::purge_clones_newest},
-                                           {"purge_one_too_far", Mistake::purge_one_too_far}});
-}
+constexpr auto named(names::Of<Mistake>) { return names::as_written<Mistake::purge_one_too_far>("mistake"); }
 
 /// The rules with one of them broken: at run time, so that all mistakes are one more program and not one each.
 struct Broken {

@@ -21,15 +21,7 @@ enum class Kind : std::uint8_t {
   two_selects_around_a_write,
   select_update_select,
 };
-constexpr auto named(names::Of<Kind>) {
-  return names::table<Kind>("statement", {{"select", Kind::select},
-                                          {"select_behind_a_write", Kind::select_behind_a_write},
-                                          {"update", Kind::update},
-                                          {"update_behind_a_write", Kind::update_behind_a_write},
-                                          {"two_selects", Kind::two_selects},
-                                          {"two_selects_around_a_write", Kind::two_selects_around_a_write},
-                                          {"select_update_select", Kind::select_update_select}});
-}
+constexpr auto named(names::Of<Kind>) { return names::as_written<Kind::select_update_select>("statement"); }
 
 enum class Level : std::uint8_t { read_committed, repeatable_read };
 constexpr auto named(names::Of<Level>) {

@@ -95,18 +95,10 @@ py::dict commit_counts(const CommitWork& work, Design design) {
 
 py::dict crashes(const crash::Config& config, Design design, Mistake mistake) {
   const CrashReport report = without_gil([&] { return crash_runs(design, mistake, config); });
-  return dict_of({{"runs", report.runs},
-                  {"crashes", report.crashes},
-                  {"commits", report.commits},
-                  {"fsyncs", report.fsyncs},
-                  {"recovered_groups", report.recovered_groups},
-                  {"log_waits", report.log_waits},
-                  {"lost_commits", report.lost_commits},
-                  {"wrong_groups", report.wrong_groups},
-                  {"wrong_checkpoints", report.wrong_checkpoints},
-                  {"disorders", report.disorders},
-                  {"hangs", report.hangs},
-                  {"first_failure", report.first_failure}});
+  using C = CrashReport;
+  return dict_of_members<&C::runs, &C::crashes, &C::commits, &C::fsyncs, &C::recovered_groups, &C::log_waits,
+                         &C::lost_commits, &C::wrong_groups, &C::wrong_checkpoints, &C::disorders, &C::hangs,
+                         &C::first_failure>(report);
 }
 
 py::bytes as_bytes(std::span<const std::byte> bytes) {

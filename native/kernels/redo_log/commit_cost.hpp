@@ -31,16 +31,14 @@ constexpr auto described(options::Of<CommitWork>) {
   return options::list<C>(
       "a commit's work",
       {
-          options::option<&C::threads>("threads", {.least = 1}, "that commit at the same time"),
-          options::option<&C::commits_per_thread>("commits_per_thread", {.least = 1},
-                                                  "how many mini-transactions each commits"),
-          options::option<&C::mtr_bytes>("mtr_bytes", {.least = 1},
+          options::option<&C::threads>({.least = 1}, "that commit at the same time"),
+          options::option<&C::commits_per_thread>({.least = 1}, "how many mini-transactions each commits"),
+          options::option<&C::mtr_bytes>({.least = 1},
                                          "redo of a mini-transaction, at most a sixteenth of the log buffer"),
-          options::option<&C::work_ns>("work_ns",
-                                       "computed before each commit: the mean, drawn evenly between half and "
+          options::option<&C::work_ns>("computed before each commit: the mean, drawn evenly between half and "
                                        "one and a half times as much"),
           options::option<&C::log_buffer_bytes>(
-              "log_buffer_bytes", {.least = 64 << 10, .most = std::size_t{1} << 30},
+              {.least = 64 << 10, .most = std::size_t{1} << 30},
               "innodb_log_buffer_size, 16 MiB by default in 5.7 and 8.0: what is written to a smaller one is "
               "in a cache of the processor"),
       });

@@ -119,24 +119,21 @@ constexpr auto described(options::Of<LoadConfig>) {
   return options::list<C>(
       "a load",
       {
-          options::option<&C::clients>("clients", {.least = 1, .most = sessions::kMostSessions},
+          options::option<&C::clients>({.least = 1, .most = sessions::kMostSessions},
                                        "sessions, each in a closed loop"),
-          options::option<&C::statements>("statements", {.most = kMostStatements}, "of a transaction"),
-          options::option<&C::away_ns>("away_ns", "between two statements: the client and the network"),
-          options::option<&C::statement_ns>("statement_ns", "computing, for each statement"),
-          options::option<&C::mtrs_per_statement>("mtrs_per_statement", {.most = kMostMtrs},
-                                                  "mini-transactions"),
-          options::option<&C::mtr_bytes>("mtr_bytes", {.least = 1, .most = kMostMtrBytes},
-                                         "redo of a mini-transaction"),
-          options::option<&C::commit_mtrs>("commit_mtrs", {.most = kMostMtrs},
+          options::option<&C::statements>({.most = kMostStatements}, "of a transaction"),
+          options::option<&C::away_ns>("between two statements: the client and the network"),
+          options::option<&C::statement_ns>("computing, for each statement"),
+          options::option<&C::mtrs_per_statement>({.most = kMostMtrs}, "mini-transactions"),
+          options::option<&C::mtr_bytes>({.least = 1, .most = kMostMtrBytes}, "redo of a mini-transaction"),
+          options::option<&C::commit_mtrs>({.most = kMostMtrs},
                                            "of the commit itself, behind the statements"),
           options::option<&C::flush_every>(
-              "flush_every", "so many transactions of a client to one that waits for the disk; 0: none does"),
-          options::option<&C::dirty_percent>("dirty_percent",
-                                             "of the mini-transactions make a clean page dirty"),
-          options::option<&C::transactions>("transactions", "of each client; 0: until the run is stopped"),
+              "so many transactions of a client to one that waits for the disk; 0: none does"),
+          options::option<&C::dirty_percent>("of the mini-transactions make a clean page dirty"),
+          options::option<&C::transactions>("of each client; 0: until the run is stopped"),
           options::option<&C::large_mtr_bytes>(
-              "large_mtr_bytes", {.most = kMostMtrBytes},
+              {.most = kMostMtrBytes},
               "the first client appends groups of this size and never commits; 0: it does as the others"),
       });
 }

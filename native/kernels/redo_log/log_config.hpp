@@ -51,63 +51,49 @@ struct LogConfig {
   std::uint64_t frequent_ns = 1'000'000;
 };
 constexpr auto described(options::Of<LogConfig>) {
+  using options::option;
   using C = LogConfig;
   using Spin = sync::SpinParams;
   return options::list<C>(
       "a redo log",
       {
-          options::option<&C::buffer_bytes>(
-              "buffer_bytes", {.least = 16 * kBlockBytes, .most = 1 << 30, .multiple_of = kBlockBytes},
-              "innodb_log_buffer_size"),
-          options::option<&C::capacity_bytes>("capacity_bytes",
-                                              {.least = kBlockBytes, .multiple_of = kBlockBytes},
-                                              "of the file; a run must not go round it"),
-          options::option<&C::write_ahead_bytes>("write_ahead_bytes",
-                                                 {.most = 1 << 20, .multiple_of = kBlockBytes},
-                                                 "innodb_log_write_ahead_size; 5.6 has none"),
-          options::option<&C::seals_blocks>(
-              "seals_blocks", "whether blocks are sealed for recovery; figures that count need not"),
-          options::option<&C::seal_ns>("seal_ns", "the checksum of a block"),
-          options::option<&C::reserve_ns>("reserve_ns",
-                                          "sizes, conversions, headers, under the mutex in 5.x"),
-          options::option<&C::flush_list_ns>("flush_list_ns", "adding a page to the flush list"),
-          options::option<&C::buffer_pool_instances>(
-              "buffer_pool_instances", {.least = 1, .most = 64},
-              "innodb_buffer_pool_instances, each with a flush list and its mutex"),
-          options::option<&C::latch_spin, &Spin::rounds>("spin_rounds",
-                                                         "looks at a latch before a thread sleeps"),
-          options::option<&C::latch_spin, &Spin::wait_delay>("spin_wait_delay", "innodb_spin_wait_delay"),
-          options::option<&C::has_cpu_gate>("cpu_gate", "off: log threads and users always spin"),
-          options::option<&C::recent_written_slots>("recent_written_slots",
-                                                    {.least = 1024, .most = 1 << 24, .is_power_of_two = true},
-                                                    "of the link buffer that finds gaps; a piece of 512 "
-                                                    "bytes, headers between, is to fit in"),
-          options::option<&C::recent_closed_slots>(
-              "recent_closed_slots", {.least = 1, .most = 1 << 24, .is_power_of_two = true},
-              "of the link buffer that bounds the disorder of the flush list"),
-          options::option<&C::events>("events", {.least = 1, .most = 1 << 20, .is_power_of_two = true},
-                                      "that sessions wait on, by the block of their LSN"),
-          options::option<&C::write_max_bytes>("write_max_bytes", {.least = 1}, "innodb_log_write_max_size"),
-          options::option<&C::user_spin_rounds>(
-              "user_spin_rounds",
+          option<&C::buffer_bytes>({.least = 16 * kBlockBytes, .most = 1 << 30, .multiple_of = kBlockBytes},
+                                   "innodb_log_buffer_size"),
+          option<&C::capacity_bytes>({.least = kBlockBytes, .multiple_of = kBlockBytes},
+                                     "of the file; a run must not go round it"),
+          option<&C::write_ahead_bytes>({.most = 1 << 20, .multiple_of = kBlockBytes},
+                                        "innodb_log_write_ahead_size; 5.6 has none"),
+          option<&C::seals_blocks>("whether blocks are sealed for recovery; figures that count need not"),
+          option<&C::seal_ns>("the checksum of a block"),
+          option<&C::reserve_ns>("sizes, conversions, headers, under the mutex in 5.x"),
+          option<&C::flush_list_ns>("adding a page to the flush list"),
+          option<&C::buffer_pool_instances>(
+              {.least = 1, .most = 64}, "innodb_buffer_pool_instances, each with a flush list and its mutex"),
+          option<&C::latch_spin, &Spin::rounds>("spin_rounds", "looks at a latch before a thread sleeps"),
+          option<&C::latch_spin, &Spin::wait_delay>("spin_wait_delay", "innodb_spin_wait_delay"),
+          option<&C::has_cpu_gate>("cpu_gate", "off: log threads and users always spin"),
+          option<&C::recent_written_slots>({.least = 1024, .most = 1 << 24, .is_power_of_two = true},
+                                           "of the link buffer that finds gaps; a piece of 512 "
+                                           "bytes, headers between, is to fit in"),
+          option<&C::recent_closed_slots>({.least = 1, .most = 1 << 24, .is_power_of_two = true},
+                                          "of the link buffer that bounds the disorder of the flush list"),
+          option<&C::events>({.least = 1, .most = 1 << 20, .is_power_of_two = true},
+                             "that sessions wait on, by the block of their LSN"),
+          option<&C::write_max_bytes>({.least = 1}, "innodb_log_write_max_size"),
+          option<&C::user_spin_rounds>(
               "innodb_log_wait_for_write_spin_delay and innodb_log_wait_for_flush_spin_delay"),
-          options::option<&C::log_thread_spin_rounds>(
-              "log_thread_spin_rounds", "innodb_log_writer_spin_delay and innodb_log_flusher_spin_delay"),
-          options::option<&C::user_timeout_ns>(
-              "user_timeout_ns", "innodb_log_wait_for_write_timeout and innodb_log_wait_for_flush_timeout"),
-          options::option<&C::log_thread_timeout_ns>(
-              "log_thread_timeout_ns",
+          option<&C::log_thread_spin_rounds>(
+              "innodb_log_writer_spin_delay and innodb_log_flusher_spin_delay"),
+          option<&C::user_timeout_ns>(
+              "innodb_log_wait_for_write_timeout and innodb_log_wait_for_flush_timeout"),
+          option<&C::log_thread_timeout_ns>(
               "innodb_log_writer_timeout and innodb_log_flusher_timeout; doubled every four waits in a row"),
-          options::option<&C::longest_timeout_ns>("longest_timeout_ns", "up to which it is doubled"),
-          options::option<&C::cpu_sample_ns>("cpu_sample_ns", {.least = 1},
-                                             "how often the CPU time of the process is sampled"),
-          options::option<&C::cpu_abs_lwm_percent>("cpu_abs_lwm_percent",
-                                                   "innodb_log_spin_cpu_abs_lwm, of one core"),
-          options::option<&C::cpu_pct_hwm_percent>("cpu_pct_hwm_percent",
-                                                   "innodb_log_spin_cpu_pct_hwm, of the machine"),
-          options::option<&C::flush_spin_hwm_ns>("flush_spin_hwm_ns", "innodb_log_wait_for_flush_spin_hwm"),
-          options::option<&C::frequent_ns>("frequent_ns",
-                                           "log threads spin when requests come faster than this"),
+          option<&C::longest_timeout_ns>("up to which it is doubled"),
+          option<&C::cpu_sample_ns>({.least = 1}, "how often the CPU time of the process is sampled"),
+          option<&C::cpu_abs_lwm_percent>("innodb_log_spin_cpu_abs_lwm, of one core"),
+          option<&C::cpu_pct_hwm_percent>("innodb_log_spin_cpu_pct_hwm, of the machine"),
+          option<&C::flush_spin_hwm_ns>("innodb_log_wait_for_flush_spin_hwm"),
+          option<&C::frequent_ns>("log threads spin when requests come faster than this"),
       });
 }
 

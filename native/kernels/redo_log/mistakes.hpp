@@ -34,26 +34,7 @@ enum class Mistake : std::uint8_t {
   closer_not_told,           // a thread that closes a gap does not wake those who wait for it
 };
 
-constexpr auto named(names::Of<Mistake>) {
-  return names::table<Mistake>("mistake",
-                               {
-                                   {"none", Mistake::none},
-                                   {"durable_before_fsync", Mistake::durable_before_fsync},
-                                   {"first_group_not_set", Mistake::first_group_not_set},
-                                   {"earlier_group_not_forgotten", Mistake::earlier_group_not_forgotten},
-                                   {"copy_outside_mutex", Mistake::copy_outside_mutex},
-                                   {"last_block_left_behind", Mistake::last_block_left_behind},
-                                   {"followers_fsync_too", Mistake::followers_fsync_too},
-                                   {"written_under_mutex", Mistake::written_under_mutex},
-                                   {"ring_filled_to_the_brim", Mistake::ring_filled_to_the_brim},
-                                   {"write_past_gap", Mistake::write_past_gap},
-                                   {"link_before_copy", Mistake::link_before_copy},
-                                   {"window_ignored", Mistake::window_ignored},
-                                   {"claim_unchecked", Mistake::claim_unchecked},
-                                   {"flushed_read_after_fsync", Mistake::flushed_read_after_fsync},
-                                   {"closer_not_told", Mistake::closer_not_told},
-                               });
-}
+constexpr auto named(names::Of<Mistake>) { return names::as_written<Mistake::closer_not_told>("mistake"); }
 
 /// Whether a design has what the mistake breaks.
 constexpr bool is_possible(Design design, Mistake mistake) {

@@ -26,21 +26,10 @@ constexpr auto named(names::Of<Transaction>) {
 
 /// What a session is in: a call of the transaction system.
 enum class Call : std::uint8_t { begin, make_view, drop_view, take_id, look_for_id, commit, end };
-constexpr auto named(names::Of<Call>) {
-  return names::table<Call>("call", {{"begin", Call::begin},
-                                     {"make_view", Call::make_view},
-                                     {"drop_view", Call::drop_view},
-                                     {"take_id", Call::take_id},
-                                     {"look_for_id", Call::look_for_id},
-                                     {"commit", Call::commit},
-                                     {"end", Call::end}});
-}
+constexpr auto named(names::Of<Call>) { return names::as_written<Call::end>("call"); }
 
 enum class Does : std::uint8_t { waits, takes, leaves };
-constexpr auto named(names::Of<Does>) {
-  return names::table<Does>("does",
-                            {{"waits", Does::waits}, {"takes", Does::takes}, {"leaves", Does::leaves}});
-}
+constexpr auto named(names::Of<Does>) { return names::as_written<Does::leaves>("does"); }
 
 /// Whoever takes a latch that nobody has does not wait first.
 struct LatchStep {
@@ -64,13 +53,12 @@ constexpr auto described(options::Of<StepsConfig>) {
   return options::list<C>(
       "sessions at the latches",
       {
-          options::option<&C::latches>("latches", "under which latches ids, numbers and sets lie"),
-          options::option<&C::transaction>("transaction", "what each session runs once"),
-          options::option<&C::sessions>("sessions", {.least = 1, .most = kMostSessions},
-                                        "that begin together"),
-          options::option<&C::open>("open", {.most = 100'000},
+          options::option<&C::latches>("under which latches ids, numbers and sets lie"),
+          options::option<&C::transaction>("what each session runs once"),
+          options::option<&C::sessions>({.least = 1, .most = kMostSessions}, "that begin together"),
+          options::option<&C::open>({.most = 100'000},
                                     "other transactions, older than all, that have written and not ended"),
-          options::option<&C::computing_ns>("computing_ns", "before each call, mean"),
+          options::option<&C::computing_ns>("before each call, mean"),
       });
 }
 
