@@ -76,13 +76,11 @@ concept DurableEngine = Report<typename E::Report> &&
 constexpr std::uint64_t kLimitNs = 3'000'000'000;  // a run takes some milliseconds
 
 inline machine::SimConfig wild_machine(Random& random, std::uint64_t seed) {
-  machine::SimConfig config;
-  config.cores_per_socket = static_cast<std::uint32_t>(1 + random.next() % 4);
-  config.disk_fsync.quantiles_ps = {1'000'000, 30'000'000, 400'000'000};
-  config.seed = seed;
-  config.random_schedule = true;
-  config.no_timeouts = true;
-  return config;
+  return {.cores_per_socket = static_cast<std::uint32_t>(1 + random.next() % 4),
+          .disk_fsync = {.quantiles_ps = {1'000'000, 30'000'000, 400'000'000}},
+          .seed = seed,
+          .random_schedule = true,
+          .no_timeouts = true};
 }
 
 template <DurableEngine E>

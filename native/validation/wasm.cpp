@@ -30,20 +30,17 @@ ENGINEROOM_EXPORT("run")
 const std::uint64_t* run(std::uint32_t clients, std::uint32_t sockets, std::uint32_t cores_per_socket,
                          std::uint32_t work_ns, std::uint32_t hold_ns, std::uint32_t fsyncs,
                          std::uint32_t run_us, std::uint32_t seed, std::uint32_t random_schedule) {
-  machine::SimConfig config;
-  config.sockets = sockets;
-  config.cores_per_socket = cores_per_socket;
-  config.disk_fsync.exponential_mean_ps = 100'000'000;
-  config.seed = seed;
-  config.random_schedule = random_schedule != 0;
-  machine::SimMachine m(config);
-  validation::ClosedLoopConfig loop_config;
-  loop_config.clients = clients;
-  loop_config.work_ns = work_ns;
-  loop_config.hold_ns = hold_ns;
-  loop_config.uses_latch = true;
-  loop_config.fsyncs = fsyncs;
-  loop_config.append_bytes = fsyncs > 0 ? 300 : 0;
+  machine::SimMachine m({.sockets = sockets,
+                         .cores_per_socket = cores_per_socket,
+                         .disk_fsync = {.exponential_mean_ps = 100'000'000},
+                         .seed = seed,
+                         .random_schedule = random_schedule != 0});
+  validation::ClosedLoopConfig loop_config{.clients = clients,
+                                           .work_ns = work_ns,
+                                           .hold_ns = hold_ns,
+                                           .uses_latch = true,
+                                           .fsyncs = fsyncs,
+                                           .append_bytes = fsyncs > 0 ? 300 : 0};
   validation::ClosedLoop<machine::SimMachine> loop(m, loop_config);
   validation::spawn_clients(m, loop);
   m.run_on(std::uint64_t{run_us} * 1000);

@@ -384,8 +384,7 @@ void put_metadata(Buffer& out, const Column& column) {
 
 Column take_column(std::uint8_t code, Cursor& metadata) {
   constexpr const char* kWhat = "the metadata of a column";
-  Column column;
-  column.type = static_cast<Type>(code);
+  Column column{.type = static_cast<Type>(code)};
   switch (column.type) {
     case Type::tiny:
     case Type::small:

@@ -29,13 +29,12 @@ std::uint32_t version_number(std::string_view text) {
 }
 
 Event header(Span bytes, std::uint64_t position) {
-  Event event;
-  event.timestamp = static_cast<std::uint32_t>(load_little(bytes.data(), 4));
-  event.type = bytes[4];
-  event.server_id = static_cast<std::uint32_t>(load_little(bytes.data() + 5, 4));
-  event.bytes = load_little(bytes.data() + 9, 4);
-  event.flags = static_cast<std::uint16_t>(load_little(bytes.data() + 17, 2));
-  event.position = position;
+  Event event{.type = bytes[4],
+              .flags = static_cast<std::uint16_t>(load_little(bytes.data() + 17, 2)),
+              .timestamp = static_cast<std::uint32_t>(load_little(bytes.data(), 4)),
+              .server_id = static_cast<std::uint32_t>(load_little(bytes.data() + 5, 4)),
+              .position = position,
+              .bytes = load_little(bytes.data() + 9, 4)};
   return event;
 }
 

@@ -45,14 +45,13 @@ void Mix::draw(machine::Random& random, Script& script) {
   script.commit_demand = &chosen.commit;
   script.steps.clear();
   for (const MixStatement& statement : chosen.statements) {
-    Step step;
-    step.demand = &statement.demand;
-    step.table = static_cast<Table>(statement.table);
-    step.mode = statement.shared ? lock_sys::Mode::s : lock_sys::Mode::x;
-    step.reads = statement.access == Access::reads;
-    step.locks = statement.access == Access::locks || statement.access == Access::changes;
-    step.changes = statement.access == Access::changes || statement.access == Access::inserts;
-    step.inserts = statement.access == Access::inserts;
+    Step step{.demand = &statement.demand,
+              .reads = statement.access == Access::reads,
+              .locks = statement.access == Access::locks || statement.access == Access::changes,
+              .changes = statement.access == Access::changes || statement.access == Access::inserts,
+              .inserts = statement.access == Access::inserts,
+              .mode = statement.shared ? lock_sys::Mode::s : lock_sys::Mode::x,
+              .table = static_cast<Table>(statement.table)};
     const bool has_rows = step.locks || step.inserts;
     const std::uint64_t rows = has_rows ? statement.rows : 1;
     std::uint64_t& inserted = inserted_[static_cast<std::size_t>(statement.table)];

@@ -53,9 +53,7 @@ std::uint64_t run_for(SimMachine& m, const AllClients& clients, std::uint64_t tr
 
 /// As own-engine-pool has it, but for the warm-up, which a reader would have to wait for.
 PoolConfig pool_of(std::uint64_t rows, std::uint32_t percent, PoolLatches latches) {
-  PoolConfig pool;
-  pool.latches = latches;
-  pool.lru_scan_depth = 64;
+  PoolConfig pool{.latches = latches, .lru_scan_depth = 64};
   pool.pages =
       pages_of(Table::sbtest, rows).size() * percent / 100 + 2 * pool.instances * pool.lru_scan_depth;
   pool.warm_transactions = 1'000;
@@ -99,9 +97,7 @@ const char* run(std::uint32_t redo, std::uint32_t locks, std::uint32_t trx_sys, 
   parts.locks = lock_sys::config_of(exports::at<lock_sys::Design>(locks));
   parts.trx_sys.latches = exports::at<transactions::Latches>(trx_sys);
   parts.log = small::log_config<redo_log::LogConfig>();
-  LoadConfig load;
-  load.clients = clients;
-  load.distribution = exports::at<Distribution>(distribution);
+  LoadConfig load{.clients = clients, .distribution = exports::at<Distribution>(distribution)};
   parts.engine.binlog = exports::at<Binlog>(binlog);
   parts.engine.has_buffer_pool = pool_percent > 0;
   if (parts.engine.has_buffer_pool)

@@ -111,13 +111,12 @@ void start(std::uint32_t policy, std::uint32_t kind, std::uint32_t distribution,
   parts.locks.print_ns = std::uint64_t{1000} * print_us;
   parts.trx_sys.latches = transactions::Latches::sharded;
   parts.log = small::log_config<redo_log::LogConfig>();
-  LoadConfig load;
-  load.kind = exports::at<LoadKind>(kind);
-  load.warehouses = warehouses;
-  load.away_ns = away_ns;
-  load.clients = clients;
-  load.rows = rows;
-  load.distribution = exports::at<Distribution>(distribution);
+  LoadConfig load{.kind = exports::at<LoadKind>(kind),
+                  .clients = clients,
+                  .away_ns = away_ns,
+                  .rows = rows,
+                  .distribution = exports::at<Distribution>(distribution),
+                  .warehouses = warehouses};
   machine::SimConfig machine = small::machine_of(4, 22, 2);
   machine.seed = seed;
   under_way.reset();

@@ -112,26 +112,23 @@ class Eyes {
 };
 
 redo_log::LogConfig log_of(Random& random) {
-  redo_log::LogConfig config;
-  config.buffer_bytes = (32 + random.next() % 48) * redo_log::kBlockBytes;
-  config.capacity_bytes = kCapacity;
-  config.seals_blocks = true;
-  config.buffer_pool_instances = 2;
-  config.write_ahead_bytes = random.next() % 2 == 0 ? 8192 : 1024;
-  config.has_cpu_gate = random.next() % 2 == 0;
-  config.recent_written_slots = 2048;
-  config.recent_closed_slots = 4096;
-  config.events = 4;
-  config.user_spin_rounds = 30;
-  config.log_thread_spin_rounds = 100;
-  return config;
+  return {.buffer_bytes = (32 + random.next() % 48) * redo_log::kBlockBytes,
+          .capacity_bytes = kCapacity,
+          .write_ahead_bytes = random.next() % 2 == 0 ? 8192 : 1024,
+          .seals_blocks = true,
+          .buffer_pool_instances = 2,
+          .has_cpu_gate = random.next() % 2 == 0,
+          .recent_written_slots = 2048,
+          .recent_closed_slots = 4096,
+          .events = 4,
+          .user_spin_rounds = 30,
+          .log_thread_spin_rounds = 100};
 }
 
 CommitConfig commit_of(Random& random, const CrashSettings& settings) {
-  CommitConfig config;
-  config.sync_binlog = settings.sync_binlog;
-  config.flush_log_at_trx_commit = settings.flush_log_at_trx_commit;
-  config.order_commits = settings.order_commits;
+  CommitConfig config{.sync_binlog = settings.sync_binlog,
+                      .flush_log_at_trx_commit = settings.flush_log_at_trx_commit,
+                      .order_commits = settings.order_commits};
   constexpr std::uint64_t kDelays[] = {0, 0, 20, 200};
   config.delay_us = kDelays[random.next() % 4];
   config.no_delay_count = random.next() % 4;

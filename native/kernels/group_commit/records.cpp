@@ -94,9 +94,7 @@ void Events::append(binlog::Buffer& out, std::uint64_t position, std::uint64_t g
                .last_committed = static_cast<std::int64_t>(gtid) - 1,
                .sequence_number = static_cast<std::int64_t>(gtid),
                .server_version = kServerVersion});
-  binlog::Session session;
-  session.thread_id = 1;
-  session.database = table_.database;
+  binlog::Session session{.thread_id = 1, .database = table_.database};
   writer.begin(session);
   writer.table_map(map_);
   writer.rows(table_, binlog::RowChange::update, images_, rows, rows, binlog::kEndOfStatement);

@@ -39,15 +39,12 @@ class Run {
 
  private:
   static machine::SimConfig machine_of(std::uint32_t fsync_us, std::uint64_t seed) {
-    machine::SimConfig config;
-    config.cores_per_socket = 16;
-    config.disk_fsync.quantiles_ps = {machine::Time{fsync_us} * 1'000'000};
-    config.seed = seed;
-    return config;
+    return {.cores_per_socket = 16,
+            .disk_fsync = {.quantiles_ps = {machine::Time{fsync_us} * 1'000'000}},
+            .seed = seed};
   }
   static redo_log::LogConfig log_config() {
-    redo_log::LogConfig log;
-    log.writer_threads = false;
+    redo_log::LogConfig log{.writer_threads = false};
     // Small, so that a run is made of its events and not of clearing memory.
     log.buffer_bytes = std::size_t{1} << 20;
     return log;
@@ -78,10 +75,7 @@ ENGINEROOM_EXPORT("run")
 const std::uint64_t* run(std::uint32_t of_design, std::uint32_t clients, std::uint32_t fsync_us,
                          std::uint32_t delay_us, std::uint32_t flush, std::uint32_t sync,
                          std::uint32_t warmup_us, std::uint32_t run_us) {
-  CommitConfig commit;
-  commit.flush_log_at_trx_commit = flush;
-  commit.sync_binlog = sync;
-  commit.delay_us = delay_us;
+  CommitConfig commit{.sync_binlog = sync, .flush_log_at_trx_commit = flush, .delay_us = delay_us};
   Run all(of_design, commit, fsync_us, load_of(clients), 1, nullptr);
   SimMachine& m = all.m();
   const SimMachine::File& redo = all.redo();
@@ -112,8 +106,7 @@ ENGINEROOM_EXPORT("trace")
 const std::uint64_t* trace(std::uint32_t of_design, std::uint32_t clients, std::uint32_t fsync_us,
                            std::uint32_t delay_us, std::uint32_t transactions, std::uint32_t seed,
                            std::uint32_t run_us) {
-  CommitConfig commit;
-  commit.delay_us = delay_us;
+  CommitConfig commit{.delay_us = delay_us};
   LoadConfig load = load_of(clients);
   load.transactions = transactions;
   std::vector<Happened> noted;

@@ -30,9 +30,7 @@ class CliquePlanner {
     std::uint64_t placings = 1;
     for (unsigned i = 0; i < n_; ++i) placings *= 3;
     const std::uint64_t pairs = (placings + 1) / 2 - n_sets();
-    Plan plan;
-    plan.plans_compared = pairs;
-    plan.counters = {n_sets() - 1, pairs, pairs, pairs};
+    Plan plan{.counters = {n_sets() - 1, pairs, pairs, pairs}, .plans_compared = pairs};
     plan.nodes.reserve(2 * n_ - 1);
     append(
         first_nodes(n_), [&](NodeSet set) { return best_left(set); },

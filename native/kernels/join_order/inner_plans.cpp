@@ -89,8 +89,7 @@ class Planner {
   std::uint64_t n_pairs() const { return n_pairs_; }
 
   Plan plan() {
-    Plan plan;
-    plan.plans_compared = n_pairs_;
+    Plan plan{.plans_compared = n_pairs_};
     plan.nodes.reserve(2 * n_nodes_ - 1);
     append(
         first_nodes(n_nodes_), [&](NodeSet set) { return entries_.left(entries_.known(set)); },

@@ -134,9 +134,7 @@ class PlanTable {
 
   Plan plan(const Counters& counters) const {
     if (!has_seen(graph_.all_nodes())) refuse("the conflict rules leave no order that joins all tables");
-    Plan plan;
-    plan.counters = counters;
-    plan.plans_compared = compared_;
+    Plan plan{.counters = counters, .plans_compared = compared_};
     append(
         graph_.all_nodes(), [&](NodeSet set) { return table_.find(set)->left; },
         [&](NodeSet set, const PlanNode*, const PlanNode*) {

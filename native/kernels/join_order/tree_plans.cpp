@@ -103,9 +103,7 @@ class TreePlanner {
   }
 
   Plan plan() {
-    Plan plan;
-    plan.plans_compared = n_pairs_;
-    plan.counters = {n_sets_, n_pairs_, n_pairs_, n_pairs_};
+    Plan plan{.counters = {n_sets_, n_pairs_, n_pairs_, n_pairs_}, .plans_compared = n_pairs_};
     plan.nodes.reserve(2 * n_ - 1);
     append(0, families_[0].first + families_[0].size - 1, plan.nodes);
     return plan;

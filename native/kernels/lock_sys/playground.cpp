@@ -17,13 +17,7 @@ using machine::SimMachine;
 // Long against what a statement takes, short against the timeout of a wait for a lock.
 constexpr std::uint64_t kUntilQuietNs = 20'000'000;
 
-SimConfig machine_of() {
-  SimConfig config;
-  config.sockets = 1;
-  config.cores_per_socket = 2;
-  config.timer_slack_ps = 0;
-  return config;
-}
+SimConfig machine_of() { return {.sockets = 1, .cores_per_socket = 2, .timer_slack_ps = 0}; }
 
 RowDesign rows_of(Design design) {
   const bool is_new = design == Design::mysql_9_7;

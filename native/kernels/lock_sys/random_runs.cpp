@@ -171,9 +171,7 @@ class Run {
 
  private:
   static SimConfig machine_of(std::uint64_t seed) {
-    SimConfig config;
-    config.cores_per_socket = 2 + static_cast<std::uint32_t>(seed % 3);
-    config.random_schedule = true;
+    SimConfig config{.cores_per_socket = 2 + static_cast<std::uint32_t>(seed % 3), .random_schedule = true};
     // Looking at who waits takes long, so that no two edges of a snapshot are of one moment.
     if (seed % 2 == 0) config.same_socket_ps = 3'000'000;
     config.seed = seed;

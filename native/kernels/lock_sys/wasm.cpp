@@ -34,8 +34,7 @@ ENGINEROOM_EXPORT("verbs") const char* verbs() { return exports::names_of<Statem
 /// The table anew: t(id, k, v) with an index on k, which is not unique. `of_design`: its place in designs().
 /// `reads_committed`: whether both sessions do.
 ENGINEROOM_EXPORT("create") void create(std::uint32_t of_design, std::uint32_t reads_committed) {
-  PlaygroundConfig config;
-  config.design = exports::at<Design>(of_design);
+  PlaygroundConfig config{.design = exports::at<Design>(of_design)};
   config.reads_committed.assign(kSessions, reads_committed != 0);
   config.columns = 3;
   config.secondary = {{.column = 1, .is_unique = false}};

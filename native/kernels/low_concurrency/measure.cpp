@@ -50,8 +50,7 @@ Cost measure_offsets(Decoder decoder, const RecordWork& work, Interrupt interrup
   Numbers numbers(work.seed);
   std::vector<FieldType> fields;
   for (std::uint64_t i = 0; i < work.columns; ++i) {
-    FieldType field;
-    field.is_nullable = numbers.below(100) < work.nullable_percent;
+    FieldType field{.is_nullable = numbers.below(100) < work.nullable_percent};
     if (numbers.below(100) < work.variable_percent) {
       field.max_bytes = 300;
     } else {

@@ -77,10 +77,7 @@ std::vector<bool> visible(const std::vector<TrxId>& ids, TrxId low_limit_id, std
     throw py::value_error("an active id is " + std::to_string(active.back()) + " and low_limit_id is " +
                           std::to_string(low_limit_id) + ": ids from there on came later; leave them out");
   }
-  ReadView view;
-  view.low_limit_id = low_limit_id;
-  view.creator_id = creator_id;
-  view.ids = std::move(active);
+  ReadView view{.low_limit_id = low_limit_id, .creator_id = creator_id, .ids = std::move(active)};
   view.complete();
   std::vector<bool> shown;
   for (const TrxId id : ids) shown.push_back(view.changes_visible(id));

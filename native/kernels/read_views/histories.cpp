@@ -40,12 +40,10 @@ struct Change {
 };
 
 SimConfig wild_machine(Random& random, std::uint64_t seed) {
-  SimConfig config;
-  config.cores_per_socket = static_cast<std::uint32_t>(1 + random.next() % 4);
-  config.seed = seed;
-  config.random_schedule = true;
-  config.no_timeouts = true;
-  return config;
+  return {.cores_per_socket = static_cast<std::uint32_t>(1 + random.next() % 4),
+          .seed = seed,
+          .random_schedule = true,
+          .no_timeouts = true};
 }
 
 /// One history: its sessions, its rows and what the oracle knows of them.
@@ -260,9 +258,7 @@ HistoryReport run_histories(Latches latches, Views views, Mistake mistake, const
   options::check(config);
   check(latches, views, mistake);
   HistoryReport report;
-  TrxSysConfig trx_sys;
-  trx_sys.latches = latches;
-  trx_sys.views = views;
+  TrxSysConfig trx_sys{.latches = latches, .views = views};
   plant(mistake, [&]<typename Rules>() {
     for (std::uint64_t i = 0; i < config.runs; ++i) {
       const std::uint64_t seed = config.seed + i;

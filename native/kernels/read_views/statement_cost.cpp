@@ -110,9 +110,7 @@ class OneSession {
 
 StatementCost statement_cost(transactions::Latches latches, transactions::Views views, Kind kind, Level level,
                              bool has_binlog, std::uint64_t repeats) {
-  TrxSysConfig config;
-  config.latches = latches;
-  config.views = views;
+  TrxSysConfig config{.latches = latches, .views = views};
   SimMachine m(machine::SimConfig{});
   OneSession session(m, config, level, has_binlog);
   m.spawn("session", [&] { return session.run(m, kind, repeats); });

@@ -422,9 +422,8 @@ CommitCost run(const CommitWork& work, const Interrupt& interrupt, const Commit&
     }
   }
   threads.clear();
-  CommitCost all;
-  all.elapsed_ns = static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(last_end - start).count());
+  CommitCost all{.elapsed_ns = static_cast<std::uint64_t>(
+                     std::chrono::duration_cast<std::chrono::nanoseconds>(last_end - start).count())};
   for (const CommitCost& cost : costs) {
     all.cpu_ns += cost.cpu_ns;
     all.latch_waits += cost.latch_waits;

@@ -41,13 +41,10 @@ const std::uint64_t* run(std::uint32_t of_design, std::uint32_t clients, std::ui
                          std::uint32_t fsync_us, std::uint32_t has_gate, std::uint32_t warmup_us,
                          std::uint32_t run_us) {
   const redo_log::Design design = exports::at<redo_log::Design>(of_design);
-  machine::SimConfig config;
-  config.cores_per_socket = cores;
-  config.disk_fsync.quantiles_ps = {machine::Time{fsync_us} * 1'000'000};
-  SimMachine m(config);
+  SimMachine m(
+      {.cores_per_socket = cores, .disk_fsync = {.quantiles_ps = {machine::Time{fsync_us} * 1'000'000}}});
   SimMachine::File file(m, "redo", machine::Bytes::counted);
-  redo_log::LogConfig log;
-  log.has_cpu_gate = has_gate != 0;
+  redo_log::LogConfig log{.has_cpu_gate = has_gate != 0};
   // Small, so that a run is made of its events and not of clearing memory.
   log.buffer_bytes = std::size_t{1} << 20;
   log.recent_written_slots = std::uint64_t{1} << 14;

@@ -81,19 +81,16 @@ std::array<std::uint32_t, 7 + 4 * kMostRanges> values;
 ENGINEROOM_EXPORT("run")
 const std::uint32_t* run(std::uint32_t seed, std::uint32_t late, std::uint32_t writer_threads,
                          std::uint32_t step) {
-  machine::SimConfig config;
-  config.cores_per_socket = 4;
-  config.disk_fsync.quantiles_ps = {30'000'000};
-  config.timer_slack_ps = 1'000'000;
-  config.seed = seed;
-  SimMachine m(config);
+  SimMachine m({.cores_per_socket = 4,
+                .timer_slack_ps = 1'000'000,
+                .disk_fsync = {.quantiles_ps = {30'000'000}},
+                .seed = seed});
   SimMachine::File file(m, "redo", machine::Bytes::counted);
-  redo_log::LogConfig log_config;
-  log_config.buffer_bytes = 16 * redo_log::kBlockBytes;
-  log_config.recent_written_slots = 4096;
-  log_config.recent_closed_slots = 8192;
-  log_config.events = 16;
-  log_config.writer_threads = writer_threads != 0;
+  redo_log::LogConfig log_config{.buffer_bytes = 16 * redo_log::kBlockBytes,
+                                 .writer_threads = writer_threads != 0,
+                                 .recent_written_slots = 4096,
+                                 .recent_closed_slots = 8192,
+                                 .events = 16};
   redo_log::Log80<SimMachine> log(m, file, log_config);
   Clients clients{.m = m, .log = log, .bytes = std::vector<std::byte>(256), .late = late};
   log.spawn_threads(m);

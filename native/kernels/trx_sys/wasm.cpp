@@ -32,9 +32,7 @@ ENGINEROOM_EXPORT("calls") const char* calls() { return exports::names_of<Call>(
 ENGINEROOM_EXPORT("run")
 const char* run(std::uint32_t latches, std::uint32_t transaction, std::uint32_t open,
                 std::uint32_t computing_ns, std::uint32_t seed) {
-  machine::SimConfig machine;
-  machine.cores_per_socket = kCores;
-  machine.seed = seed;
+  machine::SimConfig machine{.cores_per_socket = kCores, .seed = seed};
   const LatchSteps seen = latch_steps({.latches = exports::at<transactions::Latches>(latches),
                                        .transaction = exports::at<Transaction>(transaction),
                                        .open = open,

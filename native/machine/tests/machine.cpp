@@ -59,17 +59,13 @@ TEST(Machines, TheSameKernelCountsUnderALatchOnTheHost) {
 }
 
 TEST(Machines, TheSameKernelCountsUnderALatchInVirtualTime) {
-  SimConfig config;
-  config.cores_per_socket = 4;
-  SimMachine m(config);
+  SimMachine m({.cores_per_socket = 4});
   count_with(m, 16, 500);
   EXPECT_GT(m.waits()[m.site("counter").id].ns.count(), 0U);
 }
 
 TEST(Machines, ALatchWithoutSpinningSleepsAtOnce) {
-  SimConfig config;
-  config.cores_per_socket = 4;
-  SimMachine m(config);
+  SimMachine m({.cores_per_socket = 4});
   count_with(m, 16, 500, sync::kNoSpin, 20'000);
   EXPECT_EQ(m.waits()[m.site("counter").id].spin_rounds, 0U);
   EXPECT_GT(m.waits()[m.site("counter").id].parks, 0U);
@@ -77,10 +73,7 @@ TEST(Machines, ALatchWithoutSpinningSleepsAtOnce) {
 
 TEST(SimMachine, TheSameSeedGivesTheSameTraceAndAnotherSeedAnother) {
   const auto hash = [](std::uint64_t seed) {
-    SimConfig config;
-    config.cores_per_socket = 4;
-    config.seed = seed;
-    SimMachine m(config);
+    SimMachine m({.cores_per_socket = 4, .seed = seed});
     count_with(m, 16, 100);
     return m.trace_hash();
   };
@@ -89,11 +82,7 @@ TEST(SimMachine, TheSameSeedGivesTheSameTraceAndAnotherSeedAnother) {
 }
 
 TEST(SimMachine, WorkOnOneCoreAddsUp) {
-  SimConfig config;
-  config.cores_per_socket = 1;
-  config.wake.quantiles_ps = {0};
-  config.switch_ps = 0;
-  SimMachine m(config);
+  SimMachine m({.cores_per_socket = 1, .switch_ps = 0, .wake = {.quantiles_ps = {0}}});
   for (int i = 0; i < 3; ++i) {
     m.spawn("worker", [&]() -> Task<> {
       m.work(1000);
@@ -232,9 +221,7 @@ TEST(Host, AParkWithoutATimeoutSleepsUntilTheRunStops) {
 }
 
 TEST(Machines, StopEndsEveryThreadInVirtualTime) {
-  SimConfig config;
-  config.disk_fsync.quantiles_ps = {100'000'000};
-  SimMachine m(config);
+  SimMachine m({.disk_fsync = {.quantiles_ps = {100'000'000}}});
   run_until_stop(m);
 }
 
@@ -290,11 +277,7 @@ TEST(RwLatch, ReadersSeeWholeWritesOnTheHost) {
 
 TEST(RwLatch, ReadersSeeWholeWritesInVirtualTime) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
-    SimConfig config;
-    config.cores_per_socket = 3;
-    config.seed = seed;
-    config.random_schedule = true;
-    SimMachine m(config);
+    SimMachine m({.cores_per_socket = 3, .seed = seed, .random_schedule = true});
     read_and_write_shelf(m, 30);
   }
 }

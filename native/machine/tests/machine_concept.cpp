@@ -116,12 +116,7 @@ TEST(WaitForClient, EndsWhenTheRunStopsOnTheHost) {
 
 /// Two sockets of one core, where only cache lines cost anything.
 SimConfig two_sockets() {
-  SimConfig config;
-  config.sockets = 2;
-  config.cores_per_socket = 1;
-  config.wake.quantiles_ps = {0};
-  config.switch_ps = 0;
-  return config;
+  return {.sockets = 2, .cores_per_socket = 1, .switch_ps = 0, .wake = {.quantiles_ps = {0}}};
 }
 
 /// The time of each of `n` touches by a thread that makes one every 20 us from `from_ns` on.

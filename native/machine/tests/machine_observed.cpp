@@ -74,11 +74,9 @@ struct Everything {
 };
 
 SimConfig some_machine(std::uint32_t cores, std::uint32_t threads_per_core) {
-  SimConfig config;
-  config.cores_per_socket = cores;
-  config.threads_per_core = threads_per_core;
-  config.disk_fsync.quantiles_ps = {50'000'000, 150'000'000};
-  return config;
+  return {.cores_per_socket = cores,
+          .threads_per_core = threads_per_core,
+          .disk_fsync = {.quantiles_ps = {50'000'000, 150'000'000}}};
 }
 
 TEST(Observed, EveryPicosecondOfAThreadIsInOneOfItsStates) {
@@ -106,12 +104,7 @@ TEST(Observed, EveryPicosecondOfAThreadIsInOneOfItsStates) {
 }
 
 TEST(Observed, TheDifferenceOfTwoTotalsIsWhatTheWindowHad) {
-  SimConfig config;
-  config.cores_per_socket = 1;
-  config.wake.quantiles_ps = {0};
-  config.switch_ps = 0;
-  config.timer_slack_ps = 0;
-  SimMachine m(config);
+  SimMachine m({.cores_per_socket = 1, .switch_ps = 0, .wake = {.quantiles_ps = {0}}, .timer_slack_ps = 0});
   SimMachine::Word word;
   const Site site = m.site("word");
   m.spawn("sleeper", [&]() -> Task<> { co_await m.sleep(100'000'000); });
@@ -150,11 +143,7 @@ TEST(Observed, TheDifferenceOfTwoTotalsIsWhatTheWindowHad) {
 }
 
 TEST(Observed, TotalsHaveTheWaitForTheCoreThatIsUnderWay) {
-  SimConfig config;
-  config.cores_per_socket = 1;
-  config.wake.quantiles_ps = {0};
-  config.switch_ps = 0;
-  SimMachine m(config);
+  SimMachine m({.cores_per_socket = 1, .switch_ps = 0, .wake = {.quantiles_ps = {0}}});
   SimMachine::Word word;
   for (int i = 0; i < 2; ++i) {
     m.spawn("worker", [&]() -> Task<> {
@@ -170,8 +159,7 @@ TEST(Observed, TotalsHaveTheWaitForTheCoreThatIsUnderWay) {
 }
 
 TEST(Observed, WhatAThreadDoesIsInWhatItsCallerDoes) {
-  SimConfig config;
-  config.trace_intervals = 100;
+  SimConfig config{.trace_intervals = 100};
   M m(config);
   const Site outer = m.site("outer");
   const Site inner = m.site("inner");
@@ -252,11 +240,7 @@ TEST(Observed, EveryPicosecondOfACpuHasAPurpose) {
 }
 
 TEST(Observed, WhoWaitsIsNamedWithWhatItWaitsForAndSinceWhen) {
-  SimConfig config;
-  config.cores_per_socket = 2;
-  config.disk_fsync.quantiles_ps = {5'000'000'000};
-  config.timer_slack_ps = 0;
-  M m(config);
+  M m({.cores_per_socket = 2, .timer_slack_ps = 0, .disk_fsync = {.quantiles_ps = {5'000'000'000}}});
   M::File file(m, "log");
   M::Word word{};
   sync::Event<M> event(m, "gate");
@@ -397,10 +381,7 @@ TEST(Observed, APollComesEvery65536Events) {
 
 TEST(Observed, AParkEndsForNoReasonUnderARandomScheduleWithEverySecondSeed) {
   const auto woken_by_nobody = [](std::uint64_t seed) {
-    SimConfig config;
-    config.seed = seed;
-    config.random_schedule = true;
-    M m(config);
+    M m({.seed = seed, .random_schedule = true});
     M::Word word{};
     const Site site = m.site("word");
     std::uint64_t woken = 0;
@@ -430,11 +411,7 @@ double middle(const WaitStats& waits, std::uint64_t permille) {
   return static_cast<double>(waits.ns.quantile(permille));
 }
 
-SimConfig no_slack() {
-  SimConfig config;
-  config.timer_slack_ps = 0;
-  return config;
-}
+SimConfig no_slack() { return {.timer_slack_ps = 0}; }
 
 /// One thread holds a latch for so long from 0 on; another wants it a microsecond later.
 struct Held {

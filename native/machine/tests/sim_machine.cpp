@@ -23,12 +23,7 @@ using M = SimMachine;
 
 /// One socket, nothing but cache lines costs anything.
 SimConfig lines_only() {
-  SimConfig config;
-  config.sockets = 2;
-  config.cores_per_socket = 2;
-  config.wake.quantiles_ps = {0};
-  config.switch_ps = 0;
-  return config;
+  return {.sockets = 2, .cores_per_socket = 2, .switch_ps = 0, .wake = {.quantiles_ps = {0}}};
 }
 
 Task<> add_at(M& m, M::Word& word, std::uint64_t at_ns, std::vector<std::uint64_t>& took) {
@@ -280,8 +275,7 @@ TEST(CacheLines, TheLastWordOfManyHasALineToo) {
 }
 
 TEST(Scheduler, VirtualRunTimeAndTicksAreNotBothTaken) {
-  SimConfig config;
-  config.latency_ps = 24'000'000'000;
+  SimConfig config{.latency_ps = 24'000'000'000};
   EXPECT_NO_THROW(SimMachine{config});
   config.tick_ps = 4'000'000'000;
   EXPECT_THROW(SimMachine{config}, std::invalid_argument);
@@ -306,8 +300,7 @@ std::vector<std::uint64_t> ends_of_two_workers(const SimConfig& config) {
 }
 
 TEST(Scheduler, TheTimeSliceSharesACpu) {
-  SimConfig config;
-  config.cores_per_socket = 1;
+  SimConfig config{.cores_per_socket = 1};
   config.slice_ps = 1'000'000;  // 1 us
   config.wake.quantiles_ps = {0};
   config.switch_ps = 0;
@@ -358,10 +351,7 @@ TEST(RoundRobin, WhoWakesGoesToAnyIdleCpuAlsoToTheFirst) {
 }
 
 TEST(Cpus, UseWhatIsComputedToThePicosecond) {
-  SimConfig config;
-  config.load_ps = config.first_touch_ps = config.switch_ps = 0;
-  config.wake.quantiles_ps = {0};
-  SimMachine m(config);
+  SimMachine m({.load_ps = 0, .first_touch_ps = 0, .switch_ps = 0, .wake = {.quantiles_ps = {0}}});
   M::Word word;
   m.spawn("thread", [&]() -> Task<> {
     m.work(5'000);
@@ -599,10 +589,7 @@ TEST(Spins, ALookSeesWhatIsThereWhenTheLineHasComeWhereLinesStay) {
 
 TEST(Spins, OneDrawnRoundIsNeverLongerThanItsPauses) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    SimConfig config;
-    config.seed = seed;
-    config.load_ps = 1'000;
-    config.pause_ps = 10'000;
+    SimConfig config{.load_ps = 1'000, .pause_ps = 10'000, .seed = seed};
     SimMachine m(config);
     SimMachine::Word word;
     SpinResult seen{};
@@ -805,9 +792,7 @@ TEST(Spins, ACrowdOnALatchLiesBetweenBoundsFromFirstPrinciples) {
 
 /// How long a thread waits for a word that another sets for 3 us and clears for 0.3 us: how far apart ten such waits lie.
 std::uint64_t spread_of_waits(Spin spin) {
-  SimConfig config;
-  config.cores_per_socket = 2;
-  SimMachine m(config);
+  SimMachine m({.cores_per_socket = 2});
   M::Word word;
   std::vector<std::uint64_t> waits;
   bool is_over = false;
@@ -1300,12 +1285,8 @@ TEST(CacheLines, AnAwaitCostsWhatTheProgramDoesAroundIt) {
 }
 
 TEST(Scheduler, ASwitchCostsWhatItSays) {
-  SimConfig config;
-  config.cores_per_socket = 1;
-  config.slice_ps = 1'000'000;
-  config.wake.quantiles_ps = {0};
-  config.switch_ps = 500'000;
-  SimMachine m(config);
+  SimMachine m(
+      {.cores_per_socket = 1, .switch_ps = 500'000, .wake = {.quantiles_ps = {0}}, .slice_ps = 1'000'000});
   for (int i = 0; i < 2; ++i) {
     m.spawn("worker", [&]() -> Task<> {
       m.work(10'000);
@@ -1346,8 +1327,7 @@ std::vector<double> wake_ups(const SimConfig& config, std::uint64_t n) {
 }
 
 TEST(Scheduler, AWakeUpTakesATimeDrawnFromItsQuantiles) {
-  SimConfig config;
-  config.wake.quantiles_ps = {10'000'000, 20'000'000, 100'000'000};
+  SimConfig config{.wake = {.quantiles_ps = {10'000'000, 20'000'000, 100'000'000}}};
   std::vector<double> took_ns = wake_ups(config, 4'000);
   std::ranges::sort(took_ns);
   config.wake.quantiles_ps = {0};
@@ -1360,8 +1340,7 @@ TEST(Scheduler, AWakeUpTakesATimeDrawnFromItsQuantiles) {
 }
 
 TEST(Scheduler, RefusesAWakeUpThatTakesLessThanNothing) {
-  SimConfig config;
-  config.wake.quantiles_ps = {1'000, -1};
+  SimConfig config{.wake = {.quantiles_ps = {1'000, -1}}};
   EXPECT_THROW(SimMachine{config}, std::invalid_argument);
   config.wake.quantiles_ps.clear();
   EXPECT_THROW(SimMachine{config}, std::invalid_argument);
@@ -1369,13 +1348,11 @@ TEST(Scheduler, RefusesAWakeUpThatTakesLessThanNothing) {
 
 TEST(Scheduler, ABusySiblingSlowsAHardwareThread) {
   const auto time = [](std::uint32_t threads) {
-    SimConfig config;
-    config.cores_per_socket = 1;
-    config.threads_per_core = 2;
-    config.smt_permille = 500;
-    config.wake.quantiles_ps = {0};
-    config.switch_ps = 0;
-    SimMachine m(config);
+    SimMachine m({.cores_per_socket = 1,
+                  .threads_per_core = 2,
+                  .smt_permille = 500,
+                  .switch_ps = 0,
+                  .wake = {.quantiles_ps = {0}}});
     M::Word words[2];
     for (std::uint32_t i = 0; i < threads; ++i) {
       m.spawn("worker", [&m, &word = words[i]]() -> Task<> {
@@ -1466,10 +1443,7 @@ Task<> send(M& m, Mailbox& box) {
 std::uint64_t stalls_of_mailbox(bool is_wrong) {
   std::uint64_t stalls = 0;
   for (std::uint64_t seed = 0; seed < 2000; ++seed) {
-    SimConfig config;
-    config.seed = seed;
-    config.random_schedule = true;
-    SimMachine m(config);
+    SimMachine m({.seed = seed, .random_schedule = true});
     Mailbox box(m);
     m.spawn("receiver", [&] { return receive(m, box, is_wrong); });
     m.spawn("sender", [&] { return send(m, box); });
@@ -1504,10 +1478,7 @@ Task<> look(M& m, M::Word& data, M::Word& is_there, std::uint64_t& torn) {
 std::uint64_t torn_reads(bool is_wrong) {
   std::uint64_t torn = 0;
   for (std::uint64_t seed = 0; seed < 1000; ++seed) {
-    SimConfig config;
-    config.seed = seed;
-    config.random_schedule = true;
-    SimMachine m(config);
+    SimMachine m({.seed = seed, .random_schedule = true});
     M::Word data;
     M::Word is_there;
     m.spawn("publisher", [&] { return publish(m, data, is_there, is_wrong); });
@@ -1524,9 +1495,7 @@ TEST(RandomSchedules, FindAPlantedOrderingMistake) {
 
 TEST(RandomSchedules, WithoutTimeoutsAWaitThatOnlyATimeoutEndsIsAStall) {
   const auto run = [](bool no_timeouts) {
-    SimConfig config;
-    config.no_timeouts = no_timeouts;
-    SimMachine m(config);
+    SimMachine m({.no_timeouts = no_timeouts});
     M::Word word;
     m.spawn("waiter", [&]() -> Task<> { co_await m.park(word, 0, m.site("word"), 1'000'000); });
     m.run();
@@ -1557,8 +1526,7 @@ TEST(Frames, ThatSayTheyAreDoneThoughTheyWaitEndTheProcessInEveryBuild) {
 }
 
 TEST(Arguments, ARefusalHoldsTheValueReceived) {
-  SimConfig config;
-  config.sockets = 0;
+  SimConfig config{.sockets = 0};
   EXPECT_THROW(SimMachine{config}, std::invalid_argument);
   config.sockets = 1000;
   EXPECT_THROW(SimMachine{config}, std::invalid_argument);
@@ -1580,8 +1548,7 @@ TEST(Distributions, AnExponentialHasItsMeanAndItsTail) {
 
 TEST(Distributions, ATableIsStraightBetweenItsQuantiles) {
   Random random(1);
-  Distribution table;
-  table.quantiles_ps = {0, 100, 1000};
+  Distribution table{.quantiles_ps = {0, 100, 1000}};
   int below_100 = 0;
   for (int i = 0; i < 100'000; ++i) below_100 += table.draw(random) < 100 ? 1 : 0;
   EXPECT_NEAR(below_100, 50'000, 700);

@@ -19,16 +19,14 @@ using M = SimMachine;
 constexpr std::uint64_t kUs = 1000;
 
 SimConfig exact(std::uint32_t sockets, std::uint32_t cores_per_socket, std::uint32_t threads_per_core = 1) {
-  SimConfig config;
-  config.sockets = sockets;
-  config.cores_per_socket = cores_per_socket;
-  config.threads_per_core = threads_per_core;
-  config.smt_permille = 1000;
-  config.wake.quantiles_ps = {0};
-  config.switch_ps = 0;
-  config.timer_slack_ps = 0;
-  config.trace_intervals = 10'000;
-  return config;
+  return {.sockets = sockets,
+          .cores_per_socket = cores_per_socket,
+          .threads_per_core = threads_per_core,
+          .smt_permille = 1000,
+          .switch_ps = 0,
+          .wake = {.quantiles_ps = {0}},
+          .timer_slack_ps = 0,
+          .trace_intervals = 10'000};
 }
 
 /// The CPU on which a thread began to run at this time, or -1.

@@ -61,12 +61,7 @@ class RowEngine {
   std::vector<std::uint64_t> commits_of_;  // under the first row's latch
 };
 
-SimConfig four_cores(std::uint64_t seed = 1) {
-  SimConfig config;
-  config.cores_per_socket = 4;
-  config.seed = seed;
-  return config;
-}
+SimConfig four_cores(std::uint64_t seed = 1) { return {.cores_per_socket = 4, .seed = seed}; }
 
 /// Three transactions of one row to one of two statements with two rows each.
 Config mixed(std::uint32_t clients, std::uint64_t transactions) {

@@ -31,12 +31,7 @@ using machine::Time;
 
 /// Costs and scheduling random by seed; threads wake for no reason with every second one.
 SimConfig wild(std::uint64_t seed, std::uint32_t cores = 3) {
-  SimConfig config;
-  config.cores_per_socket = cores;
-  config.seed = seed;
-  config.random_schedule = true;
-  config.no_timeouts = true;
-  return config;
+  return {.cores_per_socket = cores, .seed = seed, .random_schedule = true, .no_timeouts = true};
 }
 
 /// How many are inside by kind; a Word, since real threads look at it, too.
@@ -387,12 +382,7 @@ TEST(ShardedRwLatch, LetsNobodyInBesideAWriter) {
 
 /// Two sockets of 8 cores; nothing but cache lines costs anything.
 SimConfig lines_only() {
-  SimConfig config;
-  config.sockets = 2;
-  config.cores_per_socket = 8;
-  config.wake.quantiles_ps = {0};
-  config.switch_ps = 0;
-  return config;
+  return {.sockets = 2, .cores_per_socket = 8, .switch_ps = 0, .wake = {.quantiles_ps = {0}}};
 }
 
 /// Virtual time, ps, in which 16 threads s-latch and free so often, each in parts of its own choice.
@@ -718,8 +708,7 @@ TEST(WaitEnds, TellATimeoutFromASignalAndFromTheStop) {
 }
 
 TEST(Event, WhoHasSleptIsNotWokenAgain) {
-  SimConfig config;
-  config.unpark_ps = 1'000'000'000;
+  SimConfig config{.unpark_ps = 1'000'000'000};
   SimMachine m(config);
   Event<SimMachine> event(m, "event");
   Time took = 0;

@@ -24,16 +24,14 @@ constexpr Operation kLocks[] = {Operation::test_and_set, Operation::test_and_tes
 
 /// What each part of a turn costs is told apart by its digits.
 SimConfig machine_of(std::uint32_t sockets, std::uint32_t cores) {
-  SimConfig config;
-  config.sockets = sockets;
-  config.cores_per_socket = cores;
-  config.load_ps = 1'000;
-  config.rmw_ps = 5'000;
-  config.same_socket_ps = 40'000;
-  config.other_socket_ps = 200'000;
-  config.read_occupancy_ps = 0;
-  config.pause_ps = 3'000;
-  return config;
+  return {.sockets = sockets,
+          .cores_per_socket = cores,
+          .load_ps = 1'000,
+          .rmw_ps = 5'000,
+          .same_socket_ps = 40'000,
+          .other_socket_ps = 200'000,
+          .read_occupancy_ps = 0,
+          .pause_ps = 3'000};
 }
 
 /// Turns in so many ns, behind a warm-up of as many; of each thread.
@@ -58,9 +56,7 @@ std::uint64_t sum(const std::vector<std::uint64_t>& all) {
 }
 
 CrowdConfig crowd_of(Operation operation, std::uint32_t threads) {
-  CrowdConfig config;
-  config.operation = operation;
-  config.threads = threads;
+  CrowdConfig config{.operation = operation, .threads = threads};
   return config;
 }
 

@@ -275,11 +275,7 @@ TEST_P(AtRandom, NoTwoHaveWhatExcludesThemEveryAttemptHasOneEndAndNoLockIsLeft) 
   std::uint64_t deadlocks = 0;
   std::uint64_t waits = 0;
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
-    SimConfig config;
-    config.cores_per_socket = 3;
-    config.seed = seed;
-    config.random_schedule = true;
-    SimMachine m(config);
+    SimMachine m({.cores_per_socket = 3, .seed = seed, .random_schedule = true});
     SimMachine::File file(m, "redo", machine::Bytes::counted);
     Parts parts = parts_of(GetParam().design);
     parts.locks.policy = GetParam().policy;
@@ -322,9 +318,7 @@ struct Seen {
   std::uint64_t ended_ns = 0;
 };
 Seen seen_with(const EngineConfig& engine) {
-  SimConfig config;
-  config.cores_per_socket = 8;
-  SimMachine m(config);
+  SimMachine m({.cores_per_socket = 8});
   SimMachine::File file(m, "redo", machine::Bytes::counted);
   const LoadConfig load{.clients = 8, .transactions = 20, .rows = 30, .distribution = Distribution::uniform};
   Clients<SimMachine> clients(m, file, {.engine = engine}, load, demands_for(load.kind));

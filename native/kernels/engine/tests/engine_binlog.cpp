@@ -207,11 +207,7 @@ Seen seen_in(Binlog binlog, Mistake mistake, const CommitConfig& commit, std::ui
   constexpr redo_log::Design kRedo[] = {redo_log::Design::log_5_6, redo_log::Design::log_5_7,
                                         redo_log::Design::log_8_0_no_writer_threads};
   for (std::uint64_t seed = 1; seed <= runs; ++seed) {
-    SimConfig config;
-    config.cores_per_socket = 3;
-    config.seed = seed;
-    config.random_schedule = true;
-    SimMachine m(config);
+    SimMachine m({.cores_per_socket = 3, .seed = seed, .random_schedule = true});
     Parts parts{.locks = lock_sys::config_of(seed % 2 == 0 ? lock_sys::Design::mysql_5_7
                                                            : lock_sys::Design::mysql_9_7),
                 .commit = commit};
@@ -264,10 +260,7 @@ struct Counted {
 };
 Counted counted_with(Binlog binlog, std::uint32_t clients, std::uint64_t transactions,
                      const CommitConfig& commit = {}) {
-  SimConfig config;
-  config.cores_per_socket = 16;
-  config.disk_fsync.quantiles_ps = {1'000'000'000};
-  SimMachine m(config);
+  SimMachine m({.cores_per_socket = 16, .disk_fsync = {.quantiles_ps = {1'000'000'000}}});
   SimMachine::File file(m, "redo", machine::Bytes::counted);
   const LoadConfig load{.clients = clients,
                         .transactions = transactions,
@@ -332,9 +325,7 @@ TEST(EngineBinlogCounts, TheBinlogHasEveryChangedRow) {
 
 /// When the second gets the row that the first has changed, since the first began to commit.
 std::uint64_t row_is_free_after_ns(Binlog binlog, bool durable_first) {
-  SimConfig config;
-  config.disk_fsync.quantiles_ps = {1'000'000'000};
-  SimMachine m(config);
+  SimMachine m({.disk_fsync = {.quantiles_ps = {1'000'000'000}}});
   SimMachine::File file(m, "redo", machine::Bytes::counted);
   Parts parts{};
   parts.engine.binlog = binlog;

@@ -27,11 +27,7 @@ TEST(EnginePool, DescribesAllOfItsOptions) {
 }
 
 SimConfig config_of(std::uint64_t seed) {
-  SimConfig config;
-  config.cores_per_socket = 4;
-  config.seed = seed;
-  config.random_schedule = true;
-  return config;
+  return {.cores_per_socket = 4, .seed = seed, .random_schedule = true};
 }
 
 /// Threads that use pages at random; everything that a pool promises is looked at while they have them.

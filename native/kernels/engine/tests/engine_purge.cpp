@@ -60,11 +60,7 @@ class Sessions {
 
  private:
   static SimConfig config_of(std::uint64_t seed) {
-    SimConfig config;
-    config.cores_per_socket = 4;
-    config.seed = seed;
-    config.random_schedule = true;
-    return config;
+    return {.cores_per_socket = 4, .seed = seed, .random_schedule = true};
   }
   Task<bool> write(SimMachine&) {
     ++written;
@@ -171,9 +167,7 @@ struct Ran {
 };
 /// A window of an engine under sysbench's load; the first transaction's view may stay open for all of it.
 Ran ran_with(const PurgeConfig& purge, std::uint64_t ns, std::uint64_t cores = 8) {
-  SimConfig config;
-  config.cores_per_socket = static_cast<std::uint32_t>(cores);
-  SimMachine m(config);
+  SimMachine m({.cores_per_socket = static_cast<std::uint32_t>(cores)});
   SimMachine::File file(m, "redo", machine::Bytes::counted);
   const LoadConfig load{.clients = 8, .away_ns = 10'000, .distribution = Distribution::uniform};
   Clients<SimMachine> clients(m, file, {.engine = {.has_purge = true}, .purge = purge}, load,

@@ -154,10 +154,7 @@ struct Counts {
   std::uint64_t p50_ns = 0;
 };
 Counts run(Design design, std::uint32_t clients, std::uint64_t transactions, CommitConfig commit = {}) {
-  machine::SimConfig config;
-  config.cores_per_socket = 8;
-  config.disk_fsync.quantiles_ps = {1'000'000'000};
-  SimMachine m(config);
+  SimMachine m({.cores_per_socket = 8, .disk_fsync = {.quantiles_ps = {1'000'000'000}}});
   SimMachine::File redo(m, "redo", machine::Bytes::counted);
   Counts counts;
   redo_log::with_type<SimMachine>(usual_redo(design), [&]<typename Log>() {
@@ -213,8 +210,7 @@ TEST(GroupCommitThreads, CommitOnARealMachine) {
   for (const bool own_conditions : {false, true}) {
     HostMachine m({.seed = 1, .fsync_ns = 50'000, .folder = {}, .keeps_contents = false, .profile = false});
     HostMachine::File redo(m, "redo");
-    redo_log::LogConfig log;
-    log.writer_threads = false;
+    redo_log::LogConfig log{.writer_threads = false};
     Load<HostMachine, redo_log::Log57<HostMachine>> made(
         m, Design::one_redo_flush, {.own_conditions = own_conditions}, log, redo,
         [&m] { return std::make_unique<HostMachine::File>(m, "binlog"); },

@@ -33,8 +33,7 @@ TEST(LockConfig, DescribesEachMember) {
 }
 
 TEST(LockConfig, RefusesASearchInTheRequestOverShards) {
-  LockConfig config;
-  config.detection = Detection::in_request;
+  LockConfig config{.detection = Detection::in_request};
   EXPECT_THROW(options::check(config), std::invalid_argument);
 }
 
@@ -89,11 +88,7 @@ TEST(LockConflict, IsTheTableOfTheHeader) {
     for (std::size_t there = 0; there < 4; ++there) {
       for (const Mode mode : {Mode::s, Mode::x}) {
         for (const bool is_waiting : {false, true}) {
-          Lock lock;
-          lock.trx = &other;
-          lock.mode = mode;
-          lock.kind = kKinds[there];
-          lock.is_waiting = is_waiting;
+          Lock lock{.trx = &other, .mode = mode, .kind = kKinds[there], .is_waiting = is_waiting};
           const Request request{.page = kPage, .heap_no = kRow, .mode = Mode::x, .kind = kKinds[asked]};
           EXPECT_EQ(must_wait(one, request, lock), kWaits[asked][there]) << asked << " for " << there;
           EXPECT_FALSE(must_wait(other, request, lock)) << "nobody waits for himself";

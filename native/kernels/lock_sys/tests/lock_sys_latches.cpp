@@ -133,8 +133,7 @@ std::vector<std::string> states_of_a_script(std::uint64_t seed, std::size_t shar
   LockConfig config = config_of(Design::mysql_9_7);
   config.page_shards = config.table_shards = shards;
   config.policy = policy;
-  machine::SimConfig machine;
-  machine.cores_per_socket = kSessions + 4;
+  machine::SimConfig machine{.cores_per_socket = kSessions + 4};
   SimMachine m(machine);
   LockSys<SimMachine, Shards> locks(m, config);
   locks.queues().add_table(kTable);

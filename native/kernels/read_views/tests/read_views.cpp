@@ -48,9 +48,7 @@ const std::vector<Design> kDesigns{{"Of56", Latches::one_5_6, Views::removed},
 std::string name_of_test(const testing::TestParamInfo<Design>& info) { return info.param.name; }
 
 TEST(ReadView, ShowsWhatWasCommittedBeforeItAndItsOwnChanges) {
-  ReadView view;
-  view.low_limit_id = 10;
-  view.ids = {4, 7};
+  ReadView view{.low_limit_id = 10, .ids = {4, 7}};
   view.creator_id = 12;  // began to write after the view was made
   view.complete();
   EXPECT_EQ(view.up_limit_id, 4U);
@@ -61,8 +59,7 @@ TEST(ReadView, ShowsWhatWasCommittedBeforeItAndItsOwnChanges) {
 }
 
 TEST(ReadView, WithNobodyActiveEverythingBeforeItIsShown) {
-  ReadView view;
-  view.low_limit_id = 10;
+  ReadView view{.low_limit_id = 10};
   view.complete();
   EXPECT_TRUE(view.changes_visible(9));
   EXPECT_FALSE(view.changes_visible(10));
@@ -136,8 +133,7 @@ TEST(Histories, AreTheSameForTheSameSeed) {
 }
 
 TEST(Purge, WalksOverEachClosedViewBehindTheOldestOpenOneAndThatOne) {
-  TrxSysConfig config;
-  config.views = Views::kept;
+  TrxSysConfig config{.views = Views::kept};
   SimMachine m(SimConfig{});
   TrxSys<SimMachine> trx_sys(m, config);
   Purge<SimMachine> purge(m, trx_sys, 0);
@@ -266,9 +262,7 @@ TEST(ReadViews, LoadsAndSystemsAreDescribedWhole) {
 TEST(ViewLoad, RealThreadsEndWithNothingLeft) {
   for (const Design& design : kDesigns) {
     HostMachine m({.seed = 1, .fsync_ns = 0, .folder = {}, .keeps_contents = false, .profile = false});
-    TrxSysConfig config;
-    config.latches = design.latches;
-    config.views = design.views;
+    TrxSysConfig config{.latches = design.latches, .views = design.views};
     ViewLoad<HostMachine> load(m, config,
                                {.clients = 4,
                                 .idle_clients = 20,

@@ -26,10 +26,7 @@ using machine::SimMachine;
 /// What a mini-transaction takes that comes while another thread writes the log to the file, for a millisecond.
 template <typename Log>
 std::uint64_t appended_beside_a_write_ns() {
-  SimConfig config;
-  config.timer_slack_ps = 0;
-  config.pwrite_ps = 1'000'000'000;
-  SimMachine m(config);
+  SimMachine m({.timer_slack_ps = 0, .pwrite_ps = 1'000'000'000});
   SimMachine::File file(m, "redo");
   Log log(m, file, {.write_ahead_bytes = 0, .writer_threads = false});
   std::uint64_t took_ns = 0;
@@ -61,9 +58,7 @@ TEST(RedoLog, WhileTheFileIsWrittenMiniTransactionsWaitIn56Alone) {
 /// what it was to be.
 template <typename Log>
 std::pair<Lsn, Lsn> flushed_behind_a_write() {
-  SimConfig config;
-  config.pwrite_ps = 1'000'000'000;
-  SimMachine m(config);
+  SimMachine m({.pwrite_ps = 1'000'000'000});
   SimMachine::File file(m, "redo");
   Log log(m, file, {.writer_threads = false});
   const std::vector<std::byte> bytes(100);
@@ -94,9 +89,7 @@ TEST(RedoLog, ACommitDoesNotTakeAnothersWriteForItsFsync) {
 
 /// When the last of eight threads has added its page to the flush lists, each of which takes a millisecond for one.
 std::uint64_t eight_pages_added_ns(std::uint64_t instances) {
-  SimConfig config;
-  config.cores_per_socket = 8;
-  SimMachine m(config);
+  SimMachine m({.cores_per_socket = 8});
   SimMachine::File file(m, "redo");
   Log80<SimMachine> log(
       m, file, {.flush_list_ns = 1'000'000, .buffer_pool_instances = instances, .writer_threads = false});
@@ -156,11 +149,7 @@ TEST(RedoLog80, WhoAwaitsAGapIsPromisedNothingWhenTheRunStops) {
 /// When a thread is told that awaits the first of two gaps, which is closed after 10 ms, beside one that awaits the second, which is
 /// closed after 400 ms. Nobody wakes for no reason.
 std::uint64_t told_of_the_first_gap_ns(std::uint64_t seed) {
-  SimConfig config;
-  config.cores_per_socket = 4;
-  config.seed = 2 * seed;
-  config.random_schedule = true;
-  SimMachine m(config);
+  SimMachine m({.cores_per_socket = 4, .seed = 2 * seed, .random_schedule = true});
   SimMachine::File file(m, "redo");
   Log80<SimMachine> log(m, file, {.writer_threads = false});
   const std::vector<std::byte> bytes(100);
@@ -195,10 +184,8 @@ TEST(RedoLog80, OfTwoWhoAwaitGapsNoneHidesTheOthersFromWhoClosesThem) {
 }
 
 TEST(RedoLog80, TheWriterGivesUpItsCpuAfter1024WritesThoughThereIsMore) {
-  SimConfig config;
-  config.cores_per_socket = 1;
-  config.slice_ps = config.wakeup_granularity_ps = 1'000'000'000'000;
-  SimMachine m(config);
+  SimMachine m(
+      {.cores_per_socket = 1, .slice_ps = 1'000'000'000'000, .wakeup_granularity_ps = 1'000'000'000'000});
   SimMachine::File file(m, "redo");
   Log80<SimMachine> log(m, file, {.write_max_bytes = 512});
   const std::vector<std::byte> bytes(kDataBytes);
@@ -215,10 +202,7 @@ TEST(RedoLog80, TheWriterGivesUpItsCpuAfter1024WritesThoughThereIsMore) {
 }
 
 TEST(RedoLog80, OnlyTheWriterAndWhoReportsFollowLinks) {
-  SimConfig config;
-  config.cores_per_socket = 8;
-  config.pwrite_ps = 50'000'000'000;
-  SimMachine m(config);
+  SimMachine m({.cores_per_socket = 8, .pwrite_ps = 50'000'000'000});
   SimMachine::File file(m, "redo");
   Log80<SimMachine> log(m, file, {});
   const std::vector<std::byte> bytes(100);
@@ -291,11 +275,7 @@ TEST(LinkBuffer, WhoFindsNoSpaceLooksForLinksThatFollowTheTail) {
 /// reported.
 template <typename Rules>
 bool tail_never_leads(std::uint64_t seed) {
-  SimConfig config;
-  config.cores_per_socket = 3;
-  config.seed = seed;
-  config.random_schedule = true;
-  SimMachine m(config);
+  SimMachine m({.cores_per_socket = 3, .seed = seed, .random_schedule = true});
   LinkBuffer<SimMachine, Rules> links(16, 100);
   Lsn next = 100;
   std::map<Lsn, Lsn> missing;
@@ -342,13 +322,9 @@ TEST(LinkBuffer, WhoTakesALinkOfALaterRoundIsFound) {
 }
 
 TEST(RedoLog80, AThreadThatReservedAndStoppedHoldsUpTheOthersAtTheWindowNotBefore) {
-  SimConfig config;
-  config.cores_per_socket = 4;
-  SimMachine m(config);
+  SimMachine m({.cores_per_socket = 4});
   SimMachine::File file(m, "redo");
-  LogConfig log_config;
-  log_config.writer_threads = false;
-  log_config.recent_written_slots = 4096;
+  LogConfig log_config{.writer_threads = false, .recent_written_slots = 4096};
   Log80<SimMachine> log(m, file, log_config);
   Lsn furthest = 0;
   m.spawn("slow", [&]() -> Task<> {
@@ -378,8 +354,7 @@ TEST(RedoLog80, AThreadThatReservedAndStoppedHoldsUpTheOthersAtTheWindowNotBefor
 TEST(RedoLog, RefusesWhatCannotFit) {
   SimMachine m(SimConfig{});
   SimMachine::File file(m, "redo");
-  LogConfig config;
-  config.buffer_bytes = 1000;
+  LogConfig config{.buffer_bytes = 1000};
   EXPECT_THROW((Log80<SimMachine>(m, file, config)), std::invalid_argument);
   config.buffer_bytes = 64 * 1024;
   config.recent_written_slots = 1000;

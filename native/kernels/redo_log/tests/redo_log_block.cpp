@@ -40,10 +40,7 @@ void expect_plain_blocks(const Bytes& file, const std::map<Lsn, Bytes>& groups, 
 
 template <typename Log>
 void write_and_compare(LogConfig config, std::uint64_t seed) {
-  SimConfig of_machine;
-  of_machine.cores_per_socket = 3;
-  of_machine.seed = seed;
-  SimMachine m(of_machine);
+  SimMachine m({.cores_per_socket = 3, .seed = seed});
   SimMachine::File file(m, "redo");
   config.seals_blocks = true;
   config.capacity_bytes = kCapacity;
@@ -182,9 +179,7 @@ struct Counted {
 };
 
 Counted load_of(Design design, const LoadConfig& load, std::uint64_t run_ns = 1'000'000'000) {
-  SimConfig config;
-  config.cores_per_socket = 4;
-  SimMachine m(config);
+  SimMachine m({.cores_per_socket = 4});
   SimMachine::File file(m, "redo");
   Counted seen{};
   const LogConfig log{.recent_written_slots = 4096, .recent_closed_slots = 16384};

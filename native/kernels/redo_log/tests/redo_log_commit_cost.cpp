@@ -26,8 +26,7 @@ using machine::HostMachine;
 /// On real threads: what is in the file afterwards is what was appended, in the order of the LSNs.
 template <typename Log>
 void real_threads(LogConfig config) {
-  HostConfig host;
-  host.fsync_ns = 20'000;
+  HostConfig host{.fsync_ns = 20'000};
   HostMachine m(host);
   HostMachine::File file(m, "redo");
   config.seals_blocks = true;

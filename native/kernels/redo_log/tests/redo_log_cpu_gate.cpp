@@ -19,12 +19,7 @@ using machine::SimMachine;
 
 constexpr std::uint64_t kMs = 1'000'000;
 
-SimConfig machine_of(std::uint32_t cpus) {
-  SimConfig config;
-  config.cores_per_socket = cpus;
-  config.timer_slack_ps = 0;
-  return config;
-}
+SimConfig machine_of(std::uint32_t cpus) { return {.cores_per_socket = cpus, .timer_slack_ps = 0}; }
 
 /// Threads that take so many percent of one CPU, together, until the run is stopped.
 void keep_busy(SimMachine& m, std::uint64_t percent) {
@@ -56,8 +51,7 @@ struct Seen {
 /// How many rounds the gate lets spin behind two samples of the CPU time.
 Let let(const Seen& seen) {
   SimMachine m(machine_of(seen.cpus));
-  LogConfig config;
-  config.has_cpu_gate = seen.has_cpu_gate;
+  LogConfig config{.has_cpu_gate = seen.has_cpu_gate};
   CpuGate<SimMachine> gate(m, config);
   Let found{};
   keep_busy(m, seen.busy_percent);
@@ -183,9 +177,7 @@ Waits commit_with_fsyncs_of(std::uint64_t fsync_ns) {
   config.disk_fsync.quantiles_ps = {static_cast<machine::Time>(fsync_ns) * 1000};
   SimMachine m(config);
   SimMachine::File file(m, "redo");
-  LogConfig log_config;
-  log_config.log_thread_spin_rounds = 0;
-  log_config.latch_spin = sync::kNoSpin;
+  LogConfig log_config{.latch_spin = sync::kNoSpin, .log_thread_spin_rounds = 0};
   Log80<SimMachine> log(m, file, log_config);
   log.spawn_threads(m);
   keep_busy(m, 100);

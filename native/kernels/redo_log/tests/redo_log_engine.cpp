@@ -17,13 +17,11 @@ using machine::SimConfig;
 using machine::SimMachine;
 
 SimConfig four_sockets() {
-  SimConfig config;
-  config.sockets = 4;
-  config.cores_per_socket = 22;
-  config.threads_per_core = 2;
-  config.timer_ps = 1'000'000;
-  config.disk_fsync.quantiles_ps = {100'000'000};
-  return config;
+  return {.sockets = 4,
+          .cores_per_socket = 22,
+          .threads_per_core = 2,
+          .timer_ps = 1'000'000,
+          .disk_fsync = {.quantiles_ps = {100'000'000}}};
 }
 
 LoadConfig load_of(std::uint32_t clients) {

@@ -25,10 +25,7 @@ struct Seen {
 };
 
 Seen run(Design design, const LogConfig& log, const LoadConfig& load) {
-  SimConfig config;
-  config.cores_per_socket = 2;
-  config.disk_fsync.quantiles_ps = {20'000'000};
-  SimMachine m(config);
+  SimMachine m({.cores_per_socket = 2, .disk_fsync = {.quantiles_ps = {20'000'000}}});
   SimMachine::File file(m, "redo", machine::Bytes::counted);
   Seen seen{Outcome::hung, "no end"};
   try {
@@ -74,11 +71,10 @@ TEST_P(SmallBuffers, EitherDoOrAreRefusedWithWhatWouldDo) {
                                     6912U, 7000U, 20'000U, 66'000U}) {
       for (const std::uint32_t clients : {1U, 3U}) {
         if (configuration++ % (kIsSanitized ? 11 : 1) != 0) continue;
-        LogConfig log;
-        log.buffer_bytes = blocks * kBlockBytes;
-        log.write_ahead_bytes = 1024;
-        log.recent_written_slots = 1024;
-        log.recent_closed_slots = 16'384;
+        LogConfig log{.buffer_bytes = blocks * kBlockBytes,
+                      .write_ahead_bytes = 1024,
+                      .recent_written_slots = 1024,
+                      .recent_closed_slots = 16'384};
         const LoadConfig load{.clients = clients,
                               .statements = 2,
                               .statement_ns = 1000,
@@ -113,8 +109,7 @@ INSTANTIATE_TEST_SUITE_P(RedoLog, SmallBuffers,
 
 TEST(RedoLog56, HasRoomWhereItsBufferIsNeverMovedByHalf) {
   // What is written lies before half of the buffer, and what is left behind it is too little for a group.
-  LogConfig log;
-  log.buffer_bytes = 8192;
+  LogConfig log{.buffer_bytes = 8192};
   const LoadConfig load{.clients = 1, .statements = 0, .mtr_bytes = 1900, .transactions = 100};
   EXPECT_EQ(run(Design::log_5_6, log, load).outcome, Outcome::ended);
 }

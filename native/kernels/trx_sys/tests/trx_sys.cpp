@@ -12,11 +12,7 @@
 namespace engineroom::trx_sys {
 namespace {
 
-machine::SimConfig eight_cores() {
-  machine::SimConfig config;
-  config.cores_per_socket = 8;
-  return config;
-}
+machine::SimConfig eight_cores() { return {.cores_per_socket = 8}; }
 
 TEST(LatchSteps, OneReaderOf57TakesTheMutexForItsViewAndToDropIt) {
   const LatchSteps seen = latch_steps(
