@@ -37,7 +37,6 @@
 // Threads are expected to end; SimMachine reports those that cannot.
 #pragma once
 
-#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>

@@ -16,7 +16,6 @@
 #include <deque>
 #include <exception>
 #include <functional>
-#include <memory>
 #include <mutex>
 #include <span>
 #include <string>
@@ -39,7 +38,7 @@ struct HostConfig {
   /// The emulated disk, on which one fsync runs at a time: a real one varies too much to compare with.
   std::uint64_t fsync_ns = 100'000;
   /// Files are real and lie in this folder, when it is not empty; fsync_ns is not used then.
-  std::string folder;
+  std::string folder{};
   /// Whether a file in memory can be read back. If not it needs 32 MiB however long the run is.
   bool keeps_contents = true;
   /// Whether enter() and leave() read the clock.

@@ -93,7 +93,7 @@ struct SimConfig {
   // idle CPU to wake a thread there. No two timers are set in the same time, and a short one may go off before
   // its thread sleeps: what setting it takes is drawn where that is known, and else as long as the next one.
   Time timer_ps = 0;
-  Distribution set_timer;
+  Distribution set_timer{};
   Time timer_interrupt_ps = 0;
   Time kick_ps = 0;
   // A CPU that goes idle while a thread waits for another's asks that one for it, as Linux does for real-time threads:
@@ -102,13 +102,13 @@ struct SimConfig {
   Time pull_ps = 0;
   // A CPU that computes is interrupted by the system and, on a virtual machine, by its host.
   Time interrupt_every_ps = 0;
-  Distribution interrupt;
+  Distribution interrupt{};
 
   // The disk, behind a page cache: pwrite copies, fsync carries to the disk what was copied since.
   Time pwrite_ps = 1'500'000;
   Time pwrite_ps_per_kib = 200'000;
   Time fsync_ps = 1'000'000;
-  Distribution disk_fsync;
+  Distribution disk_fsync{};
   Time disk_ps_per_kib = 1'000'000;  // 1 ns per byte: about 1 GB/s
   std::uint32_t disk_queue_depth = 1;
   bool disk_is_timer = false;

@@ -13,7 +13,6 @@
 #include <cstdlib>
 #include <new>
 #include <optional>
-#include <type_traits>
 #include <utility>
 
 #if defined(__cpp_exceptions)

@@ -1,9 +1,8 @@
-// The read-write latch of InnoDB: shared (s), exclusive (x), and shared-exclusive (sx), which lets readers in
-// but no other writer.
+// The read-write latch of InnoDB: shared (s) or exclusive (x).
 //
 // Models      rw_lock_t with its lock word (5.7 to 9.7); try_s and try_x are its nowait calls, x_is_wanted is
 //             is_x_blocked_by_s
-// Leaves out  recursion, upgrades, the debug lists
+// Leaves out  shared-exclusive (sx), recursion, upgrades, the debug lists
 // Cost        a load and a compare-and-swap to enter when nobody is in the way, an addition to leave; no coroutine then
 //
 // The word counts what is taken: InnoDB's lock_word is X minus it.
@@ -11,7 +10,6 @@
 //   word (readers r)                   meaning
 //   0                                  free
 //   r                                  s by r readers
-//   X/2 + r                            sx, and s by r readers
 //   X                                  x
 //   X + r                              a writer waits for r readers to leave; nobody else gets in
 #pragma once
@@ -35,15 +33,13 @@ class RwLatch {
       : words_(2), event_(m, name), writer_event_(m, name), spin_(spin) {}
 
   /// `co_await latch.s_lock(m)`, and so on.
-  auto s_lock(M& m) { return Lock<1, kX>(*this, m); }
-  auto sx_lock(M& m) { return Lock<kHalf, kHalf>(*this, m); }
-  auto x_lock(M& m) { return Lock<kX, kHalf>(*this, m); }
+  auto s_lock(M& m) { return Lock<1>(*this, m); }
+  auto x_lock(M& m) { return Lock<kX>(*this, m); }
   auto s_unlock(M& m) { return UnlockS(*this, m); }
-  auto sx_unlock(M& m) { return Unlock<kHalf>(*this, m); }
-  auto x_unlock(M& m) { return Unlock<kX>(*this, m); }
+  auto x_unlock(M& m) { return UnlockX(*this, m); }
 
   /// False when somebody is in the way: nobody is waited for.
-  Task<bool> try_s(M& m) { return try_take(m, 1, kX, {}); }
+  Task<bool> try_s(M& m) { return try_take(m, 1, {}); }
   Task<bool> try_x(M& m) {
     std::uint64_t seen = 0;
     co_return co_await m.cas(words_[kTaken], seen, kX);
@@ -57,7 +53,6 @@ class RwLatch {
   static constexpr std::size_t kTaken = 0;
   static constexpr std::size_t kWaiters = 1;
   static constexpr std::uint64_t kX = 0x20000000;
-  static constexpr std::uint64_t kHalf = kX / 2;
 
   /// What a fast path has seen in the word before it gave up; nothing when it had no look.
   struct Look {
@@ -65,8 +60,8 @@ class RwLatch {
     std::uint64_t taken = 0;
   };
 
-  /// Adds `amount` if less than `limit` is taken, so that nobody is in the way.
-  template <std::uint64_t amount, std::uint64_t limit>
+  /// Adds `amount` if there are but readers: x then waits for them to leave.
+  template <std::uint64_t amount>
   class Lock : public FastPath<RwLatch, M> {
    public:
     using FastPath<RwLatch, M>::FastPath;
@@ -76,14 +71,14 @@ class RwLatch {
       const auto word = this->latch_.words_[kTaken];
       if (!m.reach(word, Access::read)) return false;
       look_ = {true, m.try_load(word)};
-      if (look_.taken >= limit || !m.reach(word, Access::write)) return false;
+      if (look_.taken >= kX || !m.reach(word, Access::write)) return false;
       is_taken_ = m.try_cas(word, look_.taken, look_.taken + amount);
       if (!is_taken_) look_ = {};
       return is_taken_ && !has_readers_to_wait_for();
     }
     bool await_suspend(std::coroutine_handle<> self) {
       return is_taken_ ? this->goes_on_in(this->latch_.wait_for_readers(this->m_), self)
-                       : this->goes_on_in(this->latch_.take(this->m_, amount, limit, look_), self);
+                       : this->goes_on_in(this->latch_.take(this->m_, amount, look_), self);
     }
 
    private:
@@ -105,19 +100,18 @@ class RwLatch {
     }
   };
 
-  template <std::uint64_t amount>
-  class Unlock : public FastPath<RwLatch, M> {
+  class UnlockX : public FastPath<RwLatch, M> {
    public:
     using FastPath<RwLatch, M>::FastPath;
     bool await_ready() {
       M& m = this->m_;
       if (!this->begins_at(this->latch_.words_[kTaken])) return false;
-      m.try_add(this->latch_.words_[kTaken], ~amount + 1);
+      m.try_add(this->latch_.words_[kTaken], ~kX + 1);
       return m.reach(this->latch_.words_[kWaiters], Access::read) &&
              m.try_load(this->latch_.words_[kWaiters]) == 0;
     }
     bool await_suspend(std::coroutine_handle<> self) {
-      return this->goes_on_in(this->latch_.give_back(this->m_, amount, this->has_begun_), self);
+      return this->goes_on_in(this->latch_.give_back(this->m_, this->has_begun_), self);
     }
   };
 
@@ -132,38 +126,38 @@ class RwLatch {
   /// The last reader that a writer waits for, by what was taken before it left.
   static bool is_last(std::uint64_t taken_before) { return taken_before - 1 == kX; }
 
-  Task<bool> try_take(M& m, std::uint64_t amount, std::uint64_t limit, Look look) {
+  Task<bool> try_take(M& m, std::uint64_t amount, Look look) {
     std::uint64_t seen = look.taken;
     if (!look.has_looked) seen = co_await m.load(words_[kTaken]);
-    while (seen < limit) {
+    while (seen < kX) {
       const bool is_taken = co_await m.cas(words_[kTaken], seen, seen + amount);
       if (is_taken) co_return true;
     }
     co_return false;
   }
 
-  Task<> take(M& m, std::uint64_t amount, std::uint64_t limit, Look look) {
-    const bool is_free = co_await try_take(m, amount, limit, look);
-    if (!is_free) co_await wait_to_take(m, amount, limit);
+  Task<> take(M& m, std::uint64_t amount, Look look) {
+    const bool is_free = co_await try_take(m, amount, look);
+    if (!is_free) co_await wait_to_take(m, amount);
     if (amount == kX) co_await wait_for_readers(m);
   }
 
-  Task<> wait_to_take(M& m, std::uint64_t amount, std::uint64_t limit) {
+  Task<> wait_to_take(M& m, std::uint64_t amount) {
     const std::uint64_t start = m.now();
     std::uint64_t rounds = 0;
     std::uint64_t parks = 0;
     for (;;) {
       const machine::SpinResult spun =
-          co_await m.spin_until(words_[kTaken], machine::below(limit), spin_.looks(spin_.rounds));
+          co_await m.spin_until(words_[kTaken], machine::below(kX), spin_.looks(spin_.rounds));
       rounds += spun.rounds;
       if (!spun.holds) co_await m.yield();
-      bool is_mine = co_await try_take(m, amount, limit, {});
+      bool is_mine = co_await try_take(m, amount, {});
       if (is_mine) break;
       if (spun.holds) continue;
       const std::uint64_t signal_count = co_await event_.reset(m);
       co_await m.store(words_[kWaiters], 1);
       // Between the reset and the store the latch may have become free without anybody to tell.
-      is_mine = co_await try_take(m, amount, limit, {});
+      is_mine = co_await try_take(m, amount, {});
       if (is_mine) break;
       ++parks;
       co_await event_.wait_uncounted(m, signal_count);
@@ -200,8 +194,8 @@ class RwLatch {
     co_await writer_event_.set(m);
   }
 
-  Task<> give_back(M& m, std::uint64_t amount, bool has_given_back) {
-    if (!has_given_back) co_await m.add(words_[kTaken], ~amount + 1);
+  Task<> give_back(M& m, bool has_given_back) {
+    if (!has_given_back) co_await m.add(words_[kTaken], ~kX + 1);
     const std::uint64_t waiters = co_await m.load(words_[kWaiters]);
     if (waiters == 0) co_return;
     co_await m.store(words_[kWaiters], 0);

@@ -14,13 +14,11 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <set>
-#include <string_view>
 #include <vector>
 
 #include "machine/concept.hpp"

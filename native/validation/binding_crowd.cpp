@@ -13,13 +13,11 @@ namespace engineroom::bindings {
 
 namespace {
 
-using machine::HostMachine;
 using machine::SimMachine;
 using validation::Crowd;
 using validation::CrowdConfig;
 
-template <typename M>
-std::vector<std::uint64_t> turns_of(const Crowd<M>& crowd) {
+std::vector<std::uint64_t> turns_of(const Crowd<SimMachine>& crowd) {
   std::vector<std::uint64_t> turns;
   for (const auto& each : crowd.turns) turns.push_back(each.n);
   return turns;
@@ -66,27 +64,11 @@ py::dict crowd(const CrowdConfig& config, const py::dict& parameters, std::int64
   return result;
 }
 
-py::dict crowd_on_host(const CrowdConfig& config, std::int64_t run_ns, std::int64_t seed) {
-  const std::uint64_t window_ns = at_least(run_ns, 1, "run_ns");
-  HostMachine m({.seed = static_cast<std::uint64_t>(seed), .folder = {}});
-  m.set_poll(stop_or_tell(std::nullopt));
-  Crowd<HostMachine> loop(config);
-  {
-    const py::gil_scoped_release unlocked;
-    validation::run_crowd(m, loop, [&] { m.run_for(window_ns); });
-  }
-  return dict_of(
-      {{"turns", to_array(turns_of(loop))}, {"window_ns", window_ns}, {"intrusions", loop.intrusions}});
-}
-
 }  // namespace
 
 void bind_crowd(py::module_& machine) {
   def_with_options(machine, "crowd", &crowd, kCrowdDoc, py::kw_only(), py::arg("parameters"),
                    py::arg("run_ns"), py::arg("warmup_ns") = 0, py::arg("seed") = 1);
-  def_with_options(machine, "crowd_on_host", &crowd_on_host,
-                   "The same on real threads, from the first moment; where they run is the system's choice.",
-                   py::kw_only(), py::arg("run_ns"), py::arg("seed") = 1);
 }
 
 }  // namespace engineroom::bindings

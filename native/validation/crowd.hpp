@@ -6,13 +6,11 @@
 // Cost        a few events per turn and waiting thread
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "common/described.hpp"

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "machine/concept.hpp"
 #include "machine/random.hpp"

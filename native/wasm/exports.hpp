@@ -4,7 +4,6 @@
 #pragma once
 
 #include <concepts>
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>

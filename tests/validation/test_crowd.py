@@ -40,14 +40,6 @@ def test_waiting_on_one_line_for_a_ticket_costs_more_than_on_two():
     assert apart["turns"].sum() > together["turns"].sum()
 
 
-@pytest.mark.alone
-@pytest.mark.parametrize("operation", LOCKS)
-def test_the_same_loop_runs_on_real_threads(operation):
-    seen = native.crowd_on_host(operation=operation, threads=2, yields=True, data_lines=1, run_ns=10_000_000)
-    assert seen["turns"].sum() > 100
-    assert seen["intrusions"] == 0
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -60,6 +52,7 @@ def test_the_same_loop_runs_on_real_threads(operation):
         ({"cpus": [0, 1, 1, 2]}, "cpus must rise, got 1"),
         ({"cpus": [0, 1, 2, 8]}, "cpus must be below the machine's 8, got 8"),
         ({"backoff_most_ns": 5}, "attempt_ns must be positive to double up to backoff_most_ns, got 0"),
+        ({"attempt_ns": 6, "backoff_most_ns": 5}, "backoff_most_ns must be at least attempt_ns, got 5"),
         ({"parameters": {"core": 4}}, "no option 'core'"),
     ],
 )

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <filesystem>
 #include <memory>
-#include <numeric>
 #include <string>
 #include <system_error>
 #include <vector>

@@ -2,9 +2,7 @@
 #include <pybind11/functional.h>
 #include <pybind11/typing.h>
 
-#include <cmath>
 #include <deque>
-#include <limits>
 
 #include "bindings/arguments.hpp"
 #include "bindings/arrays.hpp"
@@ -325,31 +323,6 @@ bl::Inflate inflate_by(py::function inflate) {
   };
 }
 
-/// Events of a file that is fed piece by piece, for Python.
-class EventReader {
- public:
-  EventReader(std::int64_t file_bytes, py::function inflate)
-      : reader_(
-            at_least(file_bytes, 0, "file_bytes"), [this](const bl::Event& event) { take(event); },
-            inflate_by(std::move(inflate))) {}
-
-  py::list feed(const py::bytes& bytes) {
-    found_ = py::list();
-    reader_.feed(span_of(bytes));
-    return std::move(found_);
-  }
-  void end() { reader_.end(); }
-  const bl::Reader& reader() const { return reader_; }
-
- private:
-  void take(const bl::Event& event) {
-    found_.append(py::make_tuple(event.position, event.type, event.flags, event.timestamp, event.server_id,
-                                 event.bytes, event.is_inner, bytes_of(event.body)));
-  }
-  py::list found_;
-  bl::Reader reader_;
-};
-
 /// The rows of a file as lines of JSON, for Python.
 class RowLines {
  public:
@@ -486,11 +459,6 @@ constexpr const char* kWriterDoc = R"(Writes events behind each other, as a serv
 
 position: of the next event in its file; 0 for events of a payload, which have no positions. checksums: CRC32 behind each.)";
 
-constexpr const char* kReaderDoc = R"(The events of a file that is fed piece by piece.
-
-inflate: gives the pieces of a zstd frame, and raises ValueError where it cannot. feed() returns a tuple per event: position, type, flags, timestamp, server id, bytes in
-the file, whether it was inside a compressed transaction, body. Raises Damaged.)";
-
 }  // namespace
 
 void bind_binlog(py::module_& module) {
@@ -613,16 +581,6 @@ void bind_binlog(py::module_& module) {
           },
           "What was written since the last take.");
 
-  py::class_<EventReader>(m, "Reader", kReaderDoc)
-      .def(py::init<std::int64_t, py::function>(), py::kw_only(), py::arg("file_bytes"), py::arg("inflate"))
-      .def("feed", &EventReader::feed, "The events that are whole with these bytes.", py::arg("data"))
-      .def("end", &EventReader::end, "The file ends; raises Damaged if it ends inside an event.")
-      .def_property_readonly(
-          "server_version", [](const EventReader& of) { return of.reader().format().server_version; },
-          "Of the server that wrote the file.")
-      .def_property_readonly(
-          "checksums", [](const EventReader& of) { return of.reader().format().has_checksums; },
-          "Whether its events have them.");
   py::class_<RowLines>(m, "RowLines",
                        "All rows of a file as lines of JSON; fed piece by piece. Raises Damaged.")
       .def(py::init<std::int64_t, py::function>(), py::kw_only(), py::arg("file_bytes"), py::arg("inflate"))

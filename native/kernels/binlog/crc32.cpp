@@ -1,5 +1,4 @@
 #include <array>
-#include <bit>
 
 #include "binlog/bytes.hpp"
 

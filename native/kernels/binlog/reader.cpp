@@ -3,7 +3,6 @@
 #include <charconv>
 #include <utility>
 
-#include "common/require.hpp"
 
 namespace engineroom::binlog {
 

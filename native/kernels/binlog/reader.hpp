@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -31,8 +30,8 @@ struct Event {
   bool is_inner = false;       // out of a compressed transaction
   bool has_checksum = false;
   std::uint32_t server_version = 0;  // that wrote it, 80015 for 8.0.15; 0 if its text is none
-  Span all;                          // header included, checksum not
-  Span body;                         // behind the header
+  Span all{};                        // header included, checksum not
+  Span body{};                       // behind the header
 
   EventType kind() const { return static_cast<EventType>(type); }
 };

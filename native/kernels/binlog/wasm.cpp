@@ -5,7 +5,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "binlog/examples.hpp"
 #include "wasm/exports.hpp"

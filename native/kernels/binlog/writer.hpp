@@ -108,7 +108,7 @@ Images images(RowImage image, RowChange change, const std::vector<Column>& colum
 struct Session {
   std::uint32_t thread_id = 0;
   std::uint32_t seconds = 0;  // from the first statement's start until BEGIN was written
-  std::string database;
+  std::string database{};
   std::uint32_t options = 0;  // OPTION_... of the session that change how a statement works
   std::uint64_t sql_mode = 0;
   std::uint16_t auto_increment_increment = 1;
@@ -117,7 +117,7 @@ struct Session {
   std::uint16_t connection_collation = 255;
   std::uint16_t server_collation = 255;
   std::uint16_t utf8mb4_collation = 255;
-  std::string time_zone;                // empty unless the statement used it
+  std::string time_zone{};              // empty unless the statement used it
   std::uint64_t tables_for_update = 0;  // a bit per table of an UPDATE over several
 };
 

@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <string>
-#include <string_view>
 
 #include "common/require.hpp"
 

@@ -4,12 +4,10 @@
 // Leaves out  arguments out of range: the caller checks them; purge. The window is as long as a reader waits for: it ends behind some
 //             number of events
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "engine/clients.hpp"
 #include "engine/load.hpp"

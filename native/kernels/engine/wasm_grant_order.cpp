@@ -7,7 +7,6 @@
 //             long
 #include <algorithm>
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>

@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <cstring>
-#include <span>
 #include <utility>
 #include <vector>
 

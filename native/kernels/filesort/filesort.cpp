@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "common/require.hpp"
 #include "filesort/bounded_queue.hpp"

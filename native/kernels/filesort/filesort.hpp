@@ -10,7 +10,6 @@
 //             design's (design.hpp)
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include "common/interrupt.hpp"

@@ -7,7 +7,6 @@
 // All of it is called under LOCK_log, except sync.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "crash/crash.hpp"

@@ -1,7 +1,6 @@
 // The chapter's load over one design of the commit and one of the redo log.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>

@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <map>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "binlog/writer.hpp"

@@ -1,10 +1,8 @@
 #include "hash_join/block_nested_loop.hpp"
 
 #include <algorithm>
-#include <string>
 #include <vector>
 
-#include "common/require.hpp"
 #include "hash_join/packed_row.hpp"
 
 namespace engineroom::hash_join {

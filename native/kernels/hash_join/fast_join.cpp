@@ -5,8 +5,6 @@
 #include <bit>
 #include <functional>
 #include <limits>
-#include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>

@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 
 #include "common/metered.hpp"
 #include "hash_join/fast_table.hpp"

@@ -11,7 +11,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 #include "common/metered.hpp"
 #include "hash_join/fast_table.hpp"

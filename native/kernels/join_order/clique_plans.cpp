@@ -3,7 +3,6 @@
 #include <array>
 #include <cstddef>
 #include <memory>
-#include <vector>
 
 #include "join_order/plan_tree.hpp"
 #include "join_order/prices.hpp"

@@ -7,7 +7,6 @@
 // Cost        in proportion to the calls; recursion at most as deep as there are tables
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 #include "join_order/counters.hpp"

@@ -7,7 +7,6 @@
 // Cost        O(1) to add a simple edge, O(nodes of the edge) for a complex one
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -1,7 +1,6 @@
 #include "join_order/plans.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>

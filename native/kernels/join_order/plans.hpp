@@ -9,11 +9,8 @@
 //             entries per pair
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <span>
-#include <string>
 #include <vector>
 
 #include "common/described.hpp"
@@ -108,8 +105,8 @@ struct PlanNode {
 };
 
 struct Plan {
-  std::vector<PlanNode> nodes;  // children before parents, the root last
-  Counters counters;
+  std::vector<PlanNode> nodes{};  // children before parents, the root last
+  Counters counters{};
   std::uint64_t plans_compared = 0;
 };
 

@@ -1,7 +1,6 @@
 #include "join_order/simplify.hpp"
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <utility>
 

@@ -10,7 +10,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <deque>
 
 #include "lock_sys/lock_config.hpp"

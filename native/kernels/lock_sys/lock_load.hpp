@@ -5,10 +5,8 @@
 // Cost        per row its lock and its release, as lock_sys.hpp says
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <memory>
 #include <vector>
 
 #include "lock_sys/lock_sys.hpp"

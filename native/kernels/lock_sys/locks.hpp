@@ -37,7 +37,7 @@ struct Lock {
   bool is_record = false;
   bool is_waiting = false;
   std::uint32_t n_bits = 0;
-  std::vector<std::uint64_t> bitmap;
+  std::vector<std::uint64_t> bitmap{};
 
   bool has(HeapNo heap_no) const {
     return heap_no < n_bits && (bitmap[heap_no / 64] >> (heap_no % 64) & 1) != 0;

@@ -4,10 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <deque>
-#include <memory>
-#include <optional>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "common/require.hpp"

@@ -15,7 +15,6 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 

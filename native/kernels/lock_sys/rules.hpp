@@ -9,7 +9,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 
 #include "lock_sys/modes.hpp"
 

@@ -1,7 +1,6 @@
 #include "lock_sys/schedulers.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <numeric>
 #include <utility>
 

@@ -6,7 +6,6 @@
 // Cost        a sort of those for whom somebody waits
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>

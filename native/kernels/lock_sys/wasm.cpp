@@ -3,9 +3,7 @@
 // Leaves out  arguments out of range, and statements of a session that waits: the caller checks them
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "lock_sys/playground.hpp"
 #include "wasm/exports.hpp"

@@ -1,5 +1,4 @@
 // engineroom._native.low_concurrency: value lists, record offsets and the conversion of fields.
-#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string>

@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
-#include <utility>
 
 #include "low_concurrency/measure.hpp"
 #include "redo_log/commit_cost.hpp"

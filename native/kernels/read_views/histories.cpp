@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <deque>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -1,7 +1,5 @@
 // engineroom._native.redo_log: the three redo logs under load, their crashes, and what a commit costs.
-#include <algorithm>
 #include <chrono>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstring>
-#include <string>
 #include <thread>
 
 #include "redo_log/fast_log_body.hpp"

@@ -1,7 +1,6 @@
 #include "redo_log/groups.hpp"
 
 #include <algorithm>
-#include <string>
 
 #include "common/require.hpp"
 #include "redo_log/mtr.hpp"

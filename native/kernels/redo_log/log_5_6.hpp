@@ -7,9 +7,6 @@
 //             wait
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "redo_log/linear_buffer.hpp"
 #include "redo_log/log_config.hpp"
 #include "redo_log/recovery.hpp"

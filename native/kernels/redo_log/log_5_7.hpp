@@ -10,9 +10,6 @@
 // looks again: most find that one of them made the next fsync for all.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "redo_log/linear_buffer.hpp"
 #include "redo_log/log_config.hpp"
 #include "redo_log/recovery.hpp"

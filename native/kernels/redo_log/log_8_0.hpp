@@ -12,7 +12,6 @@
 #include <atomic>
 #include <bit>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "redo_log/cpu_gate.hpp"

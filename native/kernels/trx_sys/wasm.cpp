@@ -3,7 +3,6 @@
 // What happens is a run of the chapter's kernel, native/kernels/trx_sys/latch_steps, on the simulated machine.
 //
 // Leaves out  arguments out of range: the caller checks them
-#include <cstddef>
 #include <cstdint>
 
 #include "machine/sim_config.hpp"

@@ -8,8 +8,6 @@
 //             from others that spin on it computes when each of them looks next
 #pragma once
 
-#include <cstdint>
-
 #include "machine/sim/core.hpp"
 #include "machine/sim/interruptions.hpp"
 #include "machine/sim/lines.hpp"

@@ -26,6 +26,13 @@ SimConfig lines_only() {
   return {.sockets = 2, .cores_per_socket = 2, .switch_ps = 0, .wake = {.quantiles_ps = {0}}};
 }
 
+/// Computes for so long; behind it the time is over.
+Task<> compute(M& m, std::uint64_t ns) {
+  M::Word mine;
+  m.work(ns);
+  co_await m.load(mine);
+}
+
 Task<> add_at(M& m, M::Word& word, std::uint64_t at_ns, std::vector<std::uint64_t>& took) {
   m.work(at_ns);
   co_await m.load(word);  // the work is over
@@ -289,9 +296,7 @@ std::vector<std::uint64_t> ends_of_two_workers(const SimConfig& config) {
   std::vector<std::uint64_t> ends;
   for (int i = 0; i < 2; ++i) {
     m.spawn("worker", [&]() -> Task<> {
-      M::Word mine;
-      m.work(10'000);
-      co_await m.load(mine);
+      co_await compute(m, 10'000);
       ends.push_back(m.now());
     });
   }
@@ -334,18 +339,13 @@ TEST(RoundRobin, SlicesShareACpu) {
 TEST(RoundRobin, WhoWakesGoesToAnyIdleCpuAlsoToTheFirst) {
   SimMachine m(round_robin(2, 4'000'000'000, 4'000'000'000));
   std::uint64_t woke = 0;
-  const auto compute = [&](std::uint64_t ns) -> Task<> {
-    M::Word mine;
-    m.work(ns);
-    co_await m.load(mine);
-  };
-  m.spawn("until 30 us on the first", [&] { return compute(30'000); });
+  m.spawn("until 30 us on the first", [&] { return compute(m, 30'000); });
   m.spawn("sleeper of the second", [&]() -> Task<> {
     co_await m.sleep(50'000);
     woke = m.now();
   });
   m.run_on(10'000);
-  m.spawn("until 1 ms on the second", [&] { return compute(990'000); });
+  m.spawn("until 1 ms on the second", [&] { return compute(m, 990'000); });
   m.run();
   EXPECT_EQ(woke, 50'000U);
 }
@@ -369,11 +369,7 @@ double wait_for_a_lone_thread(Time tick_ps, std::uint64_t seed) {
     co_await m.sleep(10'100'000);
     waited = m.now() - 10'100'000;
   });
-  m.spawn("worker", [&]() -> Task<> {
-    M::Word mine;
-    m.work(30'000'000);
-    co_await m.load(mine);
-  });
+  m.spawn("worker", [&] { return compute(m, 30'000'000); });
   m.run();
   return static_cast<double>(waited) / 1e6;
 }
@@ -397,19 +393,13 @@ TEST(RoundRobin, AThreadThatSleepsKeepsTheRestOfItsSlice) {
   SimMachine m(round_robin(1, 1'000'000, 4'000'000));
   std::vector<std::uint64_t> began;
   m.spawn("short", [&]() -> Task<> {
-    M::Word mine;
     for (int i = 0; i < 12; ++i) {
       co_await m.sleep(10);
       began.push_back(m.now());
-      m.work(1'000);
-      co_await m.load(mine);
+      co_await compute(m, 1'000);
     }
   });
-  m.spawn("long", [&]() -> Task<> {
-    M::Word mine;
-    m.work(1'000'000);
-    co_await m.load(mine);
-  });
+  m.spawn("long", [&] { return compute(m, 1'000'000); });
   m.run();
   ASSERT_EQ(began.size(), 12U);
   // It waits for a slice of the other each time, and is interrupted itself in about one run of four.
@@ -425,18 +415,13 @@ std::vector<std::pair<std::int32_t, std::int32_t>> cores_of_sleepers(Time tick_p
   config.trace_intervals = 10'000;
   SimMachine m(config);
   const auto worker = [&](std::uint64_t after_ns) -> Task<> {
-    M::Word mine;
     if (after_ns > 0) co_await m.sleep(after_ns);
-    m.work(1'000'000);
-    co_await m.load(mine);
+    co_await compute(m, 1'000'000);
   };
   const auto sleeper = [&]() -> Task<> {
-    M::Word mine;
-    m.work(1'000);
-    co_await m.load(mine);
+    co_await compute(m, 1'000);
     co_await m.sleep(50'000);
-    m.work(1'000);
-    co_await m.load(mine);
+    co_await compute(m, 1'000);
   };
   m.spawn("worker", [&] { return worker(0); });
   for (int i = 0; i < 4; ++i) m.spawn("sleeper", sleeper);
@@ -471,9 +456,7 @@ TEST(RoundRobin, AnIdleCpuAsksAnotherForAThreadThatWaitsThere) {
     SimMachine m(config);
     Seen seen;
     const auto worker = [&](std::string name, std::uint64_t ns) -> Task<> {
-      M::Word mine;
-      m.work(ns);
-      co_await m.load(mine);
+      co_await compute(m, ns);
       seen.end_ns[name] = m.now();
     };
     // Two begin on the cores, and the first of those that wait does so for the first core.
@@ -502,18 +485,14 @@ TEST(RoundRobin, ThreadsOfOnePriorityGoToACpuThatIsOnItsWayOutOfIdleness) {
   for (int i = 0; i < 3; ++i) {
     m.spawn("woken", [&]() -> Task<> {
       co_await m.park(gate, 0, site);
-      M::Word mine;
-      m.work(1'000);
-      co_await m.load(mine);
+      co_await compute(m, 1'000);
     });
   }
   m.spawn("waker", [&]() -> Task<> {
     co_await m.sleep(1'000'000);
-    M::Word mine;
     co_await m.store(gate, 1);
     co_await m.unpark(gate, kAllWaiters);
-    m.work(200'000);
-    co_await m.load(mine);
+    co_await compute(m, 200'000);
   });
   m.run();
   std::int32_t core_of_waker = -1;
@@ -1013,7 +992,6 @@ TEST(TimerInterrupt, ComesThoughItsThreadWasWokenElsewhere) {
     config.timer_interrupt_ps = interrupt_ps;
     SimMachine m(config);
     M::Word word;
-    M::Word mine;
     const Site site = m.site("word");
     std::uint64_t ended = 0;
     m.spawn("sleeper", [&]() -> Task<> {
@@ -1027,8 +1005,7 @@ TEST(TimerInterrupt, ComesThoughItsThreadWasWokenElsewhere) {
     m.spawn("worker", [&]() -> Task<> {
       m.work(10'000);
       co_await m.unpark(word, 1);
-      m.work(200'000);
-      co_await m.load(mine);
+      co_await compute(m, 200'000);
       ended = m.now();
     });
     m.run();
@@ -1048,9 +1025,7 @@ TEST(TimerInterrupt, KeepsWhoSpinsFromSeeingAChange) {
   m.spawn("sleeper",
           [&]() -> Task<> { co_await m.sleep(50'000); });  // its timer lies where the spinner will be
   m.spawn("setter", [&]() -> Task<> {
-    M::Word mine;
-    m.work(52'000);
-    co_await m.load(mine);
+    co_await compute(m, 52'000);
     co_await m.store(word, 1);
   });
   m.spawn("spinner", [&]() -> Task<> {
@@ -1530,36 +1505,6 @@ TEST(Arguments, ARefusalHoldsTheValueReceived) {
   EXPECT_THROW(SimMachine{config}, std::invalid_argument);
   config.sockets = 1000;
   EXPECT_THROW(SimMachine{config}, std::invalid_argument);
-}
-
-TEST(Distributions, AnExponentialHasItsMeanAndItsTail) {
-  Random random(1);
-  constexpr int kDraws = 1'000'000;
-  double sum = 0;
-  int beyond_three_means = 0;
-  for (int i = 0; i < kDraws; ++i) {
-    const std::uint64_t x = exponential(random.next(), 1'000'000);
-    sum += static_cast<double>(x);
-    beyond_three_means += x > 3'000'000 ? 1 : 0;
-  }
-  EXPECT_NEAR(sum / kDraws, 1e6, 4e3);  // four standard errors
-  EXPECT_NEAR(beyond_three_means / double{kDraws}, 0.049787, 9e-4);
-}
-
-TEST(Distributions, ATableIsStraightBetweenItsQuantiles) {
-  Random random(1);
-  Distribution table{.quantiles_ps = {0, 100, 1000}};
-  int below_100 = 0;
-  for (int i = 0; i < 100'000; ++i) below_100 += table.draw(random) < 100 ? 1 : 0;
-  EXPECT_NEAR(below_100, 50'000, 700);
-}
-
-TEST(Histograms, QuantilesAreWithinThreePerCent) {
-  Histogram histogram;
-  for (std::uint64_t i = 1; i <= 100'000; ++i) histogram.add(i);
-  EXPECT_NEAR(static_cast<double>(histogram.quantile(990)), 99'000.0, 0.035 * 99'000.0);
-  EXPECT_NEAR(static_cast<double>(histogram.quantile(500)), 50'000.0, 0.035 * 50'000.0);
-  EXPECT_EQ(Histogram{}.quantile(500), 0U);
 }
 
 TEST(SimConfig, EveryMemberButTheSeedIsAnOption) {

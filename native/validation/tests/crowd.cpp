@@ -2,8 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <stdexcept>
-#include <string>
 #include <vector>
 
 #include "common/tests/described_members.hpp"
@@ -192,30 +190,6 @@ TEST(Crowd, BackingOffTakesTheLineFromTheHolderLessOften) {
   const std::uint64_t constant = sum(turns(machine_of(1, 16), config, 2'000'000));
   config.waiting.backoff_most_ns = 4'000;
   EXPECT_GT(sum(turns(machine_of(1, 16), config, 2'000'000)), constant);
-}
-
-TEST(Crowd, WhatDoesNotFitTogetherIsRefused) {
-  const auto problem = [](const CrowdConfig& config) -> std::string {
-    try {
-      check_together(config);
-    } catch (const std::invalid_argument& error) {
-      return error.what();
-    }
-    return "";
-  };
-  EXPECT_EQ(problem(crowd_of(Operation::turns, 3)), "threads must be 2 to take turns, got 3");
-  CrowdConfig config = crowd_of(Operation::add, 2);
-  config.cpus = {3};
-  EXPECT_EQ(problem(config), "cpus must name one CPU for each of 2 threads, got 1");
-  config.cpus = {3, 3};
-  EXPECT_EQ(problem(config), "cpus must rise, got 3");
-  config.cpus.reset();
-  config.waiting.backoff_most_ns = 5;
-  EXPECT_EQ(problem(config), "attempt_ns must be positive to double up to backoff_most_ns, got 0");
-  config.waiting.attempt_ns = 6;
-  EXPECT_EQ(problem(config), "backoff_most_ns must be at least attempt_ns, got 5");
-  config.waiting.attempt_ns = 5;
-  EXPECT_EQ(problem(config), "");
 }
 
 }  // namespace

@@ -3,10 +3,8 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <stdexcept>
 #include <string>
-#include <vector>
 
 #include "common/tests/described_members.hpp"
 #include "engine/clients.hpp"

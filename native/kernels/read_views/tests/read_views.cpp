@@ -6,7 +6,6 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "common/tests/described_members.hpp"
@@ -30,7 +29,6 @@ using transactions::Latches;
 using transactions::Trx;
 using transactions::TrxSys;
 using transactions::TrxSysConfig;
-using transactions::View;
 using transactions::Views;
 
 struct Design {

@@ -1,11 +1,8 @@
 // The three redo logs: who waits for whom, the link buffer.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <map>
-#include <memory>
-#include <string>
 #include <utility>
 #include <vector>
 

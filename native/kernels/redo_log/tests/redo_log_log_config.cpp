@@ -12,7 +12,6 @@
 namespace engineroom::redo_log {
 namespace {
 
-using machine::SimConfig;
 using machine::SimMachine;
 
 constexpr std::uint64_t kLimitNs = 60'000'000'000;  // what takes a ms of work has long ended
