@@ -48,9 +48,17 @@ template <typename Work>
 double ns_each(std::uint64_t n, Work work) {
   const auto start = Clock::now();
   work();
-  const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
-  return static_cast<double>(ns) / static_cast<double>(n);
+  return std::chrono::duration<double, std::nano>(Clock::now() - start).count() / static_cast<double>(n);
 }
+
+/// The same of a loop that does it.
+double ns_of_loop(std::uint64_t n, auto once) {
+  return ns_each(n, [&] {
+    for (std::uint64_t i = 0; i < n; ++i) once(i);
+  });
+}
+
+double ns_of(Clock::duration passed) { return std::chrono::duration<double, std::nano>(passed).count(); }
 
 /// Keeps the calling thread on a CPU, where the system can; -1 sets it free.
 void stay_on(int cpu) {
@@ -173,7 +181,7 @@ Woken wake_elsewhere(std::uint64_t n, std::uint64_t sleepers) {
   stay_on(-1);
   std::vector<double> late_ns;
   for (std::uint64_t i = 0; i < n; ++i) {
-    late_ns.push_back(std::chrono::duration<double, std::nano>(runs[i] - called[i]).count());
+    late_ns.push_back(ns_of(runs[i] - called[i]));
   }
   return {cost_ns / static_cast<double>(n), late_ns};
 }
@@ -215,7 +223,7 @@ std::vector<double> interruptions_on(int cpu, std::chrono::nanoseconds run) {
   const auto start = Clock::now();
   for (auto before = start; before - start < run;) {
     const auto now = Clock::now();
-    const double passed_ns = std::chrono::duration<double, std::nano>(now - before).count();
+    const double passed_ns = ns_of(now - before);
     if (passed_ns > kShortestNs) all.push_back(passed_ns);
     before = now;
   }
@@ -240,7 +248,7 @@ double interrupted_by_timer() {
     before = now;
   }
   close(timer);
-  return std::chrono::duration<double, std::nano>(longest).count();
+  return ns_of(longest);
 }
 #endif
 
@@ -366,13 +374,23 @@ CopyBesideWrite measure_copy_beside_write() {
 Primitives measure_primitives(std::uint64_t samples, const std::string& folder,
                               const std::function<void(std::uint64_t)>& poll) {
   Primitives all;
-  const auto measure = [&](const char* name, auto once) {
-    Primitive primitive{name, {}};
-    for (std::uint64_t i = 0; i < samples; ++i) {
-      primitive.ns.push_back(once());
+  // Several primitives of each sample; a sample may give a primitive several times.
+  const auto measure_all = [&](const std::vector<std::string>& names, std::uint64_t n, auto once) {
+    const std::size_t first = all.size();
+    for (const std::string& name : names) all.push_back({name, {}});
+    for (std::uint64_t i = 0; i < n; ++i) {
+      once(std::span(all).subspan(first));
       poll(0);
     }
-    all.push_back(std::move(primitive));
+  };
+  const auto measure = [&](const char* name, auto once) {
+    measure_all({name}, samples, [&](std::span<Primitive> into) { into[0].ns.push_back(once()); });
+  };
+  const auto measure_loop = [&](const char* name, std::uint64_t n, auto once) {
+    measure(name, [&] { return ns_of_loop(n, once); });
+  };
+  const auto append = [](std::vector<double>& to, const std::vector<double>& more) {
+    to.insert(to.end(), more.begin(), more.end());
   };
   constexpr std::uint64_t kMany = 2'000'000;
   const bool has_two = std::thread::hardware_concurrency() > 1;
@@ -386,16 +404,8 @@ Primitives measure_primitives(std::uint64_t samples, const std::string& folder,
       asm volatile("" : : "r"(sum));
     });
   });
-  measure("atomic_add", [&] {
-    return ns_each(kMany, [&] {
-      for (std::uint64_t i = 0; i < kMany; ++i) word.value.fetch_add(1);
-    });
-  });
-  measure("pause", [&] {
-    return ns_each(kMany / 10, [&] {
-      for (std::uint64_t i = 0; i < kMany / 10; ++i) pause_once();
-    });
-  });
+  measure_loop("atomic_add", kMany, [&](std::uint64_t) { word.value.fetch_add(1); });
+  measure_loop("pause", kMany / 10, [](std::uint64_t) { pause_once(); });
   if (has_two) {
     measure("line_transfer", [] { return measure_line_transfer(50'000); });
     measure("atomic_add_shared_by_two", [&] {
@@ -417,19 +427,13 @@ Primitives measure_primitives(std::uint64_t samples, const std::string& folder,
           5'000, 0, 1, [](Atomic& turn, std::uint64_t seen) { park_on(turn, seen, kForEver); },
           [](Atomic& turn) { wake_parked(turn, 1); });
     });
-    Primitive cost{"wake_on_another_cpu", {}};
-    Primitive cost_of_four{"wake_four_on_another_cpu", {}};
-    Primitive late{"woken_on_another_cpu", {}};
-    for (std::uint64_t i = 0; i < samples; ++i) {
-      const auto [cost_ns, late_ns] = wake_elsewhere(200, 1);
-      cost.ns.push_back(cost_ns);
-      cost_of_four.ns.push_back(wake_elsewhere(200, 4).cost_ns);
-      late.ns.insert(late.ns.end(), late_ns.begin(), late_ns.end());
-      poll(0);
-    }
-    all.push_back(std::move(cost));
-    all.push_back(std::move(cost_of_four));
-    all.push_back(std::move(late));
+    measure_all({"wake_on_another_cpu", "wake_four_on_another_cpu", "woken_on_another_cpu"}, samples,
+                [&](std::span<Primitive> into) {
+                  const auto [cost_ns, late_ns] = wake_elsewhere(200, 1);
+                  into[0].ns.push_back(cost_ns);
+                  into[1].ns.push_back(wake_elsewhere(200, 4).cost_ns);
+                  append(into[2].ns, late_ns);
+                });
     measure("cycle_that_wakes_nobody_cpu_time", [] { return cpu_of_cycle(400, 0); });
     measure("cycle_that_wakes_one_cpu_time", [] { return cpu_of_cycle(400, 1); });
     measure("cycle_that_wakes_four_cpu_time", [] { return cpu_of_cycle(400, 4); });
@@ -443,32 +447,15 @@ Primitives measure_primitives(std::uint64_t samples, const std::string& folder,
     return hand_over(
         5'000, 0, 0, [](Atomic&, std::uint64_t) { std::this_thread::yield(); }, [](Atomic&) {});
   });
-  measure("yield_alone", [&] {
-    return ns_each(20'000, [&] {
-      for (int i = 0; i < 20'000; ++i) std::this_thread::yield();
-    });
-  });
-  measure("wake_nobody", [&] {
-    return ns_each(20'000, [&] {
-      for (int i = 0; i < 20'000; ++i) wake_parked(word.value, 1);
-    });
-  });
-  measure("park_on_changed_word", [&] {
-    word.value = 1;
-    const double ns = ns_each(20'000, [&] {
-      for (int i = 0; i < 20'000; ++i) park_on(word.value, 0, 1'000'000);
-    });
-    word.value = 0;
-    return ns;
-  });
+  measure_loop("yield_alone", 20'000, [](std::uint64_t) { std::this_thread::yield(); });
+  measure_loop("wake_nobody", 20'000, [&](std::uint64_t) { wake_parked(word.value, 1); });
+  word.value = 1;
+  measure_loop("park_on_changed_word", 20'000, [&](std::uint64_t) { park_on(word.value, 0, 1'000'000); });
+  word.value = 0;
   measure("timer_lateness", [&] {
     constexpr std::uint64_t kSleep = 200'000;
     const timespec wanted{.tv_sec = 0, .tv_nsec = kSleep};
-    return ns_each(20,
-                   [&] {
-                     for (int i = 0; i < 20; ++i) nanosleep(&wanted, nullptr);
-                   }) -
-           kSleep;
+    return ns_of_loop(20, [&](std::uint64_t) { nanosleep(&wanted, nullptr); }) - kSleep;
   });
   measure("timed_park_cpu_time", [&] {
     constexpr std::uint64_t kParks = 200;
@@ -479,13 +466,8 @@ Primitives measure_primitives(std::uint64_t samples, const std::string& folder,
     return (thread_cpu_ns() - before) / kParks;
   });
 #if defined(__linux__)
-  Primitive set_timer{"set_timer", {}};
-  for (std::uint64_t i = 0; i < samples; ++i) {
-    const std::vector<double> ns = set_timers(word.value);
-    set_timer.ns.insert(set_timer.ns.end(), ns.begin(), ns.end());
-    poll(0);
-  }
-  all.push_back(std::move(set_timer));
+  measure_all({"set_timer"}, samples,
+              [&](std::span<Primitive> into) { append(into[0].ns, set_timers(word.value)); });
   measure("interrupted_by_timer", [] {
     constexpr std::size_t kTimers = 101;
     std::vector<double> ns(kTimers);
@@ -494,20 +476,13 @@ Primitives measure_primitives(std::uint64_t samples, const std::string& folder,
     return ns[kTimers / 2];
   });
 #endif
-  measure("clock", [] {
-    return ns_each(kMany / 10, [] {
-      for (std::uint64_t i = 0; i < kMany / 10; ++i) static_cast<void>(Clock::now());
-    });
-  });
+  measure_loop("clock", kMany / 10, [](std::uint64_t) { static_cast<void>(Clock::now()); });
   measure("copy_1_kib", [&] {
-    constexpr std::uint64_t kCopies = 20'000;
     std::vector<char> from(1024, 'x');
     std::vector<char> to(1024);
-    return ns_each(kCopies, [&] {
-      for (std::uint64_t i = 0; i < kCopies; ++i) {
-        std::memcpy(to.data(), from.data(), from.size());
-        asm volatile("" : : "r"(to.data()) : "memory");
-      }
+    return ns_of_loop(20'000, [&](std::uint64_t) {
+      std::memcpy(to.data(), from.data(), from.size());
+      asm volatile("" : : "r"(to.data()) : "memory");
     });
   });
   {
@@ -516,45 +491,27 @@ Primitives measure_primitives(std::uint64_t samples, const std::string& folder,
     const std::vector<char> large(65536, 'x');
     file.write(large, 0);
     file.sync();
-    measure("pwrite_512", [&] {
-      return ns_each(2'000, [&] {
-        for (std::uint64_t i = 0; i < 2'000; ++i) file.write(block, i % 128 * 512);
-      });
-    });
-    measure("pwrite_64_kib", [&] {
-      return ns_each(200, [&] {
-        for (std::uint64_t i = 0; i < 200; ++i) file.write(large, 0);
-      });
-    });
+    measure_loop("pwrite_512", 2'000, [&](std::uint64_t i) { file.write(block, i % 128 * 512); });
+    measure_loop("pwrite_64_kib", 200, [&](std::uint64_t) { file.write(large, 0); });
     // Each call for itself: its distribution is what a disk is known by.
-    Primitive synced{"fdatasync_512", {}};
-    for (std::uint64_t i = 0; i < 20 * samples; ++i) {
-      file.write(block, i % 128 * 512);
-      synced.ns.push_back(ns_each(1, [&] { file.sync(); }));
-      poll(0);
-    }
-    all.push_back(std::move(synced));
+    measure_all({"fdatasync_512"}, 20 * samples, [&](std::span<Primitive> into) {
+      file.write(block, into[0].ns.size() % 128 * 512);
+      into[0].ns.push_back(ns_each(1, [&] { file.sync(); }));
+    });
   }
   {
     // The disk that is emulated in memory, and the log buffer that is written to it, which is larger than a cache.
     HostMachine m({.seed = 1, .fsync_ns = 0, .folder = {}, .keeps_contents = false, .profile = false});
     HostMachine::File file(m, "emulated");
     std::vector<std::byte> ring(kRing, std::byte{1});
-    measure("emulated_write_512", [&] {
-      return ns_each(kRing / 512, [&] {
-        for (std::size_t at = 0; at < kRing; at += 512) m.pwrite(file, at, std::span(ring).subspan(at, 512));
-      });
-    });
-    Primitive copied{"copy_64_kib_beside_a_write", {}};
-    Primitive written{"emulated_write_64_kib_beside_a_copy", {}};
-    for (std::uint64_t i = 0; i < samples; ++i) {
-      const auto [copy_ns, write_ns] = measure_copy_beside_write();
-      copied.ns.push_back(copy_ns);
-      written.ns.push_back(write_ns);
-      poll(0);
-    }
-    all.push_back(std::move(copied));
-    all.push_back(std::move(written));
+    measure_loop("emulated_write_512", kRing / 512,
+                 [&](std::uint64_t i) { m.pwrite(file, 512 * i, std::span(ring).subspan(512 * i, 512)); });
+    measure_all({"copy_64_kib_beside_a_write", "emulated_write_64_kib_beside_a_copy"}, samples,
+                [](std::span<Primitive> into) {
+                  const auto [copy_ns, write_ns] = measure_copy_beside_write();
+                  into[0].ns.push_back(copy_ns);
+                  into[1].ns.push_back(write_ns);
+                });
   }
   {
     HostMachine m;
@@ -574,14 +531,10 @@ Primitives measure_primitives(std::uint64_t samples, const std::string& folder,
     });
     const auto await_pairs = [&] { awaited_pairs(m, latch, kMany).result(); };
     measure("latch_pair", [&] { return ns_each(kMany, await_pairs); });
-    measure("plain_pair", [&] {
-      return ns_each(kMany, [&] {
-        for (std::uint64_t i = 0; i < kMany; ++i) {
-          std::uint64_t expected = 0;
-          word.value.compare_exchange_strong(expected, 1);
-          word.value.exchange(0);
-        }
-      });
+    measure_loop("plain_pair", kMany, [&](std::uint64_t) {
+      std::uint64_t expected = 0;
+      word.value.compare_exchange_strong(expected, 1);
+      word.value.exchange(0);
     });
   }
   return all;

@@ -164,6 +164,17 @@ TEST(LockRequests, OfAHolderPassTheWaiterOnlySince8_0) {
   }
 }
 
+TEST(LockRequests, LookOnceMoreAtAQueueOnlyForAWaiterInTheWay) {
+  const auto looks_of = [](Mode mode) {
+    Queue queue(Design::mysql_9_7, Policy::cats_8_0_20, 2);
+    queue.ask(0, Mode::x);
+    queue.looks = {};
+    EXPECT_EQ(queue.ask(1, mode), Answer::waits);
+    return queue.looks.objects;
+  };
+  EXPECT_EQ(looks_of(Mode::x), looks_of(Mode::s)) << "who holds it is not passed";
+}
+
 TEST(LockRequests, ForRecordAndGapTakeTheGapAloneWhereTheRecordIsTheirs) {
   Queue queue(Design::mysql_9_7, Policy::cats_8_0_20, 1);
   queue.ask(0, Mode::x, Kind::rec_not_gap);
@@ -339,6 +350,11 @@ TEST(LockOrders, OfBatchesStopWhereReadersDelayEachOther) {
   waiters[3].weight = 40;
   EXPECT_EQ(scheduler_of(Policy::ldsf).order(waiters).size(), 6U);
   EXPECT_EQ(scheduler_of(Policy::bldsf).order(waiters), Numbers{3});
+  // Three take twice as long as one: 8 / 2 is 4 / 1, and of what is worth the same the larger batch goes.
+  waiters = {{.trx = 0, .weight = 4, .mode = Mode::s},
+             {.trx = 1, .weight = 2, .mode = Mode::s},
+             {.trx = 2, .weight = 2, .mode = Mode::s}};
+  EXPECT_EQ(scheduler_of(Policy::bldsf).order(waiters), (Numbers{0, 1, 2}));
 }
 
 TEST(LockInheritance, GivesWhoHasAGapBothPartsOfIt) {
