@@ -51,7 +51,7 @@ namespace engineroom::machine {
 
 /// What spin_until waits for, as data, so that a simulated look in vain costs no event.
 struct Until {
-  enum class Is : std::uint8_t { equal, not_equal, at_least, below, clear } is;
+  enum class Is : std::uint8_t { equal, not_equal, at_least, below } is;
   std::uint64_t operand;
 
   bool holds(std::uint64_t value) const {
@@ -64,8 +64,6 @@ struct Until {
         return value >= operand;
       case Is::below:
         return value < operand;
-      case Is::clear:
-        return (value & operand) == 0;
     }
     return false;
   }
@@ -74,7 +72,6 @@ constexpr Until equals(std::uint64_t value) { return {Until::Is::equal, value}; 
 constexpr Until differs_from(std::uint64_t value) { return {Until::Is::not_equal, value}; }
 constexpr Until at_least(std::uint64_t value) { return {Until::Is::at_least, value}; }
 constexpr Until below(std::uint64_t value) { return {Until::Is::below, value}; }
-constexpr Until bits_clear(std::uint64_t mask) { return {Until::Is::clear, mask}; }
 
 /// How long a spin may take: so many looks at the word, with `pauses` PAUSE instructions after each that
 /// fails, or so many times a number that is drawn from 0 to `draws_up_to` after each.

@@ -158,7 +158,6 @@ class LruList {
     balance();
   }
   std::size_t size() const { return old_.size() + young_.size(); }
-  std::size_t young() const { return young_.size(); }
   /// Calls each(frame) from the end until it returns false.
   void from_end(const auto& each) {
     for (std::list<Frame<M>*>* part : {&old_, &young_}) {

@@ -21,8 +21,6 @@ namespace engineroom::low_concurrency {
 template <typename T>
 class NodeList {
  public:
-  static constexpr std::uint64_t arrays_bytes() { return 0; }
-
   void push_back(Arena& arena, T value) {
     Node* const node = new (arena.allocate(kNodeBytes)) Node;
     node->value = value;

@@ -99,7 +99,6 @@ class ViewLoad {
     return all;
   }
   std::uint64_t purged() const { return purged_; }
-  std::uint64_t purge_batches() const { return batches_; }
   std::size_t history_length() const { return purge_.history_length(); }
   const transactions::TrxSys<M>& trx_sys() const { return trx_sys_; }
   /// Of the list, now.
@@ -171,7 +170,6 @@ class ViewLoad {
         removed = co_await purge_.batch(m, load_.purge_batch);
       }
       purged_ += removed;
-      ++batches_;
       if (removed == 0) co_await m.sleep(load_.purge_pause_ns);
     }
   }
@@ -184,7 +182,6 @@ class ViewLoad {
   machine::Site statement_;
   machine::Site purging_;
   std::uint64_t purged_ = 0;
-  std::uint64_t batches_ = 0;
 };
 
 }  // namespace engineroom::read_views

@@ -156,7 +156,6 @@ class Log80 {
   Lsn written_lsn(M& m) const { return m.peek(const_cast<typename M::Word&>(written_)); }
   Lsn ready_lsn(M& m) { return m.peek(recent_written_.tail_word()); }
   Lsn link_at(M& m, Lsn start) { return recent_written_.link_at(m, start); }
-  Lsn closed_lsn(M& m) { return m.peek(recent_closed_.tail_word()); }
   Lsn current_lsn(M& m) { return lsn_of(m.peek(sn_)); }
   /// For a test that takes away all timeouts: the writer is woken by looking from time to time, so somebody
   /// must.
