@@ -384,8 +384,7 @@ RowsEvent read_rows_event(const Event& event, const MappedTable& table) {
                 : type == EventType::delete_rows || type == EventType::delete_rows_v1 ? RowChange::remove
                                                                                       : RowChange::update;
   cursor.take(6, "a rows event");
-  rows.flags = static_cast<std::uint16_t>(cursor.little(2, "a rows event"));
-  rows.ends_statement = (rows.flags & kEndOfStatement) != 0;
+  cursor.take(2, "a rows event");  // flags
   if (!is_old) {
     const std::uint64_t extra = cursor.little(2, "a rows event");
     if (extra < 2)

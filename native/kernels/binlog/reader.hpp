@@ -92,8 +92,6 @@ MappedTable read_table_map(const Event& event);
 struct RowsEvent {
   RowChange change;
   bool is_partial = false;  // JSON columns of after images may hold diffs
-  bool ends_statement = false;
-  std::uint16_t flags = 0;
   std::size_t bitmaps_at = 0;  // in the event, behind the number of its columns
   Columns before;
   Columns after;
