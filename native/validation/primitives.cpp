@@ -13,7 +13,6 @@
 #include <numeric>
 #include <system_error>
 #include <thread>
-#include <utility>
 
 #include "machine/host_machine.hpp"
 #include "machine/parking.hpp"

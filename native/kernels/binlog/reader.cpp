@@ -3,7 +3,6 @@
 #include <charconv>
 #include <utility>
 
-
 namespace engineroom::binlog {
 
 namespace {

@@ -10,7 +10,6 @@
 
 #include <bit>
 #include <cstddef>
-#include <cstdint>
 #include <cstring>
 
 #include "low_concurrency/arena.hpp"

@@ -42,11 +42,6 @@ std::string pass_on(Span compressed, const std::function<void(Span)>& take) {
   return {};
 }
 
-TEST(Binlog, ChecksumsAsZlibDoes) {
-  const std::string digits = "123456789";
-  EXPECT_EQ(crc32({reinterpret_cast<const std::uint8_t*>(digits.data()), digits.size()}), 0xCBF43926U);
-}
-
 TEST(Binlog, AnUpdateOfAWideRowHasTheBytesThatAreCountedByHand) {
   const Table table = table_of({"int not null", "int", "varchar(500)", "text"});
   const std::string b(400, 'x');

@@ -117,15 +117,6 @@ TEST(EngineLoad, RowsOfOnePageAreNeighboursAndTablesShareNone) {
   }
 }
 
-TEST(EngineLoad, RefusesDemandsThatDoNotFit) {
-  Demands demands = demands_for(LoadKind::sysbench_read_write);
-  demands.erase("read_write.delete");
-  EXPECT_THROW(demand_table(LoadKind::sysbench_read_write, demands), std::invalid_argument);
-  demands = demands_for(LoadKind::sysbench_read_write);
-  demands["payment.commit"] = {};
-  EXPECT_THROW(demand_table(LoadKind::sysbench_read_write, demands), std::invalid_argument);
-}
-
 /// Sessions of one engine, each with steps of its own.
 class Table2 {
  public:

@@ -304,15 +304,6 @@ TEST(EngineBinlogCounts, EachGroupIsFlushedAndSyncedOnce) {
   EXPECT_GT(alone.ended_ns, 3 * seen.ended_ns);
 }
 
-TEST(EngineBinlogCounts, SettingsTakeTheFsyncsAway) {
-  const Counted none =
-      counted_with(Binlog::one_redo_flush, 8, 20, {.sync_binlog = 0, .flush_log_at_trx_commit = 2});
-  EXPECT_EQ(none.redo_fsyncs, 0U);
-  EXPECT_EQ(none.binlog.fsyncs, 1U);
-  const Counted every_fifth = counted_with(Binlog::one_redo_flush, 1, 50, {.sync_binlog = 5});
-  EXPECT_EQ(every_fifth.binlog.fsyncs, 11U);
-}
-
 TEST(EngineBinlogCounts, TheBinlogHasEveryChangedRow) {
   const auto bytes = [](std::uint64_t transactions) {
     return counted_with(Binlog::one_redo_flush, 1, transactions).binlog.written_bytes;

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <set>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -279,10 +278,6 @@ TEST(EnginePool, InAPoolThatHoldsAllNothingIsReadOrMoved) {
   alone.use(pages);
   EXPECT_EQ(alone.pool.counts().gets, 5'000U);
   EXPECT_EQ(alone.pool.counts().misses + alone.pool.counts().made_young, 0U);
-}
-
-TEST(EnginePool, APoolOfTooFewPagesIsRefused) {
-  EXPECT_THROW(Alone({.pages = 64, .instances = 64}), std::invalid_argument);
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <map>
-#include <stdexcept>
 #include <string>
 
 #include "common/tests/described_members.hpp"
@@ -200,13 +199,6 @@ TEST(EnginePurge, WhenItIsOutrunTheHistoryGrowsAndMoreThreadsHelp) {
   const Ran four = ran_with({.threads = 4, .batch = 20, .row_ns = kSlow}, 200 * kMs, 16);
   EXPECT_GT(four.purge.rows, 2 * whole.purge.rows);
   EXPECT_LT(four.length, whole.length);
-}
-
-TEST(EnginePurge, AskedForWithoutViewsIsRefused) {
-  SimMachine m{SimConfig{}};
-  SimMachine::File file(m, "redo", machine::Bytes::counted);
-  const Parts parts{.engine = {.has_trx_sys = false, .has_purge = true}};
-  EXPECT_THROW(Engine<SimMachine>(m, file, parts, 0, 100, 1), std::invalid_argument);
 }
 
 }  // namespace

@@ -170,30 +170,11 @@ Counts run(Design design, std::uint32_t clients, std::uint64_t transactions, Com
   return counts;
 }
 
-TEST(GroupCommitCounts, OneClientPaysThreeFsyncsIn55AndTwoSince) {
-  const std::pair<Design, std::uint64_t> redo_fsyncs[] = {
-      {Design::serialised, 40}, {Design::stages, 20}, {Design::one_redo_flush, 20}};
-  for (const auto& [design, expected] : redo_fsyncs) {
-    const Counts seen = run(design, 1, 20);
-    EXPECT_EQ(seen.transactions, 20U);
-    // Besides those of the commits: the first file's header, the flush that comes every second.
-    EXPECT_LE(seen.redo_fsyncs - expected, 1U) << names::of(design);
-    EXPECT_EQ(seen.binlog_fsyncs, 21U) << names::of(design);
-  }
-}
-
 TEST(GroupCommitCounts, ADelayOfOneClientIsPaidInFull) {
   const Counts plain = run(Design::one_redo_flush, 1, 20);
   const Counts delayed = run(Design::one_redo_flush, 1, 20, {.delay_us = 5000});
   EXPECT_GE(delayed.p50_ns, plain.p50_ns + 4'500'000);
   EXPECT_LE(delayed.p50_ns, plain.p50_ns + 7'000'000);
-}
-
-TEST(GroupCommitCounts, EnoughWaitersEndADelay) {
-  const Counts seen = run(Design::one_redo_flush, 4, 20, {.delay_us = 1'000'000, .no_delay_count = 4});
-  // The last group may lack those that have ended: it waits in vain, once.
-  EXPECT_LE(seen.sync_groups, 21U);
-  EXPECT_LT(seen.p50_ns, 500'000'000U);
 }
 
 TEST(GroupCommitCounts, SyncBinlogCountsGroups) {

@@ -8,7 +8,6 @@
 #include <memory>
 #include <optional>
 #include <random>
-#include <stdexcept>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -166,27 +165,6 @@ TEST(RowMemory, MakesEachBlockHalfAsLargeAgainAndCutsTheLastOne) {
   EXPECT_TRUE(memory.room(100).empty());
   EXPECT_EQ(memory.overflow_room(100).size(), 100U);
   EXPECT_EQ(memory.allocated(), 50016U + 116);
-}
-
-TEST(ChunkCount, FollowsTheRule) {
-  EXPECT_EQ(chunk_count(1000, 100, 128), 16U);
-  EXPECT_EQ(chunk_count(50, 100, 128), 1U);
-  EXPECT_EQ(chunk_count(1000000, 10, 128), 128U);
-  EXPECT_THROW(chunk_count(5, 0, 128), std::invalid_argument);
-}
-
-TEST(Arguments, ThatDoNotFitAreRefused) {
-  const std::vector<std::int64_t> three{1, 2, 3};
-  const std::vector<std::int64_t> two{1, 2};
-  const Relation plain{.key = three};
-  MemoryStorage storage;
-  EXPECT_THROW(nested_loop_join({.key = three, .payload = two}, plain, {}), std::invalid_argument);
-  EXPECT_THROW(nested_loop_join(plain, plain, {.extra = {.max_diff = 1}}), std::invalid_argument);
-  EXPECT_THROW(index_nested_loop_join(plain, plain, {.entries_per_page = 1}), std::invalid_argument);
-  EXPECT_THROW(block_nested_loop_join(plain, plain, {.join_buffer_bytes = 0}), std::invalid_argument);
-  EXPECT_THROW(hybrid_hash_join(plain, plain, {.max_chunks = 3}, storage), std::invalid_argument);
-  EXPECT_THROW(hybrid_hash_join(plain, plain, {.row_bytes = 11}, storage), std::invalid_argument);
-  EXPECT_THROW(hybrid_hash_join(plain, plain, {.join_buffer_bytes = 0}, storage), std::invalid_argument);
 }
 
 }  // namespace

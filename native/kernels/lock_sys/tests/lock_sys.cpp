@@ -379,54 +379,6 @@ std::vector<Snapped> snapped(std::deque<Trx>& trxs,
   return all;
 }
 
-TEST(WaitGraph, WeightsOfTheWorkedExample) {
-  std::deque<Trx> trxs(6);
-  std::vector<Snapped> waiters = snapped(trxs, {{1, 0}, {2, 0}, {3, 1}, {4, 1}, {5, 3}});
-  const auto outgoing = outgoing_edges(waiters);
-  std::vector<bool> is_final;
-  auto weights = initial_weights(waiters, 5);
-  add_up(outgoing, weights, is_final);
-  EXPECT_EQ(weights, (std::vector<std::uint64_t>{4, 1, 2, 1, 1}));
-  EXPECT_EQ(std::count(is_final.begin(), is_final.end(), true), 5);
-
-  // Passed by more than ten that came later, the second is as heavy as all.
-  waiters = snapped(trxs, {{1, 0}, {2, 0}, {3, 1}, {4, 1}, {5, 3}});
-  for (Snapped& each : waiters) each.reservation = each.trx->number == 2 ? 1 : 100;
-  weights = initial_weights(waiters, 104);
-  EXPECT_EQ(weights[1], 5U);
-  EXPECT_EQ(std::count(weights.begin(), weights.end(), 1U), 4);
-}
-
-TEST(WaitGraph, WeightsAreTheSumsOverWhoWaitsInRandomForests) {
-  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
-    machine::Random random(seed);
-    const std::size_t n = 2 + static_cast<std::size_t>(random.below(40));
-    std::deque<Trx> trxs(n);
-    // Each waits for one with a smaller number, or the first, which runs: a forest.
-    std::vector<std::pair<std::size_t, std::size_t>> edges;
-    for (std::size_t i = 1; i < n; ++i) edges.emplace_back(i, static_cast<std::size_t>(random.below(i)));
-    std::vector<Snapped> waiters = snapped(trxs, edges);
-    for (Snapped& each : waiters) each.reservation = 1 + random.below(4 * n);
-    const auto outgoing = outgoing_edges(waiters);
-    const auto own = initial_weights(waiters, 5 * n);
-    auto weights = own;
-    std::vector<bool> is_final;
-    add_up(outgoing, weights, is_final);
-    for (std::size_t i = 0; i < waiters.size(); ++i) {
-      std::uint64_t slow = 0;
-      for (std::size_t k = 0; k < waiters.size(); ++k) {
-        for (auto at = static_cast<std::int32_t>(k); at != kNobody;
-             at = outgoing[static_cast<std::size_t>(at)]) {
-          if (at == static_cast<std::int32_t>(i)) slow += own[k];
-        }
-      }
-      ASSERT_EQ(weights[i], slow) << "seed " << seed;
-      ASSERT_TRUE(is_final[i]);
-    }
-    EXPECT_TRUE(cycles(outgoing).empty());
-  }
-}
-
 struct Overtaken {
   std::uint64_t times = 0;  // by one that came later, up to the grant or the end
   std::uint64_t most_waiting = 0;

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -44,17 +43,6 @@ const std::vector<Design> kDesigns{{"Of56", Latches::one_5_6, Views::removed},
                                    {"Sharded", Latches::sharded, Views::kept},
                                    {"ShardedRemedied", Latches::sharded, Views::removed_at_once}};
 std::string name_of_test(const testing::TestParamInfo<Design>& info) { return info.param.name; }
-
-TEST(ReadView, ShowsWhatWasCommittedBeforeItAndItsOwnChanges) {
-  ReadView view{.low_limit_id = 10, .ids = {4, 7}};
-  view.creator_id = 12;  // began to write after the view was made
-  view.complete();
-  EXPECT_EQ(view.up_limit_id, 4U);
-  for (const TrxId id : {1U, 3U, 5U, 6U, 8U, 9U, 12U}) EXPECT_TRUE(view.changes_visible(id)) << id;
-  for (const TrxId id : {4U, 7U, 10U, 11U, 13U}) EXPECT_FALSE(view.changes_visible(id)) << id;
-  EXPECT_TRUE(view.sees(3));
-  EXPECT_FALSE(view.sees(5)) << "a page whose largest id is not below all active ones has to be looked into";
-}
 
 TEST(ReadView, WithNobodyActiveEverythingBeforeItIsShown) {
   ReadView view{.low_limit_id = 10};
@@ -113,13 +101,6 @@ TEST(Histories, ANumberTakenLastDoesNoHarmAsLongAsTheMutexIsHeld) {
   const HistoryReport report =
       run_histories(Latches::sharded, Views::kept, Mistake::number_last, {.seed = 1, .runs = part_of(100)});
   EXPECT_TRUE(report.is_clean()) << report.first_failure;
-}
-
-TEST(Histories, RefuseAMistakeThatTheDesignCannotMake) {
-  EXPECT_THROW(run_histories(Latches::one_5_6, Views::removed, Mistake::reuses_stale, {.runs = 1}),
-               std::invalid_argument);
-  EXPECT_THROW(run_histories(Latches::one_5_6, Views::removed, Mistake::view_not_told, {.runs = 1}),
-               std::invalid_argument);
 }
 
 TEST(Histories, AreTheSameForTheSameSeed) {

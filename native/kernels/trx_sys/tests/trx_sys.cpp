@@ -51,16 +51,5 @@ TEST(LatchSteps, WhoWaitsTakesInTheEndAndLeaves) {
   }
 }
 
-TEST(LatchSteps, LookingChangesNothing) {
-  for (const auto& each : names::table_of<transactions::Latches>.all) {
-    const StepsConfig config{.latches = each.value, .open = 100};
-    const LatchSteps seen = latch_steps(config, eight_cores());
-    const LatchSteps blind = latch_steps(config, eight_cores(), false);
-    EXPECT_EQ(seen.trace_hash, blind.trace_hash);
-    EXPECT_EQ(seen.mutex, blind.mutex);
-    EXPECT_TRUE(blind.steps.empty());
-  }
-}
-
 }  // namespace
 }  // namespace engineroom::trx_sys
