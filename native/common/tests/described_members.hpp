@@ -3,6 +3,8 @@
 // Leaves out  structs that are no aggregates, and members that anything converts to in two ways (std::optional)
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstddef>
 #include <set>
 #include <utility>
@@ -38,6 +40,12 @@ std::size_t described_members() {
   std::set<const void*> places;
   for (const auto& option : options::list_of<Struct>.all) places.insert(option.member(object));
   return places.size();
+}
+
+/// Fails for a struct with a member that its options leave out.
+template <options::Described... Structs>
+void expect_described() {
+  (EXPECT_EQ(described_members<Structs>(), members<Structs>()), ...);
 }
 
 }  // namespace engineroom::tests

@@ -47,11 +47,7 @@ Parts parts_of(Design design) {
 }
 
 TEST(Engine, DescribesAllOfItsOptions) {
-  EXPECT_EQ(tests::described_members<LoadConfig>(), tests::members<LoadConfig>());
-  EXPECT_EQ(tests::described_members<EngineConfig>(), tests::members<EngineConfig>());
-  EXPECT_EQ(tests::described_members<Demand>(), tests::members<Demand>());
-  EXPECT_EQ(tests::described_members<MixDraw>(), tests::members<MixDraw>());
-  EXPECT_EQ(tests::described_members<MixStatement>(), tests::members<MixStatement>());
+  tests::expect_described<LoadConfig, EngineConfig, Demand, MixDraw, MixStatement>();
 }
 
 TEST(EngineLoad, EveryStatementOfAScriptHasADemand) {

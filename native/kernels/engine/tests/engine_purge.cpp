@@ -24,9 +24,7 @@ using transactions::TrxNo;
 
 constexpr std::uint64_t kMs = 1'000'000;
 
-TEST(EnginePurge, DescribesAllOfItsOptions) {
-  EXPECT_EQ(tests::described_members<PurgeConfig>(), tests::members<PurgeConfig>());
-}
+TEST(EnginePurge, DescribesAllOfItsOptions) { tests::expect_described<PurgeConfig>(); }
 
 /// Writers that only begin and commit, and readers that look again and again, as long as their view is open, whether purge has removed
 /// an undo log that it needs: by the view's limit, or of a transaction that it does not show.

@@ -182,10 +182,7 @@ TEST(GroupCommitCounts, SyncBinlogCountsGroups) {
   EXPECT_EQ(seen.binlog_fsyncs, 11U);
 }
 
-TEST(GroupCommitOptions, AreAllDescribed) {
-  EXPECT_EQ(tests::described_members<CommitConfig>(), tests::members<CommitConfig>());
-  EXPECT_EQ(tests::described_members<LoadConfig>(), tests::members<LoadConfig>());
-}
+TEST(GroupCommitOptions, AreAllDescribed) { tests::expect_described<CommitConfig, LoadConfig>(); }
 
 TEST(GroupCommitThreads, CommitOnARealMachine) {
   for (const bool own_conditions : {false, true}) {

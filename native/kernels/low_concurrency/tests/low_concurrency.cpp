@@ -246,10 +246,7 @@ TEST(Measure, DecodersAgreeOnTheWorkTheyAreTimedWith) {
 }
 
 TEST(LowConcurrencyOptions, DescribeEveryMember) {
-  EXPECT_EQ(tests::described_members<FieldType>(), tests::members<FieldType>());
-  EXPECT_EQ(tests::described_members<Inserted>(), tests::members<Inserted>());
-  EXPECT_EQ(tests::described_members<RecordWork>(), tests::members<RecordWork>());
-  EXPECT_EQ(tests::described_members<StoreWork>(), tests::members<StoreWork>());
+  tests::expect_described<FieldType, Inserted, RecordWork, StoreWork>();
 }
 
 }  // namespace

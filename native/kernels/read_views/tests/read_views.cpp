@@ -233,9 +233,7 @@ TEST(Database, WhoeverWouldWaitIsRefusedAndWhatIsRolledBackIsGone) {
 }
 
 TEST(ReadViews, LoadsAndSystemsAreDescribedWhole) {
-  EXPECT_EQ(tests::described_members<HistoriesConfig>(), tests::members<HistoriesConfig>());
-  EXPECT_EQ(tests::described_members<LoadConfig>(), tests::members<LoadConfig>());
-  EXPECT_EQ(tests::described_members<TrxSysConfig>(), tests::members<TrxSysConfig>());
+  tests::expect_described<HistoriesConfig, LoadConfig, TrxSysConfig>();
 }
 
 TEST(ViewLoad, RealThreadsEndWithNothingLeft) {
