@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <functional>
 #include <initializer_list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -58,6 +59,11 @@ py::dict dict_of(std::initializer_list<Entry> entries);
 template <auto... members>
 py::dict dict_of_members(const auto& of) {
   return dict_of({Entry(names::identifier_of<members>.data(), std::invoke(members, of))...});
+}
+
+template <auto... members>
+std::map<std::string, std::uint64_t> counters_of_members(const auto& of) {
+  return {{std::string(names::identifier_of<members>), of.*members}...};
 }
 
 /// Raises KeyboardInterrupt in a kernel that runs without the GIL.

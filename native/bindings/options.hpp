@@ -81,6 +81,13 @@ std::vector<ListedOption> listed(const Struct& defaults = {}) {
   return all;
 }
 
+/// A function of this name that lists the options.
+template <options::Described Struct>
+void def_listed(py::module_& m, const char* name, const char* documentation) {
+  m.def(
+      name, [] { return listed<Struct>(); }, documentation);
+}
+
 /// All names of an enumeration, for Python.
 template <names::Named Enum>
 std::vector<std::string> listed_names() {

@@ -287,9 +287,7 @@ void bind_machine(py::module_& module) {
   m.def("open_loop", &open_loop, kOpenLoopDoc, py::kw_only(), py::arg("parameters"), py::arg("jobs"),
         py::arg("first_counted") = 0, py::arg("interval_ns"), py::arg("work_ns") = 0,
         py::arg("durable") = false, py::arg("seed") = 1, py::arg("progress") = py::none());
-  m.def(
-      "parameters", [] { return listed<SimConfig>(); },
-      "What a simulated machine can be told: names, defaults and ranges.");
+  def_listed<SimConfig>(m, "parameters", "What a simulated machine can be told: names, defaults and ranges.");
   m.def(
       "check_parameters", [](const SimConfig&) {},
       "Raises ValueError for a parameter that is unknown and for a value that does not fit.",

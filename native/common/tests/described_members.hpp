@@ -45,7 +45,7 @@ std::size_t described_members() {
 /// Fails for a struct with a member that its options leave out.
 template <options::Described... Structs>
 void expect_described() {
-  (EXPECT_EQ(described_members<Structs>(), members<Structs>()), ...);
+  ([] { EXPECT_EQ(described_members<Structs>(), members<Structs>()); }(), ...);
 }
 
 }  // namespace engineroom::tests

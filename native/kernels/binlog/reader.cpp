@@ -1,6 +1,7 @@
 #include "binlog/reader.hpp"
 
 #include <charconv>
+#include <optional>
 #include <utility>
 
 namespace engineroom::binlog {

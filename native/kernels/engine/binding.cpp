@@ -267,24 +267,16 @@ void bind_engine(py::module_& module) {
         py::arg("load"), py::kw_only(), py::arg("seed") = 1);
   m.def("drawn_rows", &drawn_rows, "n rows of sysbench's table by the load's distribution, from 0 on.",
         py::arg("load"), py::kw_only(), py::arg("n"), py::arg("seed") = 1);
-  m.def(
-      "load_options", [] { return listed<LoadConfig>(); }, "What a load consists of.");
-  m.def(
-      "engine_options", [] { return listed<EngineConfig>(); }, "What can be set of an engine.");
-  m.def(
-      "purge_options", [] { return listed<PurgeConfig>(); }, "What can be set of an engine's purge.");
-  m.def(
-      "pool_options", [] { return listed<PoolConfig>(); }, "What can be set of an engine's buffer pool.");
+  def_listed<LoadConfig>(m, "load_options", "What a load consists of.");
+  def_listed<EngineConfig>(m, "engine_options", "What can be set of an engine.");
+  def_listed<PurgeConfig>(m, "purge_options", "What can be set of an engine's purge.");
+  def_listed<PoolConfig>(m, "pool_options", "What can be set of an engine's buffer pool.");
   m.def(
       "data_pages", [](const LoadConfig& load) { return pages_of(Table::sbtest, load.rows).size(); },
       "Pages of sysbench's table, with those above its leaves.", py::arg("load"));
-  m.def(
-      "mix_draw_options", [] { return listed<MixDraw>(); }, "What a draw of a mix consists of.");
-  m.def(
-      "mix_statement_options", [] { return listed<MixStatement>(); },
-      "What a statement of a mix consists of.");
-  m.def(
-      "demand_options", [] { return listed<Demand>(); }, "What a statement asks for.");
+  def_listed<MixDraw>(m, "mix_draw_options", "What a draw of a mix consists of.");
+  def_listed<MixStatement>(m, "mix_statement_options", "What a statement of a mix consists of.");
+  def_listed<Demand>(m, "demand_options", "What a statement asks for.");
 }
 
 }  // namespace engineroom::bindings

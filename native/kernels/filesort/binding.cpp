@@ -32,14 +32,11 @@ std::vector<fs::Column> columns_of(const std::vector<std::tuple<fs::Type, std::i
 }
 
 std::map<std::string, std::uint64_t> as_map(const fs::Counters& c) {
-  return {{"rows_scanned", c.rows_scanned},       {"rows_sorted", c.rows_sorted},
-          {"rows_returned", c.rows_returned},     {"rows_fetched", c.rows_fetched},
-          {"pages_touched", c.pages_touched},     {"lob_reads", c.lob_reads},
-          {"bytes_copied", c.bytes_copied},       {"heap_operations", c.heap_operations},
-          {"comparisons", c.comparisons},         {"runs", c.runs},
-          {"merge_passes", c.merge_passes},       {"bytes_written", c.bytes_written},
-          {"bytes_read", c.bytes_read},           {"record_bytes", c.record_bytes},
-          {"peak_sort_bytes", c.peak_sort_bytes}, {"is_priority_queue", c.is_priority_queue}};
+  using C = fs::Counters;
+  return counters_of_members<&C::rows_scanned, &C::rows_sorted, &C::rows_returned, &C::rows_fetched,
+                             &C::pages_touched, &C::lob_reads, &C::bytes_copied, &C::heap_operations,
+                             &C::comparisons, &C::runs, &C::merge_passes, &C::bytes_written, &C::bytes_read,
+                             &C::record_bytes, &C::peak_sort_bytes, &C::is_priority_queue>(c);
 }
 
 fs::Query query_of(const std::vector<std::int64_t>& selected, std::int64_t order_by, const Where& where,

@@ -1,6 +1,7 @@
 #include "filesort/filesort.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <optional>

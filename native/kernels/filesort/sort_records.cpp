@@ -1,6 +1,7 @@
 #include "filesort/sort_records.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace engineroom::filesort {
 

@@ -167,10 +167,8 @@ void bind_group_commit(py::module_& module) {
       "is_possible", [](Design design, Mistake mistake) { return is_possible(design, mistake); },
       "Whether the commit of this design can make this mistake.", py::arg("design"), py::arg("mistake"));
   m.def("steps", &listed_names<Step>, "How far a transaction comes, in order.");
-  m.def(
-      "load_options", [] { return listed<LoadConfig>(); }, "What a load consists of.");
-  m.def(
-      "commit_options", [] { return listed<CommitConfig>(); }, "What can be set of a commit.");
+  def_listed<LoadConfig>(m, "load_options", "What a load consists of.");
+  def_listed<CommitConfig>(m, "commit_options", "What can be set of a commit.");
 }
 
 }  // namespace engineroom::bindings

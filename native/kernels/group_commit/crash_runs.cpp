@@ -113,7 +113,7 @@ class Eyes {
 redo_log::LogConfig log_of(Random& random) {
   return {.buffer_bytes = (32 + random.next() % 48) * redo_log::kBlockBytes,
           .capacity_bytes = kCapacity,
-          .write_ahead_bytes = random.next() % 2 == 0 ? 8192 : 1024,
+          .write_ahead_bytes = random.next() % 2 == 0 ? 8192U : 1024U,
           .seals_blocks = true,
           .buffer_pool_instances = 2,
           .has_cpu_gate = random.next() % 2 == 0,

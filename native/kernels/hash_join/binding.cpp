@@ -47,33 +47,13 @@ auto span_of(const Array& array) {
 }
 
 std::map<std::string, std::uint64_t> as_map(const Counters& c) {
-  return {
-      {"build_rows_read", c.build_rows_read},
-      {"probe_rows_read", c.probe_rows_read},
-      {"comparisons", c.comparisons},
-      {"condition_checks", c.condition_checks},
-      {"hash_probes", c.hash_probes},
-      {"buckets_visited", c.buckets_visited},
-      {"page_visits", c.page_visits},
-      {"passes", c.passes},
-      {"build_rows_in_memory", c.build_rows_in_memory},
-      {"build_keys_in_memory", c.build_keys_in_memory},
-      {"chunk_files", c.chunk_files},
-      {"rows_written", c.rows_written},
-      {"rows_read", c.rows_read},
-      {"bytes_written", c.bytes_written},
-      {"bytes_read", c.bytes_read},
-      {"file_writes", c.file_writes},
-      {"probe_rows_saved", c.probe_rows_saved},
-      {"peak_memory_bytes", c.peak_memory_bytes},
-      {"peak_table_bytes", c.peak_table_bytes},
-      {"peak_io_buffer_bytes", c.peak_io_buffer_bytes},
-      {"work_build", c.work_build},
-      {"work_probe", c.work_probe},
-      {"work_spill_write", c.work_spill_write},
-      {"work_spill_read", c.work_spill_read},
-      {"work_chunk_join", c.work_chunk_join},
-  };
+  using C = Counters;
+  return counters_of_members<
+      &C::build_rows_read, &C::probe_rows_read, &C::comparisons, &C::condition_checks, &C::hash_probes,
+      &C::buckets_visited, &C::page_visits, &C::passes, &C::build_rows_in_memory, &C::build_keys_in_memory,
+      &C::chunk_files, &C::rows_written, &C::rows_read, &C::bytes_written, &C::bytes_read, &C::file_writes,
+      &C::probe_rows_saved, &C::peak_memory_bytes, &C::peak_table_bytes, &C::peak_io_buffer_bytes,
+      &C::work_build, &C::work_probe, &C::work_spill_write, &C::work_spill_read, &C::work_chunk_join>(c);
 }
 
 /// A docstring: the join's own first paragraphs, the arguments that all joins have and what it says of its result, and
@@ -243,21 +223,10 @@ void bind_hash_join(py::module_& parent) {
   PYBIND11_NUMPY_DTYPE(JoinedRow, build_row, probe_row);
   PYBIND11_NUMPY_DTYPE(Event, step, chunk, pass, build_row, probe_row);
 
-  py::native_enum<Step>(m, "Step", "enum.IntEnum", "What happened to a row: the values of trace['step'].")
-      .value("build_stored", Step::build_stored)
-      .value("build_skipped_null", Step::build_skipped_null)
-      .value("build_duplicate", Step::build_duplicate)
-      .value("buffer_full", Step::buffer_full)
-      .value("build_to_chunk", Step::build_to_chunk)
-      .value("probe_lookup", Step::probe_lookup)
-      .value("probe_to_chunk", Step::probe_to_chunk)
-      .value("probe_saved", Step::probe_saved)
-      .value("chunk_loading", Step::chunk_loading)
-      .value("build_stored_from_chunk", Step::build_stored_from_chunk)
-      .value("probe_lookup_from_chunk", Step::probe_lookup_from_chunk)
-      .value("probe_lookup_from_saving_file", Step::probe_lookup_from_saving_file)
-      .value("output", Step::output)
-      .finalize();
+  py::native_enum<Step> steps(m, "Step", "enum.IntEnum",
+                              "What happened to a row: the values of trace['step'].");
+  for (const auto& [name, step] : names::as_written<Step::output>("step").all) steps.value(name.data(), step);
+  steps.finalize();
 
   py::class_<PythonResult>(m, "Result", "What a join returns.")
       .def_readonly("rows", &PythonResult::rows,

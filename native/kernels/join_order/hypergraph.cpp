@@ -1,6 +1,7 @@
 #include "join_order/hypergraph.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "common/require.hpp"

@@ -311,10 +311,8 @@ void bind_lock_sys(py::module_& module) {
   m.def("designs", &listed_names<Design>, "The names of the versions.");
   m.def("policies", &listed_names<Policy>, "The names of the policies.");
   m.def("mistakes", &listed_names<Mistake>, "The names of the mistakes that can be planted.");
-  m.def(
-      "load_options", [] { return listed<LoadConfig>(); }, "What can be set of the clients.");
-  m.def(
-      "lock_options", [] { return listed<LockConfig>(); }, "What can be set of a lock system.");
+  def_listed<LoadConfig>(m, "load_options", "What can be set of the clients.");
+  def_listed<LockConfig>(m, "lock_options", "What can be set of a lock system.");
 }
 
 }  // namespace engineroom::bindings

@@ -1,6 +1,7 @@
 #include "lock_sys/schedulers.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <numeric>
 #include <utility>
 

@@ -131,12 +131,9 @@ void bind_read_views(py::module_& module) {
   m.def("views", &listed_names<Views>, "What becomes of the view of an autocommit read, by name.");
   m.def("statements", &listed_names<Kind>, "The statements whose cost is known.");
   m.def("mistakes", &listed_names<Mistake>, "The names of the mistakes that can be planted.");
-  m.def(
-      "load_options", [] { return listed<LoadConfig>(); }, "What a load consists of.");
-  m.def(
-      "trx_sys_options", [] { return listed<TrxSysConfig>(); }, "What can be set of a transaction system.");
-  m.def(
-      "history_options", [] { return listed<HistoriesConfig>(); }, "What can be set of random histories.");
+  def_listed<LoadConfig>(m, "load_options", "What a load consists of.");
+  def_listed<TrxSysConfig>(m, "trx_sys_options", "What can be set of a transaction system.");
+  def_listed<HistoriesConfig>(m, "history_options", "What can be set of random histories.");
 }
 
 }  // namespace engineroom::bindings

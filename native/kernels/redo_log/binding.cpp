@@ -189,10 +189,8 @@ void bind_redo_log(py::module_& module) {
       py::arg("group_bytes") = 100);
   m.def("designs", &listed_names<Design>, "The names of the designs.");
   m.def("mistakes", &listed_names<Mistake>, "The names of the mistakes that can be planted.");
-  m.def(
-      "load_options", [] { return listed<LoadConfig>(); }, "What a load consists of.");
-  m.def(
-      "log_options", [] { return listed<LogConfig>(); }, "What can be set of a log.");
+  def_listed<LoadConfig>(m, "load_options", "What a load consists of.");
+  def_listed<LogConfig>(m, "log_options", "What can be set of a log.");
   m.def("recover", &recover_file,
         "Reads a log file after a crash: a dict of checkpoint_lsn, groups (start LSN, end LSN, bytes), "
         "end_lsn and why it stopped; None when the file has no header or checkpoint.",

@@ -1,6 +1,7 @@
 #include "machine/sim/spins.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 namespace engineroom::machine::sim {

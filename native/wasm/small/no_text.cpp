@@ -1,6 +1,7 @@
 // What a module for the browser does without: text on failure, which brings printf along, and checksums of
 // blocks that nobody reads again. Linked into the modules that simulate a log (build.sh).
 #include <__config>
+#include <cstdlib>
 
 #include "redo_log/block.hpp"
 

@@ -45,7 +45,8 @@ const std::vector<Design> kDesigns{{"Of56", Latches::one_5_6, Views::removed},
 std::string name_of_test(const testing::TestParamInfo<Design>& info) { return info.param.name; }
 
 TEST(ReadView, WithNobodyActiveEverythingBeforeItIsShown) {
-  ReadView view{.low_limit_id = 10};
+  ReadView view;
+  view.low_limit_id = 10;
   view.complete();
   EXPECT_TRUE(view.changes_visible(9));
   EXPECT_FALSE(view.changes_visible(10));
