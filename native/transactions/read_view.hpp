@@ -30,8 +30,6 @@ struct ReadView {
     if (id >= low_limit_id) return false;
     return !std::ranges::binary_search(ids, id);
   }
-  /// Whether it shows all of a page of a secondary index, whose records have no id but whose page has the largest.
-  bool sees(TrxId page_max_id) const { return page_max_id < up_limit_id; }
   /// No read-write transaction was active when the view was made.
   bool empty() const { return ids.empty(); }
 

@@ -91,7 +91,7 @@ MappedTable read_table_map(const Event& event);
 /// The rows of one event: a cursor over images.
 struct RowsEvent {
   RowChange change;
-  bool is_partial = false;  // JSON columns of after images may hold diffs
+  bool is_partial = false;     // JSON columns of after images may hold diffs
   std::size_t bitmaps_at = 0;  // in the event, behind the number of its columns
   Columns before;
   Columns after;

@@ -22,8 +22,10 @@ namespace {
 using M = SimMachine;
 
 /// One socket, nothing but cache lines costs anything.
-SimConfig lines_only() {
-  return {.sockets = 2, .cores_per_socket = 2, .switch_ps = 0, .wake = {.quantiles_ps = {0}}};
+SimConfig lines_only(SimConfig config = {.sockets = 2}) {
+  config.switch_ps = 0;
+  config.wake.quantiles_ps = {0};
+  return config;
 }
 
 /// Computes for so long; behind it the time is over.
@@ -100,11 +102,7 @@ double ns_per_addition(const SimConfig& config, int threads, std::uint64_t apart
 
 /// Sockets and cores, where a line stays for half of the way of the next request.
 SimConfig where_lines_stay(std::uint32_t sockets, std::uint32_t cores) {
-  SimConfig config = lines_only();
-  config.sockets = sockets;
-  config.cores_per_socket = cores;
-  config.line_stay_permille = 500;
-  return config;
+  return lines_only({.sockets = sockets, .cores_per_socket = cores, .line_stay_permille = 500});
 }
 
 TEST(CacheLines, WhoComesBackLateFindsAHotLineGone) {
@@ -507,12 +505,7 @@ TEST(RoundRobin, ThreadsOfOnePriorityGoToACpuThatIsOnItsWayOutOfIdleness) {
 }
 
 /// Two sockets of one CPU each, on which nothing costs anything but cache lines and pauses.
-SimConfig two_far_cpus() {
-  SimConfig config = lines_only();
-  config.cores_per_socket = 1;
-  config.pause_ps = 1'000'000;
-  return config;
-}
+SimConfig two_far_cpus() { return lines_only({.sockets = 2, .cores_per_socket = 1, .pause_ps = 1'000'000}); }
 
 /// How many looks of a thread that pauses for 10 us take the line which another takes `writes` times, 1 us apart; by what
 /// its last write, 1 ms later, pays for the copy that the looks have brought there.
@@ -648,17 +641,15 @@ TEST(Spins, DrawnPausesLastWhatTheyAreDrawnToInTheMean) {
 
 /// Four sockets of 22 cores with two threads each, on which nothing costs anything but lines and pauses.
 SimConfig four_sockets() {
-  SimConfig config = lines_only();
-  config.sockets = 4;
-  config.cores_per_socket = 22;
-  config.threads_per_core = 2;
-  config.smt_permille = 1000;
-  config.load_ps = 1'600;
-  config.rmw_ps = 7'000;
-  config.same_socket_ps = 50'000;
-  config.other_socket_ps = 135'000;
-  config.pause_ps = 47'000;
-  return config;
+  return lines_only({.sockets = 4,
+                     .cores_per_socket = 22,
+                     .threads_per_core = 2,
+                     .smt_permille = 1000,
+                     .load_ps = 1'600,
+                     .rmw_ps = 7'000,
+                     .same_socket_ps = 50'000,
+                     .other_socket_ps = 135'000,
+                     .pause_ps = 47'000});
 }
 
 TEST(Spins, LooksThatFindNothingAreOneEvent) {
@@ -809,9 +800,7 @@ std::uint64_t work_of(SimMachine& m) {
 }
 
 /// One core, nothing costs anything but timers.
-SimConfig timers_only(Time timer_ps) {
-  SimConfig config;
-  config.cores_per_socket = 1;
+SimConfig timers_only(Time timer_ps, SimConfig config = {.cores_per_socket = 1}) {
   config.wake.quantiles_ps = {0};
   config.switch_ps = config.park_ps = config.timer_slack_ps = 0;
   config.load_ps = config.rmw_ps = config.first_touch_ps = 0;
@@ -864,9 +853,7 @@ TEST(Timer, OfAParkThatDoesNotSleepIsForgotten) {
 }
 
 TEST(Timer, ThatIsForgottenIsInNobodysWay) {
-  SimConfig config = timers_only(10'000'000);
-  config.cores_per_socket = 1;
-  SimMachine m(config);
+  SimMachine m(timers_only(10'000'000));
   M::Word word(1);
   const Site site = m.site("word");
   m.spawn("awake", [&]() -> Task<> {
@@ -881,9 +868,8 @@ TEST(Timer, ThatIsForgottenIsInNobodysWay) {
 TEST(Timer, IsSetInTimesThatDifferSoThatAShortOneMayGoOffBeforeItsThreadSleeps) {
   constexpr std::uint64_t kSleeps = 1000;
   const auto sleeps_in_11_us = [](Time least_ps, Time most_ps) {
-    SimConfig config = timers_only(1'000'000);
-    config.set_timer.quantiles_ps = {least_ps, most_ps};
-    SimMachine m(config);
+    SimMachine m(
+        timers_only(1'000'000, {.cores_per_socket = 1, .set_timer = {.quantiles_ps = {least_ps, most_ps}}}));
     std::uint64_t slept = 0;
     m.spawn("sleeper", [&]() -> Task<> {
       for (std::uint64_t i = 0; i < kSleeps; ++i) {
@@ -974,9 +960,7 @@ TEST(TimerInterrupt, IsNoneWhereTimersAreFree) {
 }
 
 TEST(TimerInterrupt, CostsOnAnIdleCpuWhatSettingTheNextOneDoes) {
-  SimConfig config = timers_only(10'000'000);
-  config.timer_interrupt_ps = 15'000'000;
-  SimMachine m(config);
+  SimMachine m(timers_only(10'000'000, {.cores_per_socket = 1, .timer_interrupt_ps = 15'000'000}));
   m.spawn("sleeper", [&]() -> Task<> { co_await m.sleep(50'000); });
   m.run();
   EXPECT_EQ(work_of(m), 20'000'000U);
@@ -1015,11 +999,10 @@ TEST(TimerInterrupt, ComesThoughItsThreadWasWokenElsewhere) {
 }
 
 TEST(TimerInterrupt, KeepsWhoSpinsFromSeeingAChange) {
-  SimConfig config = timers_only(1'000);
-  config.cores_per_socket = 2;
-  config.timer_interrupt_ps = 15'000'000;
-  config.tick_ps = config.slice_ps = 1'000'000'000'000;
-  SimMachine m(config);
+  SimMachine m(timers_only(1'000, {.cores_per_socket = 2,
+                                   .slice_ps = 1'000'000'000'000,
+                                   .tick_ps = 1'000'000'000'000,
+                                   .timer_interrupt_ps = 15'000'000}));
   M::Word word;
   std::uint64_t seen = 0;
   m.spawn("sleeper",
@@ -1038,11 +1021,8 @@ TEST(TimerInterrupt, KeepsWhoSpinsFromSeeingAChange) {
 
 TEST(Scheduler, WhatAWokenThreadTakesIsItsOwn) {
   const auto ends = [](Time woken_ps) {
-    SimConfig config = timers_only(0);
-    config.cores_per_socket = 2;
-    config.unpark_ps = config.wake_each_ps = 0;
-    config.woken_ps = woken_ps;
-    SimMachine m(config);
+    SimMachine m(
+        timers_only(0, {.cores_per_socket = 2, .unpark_ps = 0, .wake_each_ps = 0, .woken_ps = woken_ps}));
     M::Word word;
     const Site site = m.site("word");
     std::pair<std::uint64_t, std::uint64_t> at;
@@ -1136,9 +1116,7 @@ TEST(Tasks, ACallCostsWhoCallsAndNotWhatOtherRunsCalled) {
 }
 
 TEST(Clock, ALookAtItTakesTime) {
-  SimConfig config = timers_only(0);
-  config.clock_ps = 25'000;
-  SimMachine m(config);
+  SimMachine m(timers_only(0, {.cores_per_socket = 1, .clock_ps = 25'000}));
   m.spawn("onlooker", [&]() -> Task<> {
     EXPECT_EQ(m.now(), 0U);
     EXPECT_EQ(m.now(), 25U);
@@ -1150,10 +1128,8 @@ TEST(Clock, ALookAtItTakesTime) {
 
 /// One core on which nothing costs anything but interruptions.
 SimConfig interrupted(Time every_ps, Time length_ps) {
-  SimConfig config = timers_only(0);
-  config.interrupt_every_ps = every_ps;
-  config.interrupt.quantiles_ps = {length_ps};
-  return config;
+  return timers_only(
+      0, {.cores_per_socket = 1, .interrupt_every_ps = every_ps, .interrupt = {.quantiles_ps = {length_ps}}});
 }
 
 TEST(Interruptions, TakeTheirShareOfWhoComputes) {
@@ -1227,10 +1203,7 @@ TEST(Interruptions, LetATimerGoOffBeforeItsThreadSleeps) {
 
 TEST(Scheduler, WakingAThreadOnAnIdleCpuCostsTheWaker) {
   const auto took = [](Time kick_ps, std::uint32_t cores) {
-    SimConfig config = timers_only(0);
-    config.cores_per_socket = cores;
-    config.kick_ps = kick_ps;
-    SimMachine m(config);
+    SimMachine m(timers_only(0, {.cores_per_socket = cores, .kick_ps = kick_ps}));
     M::Word word;
     const Site site = m.site("word");
     Time time = 0;
@@ -1250,9 +1223,7 @@ TEST(Scheduler, WakingAThreadOnAnIdleCpuCostsTheWaker) {
 }
 
 TEST(CacheLines, AnAwaitCostsWhatTheProgramDoesAroundIt) {
-  SimConfig config = timers_only(0);
-  config.await_ps = 30'000;
-  SimMachine m(config);
+  SimMachine m(timers_only(0, {.cores_per_socket = 1, .await_ps = 30'000}));
   M::Word word;
   m.spawn("adder", [&] { return add_often(m, word, 1000); });
   m.run();
