@@ -40,7 +40,7 @@ const std::uint64_t* run(std::uint32_t clients, std::uint32_t sockets, std::uint
                                            .hold_ns = hold_ns,
                                            .uses_latch = true,
                                            .fsyncs = fsyncs,
-                                           .append_bytes = fsyncs > 0 ? 300 : 0};
+                                           .append_bytes = fsyncs > 0 ? 300U : 0U};
   validation::ClosedLoop<machine::SimMachine> loop(m, loop_config);
   validation::spawn_clients(m, loop);
   m.run_on(std::uint64_t{run_us} * 1000);

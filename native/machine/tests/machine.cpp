@@ -32,9 +32,7 @@ void run_until_stop(M& m) {
   typename M::Word done(0);
   typename M::File file(m, "log");
   sync::Event<M> never(m, "never");
-  for (int i = 0; i < 3; ++i) {
-    m.spawn("client", [&] { return client_until_stop(m, done, file); });
-  }
+  for (int i = 0; i < 3; ++i) m.spawn("client", [&] { return client_until_stop(m, done, file); });
   m.spawn("patient", [&]() -> Task<> {
     const std::uint64_t seen = co_await never.reset(m);
     const sync::WaitEnd end = co_await never.wait(m, seen);

@@ -66,22 +66,6 @@ Task<> add_often(M& m, M::Word& word, int times) {
   for (int i = 0; i < times; ++i) co_await m.add(word, 1);
 }
 
-TEST(CacheLines, AHotLineServesOneAfterTheOther) {
-  SimConfig config = lines_only();
-  config.sockets = 1;
-  config.cores_per_socket = 8;
-  SimMachine m(config);
-  M::Word word;
-  for (int i = 0; i < 8; ++i) {
-    m.spawn("adder", [&] { return add_often(m, word, 1000); });
-  }
-  m.run();
-  EXPECT_EQ(m.peek(word), 8000U);
-  // Every addition moves the line, and no two move it at the same time.
-  const auto each = static_cast<double>(config.same_socket_ps + config.rmw_ps);
-  EXPECT_NEAR(static_cast<double>(m.now_ps()), 8000 * each, 0.01 * 8000 * each);
-}
-
 /// How many ns an addition takes when so many CPUs, the machine's first, do nothing but add to one word, so far apart in time.
 double ns_per_addition(const SimConfig& config, int threads, std::uint64_t apart_ns) {
   SimMachine m(config);
@@ -1329,36 +1313,9 @@ TEST(Disk, TakesTheTimeAndTheBytesAndOneAtATime) {
   });
   m.run();
   EXPECT_EQ(m.now(), 110'000U);
-  for (int i = 0; i < 3; ++i) {
-    m.spawn("syncer", [&]() -> Task<> { co_await m.fsync(file); });
-  }
+  for (int i = 0; i < 3; ++i) m.spawn("syncer", [&]() -> Task<> { co_await m.fsync(file); });
   m.run();
   EXPECT_EQ(m.now(), 410'000U);
-}
-
-TEST(SimFile, ACrashLeavesWhatWasSyncedAndEachLaterSectorOrNot) {
-  SimMachine m(SimConfig{});
-  SimFile file(m, "file");
-  const std::vector<std::byte> ones(4096, std::byte{1});
-  const std::vector<std::byte> twos(4096, std::byte{2});
-  m.spawn("writer", [&]() -> Task<> {
-    co_await m.pwrite(file, 0, ones);
-    co_await m.fsync(file);
-    co_await m.pwrite(file, 0, twos);
-  });
-  m.run();
-  bool has_old = false;
-  bool has_new = false;
-  for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    const std::vector<std::byte> left = file.after_crash(seed);
-    ASSERT_EQ(left.size(), 4096U);
-    for (std::size_t sector = 0; sector < 8; ++sector) {
-      const auto first = left.begin() + static_cast<std::ptrdiff_t>(sector * 512);
-      EXPECT_TRUE(std::all_of(first, first + 512, [&](std::byte b) { return b == *first; }));
-      (*first == std::byte{1} ? has_old : has_new) = true;
-    }
-  }
-  EXPECT_TRUE(has_old && has_new);
 }
 
 /// A flag and an event. The mistake: the signal count is read after the look at the flag, not before, so that

@@ -119,9 +119,7 @@ std::int32_t woken_on(const SimConfig& config, const std::set<std::uint32_t>& bu
     m.work(20 * kUs);
     co_await m.yield();
   });
-  for (std::uint32_t cpu = 1; cpu < config.cpus(); ++cpu) {
-    m.spawn("ends", []() -> Task<> { co_return; });
-  }
+  for (std::uint32_t cpu = 1; cpu < config.cpus(); ++cpu) m.spawn("ends", []() -> Task<> { co_return; });
   m.run_on(10 * kUs);
   for (std::uint32_t cpu = 0; cpu < config.cpus(); ++cpu) {
     m.spawn("other", [&m, works = busy.contains(cpu)]() -> Task<> {

@@ -294,16 +294,6 @@ TEST(EngineBinlogCounts, OneClientPaysThreeFsyncsIn55AndTwoSince) {
   EXPECT_EQ(off.binlog.fsyncs + off.binlog.written_bytes + off.binlog.flush_groups, 0U);
 }
 
-TEST(EngineBinlogCounts, EachGroupIsFlushedAndSyncedOnce) {
-  const Counted seen = counted_with(Binlog::one_redo_flush, 24, 20);
-  EXPECT_EQ(seen.binlog.fsyncs, seen.binlog.sync_groups + 1);
-  EXPECT_LE(seen.redo_fsyncs, seen.binlog.flush_groups);
-  EXPECT_LT(seen.binlog.sync_groups, seen.commits / 4);
-  const Counted alone = counted_with(Binlog::serialised, 24, 20);
-  EXPECT_EQ(alone.binlog.fsyncs, alone.commits + 1);
-  EXPECT_GT(alone.ended_ns, 3 * seen.ended_ns);
-}
-
 TEST(EngineBinlogCounts, TheBinlogHasEveryChangedRow) {
   const auto bytes = [](std::uint64_t transactions) {
     return counted_with(Binlog::one_redo_flush, 1, transactions).binlog.written_bytes;

@@ -91,9 +91,7 @@ std::uint64_t eight_pages_added_ns(std::uint64_t instances) {
   Log80<SimMachine> log(
       m, file, {.flush_list_ns = 1'000'000, .buffer_pool_instances = instances, .writer_threads = false});
   const std::vector<std::byte> bytes(100);
-  for (int i = 0; i < 8; ++i) {
-    m.spawn("client", [&]() -> Task<> { co_await log.append(m, bytes, true); });
-  }
+  for (int i = 0; i < 8; ++i) m.spawn("client", [&]() -> Task<> { co_await log.append(m, bytes, true); });
   m.run();
   return m.now();
 }
@@ -312,9 +310,7 @@ TEST(LinkBuffer, TheTailNeverPassesAMissingLink) {
 TEST(LinkBuffer, WhoTakesALinkOfALaterRoundIsFound) {
   Broken::mistake = Mistake::claim_unchecked;
   bool is_found = false;
-  for (std::uint64_t seed = 1; seed <= 300 && !is_found; ++seed) {
-    is_found = !tail_never_leads<Broken>(seed);
-  }
+  for (std::uint64_t seed = 1; seed <= 300 && !is_found; ++seed) is_found = !tail_never_leads<Broken>(seed);
   EXPECT_TRUE(is_found);
 }
 
