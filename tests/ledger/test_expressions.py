@@ -107,36 +107,12 @@ def test_what_the_rows_lack_is_missing_and_not_false(expression: str) -> None:
         evaluate(expression, Y)
 
 
-def test_an_expression_that_never_ends_is_stopped() -> None:
-    with pytest.raises(ExpressionError, match="steps"):
-        evaluate('all(y["a"][50] > 0 for i in range(10000000))', Y)
-
-
-def test_a_claim_cannot_compute_with_whole_numbers_of_any_length() -> None:
-    squared = "9" * 300
-    for i in range(10):
-        squared = f"[v{i} * v{i} for v{i} in [{squared}]][0]"
-    for claim in (f'y["a"][1] < {squared}', f'y["a"][1] < 7 % {"9" * 4000}'):
-        with pytest.raises(ExpressionError, match="1024 bits"):
-            evaluate(claim, {"a": {1: 1.0}})
-
-
 @pytest.mark.parametrize(
     "expression",
     [
-        '[y["a"][50]] * 10**9',
-        '"x" * 1000000000 == y',
-        '1000000000 * ["x"] == y',
-        "len(range(10000000000)) > y",
-        "0.5 in range(1000000000) or y",
-        "sorted(range(1000000000)) == y",
-        '"%1000000000d" % 5 == y',
-        "all([z] * 999999 for z in y)",
-        "[[[1] * 900 for i in range(900)] for j in y] * 900",
         "y" + " + y" * 4000,
         "(" * 300 + "y" + ")" * 300,
-        "y < " * 2000 + "y",
-        "y[" + "9" * 9_000 + "*" + "9" * 900 + "]",
+        "y[" + "9" * 9_000 + "]",
         'y["a"] + 1 > 0',
         'y["a"][50] < "x"',
         "y[0:2]",
@@ -145,8 +121,7 @@ def test_a_claim_cannot_compute_with_whole_numbers_of_any_length() -> None:
     ],
     ids=lambda expression: expression[:20],
 )
-def test_what_is_too_large_or_makes_no_sense_is_refused_at_once(expression: str) -> None:
-    """By an error that the ledger knows, before the memory is taken."""
+def test_what_makes_no_sense_is_refused_by_an_error_that_the_ledger_knows(expression: str) -> None:
     with pytest.raises((ExpressionError, MissingRowsError)):
         evaluate(expression, Y)
 

@@ -8,11 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from engineroom.ledger import expressions, resampling
+from engineroom.ledger import resampling
 from engineroom.ledger.claims import figure, figures
 from engineroom.ledger.rows import FRAGILE_BELOW
 from engineroom.ledger.verdicts import _resampled, judge, stability
 from engineroom.runs import Run
+from engineroom.runs.summary import cells
 
 SIZE = 40
 
@@ -29,17 +30,6 @@ def run_of(figure_id, values, method="live", **more):
     return Run(figure_id, method, pd.DataFrame(rows), {}, **more)
 
 
-def alone(expression, many, i):
-    try:
-        return float(
-            expressions.evaluate(
-                expression, {s: {x: float(v[i]) for x, v in cells.items()} for s, cells in many.items()}
-            )
-        )
-    except expressions.MissingRowsError:
-        return float("nan")
-
-
 WITH_ROWS = [each.id for each in figures().values() if each.claims and each.published_rows()]
 
 
@@ -52,7 +42,9 @@ def test_every_claim_is_answered_for_many_rows_as_for_each_alone(figure_id):
     }
     for claim in subject.claims:
         together = resampling.evaluate_many(claim.expr, many, SIZE)
-        np.testing.assert_allclose(together.astype(float), [alone(claim.expr, many, i) for i in range(SIZE)])
+        np.testing.assert_allclose(
+            together.astype(float), [resampling._one(claim.expr, many, i) for i in range(SIZE)]
+        )
 
 
 @pytest.mark.parametrize(
@@ -73,7 +65,9 @@ def test_what_depends_on_values_is_answered_row_by_row(expression):
     rng = np.random.default_rng(2)
     many = {"a": {1.0: rng.lognormal(size=SIZE), 2.0: rng.lognormal(size=SIZE)}}
     together = resampling.evaluate_many(expression, many, SIZE)
-    np.testing.assert_array_equal(together.astype(float), [alone(expression, many, i) for i in range(SIZE)])
+    np.testing.assert_array_equal(
+        together.astype(float), [resampling._one(expression, many, i) for i in range(SIZE)]
+    )
 
 
 PLANS = {"index_nested_loop": {"9.7.4": [3.0, 3.1, 2.9]}, "hash_join": {"9.7.4": [1.0, 1.1, 0.9]}}
@@ -87,12 +81,12 @@ def test_the_verdict_of_a_resample_is_the_verdict_of_a_run_with_its_rows():
     }
     run = run_of("fig-7-23", values)
     found = _resampled(run, judge(run))
-    x, y = "server", "server_cpu_s"
-    cells = resampling.draw(run.table, "series", x, y=y, how="median", name="fig-7-23.live")
+    measured = cells(run.table, "series", "server", y="server_cpu_s")
+    resamples = resampling.draw(measured, how="median", name="fig-7-23.live")
     for i in range(0, resampling.DRAWS, 37):
         drawn = {
             series: {place: values.reshape(4, -1)[1:, i].tolist()}
-            for series, place, values in zip(cells["series"], cells[x], cells[y], strict=True)
+            for (series, place), values in resamples.items()
         }
         assert judge(run_of("fig-7-23", drawn)).verdict == found[i]
     assert len(set(found)) > 1

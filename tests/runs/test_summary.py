@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from engineroom.runs import Run
 from engineroom.runs.summary import (
     SUMMARIES,
+    cells,
     paired_ratio,
     several,
     summarise,
@@ -76,13 +77,15 @@ def test_a_summary_is_what_a_slow_reference_makes_of_each_cell(
 def test_repeat_k_is_the_kth_value_of_each_cell_in_turn(
     measured: list[tuple[str, int, float | None]],
 ) -> None:
-    cells = cells_of(measured)
-    most = max(map(len, cells.values()), default=0)
+    expected = cells_of(measured)
+    found_cells = cells(table_of(measured), "series", "x", y="y")
+    assert found_cells == expected
+    most = max(map(len, expected.values()), default=0)
     for how, statistic in (("median", statistics.median), ("min", min), ("max", max)):
-        summary, *found = summary_and_repeats(table_of(measured), "series", "x", y="y", how=how)
-        assert summary == {place: statistic(given) for place, given in cells.items()}
+        summary, *found = summary_and_repeats(found_cells, how)
+        assert summary == {place: statistic(given) for place, given in expected.items()}
         assert found == [
-            {place: given[k % len(given)] for place, given in cells.items()} for k in range(most)
+            {place: given[k % len(given)] for place, given in expected.items()} for k in range(most)
         ]
 
 

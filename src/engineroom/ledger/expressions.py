@@ -1,8 +1,8 @@
-"""A small evaluator for the claims of the ledger: an expression over `y`, never Python's `eval`.
+"""A small evaluator for the claims of the ledger: an expression over `y`, of which Python computes only what is known to be harmless.
 
 An expression may use `y` (`{series: {x: value}}`), names bound by its own comprehensions, the functions `sorted min max all
 any abs len range`, constants, subscripts, slices, tuples and lists, comprehensions, arithmetic, comparisons and `and or
-not`. Everything else is refused before anything is computed.
+not`. Everything else is refused before anything is computed: there is no attribute, no other name and no other call.
 
 What the evaluator adds to Python's meaning: it knows whether a value of `y` was read, so that a claim which is true only
 because there were no rows to contradict it is told apart from one that holds.
@@ -12,61 +12,51 @@ from __future__ import annotations
 
 import ast
 import functools
-import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
+from types import CodeType
 from typing import Any, TypeAlias, cast
 
 from engineroom.errors import EngineRoomError
 
 __all__ = [
-    "COMPARE",
-    "MISSING",
-    "Evaluator",
+    "FUNCTIONS",
     "ExpressionError",
     "MissingRowsError",
+    "NothingError",
     "Rows",
-    "Series",
     "check",
     "evaluate",
     "reads",
+    "value",
 ]
 
 Key: TypeAlias = float | int | str
 Rows: TypeAlias = Mapping[str, Mapping[Key, float]]
 
-# What a claim may cost: a step is a node that is evaluated, or an item of a list, text or range that is made.
-_STEPS = 1_000_000
-_LONGEST = 10_000  # characters
-_WIDEST_BITS = 1024  # of a whole number: as far as a float reaches
-_FUNCTIONS: dict[str, Callable[..., Any]] = {
-    function.__name__: function for function in (sorted, min, max, all, any, abs, len, range)
-}
-_BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-}
-_UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {
-    ast.UAdd: operator.pos,
-    ast.USub: operator.neg,
-    ast.Not: operator.not_,
-}
-COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.In: lambda item, container: item in container,
-    ast.NotIn: lambda item, container: item not in container,
-}
+_ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod)
+_SIGNS = (ast.UAdd, ast.USub, ast.Not)
+_COMPARISONS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq, ast.In, ast.NotIn)
 
 
-_SIZED = (str, list, range)
+class NothingError(LookupError):
+    """There is nothing to take the smallest or largest of."""
+
+
+def _outermost(of: Callable[[list[Any]], Any]) -> Callable[..., Any]:
+    def outermost(*items: Any) -> Any:
+        every = list(items[0] if len(items) == 1 else items)
+        if not every:
+            raise NothingError
+        return of(every)
+
+    return outermost
+
+
+FUNCTIONS: Mapping[str, Callable[..., Any]] = {
+    **{function.__name__: function for function in (sorted, all, any, abs, len, range)},
+    "min": _outermost(min),
+    "max": _outermost(max),
+}
 
 
 class ExpressionError(EngineRoomError):
@@ -85,15 +75,20 @@ class MissingRowsError(Exception):
     """The claim asks for rows that are not there: it is neither true nor false."""
 
 
-class Series(dict[Key, Any]):
-    """The values of one series; a type of its own, so that the evaluator knows a value of `y` when it reads one."""
+class _Series(dict[Key, Any]):
+    """The values of one series, which know whether one of them was read."""
+
+    is_read = False
+
+    def __getitem__(self, x: Key) -> Any:
+        found = super().__getitem__(x)
+        self.is_read = True
+        return found
 
 
 @functools.cache
 def check(expression: str) -> ast.expr:
     """Parse an expression and refuse what a claim may not use, or that never mentions `y`."""
-    if len(expression) > _LONGEST:
-        raise ExpressionError(f"longer than {_LONGEST} characters: {expression[:40]}…")
     try:
         tree = ast.parse(expression, mode="eval").body
         _check(tree, frozenset({"y"}))
@@ -108,25 +103,38 @@ def evaluate(expression: str, y: Rows) -> Any:
     """The value of `expression` on rows `y`.
 
     Raises `MissingRowsError` when the rows lack a series, an x or anything to take a maximum of, when it divides by zero,
-    and when the answer is true although no value was read; `ExpressionError` when it costs too much, or adds a text to a number.
+    and when the answer is true although no value was read; `ExpressionError` when it makes no sense, as of a text and a number.
     """
-    tree = check(expression)
-    evaluator = Evaluator()
+    watched = {series: _Series(values) for series, values in y.items()}
     try:
-        value = evaluator.value(tree, {"y": {series: Series(values) for series, values in y.items()}})
+        answer = value(expression, watched)
     except KeyError as error:
         raise MissingRowsError(f"no row for {error.args[0]!r}") from error
     except ZeroDivisionError as error:
         raise MissingRowsError("division by zero") from error
     except IndexError as error:
         raise MissingRowsError("too few rows") from error
-    except _EmptyError as error:
+    except NothingError as error:
         raise MissingRowsError("no rows to take the smallest or largest of") from error
-    except (TypeError, ValueError, OverflowError, RecursionError, AttributeError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ExpressionError(f"cannot be computed ({error}): {expression[:200]}") from error
-    if value is True and not evaluator.has_read:
+    if answer is True and not any(series.is_read for series in watched.values()):
         raise MissingRowsError("true only for want of rows")
-    return value
+    return answer
+
+
+def value(
+    expression: str,
+    y: Mapping[str, Mapping[Key, Any]],
+    functions: Mapping[str, Callable[..., Any]] = FUNCTIONS,
+) -> Any:
+    """What Python makes of a checked expression, by these functions."""
+    return eval(_compiled(expression), {"__builtins__": {}, **functions, "y": y})
+
+
+@functools.cache
+def _compiled(expression: str) -> CodeType:
+    return compile(ast.Expression(check(expression)), "claim", "eval")
 
 
 def reads(expression: str) -> dict[str, frozenset[Key] | None] | None:
@@ -176,14 +184,6 @@ def _constants_of(node: ast.expr) -> frozenset[Key] | None:
     return None
 
 
-class _EmptyError(Exception):
-    pass
-
-
-# By what an evaluation ends where rows are missing.
-MISSING = (KeyError, ZeroDivisionError, IndexError, _EmptyError)
-
-
 def _check(node: ast.AST, names: frozenset[str]) -> None:
     match node:
         case ast.Constant(value=bool() | int() | float() | str()):
@@ -191,27 +191,29 @@ def _check(node: ast.AST, names: frozenset[str]) -> None:
         case ast.Name(id=name) if name in names:
             return
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if (
-            name in _FUNCTIONS and name not in names
+            name in FUNCTIONS and name not in names
         ):
             parts: list[ast.AST] = list(args)
         case ast.Subscript(value=value, slice=ast.Slice(lower=lower, upper=upper, step=step)):
             parts = [value, *(part for part in (lower, upper, step) if part is not None)]
         case ast.Subscript(value=value, slice=key):
             parts = [value, key]
-        case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
+        case ast.BinOp(left=left, op=op, right=right) if isinstance(op, _ARITHMETIC):
             parts = [left, right]
-        case ast.UnaryOp(op=op1, operand=operand) if type(op1) in _UNARY:
+        case ast.UnaryOp(op=sign, operand=operand) if isinstance(sign, _SIGNS):
             parts = [operand]
         case ast.BoolOp(values=values):
             parts = list(values)
-        case ast.Compare(left=left, ops=ops, comparators=rest) if all(type(op) in COMPARE for op in ops):
+        case ast.Compare(left=left, ops=ops, comparators=rest) if all(
+            isinstance(op, _COMPARISONS) for op in ops
+        ):
             parts = [left, *rest]
         case ast.Tuple(elts=elts) | ast.List(elts=elts):
             parts = list(elts)
         case ast.ListComp(elt=elt, generators=generators) | ast.GeneratorExp(elt=elt, generators=generators):
             for generator in generators:
                 _check(generator.iter, names)
-                if not isinstance(generator.target, ast.Name) or generator.target.id in {"y", *_FUNCTIONS}:
+                if not isinstance(generator.target, ast.Name) or generator.target.id in {"y", *FUNCTIONS}:
                     raise ExpressionError(f"cannot bind {ast.unparse(generator.target)}")
                 names |= {generator.target.id}
                 for condition in generator.ifs:
@@ -221,109 +223,3 @@ def _check(node: ast.AST, names: frozenset[str]) -> None:
             raise ExpressionError(f"a claim may not use {ast.unparse(node)!r}")
     for part in parts:
         _check(part, names)
-
-
-class Evaluator:
-    """Walks a checked tree; `has_read` says whether a value of `y` was read on the way, which is a `Series`' own type to tell."""
-
-    def __init__(self) -> None:
-        self.has_read = False
-        self._steps = 0
-
-    def _pay(self, steps: int) -> None:
-        self._steps += steps
-        if self._steps > _STEPS:
-            raise ExpressionError(f"more than {_STEPS} steps")
-
-    def value(self, node: ast.expr, names: Mapping[str, Any]) -> Any:
-        self._pay(1)
-        match node:
-            case ast.Constant(value=value):
-                return value
-            case ast.Name(id=name):
-                return names[name]
-            case ast.Call(func=ast.Name(id=name), args=args):
-                return self._call(name, [self.value(argument, names) for argument in args])
-            case ast.Subscript(value=container, slice=ast.Slice(lower=lower, upper=upper, step=step)):
-                bounds = [part and self.value(part, names) for part in (lower, upper, step)]
-                whole = self.value(container, names)
-                self._pay(len(whole))
-                return whole[slice(*bounds)]
-            case ast.Subscript(value=container, slice=key):
-                held = self.value(container, names)
-                found = held[self.value(key, names)]
-                self.has_read |= isinstance(held, Series)
-                return found
-            case ast.BinOp(left=left, op=binary, right=right):
-                return self._combine(binary, self.value(left, names), self.value(right, names))
-            case ast.UnaryOp(op=unary, operand=operand):
-                return _UNARY[type(unary)](self.value(operand, names))
-            case ast.BoolOp(op=ast.And(), values=values):
-                return all(self.value(part, names) for part in values)
-            case ast.BoolOp(values=values):
-                return any(self.value(part, names) for part in values)
-            case ast.Compare(left=left, ops=ops, comparators=rest):
-                return self._compare(left, ops, rest, names)
-            case ast.Tuple(elts=elts) | ast.List(elts=elts):
-                return [self.value(part, names) for part in elts]
-            case ast.ListComp(elt=elt, generators=generators):
-                return list(self._comprehend(elt, generators, names))
-            case ast.GeneratorExp(elt=elt, generators=generators):
-                return self._comprehend(elt, generators, names)
-            case _:  # `check` has refused everything else
-                raise AssertionError(ast.dump(node))
-
-    def _call(self, name: str, arguments: list[Any]) -> Any:
-        if name in ("min", "max") and len(arguments) == 1:
-            arguments = [list(arguments[0])]
-            if not arguments[0]:
-                raise _EmptyError
-        if name == "range":
-            made = range(*arguments)
-            self._pay(len(made))  # whoever gets it may walk through it
-            return made
-        self._pay(sum(len(part) for part in arguments if isinstance(part, _SIZED)))
-        return _FUNCTIONS[name](*arguments)
-
-    def _combine(self, operation: ast.operator, left: Any, right: Any) -> Any:
-        """`left operation right`. What it makes is paid for before it is made."""
-        sizes = [len(part) for part in (left, right) if isinstance(part, _SIZED)]
-        if sizes and isinstance(operation, ast.Mod):
-            raise ExpressionError("a claim may not write into a text with %")
-        if sizes and isinstance(operation, ast.Mult):
-            times = [part for part in (left, right) if isinstance(part, int)]
-            self._pay(sizes[0] * max([0, *times]))
-        else:
-            self._pay(sum(sizes))
-        for part in (left, right):
-            if isinstance(part, int) and part.bit_length() > _WIDEST_BITS:
-                raise ExpressionError(f"a whole number of more than {_WIDEST_BITS} bits")
-        return _BINARY[type(operation)](left, right)
-
-    def _compare(
-        self, left: ast.expr, ops: list[ast.cmpop], rest: list[ast.expr], names: Mapping[str, Any]
-    ) -> bool:
-        low = self.value(left, names)
-        for op, part in zip(ops, rest, strict=True):
-            high = self.value(part, names)
-            self._pay(sum(len(each) for each in (low, high) if isinstance(each, _SIZED)))
-            if not COMPARE[type(op)](low, high):
-                return False
-            low = high
-        return True
-
-    def _comprehend(
-        self, elt: ast.expr, generators: list[ast.comprehension], names: Mapping[str, Any]
-    ) -> Iterator[Any]:
-        if not generators:
-            yield self.value(elt, names)
-            return
-        first, *rest = generators
-        assert isinstance(first.target, ast.Name)
-        for item in self.value(first.iter, names):
-            bound = {**names, first.target.id: item}
-            if all(self._is_true(self.value(condition, bound)) for condition in first.ifs):
-                yield from self._comprehend(elt, rest, bound)
-
-    def _is_true(self, condition: Any) -> bool:
-        return bool(condition)

@@ -29,7 +29,7 @@ A simulated run without varied numbers is marked as not varied.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -39,7 +39,7 @@ from numpy.typing import NDArray
 from engineroom.ledger import expressions, resampling
 from engineroom.ledger.claims import Effect, Figure, Shape, figure, to_key, to_rows
 from engineroom.runs import Run, side_by_side
-from engineroom.runs.summary import summary_and_repeats
+from engineroom.runs.summary import Cells, cells, summary_and_repeats
 
 __all__ = ["Claim", "Judgement", "judge", "stability", "variations"]
 
@@ -96,17 +96,15 @@ def judge(run: Run, *, deciding: bool = False) -> Judgement:
     """
     reason = run.not_attributable or (run.why_busy if deciding else None)
     subject = figure(run.figure)
-    summary, repeats = _rows(subject, run)
-    claims: list[Claim] = []
-    for effect in subject.effects:
-        claims += _ask_effect(effect, summary, repeats)
-    claims += [_ask_shape(shape, summary, repeats) for shape in subject.shapes]
+    each = summary_and_repeats(_cells(subject, run), run.summary)
+    rows = [to_rows(subject, cells) for cells in each]
+    claims = [claim for asked in subject.claims for claim in _ask(asked, rows)]
     return Judgement(
         figure=run.figure,
         method=run.method,
         verdict="not_attributable" if reason else _verdict(claims),
         claims=tuple(claims),
-        repeats=len(repeats),
+        repeats=len(rows) - 1,
         reason=reason,
         fragile=None if reason else _flips(run),
     )
@@ -145,19 +143,9 @@ def variations(run: Run) -> int:
 def _resampled(run: Run, judged: Judgement) -> NDArray[Any]:
     """The verdict of each resample."""
     subject = figure(run.figure)
-    if subject.x is None:
-        return np.array([judged.verdict])
-    x, y = subject.x, subject.y_column(run.method)
-    cells = resampling.draw(
-        side_by_side.measured(run, "series", x, y=y),
-        "series",
-        x,
-        y=y,
-        how=run.summary,
-        name=f"{run.figure}.{run.method}",
-    )
-    rows: resampling.Many = {}
-    for series, place, values in zip(cells["series"], cells[x], cells[y], strict=True):
+    drawn = resampling.draw(_cells(subject, run), how=run.summary, name=f"{run.figure}.{run.method}")
+    rows: dict[str, dict[expressions.Key, NDArray[Any]]] = {}
+    for (series, place), values in drawn.items():
         rows.setdefault(str(series), {})[to_key(subject, place)] = values
     shape = (1 + judged.repeats, resampling.DRAWS)
     zero = np.zeros(resampling.DRAWS, dtype=int)
@@ -187,12 +175,7 @@ def _resampled(run: Run, judged: Judgement) -> NDArray[Any]:
 def _answers(claim: Claim, values: NDArray[Any]) -> NDArray[np.float64]:
     """1 where the claim is granted, 0 where not, nan where rows are missing."""
     values = np.asarray(values, dtype=float)
-    if claim.part == "shape":
-        granted: Any = values == 1
-    else:
-        assert claim.published is not None
-        granted = (direction_holds if claim.part == "direction" else magnitude_holds)(values, claim.published)
-    return np.where(np.isnan(values), np.nan, granted)
+    return np.where(np.isnan(values), np.nan, _PARTS[claim.part](values, claim.published))
 
 
 def direction_holds(ours: Any, published: float) -> Any:
@@ -209,6 +192,18 @@ def magnitude_holds(ours: Any, published: float) -> Any:
     # What is not above 0 is as far from any published ratio as a number can be.
     share = np.log(np.maximum(ours, np.finfo(float).tiny)) / math.log(published)
     return (share >= 0.5 - _ROUNDING) & (share <= 2 + _ROUNDING)
+
+
+def _shape_holds(ours: Any, _: None) -> Any:
+    return ours == 1
+
+
+# What a claim is granted by, from our value, or many of them, and the published one.
+_PARTS: Mapping[str, Callable[[Any, Any], Any]] = {
+    "direction": direction_holds,
+    "magnitude": magnitude_holds,
+    "shape": _shape_holds,
+}
 
 
 def _is_near_one(published: float) -> bool:
@@ -240,56 +235,27 @@ def _passed(held: Any, could_hold: Any, others: Any, magnitudes_held: Any, magni
     )
 
 
-def _ask_effect(effect: Effect, summary: expressions.Rows, repeats: list[expressions.Rows]) -> list[Claim]:
-    parts: tuple[tuple[str, Callable[[float, float], Any]], ...] = (
-        ("direction", direction_holds),
-        ("magnitude", magnitude_holds),
-    )
-
-    def claim(part: str, ours: float | None, outcome: str, reason: str | None = None) -> Claim:
-        return Claim(effect.id, part, effect.text, effect.published, ours, outcome, reason)
-
+def _ask(asked: Effect | Shape, rows: Sequence[expressions.Rows]) -> list[Claim]:
+    """An effect as its direction and its magnitude, a shape as itself, of the summary and each repeat."""
+    published = asked.published if isinstance(asked, Effect) else None
+    parts = ("shape",) if published is None else ("direction", "magnitude")
     try:
-        ours = float(expressions.evaluate(effect.expr, summary))
-        each = [float(expressions.evaluate(effect.expr, rows)) for rows in repeats]
+        values = [expressions.evaluate(asked.expr, each) for each in rows]
     except expressions.MissingRowsError as error:
-        outcome = "left out" if effect.optional else "missing"
-        return [claim(part, None, outcome, str(error)) for part, _ in parts]
-    return [
-        claim(
-            part,
-            ours,
-            _outcome(
-                bool(holds(ours, effect.published)), [bool(holds(value, effect.published)) for value in each]
-            ),
-        )
-        for part, holds in parts
-    ]
+        outcome = "left out" if asked.optional else "missing"
+        return [Claim(asked.id, part, asked.text, published, None, outcome, str(error)) for part in parts]
+    values = [value is True if published is None else float(value) for value in values]
+    claims = []
+    for part in parts:
+        answers = {bool(_PARTS[part](value, published)) for value in values}
+        outcome = "undecided" if len(answers) > 1 else "held" if answers == {True} else "not held"
+        claims.append(Claim(asked.id, part, asked.text, published, values[0], outcome))
+    return claims
 
 
-def _ask_shape(shape: Shape, summary: expressions.Rows, repeats: list[expressions.Rows]) -> Claim:
-    try:
-        ours = expressions.evaluate(shape.expr, summary) is True
-        each = [expressions.evaluate(shape.expr, rows) is True for rows in repeats]
-    except expressions.MissingRowsError as error:
-        outcome = "left out" if shape.optional else "missing"
-        return Claim(shape.id, "shape", shape.text, None, None, outcome, str(error))
-    return Claim(shape.id, "shape", shape.text, None, ours, _outcome(ours, each))
-
-
-def _outcome(answer: bool, repeats: list[bool]) -> str:
-    if any(repeat != answer for repeat in repeats):
-        return "undecided"
-    return "held" if answer else "not held"
-
-
-def _rows(subject: Figure, run: Run) -> tuple[expressions.Rows, list[expressions.Rows]]:
-    """The summary of the run's rows, and the rows of each repeat."""
+def _cells(subject: Figure, run: Run) -> Cells:
+    """The repeats by series and x; none of a figure that has no rows."""
+    if subject.x is None:
+        return {}
     x, y = subject.x, subject.y_column(run.method)
-    if x is None:
-        return {}, []
-    table = side_by_side.measured(run, "series", x, y=y)
-    each: list[expressions.Rows] = [
-        to_rows(subject, cells) for cells in summary_and_repeats(table, "series", x, y=y, how=run.summary)
-    ]
-    return each[0], each[1:]
+    return cells(side_by_side.measured(run, "series", x, y=y), "series", x, y=y)

@@ -8,7 +8,7 @@ and the number of repeats of each cell.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +17,9 @@ import pandas as pd
 __all__ = [
     "SPREAD",
     "SUMMARIES",
+    "Cells",
     "Interval",
+    "cells",
     "how_of",
     "paired_ratio",
     "several",
@@ -30,7 +32,11 @@ __all__ = [
 # What a run says, and the column of a summary that then counts.
 SUMMARIES: dict[str, str] = {"median": "median", "min": "least", "max": "most"}
 SPREAD = ("median", "least", "most", "repeats")
-_STATISTICS: dict[str, Callable[[list[float]], float]] = {"median": statistics.median, "min": min, "max": max}
+_STATISTICS: dict[str, Callable[[Sequence[float]], float]] = {
+    "median": statistics.median,
+    "min": min,
+    "max": max,
+}
 
 
 def summarise(
@@ -95,18 +101,21 @@ def paired_ratio(
     return Interval(float(np.median(ratios)), float(low), float(high))
 
 
-def summary_and_repeats(
-    table: pd.DataFrame, *by: str, y: str, how: str
-) -> list[dict[tuple[Any, ...], float]]:
-    """The cells by place: what counts, as of `summarise`, then what repeat 0 alone gives, repeat 1, and so on.
+# The repeats of each place, in their order.
+Cells = Mapping[tuple[Any, ...], Sequence[float]]
 
-    A cell of fewer repeats gives its own in turn. In plain Python: the ledger asks for hundreds of small tables, and each of pandas' groups
-    costs more than all of their rows.
-    """
+
+def cells(table: pd.DataFrame, *by: str, y: str) -> Cells:
+    """The repeats of each cell. In plain Python: the ledger asks for hundreds of small tables, and each of pandas' groups costs more than all of their rows."""
     known = table[table[[*by, y]].notna().all(axis=1)].sort_values("repeat", kind="stable")
-    cells: dict[tuple[Any, ...], list[float]] = {}
+    found: dict[tuple[Any, ...], list[float]] = {}
     for *place, value in zip(*(known[name].tolist() for name in (*by, y)), strict=True):
-        cells.setdefault(tuple(place), []).append(float(value))
+        found.setdefault(tuple(place), []).append(float(value))
+    return found
+
+
+def summary_and_repeats(cells: Cells, how: str) -> list[dict[tuple[Any, ...], float]]:
+    """What counts of each cell, as of `summarise`, then what repeat 0 alone gives, repeat 1, and so on; a cell of fewer repeats gives its own in turn."""
     most = max(map(len, cells.values()), default=0)
     return [
         {place: _STATISTICS[how](values) for place, values in cells.items()},
