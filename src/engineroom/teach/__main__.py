@@ -11,6 +11,7 @@ import click
 from engineroom import paths, progress
 from engineroom.errors import EngineRoomError
 from engineroom.teach import handouts, wheel
+from engineroom.teach.trial import OWN_CELL, Trial, tried
 
 
 @click.command()
@@ -44,18 +45,23 @@ def main(seed: int, target: Path | None, check: bool) -> None:
 
 def _faults(master: Path, scratch: Path, seed: int) -> list[str]:
     handout = handouts.make(master, scratch, seed=seed, run_tests=False)
-    found = []
-    solutions = handouts.grade(handout)
-    for question, outcome in handouts.grade(handout, starter=True).items():
-        if outcome.has_passed:
-            found.append(f"{handout.name} {question}: the starter passes")
-    for question, outcome in solutions.items():
-        found += [f"{handout.name} {question}: the solution fails\n{m}" for m in outcome.failed_visible]
-        found += [f"{handout.name} {question}: the solution fails\n{m}" for m in outcome.failed_hidden]
+    questions = handouts.questions(master, seed=seed)
+    found = [
+        f"{handout.name} {question.name}: the starter passes"
+        for question, failed in tried(handout.student, questions)
+        if not failed
+    ]
+    found += [
+        f"{handout.name} {question.name}: the solution fails\n{each.test}: {each.said}"
+        for question, failed in tried(handout.solution, questions)
+        for each in failed
+    ]
+    trials = {question.name: Trial(question) for question in questions}
     for wrong in handouts.wrong_answers(master):
-        outcome = handouts.grade_wrong(handout, wrong)
-        if not outcome.is_rejected_by_a_test:
-            reason = f"raises {outcome.error}" if outcome.error else "no test rejects it"
+        failed = trials[wrong.question].failures(wrong.code)
+        if not any(each.is_by_a_test for each in failed):
+            raised = next((each.said for each in failed if each.test == OWN_CELL), None)
+            reason = f"raises {raised}" if raised else "no test rejects it"
             found.append(f"{handout.name} {wrong.question}, {wrong.misconception}: {reason}")
     return found
 

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import io
 import json
 import os
 import re
 import tempfile
 import textwrap
 import warnings
-import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -31,11 +29,8 @@ from engineroom.teach.masters import SEED_LINE, Asked, files, read
 __all__ = [
     "SEED_LINE",
     "Handout",
-    "Outcome",
     "Question",
     "WrongAnswer",
-    "grade",
-    "grade_wrong",
     "make",
     "masters",
     "questions",
@@ -44,7 +39,6 @@ __all__ = [
     "wrong_answers",
 ]
 
-CHECK_CELL = re.compile(r'^grader\.check\("(\w+)"\)$')
 AGREES = re.compile(r"^(agree(?:_value)?)\((\w+)", re.MULTILINE)
 CONFIG = """\
 # ASSIGNMENT CONFIG
@@ -85,8 +79,6 @@ except ImportError:
 """
 KEEPS = "fresh.keeps"
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
-# Cells that call otter's client, which wants a running kernel.
-CLIENT_CELL = re.compile(r"^(grader\.|import otter|grader = )", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -116,28 +108,6 @@ class Question:
     before: tuple[str, ...]  # given cells and earlier solutions, in order
     solution: str
     tests: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What the tests say of the answer to one question."""
-
-    question: str
-    failed_visible: tuple[str, ...]  # messages of the failed tests
-    failed_hidden: tuple[str, ...]
-    error: str | None  # what the answer's own cell raised, if anything
-
-    @property
-    def has_passed(self) -> bool:
-        return not (self.failed_visible or self.failed_hidden)
-
-    @property
-    def is_rejected_by_a_test(self) -> bool:
-        """The answer runs, and at least one test finds it wrong rather than tripping over it."""
-        failed = self.failed_visible + self.failed_hidden
-        return self.error is None and any(
-            name in message for message in failed for name in ("AssertionError", "Mistaken")
-        )
 
 
 def masters() -> list[Path]:
@@ -305,81 +275,12 @@ def wrong_answers(master: Path) -> list[WrongAnswer]:
     ]
 
 
-def grade(
-    handout: Handout,
-    *,
-    starter: bool = False,
-    answers: Mapping[str, str] | None = None,
-    until: str | None = None,
-    fresh_seed: int = 0,
-) -> dict[str, Outcome]:
-    """Runs the solution notebook (or the starter) in this process, with some answers replaced, and all tests on it.
-
-    `until` names the last question that is of interest. For our own notebooks only: nothing is isolated.
-    """
-    fresh.reseed(fresh_seed)
-    nbformat, otter = _tools()
-    notebook = nbformat.read(handout.student if starter else handout.solution, as_version=4)
-    with zipfile.ZipFile(handout.autograder) as archive:
-        sources = {
-            Path(name).stem: archive.read(name).decode()
-            for name in archive.namelist()
-            if re.fullmatch(r"tests/\w+\.py", name)
-        }
-
-    answers = answers or {}
-    namespace: dict[str, Any] = {"__name__": "__main__"}
-    outcomes = {}
-    for question, cells in _by_question(notebook.cells):
-        codes = [*cells[:-1], answers.get(question, cells[-1])]
-        error = None
-        for code in codes:
-            try:
-                with contextlib.redirect_stdout(io.StringIO()):
-                    exec(compile(code, f"<{handout.name}: {question}>", "exec"), namespace)  # noqa: S102
-            except Exception as raised:  # noqa: BLE001 (whatever an answer raises is what we want to know)
-                error = f"{type(raised).__name__}: {raised}"
-        tests = otter.test_files.exception_test.ExceptionTestFile.from_string(sources[question])
-        with contextlib.redirect_stdout(io.StringIO()):
-            tests.run(namespace)
-        failed = [result for result in tests.test_case_results if not result.passed]
-        outcomes[question] = Outcome(
-            question,
-            tuple(result.message for result in failed if not result.test_case.hidden),
-            tuple(result.message for result in failed if result.test_case.hidden),
-            error,
-        )
-        if question == until:
-            break
-    return outcomes
-
-
-def grade_wrong(handout: Handout, wrong: WrongAnswer) -> Outcome:
-    """What the tests of its question say of a planted wrong answer in the place of the solution's."""
-    return grade(handout, answers={wrong.question: wrong.code}, until=wrong.question)[wrong.question]
-
-
-def _by_question(cells: list[Any]) -> Iterator[tuple[str, list[str]]]:
-    """The code cells up to each check of a question, the answer last, without those that call otter's client."""
-    waiting: list[str] = []
-    for cell in cells:
-        if cell.cell_type != "code":
-            continue
-        check = CHECK_CELL.match(cell.source)
-        if check:
-            yield check.group(1), waiting
-            waiting = []
-        elif not CLIENT_CELL.search(cell.source):
-            waiting.append(cell.source)
-
-
 def _tools() -> tuple[Any, Any]:
     """nbformat and otter; only those who make or grade exercises need them."""
     try:
         with _noise_silenced():
             nbformat = _nbformat()
             import otter.assign
-            import otter.test_files.exception_test
     except ImportError as error:
         raise EngineRoomError(
             f"{error.name} is not installed, and exercises are made with it",

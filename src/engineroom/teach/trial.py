@@ -5,13 +5,20 @@ from __future__ import annotations
 import contextlib
 import functools
 import io
+import json
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from engineroom.teach import fresh
 from engineroom.teach.grading import judge
+from engineroom.teach.grading.submissions import CHECK_CELL, code_cells
 from engineroom.teach.handouts import Question
 
-__all__ = ["Failure", "Trial"]
+__all__ = ["OWN_CELL", "Failure", "Trial", "tried"]
+
+OWN_CELL = "its cell"
 
 
 @dataclass(frozen=True)
@@ -22,6 +29,11 @@ class Failure:
     said: str
     hidden: bool
     looks_like: tuple[str, ...] = ()
+
+    @property
+    def is_by_a_test(self) -> bool:
+        """Whether a test found the answer wrong, rather than tripped over it."""
+        return self.test != OWN_CELL and self.said.startswith(("AssertionError", "Mistaken"))
 
 
 class Trial:
@@ -54,7 +66,7 @@ class Trial:
             with contextlib.redirect_stdout(io.StringIO()):
                 exec(compile(code, f"<{self.question.name}>", "exec"), space)  # noqa: S102
         except Exception as error:  # noqa: BLE001 (whatever an answer raises)
-            return [Failure("its cell", f"{type(error).__name__}: {error}", hidden=False)]
+            return [Failure(OWN_CELL, f"{type(error).__name__}: {error}", hidden=False)]
         for case in self.cases:
             try:
                 with contextlib.redirect_stdout(io.StringIO()):
@@ -66,3 +78,15 @@ class Trial:
                 if first_only:
                     break
         return found
+
+
+def tried(notebook: Path, questions: list[Question]) -> Iterator[tuple[Question, list[Failure]]]:
+    """What is wrong with each answer of a handout, the student's or the solution's, by the same drawn inputs each time."""
+    fresh.reseed(0)
+    answers, before = {}, ""
+    for cell in code_cells(json.loads(notebook.read_text(encoding="utf-8"))):
+        if check := CHECK_CELL.match(cell["source"]):
+            answers[check[1]] = before
+        before = cell["source"]
+    for question in questions:
+        yield question, Trial(question).failures(answers[question.name])

@@ -14,11 +14,13 @@ from engineroom import files
 from engineroom.errors import EngineRoomError
 
 __all__ = [
+    "CHECK_CELL",
     "Given",
     "Handouts",
     "Submission",
     "answer_cells",
     "bound_names",
+    "code_cells",
     "find",
     "read_class",
     "read_handouts",
@@ -109,7 +111,7 @@ def _handout(chapter: str, notebook: dict[str, Any], archive: Path) -> Given:
     answers: dict[str, list[str]] = {}
     ids: dict[str, str] = {}
     waiting: list[dict[str, Any]] = []
-    for cell in _code(notebook):
+    for cell in code_cells(notebook):
         if check := CHECK_CELL.match(cell["source"]):
             question = check.group(1)
             own = [each for each in waiting if "otter_answer_cell" in each["tags"]]
@@ -172,7 +174,7 @@ def _read(path: Path, inside: Path, chapters: list[str]) -> list[Submission]:
         if not fault:
             try:
                 notebook = json.loads(text)
-                cells = _code(notebook)
+                cells = code_cells(notebook)
             except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
                 said = f"{name} is no notebook: {type(error).__name__}: {error}"
         if said:
@@ -264,7 +266,8 @@ def answer_cells(given: Given, submission: Submission, question: str) -> list[di
     return cells + [{"name": "answer", "source": cell} for cell in own[question]]
 
 
-def _code(notebook: Any) -> list[dict[str, Any]]:
+def code_cells(notebook: Any) -> list[dict[str, Any]]:
+    """The code cells of a notebook, each as its source, id and tags."""
     made = []
     for cell in notebook["cells"]:
         if cell["cell_type"] != "code":
