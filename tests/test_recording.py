@@ -16,7 +16,7 @@ from engineroom import paths, recording, runs
 from engineroom.errors import EngineRoomError
 from engineroom.ledger.claims import figures
 from engineroom.ledger.rows import rows
-from engineroom.ledger.verdicts import judge
+from engineroom.ledger.verdicts import fragile, judge
 from engineroom.machine import presets
 from engineroom.recording import recipes, record
 from engineroom.runs import Run
@@ -195,7 +195,8 @@ def test_of_a_varied_machine_only_what_claims_read_is_simulated_and_the_verdicts
         *(("flushes", n) for n in (1, 2, 3, 10, 50, 200)),
     }
     assert judge(run) == judge(whole)
-    flips = judge(run).fragile
+    assert fragile(run) == fragile(whole)
+    flips = fragile(run)
     assert {each.partition(":")[0] for each in flips} == {"pause_ps x 1.5", "switch_ps x 0.5"}
 
 

@@ -11,7 +11,7 @@ import pytest
 from engineroom.ledger import resampling
 from engineroom.ledger.claims import figure, figures
 from engineroom.ledger.rows import FRAGILE_BELOW
-from engineroom.ledger.verdicts import _resampled, judge, stability
+from engineroom.ledger.verdicts import _resampled, fragile, judge, stability
 from engineroom.runs import Run
 from engineroom.runs.summary import cells
 
@@ -94,16 +94,16 @@ def test_the_verdict_of_a_resample_is_the_verdict_of_a_run_with_its_rows():
 
 def test_values_far_from_every_boundary_are_stable_and_scattered_ones_are_not():
     clear = run_of("fig-7-22", PLANS)
-    assert stability(clear, judge(clear)) == 1
+    assert stability(clear, judge(clear), None) == 1
     scattered = run_of("fig-7-22", {**PLANS, "hash_join": {"9.7.4": [1.0, 3.0, 5.0]}})
-    seen = stability(scattered, judge(scattered))
+    seen = stability(scattered, judge(scattered), None)
     assert 0 < seen < FRAGILE_BELOW
-    assert stability(scattered, judge(scattered)) == seen  # the same draws each time
+    assert stability(scattered, judge(scattered), None) == seen  # the same draws each time
 
 
 def test_a_verdict_that_no_run_decides_has_no_stability():
     run = run_of("fig-7-22", PLANS, not_attributable="one core")
-    assert stability(run, judge(run)) is None
+    assert stability(run, judge(run), None) is None
 
 
 def test_of_a_varied_machine_no_more_than_the_share_of_variations_counts():
@@ -113,9 +113,9 @@ def test_of_a_varied_machine_no_more_than_the_share_of_variations_counts():
     varied = [run.table.assign(parameter=f"p{i}", factor=0.5) for i in range(3)]
     varied.append(other.assign(parameter="p3", factor=0.5))
     run = replace(run, tables={"varied": pd.concat(varied)})
-    judged = judge(run)
-    assert judged.fragile == ("p3 x 0.5: contradicted",)
-    assert stability(run, judged) == 0.75
+    assert fragile(run) == ("p3 x 0.5: contradicted",)
+    assert stability(run, judge(run), fragile(run)) == 0.75
+    assert fragile(replace(run, tables={})) is None
 
 
 def test_a_flip_to_partly_is_told_like_any_other():
@@ -130,9 +130,9 @@ def test_a_flip_to_partly_is_told_like_any_other():
     slower.loc[slower["series"] == "reversed_order_without_hash", "server_cpu_s"] = 0.5
     run = replace(run, tables={"varied": slower.assign(parameter="rmw_ps", factor=1.5)})
     assert judge(run).verdict == "reproduced"
-    assert judge(run).fragile == ("rmw_ps x 1.5: partly",)
+    assert fragile(run) == ("rmw_ps x 1.5: partly",)
     back = replace(run, table=slower, tables={"varied": run.table.assign(parameter="rmw_ps", factor=1.5)})
-    assert judge(back).fragile == ("rmw_ps x 1.5: reproduced",)
+    assert fragile(back) == ("rmw_ps x 1.5: reproduced",)
 
 
 def test_variations_of_one_seed_are_held_against_that_seed():
@@ -141,4 +141,4 @@ def test_variations_of_one_seed_are_held_against_that_seed():
     run = run_of("fig-7-22", values, method="sim")
     first = run.table[run.table["repeat"] == 0]
     run = replace(run, tables={"varied": first.assign(parameter="rmw_ps", factor=0.5)})
-    assert (judge(run).verdict, judge(run).fragile) == ("undecided", ())
+    assert (judge(run).verdict, fragile(run)) == ("undecided", ())

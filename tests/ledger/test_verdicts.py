@@ -279,27 +279,3 @@ def test_the_same_thing_measured_twice_in_one_repeat_is_refused() -> None:
 def test_an_unknown_figure_is_named() -> None:
     with pytest.raises(EngineRoomError, match="fig-9-99"):
         judge(Run("fig-9-99", "live", pd.DataFrame({"series": []}), {}))
-
-
-def test_a_verdict_that_a_varied_machine_changes_is_fragile():
-    from engineroom.runs import Run
-
-    def table(slow_ns):
-        values = {"mtr_5_7": 100.0, "mtr_8_0": slow_ns, "mtr_8_0_writer_threads_off": slow_ns}
-        return pd.DataFrame(
-            {"threads": 1, "series": series, "repeat": 0, "nanoseconds": ns} for series, ns in values.items()
-        )
-
-    varied = pd.concat(
-        [
-            table(210.0).assign(parameter="rmw_ps", factor=0.5),
-            table(50.0).assign(parameter="rmw_ps", factor=1.5),
-        ]
-    )
-    run = Run("num-deg-3", "sim", table(200.0), provenance={}, tables={"varied": varied})
-    judged = judge(run)
-    assert judged.fragile is not None
-    assert [each.split(":")[0] for each in judged.fragile] == ["rmw_ps x 1.5"]
-    same = varied[varied["factor"] == 0.5]
-    assert judge(Run("num-deg-3", "sim", table(200.0), provenance={}, tables={"varied": same})).fragile == ()
-    assert judge(Run("num-deg-3", "sim", table(200.0), provenance={})).fragile is None

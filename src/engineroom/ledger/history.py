@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from engineroom import runs
@@ -42,7 +42,7 @@ def recordings(figure: str, method: str) -> list[Recording]:
         protocol = protocols.read(name)
         if name not in order:
             order.append(name)
-        judged = judge(replace(run, tables={}))
+        judged = judge(run)
         found.append(
             Recording(
                 n=run.n or 0,

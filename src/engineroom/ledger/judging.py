@@ -7,7 +7,7 @@ from engineroom.ledger import history
 from engineroom.ledger.claims import Figure, figures
 from engineroom.ledger.rows import Row
 from engineroom.ledger.sensitivity import rescheduled, verdicts_by_way
-from engineroom.ledger.verdicts import Judgement, judge, stability, variations
+from engineroom.ledger.verdicts import Judgement, fragile, judge, stability, variations
 
 __all__ = ["judgements", "rows"]
 
@@ -35,26 +35,28 @@ def _held_longer(run: runs.Run, judged: Judgement) -> str | None:
 
 
 def _rows_of(each: Figure) -> list[Row]:
-    decided = [
-        Row(
-            each.id,
-            each.chapter,
-            run.method,
-            judged.verdict,
-            judged.claims_held,
-            judged.claims_total,
-            run.origin,
-            run.recorded_at,
-            judged.fragile,
-            stability(run, judged),
-            history.by_protocol(history.recordings(each.id, run.method)),
-            judged.repeats,
-            judged.reason,
-            variations(run) if run.method == "sim" else None,
-            _rescheduled(run),
-            _held_longer(run, judged),
-        )
-        for run, judged in judgements(each.id)
-    ]
+    decided = [_row(each, run, judged) for run, judged in judgements(each.id)]
     undecided = "context" if each.context else "open"
     return decided or [Row(each.id, each.chapter, None, undecided, 0, each.claims_total, None, None)]
+
+
+def _row(each: Figure, run: runs.Run, judged: Judgement) -> Row:
+    flips = None if judged.reason else fragile(run)
+    return Row(
+        each.id,
+        each.chapter,
+        run.method,
+        judged.verdict,
+        judged.claims_held,
+        judged.claims_total,
+        run.origin,
+        run.recorded_at,
+        flips,
+        stability(run, judged, flips),
+        history.by_protocol(history.recordings(each.id, run.method)),
+        judged.repeats,
+        judged.reason,
+        variations(run) if run.method == "sim" else None,
+        _rescheduled(run),
+        _held_longer(run, judged),
+    )

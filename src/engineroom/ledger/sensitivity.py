@@ -72,7 +72,7 @@ def verdicts_by_way(run: Run, other: Run | None = None) -> dict[str, str]:
     if other is None or run.method != "sim" or run.figure not in other.tables:
         return {}
     return {
-        str(way): judge(replace(run, table=rows.reset_index(drop=True), tables={})).verdict
+        str(way): judge(run.with_table(rows)).verdict
         for way, rows in other.tables[run.figure].groupby("held", sort=False)
     }
 
@@ -88,14 +88,13 @@ def sensitivity(runs: Iterable[Run]) -> pd.DataFrame:
 
 
 def _rows(run: Run) -> list[dict[str, object]]:
-    alone = replace(run, tables={})
-    usual = judge(replace(alone, table=run.table[run.table["repeat"] == 0]))
+    usual = judge(run.with_table(run.table[run.table["repeat"] == 0]))
     before = {(claim.id, claim.part): claim for claim in usual.claims}
     others = run.table[run.table["repeat"] > 0]
     varied = pd.concat([others.assign(parameter=SEED, factor=others["repeat"]), run.tables["varied"]])
     found: list[dict[str, object]] = []
     for (parameter, factor), table in varied.groupby(["parameter", "factor"], sort=False):
-        again = judge(replace(alone, table=table.assign(repeat=0)))
+        again = judge(run.with_table(table.assign(repeat=0)))
         found += [
             {
                 "figure": run.figure,

@@ -30,7 +30,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -41,7 +41,7 @@ from engineroom.ledger.claims import Effect, Figure, Shape, figure, to_key, to_r
 from engineroom.runs import Run, side_by_side
 from engineroom.runs.summary import Cells, cells, summary_and_repeats
 
-__all__ = ["Claim", "Judgement", "judge", "stability", "variations"]
+__all__ = ["Claim", "Judgement", "fragile", "judge", "stability", "variations"]
 
 _NEAR_ONE_PUBLISHED, _NEAR_ONE_OURS, _ROUNDING = 0.03, 0.10, 1e-9
 
@@ -77,8 +77,6 @@ class Judgement:
     claims: tuple[Claim, ...]
     repeats: int
     reason: str | None = None
-    # Varied numbers of the simulated machine that give another verdict; None where none were varied.
-    fragile: tuple[str, ...] | None = None
 
     @property
     def claims_held(self) -> int:
@@ -106,32 +104,30 @@ def judge(run: Run, *, deciding: bool = False) -> Judgement:
         claims=tuple(claims),
         repeats=len(rows) - 1,
         reason=reason,
-        fragile=None if reason else _flips(run),
     )
 
 
-def _flips(run: Run) -> tuple[str, ...] | None:
-    """The varied machines and loads (table `varied`) on which the figure would get another verdict.
+def fragile(run: Run) -> tuple[str, ...] | None:
+    """The varied machines and loads (table `varied`) on which the figure would get another verdict; None where none were varied.
 
     They were simulated by the first seed alone, so they are held against what the same seeds give on the usual machine.
     """
     if "varied" not in run.tables:
         return None
-    alone, varied = replace(run, tables={}), run.tables["varied"]
-    alike = run.table[run.table["repeat"].isin(varied["repeat"].unique())]
-    usual = judge(replace(alone, table=alike)).verdict
+    varied = run.tables["varied"]
+    usual = judge(run.with_table(run.table[run.table["repeat"].isin(varied["repeat"].unique())])).verdict
     by = varied.groupby(["parameter", "factor"], sort=False)
-    found = [(key, judge(replace(alone, table=table)).verdict) for key, table in by]
+    found = [(key, judge(run.with_table(table)).verdict) for key, table in by]
     return tuple(f"{name} x {factor:g}: {verdict}" for (name, factor), verdict in found if verdict != usual)
 
 
-def stability(run: Run, judged: Judgement) -> float | None:
+def stability(run: Run, judged: Judgement, fragile: Sequence[str] | None) -> float | None:
     """From 0 to 1: how often the run gives its verdict again (the module's docstring); None where it has none of its own."""
     if judged.verdict in ("not_attributable", "context"):
         return None
     share = float(np.mean(_resampled(run, judged) == judged.verdict))
-    if judged.fragile is not None:
-        share = min(share, 1 - len(judged.fragile) / variations(run))
+    if fragile is not None:
+        share = min(share, 1 - len(fragile) / variations(run))
     return round(share, 4)
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import datetime
 import functools
 import json
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -200,7 +201,7 @@ def _found(figure: str, method: str) -> Iterator[tuple[int, Path]]:
     begins, ends = f"{figure}.{method}.", ".json"
     kept = paths.data() / "recorded"
     for folder in (*kept.glob("*/"), *kept.glob("*/withdrawn/")):
-        names = {path.name for path in folder.iterdir()}
+        names = {entry.name for entry in os.scandir(folder)}
         for name in names:
             number = name[len(begins) : -len(ends)]
             is_its = name.startswith(begins) and name.endswith(ends) and number.isdecimal()

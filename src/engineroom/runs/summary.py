@@ -56,8 +56,11 @@ def summarise(
 
 
 def values(table: pd.DataFrame, *by: str, y: str, how: str | None = None) -> pd.Series[Any]:
-    """The value of each cell, with `by` as index: `values(...)["hash_join", "9.7.4"]`."""
-    cells: pd.Series[Any] = summarise(table, *by, y=y, how=how).set_index(list(by))[y]
+    """The value of each cell as `summarise` has it, with `by` as index: `values(...)["hash_join", "9.7.4"]`."""
+    how = how or how_of(table)
+    if how not in SUMMARIES:
+        raise KeyError(how)
+    cells: pd.Series[Any] = table.dropna(subset=[y]).groupby(list(by), observed=True)[y].agg(how)
     return cells
 
 

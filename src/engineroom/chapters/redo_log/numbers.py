@@ -10,7 +10,7 @@ import pandas as pd
 
 from engineroom.chapters.redo_log import figures
 from engineroom.ledger import history
-from engineroom.ledger.verdicts import judge, variations  # noqa: F401 the page names variations
+from engineroom.ledger.verdicts import fragile, judge, variations  # noqa: F401 the page names variations
 from engineroom.runs import Run, newest, published, recorded
 from engineroom.runs.summary import paired_ratio, values
 from engineroom.show.compared import KNOWN_PERCENT, WIDTH
@@ -125,7 +125,7 @@ def unsettled_clients(series: str) -> list[int]:
 
 def flips(run: Run) -> int:
     """How many variations of a single number give another verdict."""
-    return len(judge(run).fragile or ())
+    return len(fragile(run) or ())
 
 
 def verdicts_in_order() -> str:
