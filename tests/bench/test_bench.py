@@ -106,7 +106,7 @@ def test_a_sitting_is_recorded_only_on_request_and_read_back_for_the_page(
     ]
     report = frictionless.validate(str(folder / "datapackage.json"))
     assert report.valid, report.flatten()
-    shown = bench.shown("made_up")
+    shown = recording.shown("made_up")
     assert shown.folded is None
     assert shown.first.rows["outcome"].tolist() == ["held", "not judged", "missed"]
     assert shown.first.rows["goal"].tolist() == ["≥ 3", "≥ 1.7", "≤ 1.3"]
@@ -127,7 +127,7 @@ def test_with_many_rows_the_page_shows_every_miss_and_the_narrowest_of_each_goal
         "versions": {},
     }
     recording.keep("made_up", rows, seen)
-    shown = bench.shown("made_up")
+    shown = recording.shown("made_up")
     assert shown.first.rows["measured"].tolist() == [f"{n} (ns)" for n in (11, 12, 13, 14, 10, 14)]
     assert shown.first.rows["outcome"].tolist() == ["missed"] * 4 + ["held"] * 2
     assert len(shown.folded.rows) == 14
@@ -150,9 +150,9 @@ def test_the_page_says_in_how_many_sittings_each_goal_was_held(empty_book):  # n
         recording.keep("made_up", rows, seen)
 
     keep(3, 1, 4)
-    assert "It is the only sitting so far." in bench.shown("made_up").first.caption
+    assert "It is the only sitting so far." in recording.shown("made_up").first.caption
     keep(3, 3, 2)
-    shown = bench.shown("made_up").first
+    shown = recording.shown("made_up").first
     assert shown.rows["held in sittings"].tolist() == ["2 of 2", "1 of 2", "1 of 1"]
     assert "1 of these goals was held in some sittings and missed in others." in shown.caption
     keep(9, 2, 2)
@@ -163,7 +163,7 @@ def test_the_page_says_in_how_many_sittings_each_goal_was_held(empty_book):  # n
 
 
 def test_the_table_of_the_book_has_every_goal_of_every_bench():
-    every = bench.medians().rows
+    every = recording.medians(bench.words()).rows
     goals = {word: recording.newest(word).table["series"] for word in bench.words()}
     assert {*every["measured"]} == {
         f"{word}: {name}"
@@ -181,7 +181,7 @@ def test_what_is_measured_is_told_as_it_goes(capsys):
 
 def test_a_word_without_a_recorded_sitting_names_the_command(empty_book):  # noqa: ARG001
     with pytest.raises(EngineRoomError, match=r"engineroom\.bench --record made_up"):
-        bench.shown("made_up")
+        recording.shown("made_up")
 
 
 @pytest.mark.parametrize("name", bench.words())
@@ -194,7 +194,7 @@ def test_the_recorded_sitting_of_each_bench_is_whole(name):
         side, limit = each["goal"].split()
         kept = each["ratio"] >= float(limit) if side == ">=" else each["ratio"] <= float(limit)
         assert each["holds"] == kept, each["series"]
-    seen_at_once = bench.shown(name).first.rows["outcome"]
+    seen_at_once = recording.shown(name).first.rows["outcome"]
     promised = run.table[~run.table["series"].isin(recording.WITHDRAWN)]
     assert (seen_at_once == "missed").sum() == (~promised["holds"].fillna(True)).sum()
     assert (seen_at_once == "no goal").sum() == len(run.table) - len(promised)

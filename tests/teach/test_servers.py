@@ -31,19 +31,6 @@ def test_changes_of_settings_differ_by_seed_and_are_near_no_limit():
         assert all(abs(case[-1] / limit - 1) > 1 / 12 for case in each.values() for limit in (1, 4))
 
 
-def test_the_functions_that_are_said_to_be_of_live_servers_are(monkeypatch):
-    live = {name for name, (source, _) in servers.EXCERPTS.items() if ".live." in source}
-    asked: set[str] = set()
-    excerpt = servers.excerpt
-    monkeypatch.setattr(servers, "excerpt", lambda name: asked.add(name) or excerpt(name))
-    for name in set(servers.__all__) - {"EXCERPTS", "LIVE", "excerpt"}:
-        asked.clear()
-        getattr(servers, name)()
-        assert asked
-        assert (name in servers.LIVE) == (asked <= live), name
-        assert asked <= live or not asked & live, name
-
-
 def test_counts_of_waits_are_whole_numbers_again():
     for row in servers.excerpt("lock_sys"):
         for name, per in (("lock_waits_per_1000", 1000), ("lock_wait_ms", 1)):

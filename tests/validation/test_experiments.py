@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import statistics
 from concurrent.futures import ThreadPoolExecutor
@@ -137,17 +136,6 @@ def appends():
     is_mine = (table["series"] == "simulated") & (table["design"] == "8.0") & table["load"].isin(("b", "d"))
     mine = table[is_mine]
     return recorded, mine[mine["clients"] > 1]
-
-
-def test_a_mended_machine_is_held_against_the_real_threads_of_a_recording():
-    recorded = runs.latest("own-machine-real", "host")
-    few = recorded.table[(recorded.table["repeat"] == 0) & (recorded.table["clients"] == 1)]
-    made = experiment.beside_real_threads_of(dataclasses.replace(recorded, table=few))
-    is_real = few["series"] == "real"
-    assert made.table[made.table["series"] == "real"].equals(few[is_real].reset_index(drop=True))
-    assert (made.table["series"] == "simulated").sum() == (~is_real).sum()
-    assert made.provenance["real_threads_of_recording"] == recorded.n
-    assert made.provenance["machine"]["client_is_timer"] is True
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import psutil
 
@@ -25,11 +25,7 @@ from engineroom import chapters, files, paths
 from engineroom.errors import EngineRoomError
 from engineroom.runs import provenance, quiet
 
-if TYPE_CHECKING:
-    from engineroom.bench.recording import Shown
-    from engineroom.show.table import Table
-
-__all__ = ["Row", "Sitting", "main", "medians", "planning", "row", "run", "shown", "table", "words"]
+__all__ = ["Row", "Sitting", "main", "row", "run", "table", "words"]
 
 
 @dataclass(frozen=True)
@@ -47,27 +43,6 @@ class Row:
     ratio: float
     goal: str
     holds: bool | None
-
-
-def shown(word: str) -> Shown:
-    """The recorded sitting of a chapter's bench, for its page: goal, ours, peer, ratio, and whether it was held."""
-    from engineroom.bench import recording
-
-    return recording.shown(word)
-
-
-def medians() -> Table:
-    """Every goal of every bench: the newest ratio, the median of all sittings, and in how many it was held."""
-    from engineroom.bench import recording
-
-    return recording.medians(words())
-
-
-def planning() -> Table:
-    """How long other engines plan joins of the same shapes as the join order's bench, as recorded."""
-    from engineroom.bench import recording
-
-    return recording.planning()
 
 
 def row(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import pandas as pd
@@ -106,24 +106,15 @@ def figures() -> dict[str, Figure]:
     """Every figure, table and statement of the sources by id, in the order of `figures.yaml`; expressions are checked."""
     found = {}
     for entry in published.entries().values():
-        columns = entry["columns"] or {}
-        found[entry["id"]] = Figure(
-            id=entry["id"],
-            source=entry["source"],
-            source_figure=entry["source_figure"],
-            title=entry["title"],
-            kind=entry["kind"],
-            chapter=entry["chapter"],
-            also=tuple(entry.get("also", ())),
-            context=entry.get("context", False),
-            x=columns.get("x"),
-            x_type=columns.get("x_type"),
-            y=columns.get("y"),
-            series=tuple(columns.get("series", ())),
-            optional_series=tuple(columns.get("optional_series", ())),
-            effects=tuple(Effect(**effect) for effect in entry["effects"]),
-            shapes=tuple(Shape(**shape) for shape in entry["shapes"]),
-        )
+        said = {
+            **entry,
+            **(entry["columns"] or {}),
+            "effects": [Effect(**effect) for effect in entry["effects"]],
+            "shapes": [Shape(**shape) for shape in entry["shapes"]],
+        }
+        known: dict[str, Any] = {each.name: said[each.name] for each in fields(Figure) if each.name in said}
+        lists = {name: tuple(value) for name, value in known.items() if isinstance(value, list)}
+        found[entry["id"]] = Figure(**known | lists)
         for claim in found[entry["id"]].claims:
             try:
                 expressions.check(claim.expr)

@@ -208,7 +208,7 @@ def _show_judgement(run: Run, judged: Judgement) -> None:
             (
                 claim.id,
                 claim.part,
-                _ours(claim.ours),
+                claim.ours_said,
                 "" if claim.published is None else f"{claim.published:g}",
                 claim.outcome + (f" ({claim.reason})" if claim.reason else ""),
                 claim.text,
@@ -216,12 +216,6 @@ def _show_judgement(run: Run, judged: Judgement) -> None:
             for claim in judged.claims
         ],
     )
-
-
-def _ours(ours: float | bool | None) -> str:
-    if isinstance(ours, bool):
-        return "true" if ours else "false"
-    return "" if ours is None else f"{ours:.3g}"
 
 
 def _echo_table(

@@ -26,10 +26,6 @@ class Recording:
     claims_total: int
     set_aside: str | None
 
-    @property
-    def is_of_new_protocol(self) -> bool:
-        return bool(self.changes)
-
 
 def recordings(figure: str, method: str) -> list[Recording]:
     """Oldest first."""

@@ -157,7 +157,7 @@ def _claims_table(run: Run, judged: Judgement) -> str:
         (
             _cell(claim.text) + ("" if claim.part == "shape" else f" ({claim.part})"),
             "" if claim.published is None else f"{claim.published:g}",
-            _ours(claim) + _unsettled(run, claim),
+            claim.ours_said + _unsettled(run, claim),
             _outcome(claim),
         )
         for claim in judged.claims
@@ -215,12 +215,6 @@ def _held_longer(row: Row) -> str:
     if row.held_longer is None:
         return ""
     return f"; {_words(row.held_longer)} with [latches held as long as a server's at most](engine-holds)"
-
-
-def _ours(claim: Claim) -> str:
-    if isinstance(claim.ours, bool):
-        return "true" if claim.ours else "false"
-    return "" if claim.ours is None else f"{claim.ours:.3g}"
 
 
 def _unsettled(run: Run, claim: Claim) -> str:

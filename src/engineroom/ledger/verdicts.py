@@ -59,6 +59,13 @@ class Claim:
     reason: str | None = None
 
     @property
+    def ours_said(self) -> str:
+        """Our value for a table; nothing where it is missing."""
+        if isinstance(self.ours, bool):
+            return "true" if self.ours else "false"
+        return "" if self.ours is None else f"{self.ours:.3g}"
+
+    @property
     def counts(self) -> bool:
         return self.outcome != "left out"
 

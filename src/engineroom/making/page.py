@@ -37,6 +37,7 @@ def names_of(page: str) -> Mapping[str, Any]:
     `page` is the document, as "book/redo_log" or "book/redo_log_evidence"; those of no chapter have the ledger's numbers.
     """
     from engineroom import bench
+    from engineroom.bench import recording
     from engineroom.ledger import page as ledger
 
     word = page.rpartition("/")[2].removesuffix("_evidence")
@@ -50,8 +51,8 @@ def names_of(page: str) -> Mapping[str, Any]:
         "changes": lambda: Markdown(ledger.changes_markdown(word)),
         "every_row": lambda: Markdown(ledger.markdown()),
         "every_claim": lambda: Markdown(ledger.claims_markdown()),
-        "bench": lambda: bench.shown(word),
-        "every_bench": bench.medians,
+        "bench": lambda: recording.shown(word),
+        "every_bench": lambda: recording.medians(bench.words()),
         "listed": listed,
     }
     plain = {each.__name__: each for each in (abs, len, max, min, round, str, sum)}

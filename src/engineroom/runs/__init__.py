@@ -163,11 +163,7 @@ def save(run: Run, *, chapter: str) -> Path:
     )
     with _lock(chapter):
         names = f"{run.figure}.{run.method}.*.json"
-        taken = [
-            int(path.stem.rpartition(".")[2])
-            for each in (folder, _archive(folder))
-            for path in each.glob(names)
-        ]
+        taken = [_number(path) for each in (folder, _archive(folder)) for path in each.glob(names)]
         stem = f"{run.figure}.{run.method}.{max(taken, default=0) + 1}"
         if protocol is not None:
             protocols.keep(protocol, chapter)
@@ -197,16 +193,28 @@ def recorded(figure: str, method: str) -> list[Run]:
 
 
 def _found(figure: str, method: str) -> Iterator[tuple[int, Path]]:
-    """Number and .json of each complete run. Names are compared as they are: patterns for all of a thousand files take far longer."""
-    begins, ends = f"{figure}.{method}.", ".json"
-    kept = paths.data() / "recorded"
-    for folder in (*kept.glob("*/"), *kept.glob("*/withdrawn/")):
-        names = {entry.name for entry in os.scandir(folder)}
+    """Number and .json of each complete run."""
+    for folder in (paths.data() / "recorded").glob("*/"):
+        for meta in _complete(folder, f"{figure}.{method}."):
+            yield _number(meta), meta
+
+
+def _complete(folder: Path, begins: str = "") -> Iterator[Path]:
+    """The .json of each run of a chapter that is whole, the CSV coming last, the withdrawn ones too.
+
+    Names are compared as they are: patterns for all of a thousand files take far longer.
+    """
+    for each in (folder, _archive(folder)):
+        names = {entry.name for entry in os.scandir(each)} if each.is_dir() else set()
         for name in names:
-            number = name[len(begins) : -len(ends)]
-            is_its = name.startswith(begins) and name.endswith(ends) and number.isdecimal()
-            if is_its and f"{begins}{number}.csv" in names:
-                yield int(number), folder / name
+            stem, _, ending = name.rpartition(".")
+            is_of_run = name.startswith(begins) and ending == "json" and f"{stem}.csv" in names
+            if is_of_run and stem.rpartition(".")[2].isdecimal():
+                yield each / name
+
+
+def _number(meta: Path) -> int:
+    return int(meta.stem.rpartition(".")[2])
 
 
 def latest(figure: str, method: str) -> Run | None:
@@ -289,18 +297,11 @@ def package(chapter: str) -> dict[str, Any]:
 
 
 def _metas(folder: Path) -> Iterator[tuple[Path, Recording]]:
-    """The .json of every complete run of a chapter, the withdrawn ones too, and what it holds, in a stable order."""
-    files = (*folder.glob("*.*.*.json"), *_archive(folder).glob("*.*.*.json"))
-    complete = filter(_is_complete, files)
-    for path in sorted(complete, key=lambda path: _sort_key(path.stem)):
+    """The .json of every complete run of a chapter, and what it holds, in a stable order."""
+    for path in sorted(_complete(folder), key=lambda path: (path.stem.rpartition(".")[0], _number(path))):
         meta = _readable(_recording, path)
         if meta is not None:
             yield path, meta
-
-
-def _is_complete(meta: Path) -> bool:
-    """Whether it is a run's, and the run is whole: the CSV comes last."""
-    return meta.stem.rpartition(".")[2].isdecimal() and meta.with_suffix(".csv").exists()
 
 
 def _recording(path: Path) -> Recording:
@@ -323,11 +324,6 @@ def _readable(read: Callable[[Path], T], path: Path) -> T | None:
 @functools.cache  # once, however many ask for the run
 def _tell(problem: str) -> None:
     print(files.visible(f"left out: {problem}"), file=sys.stderr)
-
-
-def _sort_key(stem: str) -> tuple[str, str, int]:
-    figure, method, n = stem.split(".")
-    return figure, method, int(n)
 
 
 def _read(path: Path) -> Run:
@@ -362,7 +358,7 @@ def _parsed(path: Path, _: bytes) -> Run:
             },
             origin="recorded",
             recorded_at=meta["recorded_at"],
-            n=int(path.stem.rpartition(".")[2]),
+            n=_number(path),
             withdrawn=meta["withdrawn"],
             protocol=meta.get("protocol"),
         )

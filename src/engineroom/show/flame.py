@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import pandas as pd
-from matplotlib.patches import Rectangle
 
 from engineroom.show.style import INK, is_narrow
 
@@ -98,6 +97,8 @@ class Flame:
 
     def __call__(self, table: pd.DataFrame, ax: Axes) -> None:
         """Draw the rows of `table_of`."""
+        from matplotlib.patches import Rectangle
+
         across = _LETTERS[0] if is_narrow(ax) else _LETTERS[1]
         columns = (table[name] for name in ("depth", "start_percent", "share_percent", "frame", self.by))
         for depth, start, wide, frame, kind in zip(*columns, strict=True):

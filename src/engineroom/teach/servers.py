@@ -13,7 +13,6 @@ from engineroom import paths
 
 __all__ = [
     "EXCERPTS",
-    "LIVE",
     "buffers",
     "changes",
     "commits",
@@ -35,27 +34,6 @@ __all__ = [
     "sorts",
     "taken",
 ]
-
-# The functions below whose numbers live servers gave, and not a simulation.
-LIVE = frozenset(
-    {
-        "buffers",
-        "changes",
-        "commits",
-        "crowds",
-        "durable_settings",
-        "flushes",
-        "forms",
-        "idle",
-        "images",
-        "operations",
-        "planned",
-        "reports",
-        "row_waits",
-        "sorts",
-        "taken",
-    }
-)
 
 REDO_LOGS = {
     "old_redo": "5.7.22",

@@ -27,7 +27,7 @@ from typing import Any
 
 from engineroom.teach import masters
 
-__all__ = ["Change", "Variant", "declared", "same_for_all", "variant"]
+__all__ = ["Change", "Variant", "declared", "variant"]
 
 OF_THE_BOOK = "_of_the_book"
 INVERSE = {"+": "-", "-": "+", "*": "/", "/": "*"}
@@ -124,16 +124,6 @@ def declared() -> dict[str, dict[str, dict[str, Any]]]:
     return {
         master.stem: {each.name: each.declared for each in masters.read(master).questions}
         for master in masters.files()
-    }
-
-
-def same_for_all() -> dict[tuple[str, str], str]:
-    """The questions without a variant, with the reason."""
-    return {
-        (chapter, question): each["same"]
-        for chapter, questions in declared().items()
-        for question, each in questions.items()
-        if "same" in each
     }
 
 

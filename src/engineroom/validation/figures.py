@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-from matplotlib.lines import Line2D
-from matplotlib.ticker import EngFormatter
 
 from engineroom.ledger.sensitivity import MOVES_PERCENT, SEED
 from engineroom.runs import provenance
@@ -63,6 +61,8 @@ def _rows_of_own_machine_crowds(run: Run) -> Rows:
 
 def _picture_of_own_machine_crowds(table: Rows, ax: Axes) -> None:
     """Dots are published, lines simulated; the sixth place is the legend's."""
+    from matplotlib.lines import Line2D
+
     narrow = is_narrow(ax)
     *all_panels, legend = panels(ax, wide=(2, 3), narrow=(3, 2), space=(0.04, 0.06))
     seen: dict[str, Line2D] = {}
@@ -168,6 +168,8 @@ def _rows_of_own_machine_real(run: Run) -> Rows:
 
 def _picture_of_own_machine_real(table: Rows, ax: Axes) -> None:
     """On the line both are equal; the band is 20 % to either side."""
+    from matplotlib.ticker import EngFormatter
+
     both = table[BOTH].to_numpy(float)
     ends = [both.min() / 1.3, both.max() * 1.3]
     ax.plot(ends, ends, color=INK, linewidth=1)
@@ -222,6 +224,8 @@ def _moving(table: Rows) -> Rows:
 
 def _picture_of_own_machine_sensitivity(table: Rows, ax: Axes) -> None:
     """A row a number and figure, from what half of it does to what one and a half does; a filled sign flips the verdict."""
+    from matplotlib.lines import Line2D
+
     labels: list[str] = []
     seeds = table[table["parameter"] == SEED].groupby("figure")["times"].agg(["min", "max"])
     for moved_figure, mine in _moving(table).groupby("figure", sort=False):

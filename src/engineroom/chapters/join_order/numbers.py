@@ -11,7 +11,7 @@ import pandas as pd
 from engineroom import paths
 from engineroom.ask.query_graphs import graphs, trace
 from engineroom.ask.query_graphs.trees import Tree, joined_sets, tree_of
-from engineroom.bench import planning as planning_of_others  # noqa: F401 the page shows it
+from engineroom.bench.recording import planning as planning_of_others  # noqa: F401 the page shows it
 from engineroom.chapters.join_order import figures
 from engineroom.runs import newest, published
 from engineroom.show.drawing import Drawing, origin_of

@@ -12,7 +12,6 @@ import statistics
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import replace
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -26,7 +25,7 @@ from engineroom.machine import calibrate
 from engineroom.machine.presets import middle_of, preset, times
 from engineroom.measuring.real_threads import MOST_STOLEN_MS, left_alone, pinned, short_slices
 from engineroom.progress import bar
-from engineroom.runs import Run, provenance
+from engineroom.runs import Run
 from engineroom.runs.sitting import Sitting
 from engineroom.runs.summary import several
 from engineroom.simulating.executors import processes
@@ -336,27 +335,6 @@ def simulated_again(run: Run, rows: pd.DataFrame, **changes: Any) -> pd.DataFram
     return pd.DataFrame(
         _twin(row, machine, primitives_ns=primitives_ns, run_ms=RUN_MS, **changes)
         for row in rows.to_dict("records")
-    )
-
-
-def beside_real_threads_of(run: Run) -> Run:
-    """The real threads of a recording beside the machine as it is now, whose clients sleep by a timer as those threads do.
-
-    For when the machine was mended: nothing real is measured again, and the run says whose threads it has.
-    """
-    machine = {**run.provenance["machine"], "client_is_timer": True}
-    of_now = replace(run, provenance={**run.provenance, "machine": machine})
-    real = run.table[run.table["series"] == "real"]
-    simulated = simulated_again(of_now, run.table[run.table["series"] == "simulated"])
-    about = {
-        "machine": machine,
-        "real_threads_of_recording": run.n,
-        "simulated_by_revision": provenance.machine()["revision"],
-    }
-    return replace(
-        run,
-        table=pd.concat([real, simulated[list(real.columns)]], ignore_index=True),
-        provenance={**run.provenance, **about},
     )
 
 
