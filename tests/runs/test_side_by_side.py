@@ -37,14 +37,6 @@ def test_published_rows_follow_ours_in_the_same_columns() -> None:
     }
 
 
-def test_the_run_says_which_of_the_repeats_counts() -> None:
-    table = side_by_side.rows(Run("fig-7-02", "live", LOADED, {}, summary="min"))
-    assert values(table[table["source"] == "ours"], "build", y="load_time_minutes").to_dict() == {
-        "after": 2.0,
-        "before": 10.0,
-    }
-
-
 def test_the_sources_own_word_for_y_becomes_ours() -> None:
     assert published.rows("num-fs-2").columns[-1] == "count"
     theirs = published.in_our_columns("num-fs-2")

@@ -124,19 +124,21 @@ def crowds_sim(
             executor=executor,
             desc="studies",
         )
-        again = [
-            {**point, "study": point["study"].varied(parameter, factor), "seed": seeds[0]}
+        changes = [
+            (point, parameter, factor)
             for point in contended
             for parameter in point["study"].machine.uncertain()
             for factor in factors
         ]
-        about = [
-            {"parameter": parameter, "factor": factor}
-            for point in contended
-            for parameter in point["study"].machine.uncertain()
-            for factor in factors
-        ]
-        varied = sweep(_ns_per_turn, again, executor=executor, desc="studies, varied")
+        varied = sweep(
+            _ns_per_turn,
+            [
+                {**point, "study": point["study"].varied(parameter, factor), "seed": seeds[0]}
+                for point, parameter, factor in changes
+            ],
+            executor=executor,
+            desc="studies, varied",
+        )
         stays = {"seed": seeds[0], "line_stay_permille": LINE_STAY_PERMILLE}
         stayed = sweep(
             _ns_per_turn,
@@ -158,8 +160,8 @@ def crowds_sim(
     ]
     tables = {
         "varied": [
-            {**_named(point), **changed, "ns_per_turn": ns}
-            for point, changed, ns in zip(again, about, varied, strict=True)
+            {**_named(point), "parameter": parameter, "factor": factor, "ns_per_turn": ns}
+            for (point, parameter, factor), ns in zip(changes, varied, strict=True)
         ],
         "stays": [
             {**_named(point), "line_stay_permille": LINE_STAY_PERMILLE, "ns_per_turn": ns}
@@ -269,14 +271,8 @@ def moves(table: pd.DataFrame, varied: pd.DataFrame, *, seed: str) -> pd.DataFra
 
 def sensitivities(table: pd.DataFrame, varied: pd.DataFrame) -> pd.DataFrame:
     """How far throughput moves with each parameter and factor, in the median over the points and at most; what moves it most first."""
-    seen = (
-        table[(table["series"] == "simulated") & (table["repeat"] == 0)]
-        .set_index(["study", "lock", "threads"])["ns_per_turn"]
-        .rename("as_it_is")
-    )
-    both = varied.join(seen, on=["study", "lock", "threads"])
-    moved = 100 * (both["as_it_is"] / both["ns_per_turn"] - 1)
-    found = both.assign(moved=moved, size=moved.abs()).groupby(["parameter", "factor"])
-    table = found.agg(median_percent=("moved", "median"), most_percent=("size", "max")).reset_index()
+    moved = moves(table[table["repeat"] == 0], varied, seed="")
+    found = moved.assign(size=moved["moved_percent"].abs()).groupby(["parameter", "factor"])
+    table = found.agg(median_percent=("moved_percent", "median"), most_percent=("size", "max")).reset_index()
     most = table.groupby("parameter")["most_percent"].max().sort_values(ascending=False)
     return table.set_index("parameter").loc[most.index].reset_index()
