@@ -298,7 +298,7 @@ def package(chapter: str) -> dict[str, Any]:
 
 def _metas(folder: Path) -> Iterator[tuple[Path, Recording]]:
     """The .json of every complete run of a chapter, and what it holds, in a stable order."""
-    for path in sorted(_complete(folder), key=lambda path: (path.stem.rpartition(".")[0], _number(path))):
+    for path in sorted(_complete(folder), key=lambda path: (path.stem.split(".")[:2], _number(path))):
         meta = _readable(_recording, path)
         if meta is not None:
             yield path, meta
