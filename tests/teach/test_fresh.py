@@ -31,8 +31,11 @@ def trials():
 @each_master
 def test_right_answers_in_other_words_pass(trials, master):
     tried = trials(master)
-    right = handouts.right_answers(master)
-    failed = [(each.question, each.misconception, tried[each.question].failures(each.code)) for each in right]
+    failed = [
+        (each.name, way, tried[each.name].failures(code))
+        for each in masters.read(master).questions
+        for way, code in enumerate(each.right, 1)
+    ]
     assert [each for each in failed if each[2]] == []
 
 

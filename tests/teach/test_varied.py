@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from engineroom.teach import fresh, handouts, varied
+from engineroom.teach import fresh, handouts, masters, varied
 from engineroom.teach.grading import variants
 from engineroom.teach.trial import Trial, tried
 
@@ -59,8 +59,7 @@ def test_what_is_right_or_wrong_in_the_book_is_so_in_a_variant(master):
     fresh.reseed(0)
     (seed,) = seeds_of(master, 1)
     book = {each.name: each for each in handouts.questions(master)}
-    answers = [(each, False) for each in handouts.wrong_answers(master)]
-    answers += [(each, True) for each in handouts.right_answers(master)]
+    asked = {each.name: each for each in masters.read(master).questions}
     for question in handouts.questions(master, seed=seed):
         variant = varied.variant(master.stem, question.name, seed)
         if variant is None:
@@ -68,10 +67,11 @@ def test_what_is_right_or_wrong_in_the_book_is_so_in_a_variant(master):
         trial = Trial(question)
         assert trial.failures(question.solution) == [], question.name
         assert trial.failures(book[question.name].solution), f"{question.name}: the book's answer passes"
-        for answer, is_right in answers:
-            if answer.question == question.name:
-                failed = trial.failures(variant.answer(answer.code, book[question.name].solution))
-                assert (failed == []) == is_right, (question.name, answer.misconception, failed)
+        answers = [(code, False) for _, code in asked[question.name].wrong]
+        answers += [(code, True) for code in asked[question.name].right]
+        for code, is_right in answers:
+            failed = trial.failures(variant.answer(code, book[question.name].solution))
+            assert (failed == []) == is_right, (question.name, code, failed)
 
 
 @pytest.mark.slow

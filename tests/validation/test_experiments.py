@@ -12,6 +12,7 @@ import pytest
 from engineroom import runs
 from engineroom.errors import EngineRoomError
 from engineroom.runs import Run
+from engineroom.validation import numbers
 from engineroom.validation.experiments import real as experiment
 from engineroom.validation.figures import own_machine_real
 
@@ -148,7 +149,7 @@ def test_the_recorded_simulation_is_simulated_again_to_the_last_transaction(appe
 
 @pytest.mark.slow
 def test_without_interruptions_fewer_simulated_transactions_wait_for_a_tick(appends):
-    """A sign test over the runs of which one does, with or without interruptions."""
+    """A sign test over the runs of which one does, with or without interruptions; the page says how many still do."""
     recorded, rows = appends
     tick_us = recorded.provenance["machine"]["tick_ps"] / 1e6
     alone = experiment.simulated_again(recorded, rows, interrupt_every_ps=0)
@@ -157,6 +158,7 @@ def test_without_interruptions_fewer_simulated_transactions_wait_for_a_tick(appe
     come = sum(has and not had for had, has in zip(waits, waits_alone, strict=True))
     by_chance = sum(math.comb(gone + come, k) for k in range(come + 1)) / 2 ** (gone + come)
     assert by_chance < 0.01
+    assert sum(waits_alone) == numbers.uninterrupted_waits
 
 
 def test_errors_are_of_medians_and_the_farthest_comes_first():

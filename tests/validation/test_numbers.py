@@ -20,12 +20,6 @@ def test_the_machine_agrees_with_every_formula_and_comes_out_as_recorded():
     pd.testing.assert_frame_equal(found, numbers.checked[found.columns], check_exact=False, rtol=1e-11)
 
 
-@pytest.mark.slow
-def test_without_interruptions_as_many_runs_wait_for_a_tick_as_the_page_says():
-    again = real.simulated_again(numbers.run, numbers.appends["simulated"], interrupt_every_ps=0)
-    assert numbers.waited_a_tick(again) == numbers.uninterrupted_waits
-
-
 def point(load, design, clients, rates, simulated, *, fsyncs=(1.0, 1.0), **more):
     """Real and simulated runs of a point, one a throughput."""
     at = {"load": load, "design": design, "clients": clients, "is_held_out": load in real.HELD_OUT}

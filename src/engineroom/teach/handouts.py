@@ -24,7 +24,8 @@ from engineroom import address_grammars, children
 from engineroom.errors import EngineRoomError
 from engineroom.teach import fresh, varied
 from engineroom.teach.grading.submissions import bound_names, used_names
-from engineroom.teach.masters import SEED_LINE, Asked, files, read
+from engineroom.teach.masters import SEED_LINE, Asked, read
+from engineroom.teach.masters import files as masters
 
 __all__ = [
     "SEED_LINE",
@@ -34,7 +35,6 @@ __all__ = [
     "make",
     "masters",
     "questions",
-    "right_answers",
     "say_what_to_install",
     "wrong_answers",
 ]
@@ -108,11 +108,6 @@ class Question:
     before: tuple[str, ...]  # given cells and earlier solutions, in order
     solution: str
     tests: tuple[str, ...]
-
-
-def masters() -> list[Path]:
-    """The masters of the chapters that are written."""
-    return files()
 
 
 def make(master: Path, target: Path, *, seed: int = 0, run_tests: bool = True) -> Handout:
@@ -255,15 +250,6 @@ def _said(variant: varied.Variant, before: list[str], solution: str, tests: list
     return (
         f"{said} The checks know your task; one that fails may show its case as it is without this sentence."
     )
-
-
-def right_answers(master: Path) -> list[WrongAnswer]:
-    """Right answers in other words: each must pass."""
-    return [
-        WrongAnswer(each.name, f"Question {each.name[1:]}, way {way}", code)
-        for each in read(master).questions
-        for way, code in enumerate(each.right, 1)
-    ]
 
 
 def wrong_answers(master: Path) -> list[WrongAnswer]:
