@@ -11,6 +11,9 @@ STAMPS := _build/stamps
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 unexport PYTHONPATH
 
+# Packages and servers come over the network while kernels are compiled.
+at_once = $(MAKE) --no-print-directory --jobs 3
+
 NATIVE := CMakeLists.txt pyproject.toml $(shell find native \( -name '*.[ch]pp' -o -name '*.cmake' -o -name '*.in' \) -not -path 'native/wasm/*' -not -name 'wasm*.cpp')
 
 # Progress bars where somebody watches a terminal, silence elsewhere.
@@ -18,14 +21,16 @@ QUIET := --disable-pip-version-check $(if $(MAKE_TERMOUT),,-q)
 
 # The environment's own pip; a registry can fail for a moment. What runs long is exec'd, so that make's signals reach it.
 pip = PYTHONPATH=src exec $(PYTHON) -m engineroom.making.environment $(VENV) $(1)
-from_registry = $(call pip,3 install $(QUIET) --require-hashes -r $(1))
+# Byte code is written where a module is imported: of most, never.
+from_registry = $(call pip,3 install $(QUIET) --no-compile --require-hashes -r $(1))
 
 .PHONY: help
 help:  ## list what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 18
 
 .PHONY: book
-book: $(STAMPS)/native $(STAMPS)/servers  ## build the book, its labs executed, into _build/html
+book:  ## build the book, its labs executed, into _build/html
+	+@$(at_once) $(STAMPS)/native $(STAMPS)/servers
 	@exec python -m engineroom.making.book build
 
 .PHONY: serve
@@ -37,7 +42,8 @@ lab: $(STAMPS)/native  ## open the labs in JupyterLab, text notebooks as noteboo
 	@python -m engineroom.making.book lab
 
 .PHONY: test
-test: $(STAMPS)/test $(STAMPS)/servers  ## test everything: lint, types, native tests under sanitizers, servers, book, browser
+test:  ## test everything: lint, types, native tests under sanitizers, servers, book, browser
+	+@$(at_once) $(STAMPS)/test $(STAMPS)/servers
 	@exec python -m engineroom.making.checks
 
 .PHONY: quick
@@ -85,24 +91,30 @@ $(STAMPS)/book: $(STAMPS)/system requirements/book.txt
 	@python -c "import matplotlib.font_manager"  # lists the fonts once; a slow first time would be a warning in the book
 	@touch $@
 
-$(STAMPS)/native: $(STAMPS)/book $(NATIVE)
+# In the folder in which the module is built, which then has them.
+$(STAMPS)/kernels: $(STAMPS)/system $(NATIVE)
 	@echo "Native kernels (native/)"
+	@PYTHONPATH=src exec $(PYTHON) -m engineroom.making.kernels
+	@touch $@
+
+$(STAMPS)/native: $(STAMPS)/book $(STAMPS)/kernels
 	@$(call pip,1 install --disable-pip-version-check -q --no-build-isolation --no-deps -e .)
 	@touch $@
 
-$(STAMPS)/test: $(STAMPS)/test-system $(STAMPS)/native requirements/test.txt
+$(STAMPS)/test-packages: $(STAMPS)/book requirements/test.txt
 	@echo "Python packages of the tests (requirements/test.txt)"
 	@$(call from_registry,requirements/test.txt)
+	@touch $@
+
+$(STAMPS)/test: $(STAMPS)/test-system $(STAMPS)/native $(STAMPS)/test-packages
 	@python -m engineroom.making.native_stubs  # types of the compiled module, for mypy
 	@touch $@
 
 # Benchmarks and classes need the packages of the tests, not their browser.
-$(STAMPS)/bench: $(STAMPS)/native requirements/test.txt
-	@$(call from_registry,requirements/test.txt)
+$(STAMPS)/bench: $(STAMPS)/native $(STAMPS)/test-packages
 	@touch $@
 
 # Servers that this machine can have are fetched and initialised once. One that cannot be had now (exit code 3) costs itself alone:
 # the book shows recorded runs for it, and the next make tries it again.
-# The kernels are not needed for it, so that `make --jobs` does both.
 $(STAMPS)/servers: $(STAMPS)/book data/servers.toml
 	@PYTHONPATH=src python -c "from engineroom.cli import main; main()" server fetch --available && touch $@ || [ $$? -eq 3 ]

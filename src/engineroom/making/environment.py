@@ -1,11 +1,13 @@
 """The virtual environment of `make`: there whole or not at all, and filled by its own pip.
 
 `python -m engineroom.making.environment FOLDER TRIES ARGUMENTS OF PIP...` makes it where it is missing or broken, then calls its pip until
-that succeeds, TRIES times at most: a registry can fail for a moment. One Ctrl-C ends all of it. Uses the standard library only.
+that succeeds, TRIES times at most: a registry can fail for a moment. What else is installed waits. One Ctrl-C ends all of it. Uses the
+standard library only.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -72,7 +74,10 @@ def main() -> None:
     os.environ.pop("PYTHONPATH", None)  # by which this module was found, and nothing else is to be
     try:
         with children.ending_with_us():
-            sys.exit(install(make(Path(folder)), arguments, tries=int(tries)))
+            python = make(Path(folder))
+            with Path(folder, "pip.lock").open("wb") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                sys.exit(install(python, arguments, tries=int(tries)))
     except KeyboardInterrupt:
         sys.exit("interrupted; the next make goes on from here")
 
