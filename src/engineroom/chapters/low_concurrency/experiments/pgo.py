@@ -85,12 +85,14 @@ def _run(command: Sequence[str], folder: Path) -> str:
 
 def _builds(folder: Path) -> dict[str, Path]:
     made = {"plain": _build(folder, "plain")}
+    trained = _build(folder, "program", "-fprofile-generate", "-fprofile-update=single")
     for workload in bar(WORKLOADS, desc="profile-guided builds", unit="build"):
-        # Profiles are found by the name of the object, so each build has a folder of its own.
+        # A profile is found by the name of the object, beside it: each build has a folder of its own.
         own = folder / workload
         own.mkdir()
-        trained = _build(own, "program", "-fprofile-generate", "-fprofile-update=single")
-        _run([str(trained), workload, str(_TRAINING_SCALE)], own)
+        _run([str(trained), workload, str(_TRAINING_SCALE)], folder)
+        for profile in folder.glob("*.gcda"):
+            profile.rename(own / profile.name)
         made[f"trained on {workload}"] = _build(
             own, "program", "-fprofile-use", "-fprofile-correction", "-Wno-missing-profile"
         )
