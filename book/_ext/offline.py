@@ -81,7 +81,9 @@ EXCERPTS = """
 window.fetch = (url) => Promise.resolve({ text: () => searched[url.split("/").slice(-2).join("/")] ?? "" });
 Search.htmlToText = (words) => words;
 """
-NO_WORDS = "script, style, svg, math, nav, button, .headerlink, .er-live"
+NO_WORDS = "nav, button, .headerlink, .er-live"
+# None of these lies in one of its own kind. They are most of a page, and take longest to parse.
+NO_TEXT = re.compile(r"<(script|style|svg|math)\b.*?</\1>", re.DOTALL)
 
 
 def keep_words(app: Sphinx, error: Exception | None) -> None:
@@ -91,7 +93,8 @@ def keep_words(app: Sphinx, error: Exception | None) -> None:
     out = Path(app.outdir)
     words = {}
     for page in sorted([*out.glob("book/*.html"), *out.glob("notebooks/*.html")]):
-        article = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").select_one("article")
+        read = NO_TEXT.sub("", page.read_text(encoding="utf-8"))
+        article = BeautifulSoup(read, "html.parser").select_one("article")
         for part in article.select(NO_WORDS) if article else ():
             part.decompose()
         if article:
