@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, Route
 
 from engineroom import paths
@@ -139,7 +138,7 @@ COLOURS = {"runOnly": {"type": "rule", "values": ["color-contrast", "link-in-tex
 
 
 @pytest.mark.parametrize("reader", CASES, indirect=True, ids="-".join)
-def test_page_is_quiet_narrow_readable_and_accessible(reader, request, left_open):
+def test_page_is_quiet_narrow_readable_and_accessible(reader, request, axe, left_open):
     page = reader.page
     page.wait_for_timeout(300)
     page.evaluate("document.fonts.ready.then(() => null)")
@@ -157,7 +156,7 @@ def test_page_is_quiet_narrow_readable_and_accessible(reader, request, left_open
                 color_scheme=theme
             )  # as the reader's system asks for it while the page is open
             page.wait_for_function("theme => document.documentElement.dataset.theme === theme", arg=theme)
-            found = Axe().run(page, options={**JUDGED, **(COLOURS if theme == "dark" else {})})
+            found = axe.run(page, options={**JUDGED, **(COLOURS if theme == "dark" else {})})
             bad = [
                 (rule["id"], [node["target"] for node in rule["nodes"]][:5])
                 for rule in found.response["violations"]
@@ -167,7 +166,7 @@ def test_page_is_quiet_narrow_readable_and_accessible(reader, request, left_open
             assert left_open(found.response) == {}, theme
 
 
-def test_what_axe_leaves_open_is_a_fault_unless_it_is_settled(browser, left_open):
+def test_what_axe_leaves_open_is_a_fault_unless_it_is_settled(browser, axe, left_open):
     context = browser.new_context(offline=True)
     page = context.new_page()
     page.set_content(
@@ -176,8 +175,8 @@ def test_what_axe_leaves_open_is_a_fault_unless_it_is_settled(browser, left_open
         '<p style="background:linear-gradient(#fff,#777);color:#999">Who knows on what</p>'
         '<p id="said">One</p><p id="said">Another</p><button aria-describedby="said">Described by which?</button></main></html>'
     )
-    response = Axe().run(page, options={"resultTypes": ["violations", "incomplete"]}).response
-    named = Axe().run(page, options=JUDGED).response
+    response = axe.run(page, options={"resultTypes": ["violations", "incomplete"]}).response
+    named = axe.run(page, options=JUDGED).response
     context.close()
     assert ("duplicate-id-aria", "duplicate-id-aria") in left_open(named), (
         "also where one of each rule is named"
@@ -548,7 +547,9 @@ LABS = [word for word in bundle.words() if (paths.root() / "notebooks" / f"{word
 
 
 @pytest.mark.parametrize("word", LABS)
-def test_in_a_lab_every_slider_has_a_name_and_says_its_value_with_the_unit_shown(browser, left_open, word):
+def test_in_a_lab_every_slider_has_a_name_and_says_its_value_with_the_unit_shown(
+    browser, axe, left_open, word
+):
     context = browser.new_context(offline=True)
     page = context.new_page()
     page.set_content(
@@ -563,7 +564,7 @@ def test_in_a_lab_every_slider_has_a_name_and_says_its_value_with_the_unit_shown
         [bundle.notebook_module(word), base64.b64encode(bundle.wasm_file(word).read_bytes()).decode()],
     )
     page.wait_for_selector(".er-picture svg")
-    found = Axe().run(page, options=JUDGED)
+    found = axe.run(page, options=JUDGED)
     bad = [(rule["id"], [node["target"] for node in rule["nodes"]][:5]) for rule in found.response["violations"]
            if rule["impact"] in SERIOUS]  # fmt: skip
     assert bad == []

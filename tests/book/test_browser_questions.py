@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 
 from engineroom.show import bundle
 
@@ -75,13 +74,15 @@ def test_a_case_is_drawn_answered_and_seen_by_keyboard_alone(page, tmp_path, the
 
 
 @pytest.mark.parametrize("word", ["cats", "engine", "grant_order", "read_views", "trx_sys"])
-def test_a_question_fits_a_phone_and_offends_no_rule_of_accessibility(page, tmp_path, theme, word, left_open):
+def test_a_question_fits_a_phone_and_offends_no_rule_of_accessibility(
+    page, tmp_path, theme, word, *, axe, left_open
+):
     page.goto(alone(tmp_path, word, theme))
     page.get_by_role("button", name="Draw a case").click()
     page.get_by_role("radio").first.check()
     page.get_by_role("button", name="Check the answer").click()
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
-    found = Axe().run(page).response
+    found = axe.run(page).response
     assert [each["id"] for each in found["violations"]] == []
     assert left_open(found) == {}
 

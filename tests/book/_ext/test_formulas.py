@@ -63,7 +63,7 @@ def test_tex_that_is_no_formula_is_a_warning_with_its_place(tmp_path):
 def test_every_formula_of_a_page_is_there_and_no_page_loads_a_script_for_it(html):
     found = set()
     for file in sorted(html.rglob("*.html")):
-        page = BeautifulSoup(file.read_text(encoding="utf-8"), "html.parser")
+        page = BeautifulSoup(file.read_text(encoding="utf-8"), "lxml")
         scripts = [script.get("src", "") for script in page.find_all("script")]
         assert not [src for src in scripts if re.search("math|katex", src, re.IGNORECASE)], file.name
         assert all(block.math for block in page.select(".math")), file.name
