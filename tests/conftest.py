@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import sys
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,6 +26,9 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("busy")
 
+# About what a test takes, by its mark.
+SECONDS_OF = {"slow": 20, "container": 10, "browser": 6, "live": 3, "built": 2}
+
 
 def pytest_configure() -> None:
     """A shell lets what it starts in the background ignore Ctrl-C; a test that sends one would wait for ever.
@@ -38,12 +42,14 @@ def pytest_configure() -> None:
 
 @pytest.hookimpl(tryfirst=True)  # before markers choose tests
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what looks at the built book. Files with slow tests begin: workers take file by file, a long one is not to be last."""
+    """Mark what looks at the built book. The longest files begin: workers take file by file, a long one is not to be last."""
     for item in items:
         if "html" in getattr(item, "fixturenames", ()):
             item.add_marker("built")
-    slow = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: item.path not in slow)
+    seconds = Counter[Path]()
+    for item in items:
+        seconds[item.path] += max((SECONDS_OF.get(mark.name, 0) for mark in item.iter_markers()), default=0)
+    items.sort(key=lambda item: -seconds[item.path])
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)  # before the clock of pytest-timeout runs
