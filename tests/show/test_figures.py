@@ -40,6 +40,8 @@ def _run(figure: str) -> runs.Run:
     derived = {
         "own-hash-join-three-changes": "fig-7-22",
         "own-low-concurrency-installed": "own-low-concurrency-operations",
+        "own-low-concurrency-causes": "own-low-concurrency-instructions",
+        "own-low-concurrency-flame": "own-low-concurrency-instructions",
     }
     if figure == "own-machine-validation":
         return validation.as_run(validation.validate(validation.CASES[-3:]))
