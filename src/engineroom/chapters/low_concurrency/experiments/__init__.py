@@ -188,6 +188,7 @@ RECORD: dict[tuple[str, str], Callable[[], Run | list[Run]]] = {
     ("num-deg-1", "live"): live.memory_live,
     ("fig-deg-2", "live"): live.source_figures_live,
     ("own-low-concurrency-instructions", "instructions"): counted.source_figures,
+    ("own-low-concurrency-instructions-settings", "instructions"): counted.settings_counted,
     ("own-low-concurrency-misses", "instructions"): counted.misses_counted,
     ("own-low-concurrency-repeated-keys", "live"): live.repeated_keys_live,
     ("own-low-concurrency-pgo", "kernel"): _pgo_and_source_figures,

@@ -60,9 +60,9 @@ EVENTS: Mapping[str, Sequence[str]] = {
     "last_cache": ("DLmr", "DLmw", "ILmr"),
     "branches": ("Bcm", "Bim"),
 }
-# The two sides of the difference flame graph, and of what is kept the smallest share of the statement.
-FLAME = (JOIN, BULK)
-_KEPT = 0.002
+# Call paths are kept of the two sides of a difference flame graph; of functions and paths those with this share of a statement at least.
+FLAME: Mapping[str, Sequence[str]] = {BULK: ("5.7.22", "8.0.31"), JOIN: ("8.0.31", "9.7.4")}
+_KEPT, _KEPT_PATH = 0.005, 0.002
 COLUMNS = live.COLUMNS | {
     "unit": "what one operation is",
     "instructions": "of the connection's thread, over operations; the two repeats are two runs that agree to 1 %",
@@ -117,6 +117,7 @@ def operations_counted(
     settings: Sequence[str] = tuple(SETTINGS),
     only: Sequence[str] = (),
     workers: int = 2,
+    figure: str = "own-low-concurrency-instructions",
 ) -> Run:
     """Instructions of each operation on each server with each of the settings."""
     found = _Tables()
@@ -125,7 +126,7 @@ def operations_counted(
             for operation, chosen_settings, profile in profiles:
                 _keep(found, profile, operation, chosen_settings)
     return sitting.run(
-        "own-low-concurrency-instructions",
+        figure,
         found.rows,
         tables={"causes": found.causes, "functions": found.functions, "paths": found.paths},
         columns=COLUMNS,
@@ -233,16 +234,24 @@ def _keep(found: _Tables, profile: instructions.Profile, operation: live.Operati
                     "calls": function.calls / n,
                 }
             )
-    if settings == EQUAL and operation.name in FLAME:
+    if settings == EQUAL and profile.version in FLAME.get(operation.name, ()):
         for path, own in sorted(profile.paths.items()):
-            if own >= least:
+            if own >= _KEPT_PATH * profile.instructions:
                 found.paths.append({**where, "path": ";".join(path), "own": own / n})
+
+
+def settings_counted() -> Run:
+    """The same as each version is installed, without the adaptive hash index, and with performance_schema."""
+    return operations_counted(
+        settings=[name for name in SETTINGS if name != EQUAL],
+        figure="own-low-concurrency-instructions-settings",
+    )
 
 
 def source_figures() -> list[Run]:
     """Figures 1 and 2 of the degradation article, of the same sitting as all operations."""
-    whole = operations_counted()
-    equal = whole.table[whole.table["settings"] == EQUAL]
+    whole = operations_counted(settings=(EQUAL,))
+    equal = whole.table
 
     def of(figure: str, operation: str, series: str, builds: Mapping[str, str], y: str) -> Run:
         mine = equal[(equal["operation"] == operation) & equal["series"].isin(list(builds))]
