@@ -128,7 +128,7 @@ def operations_counted(
     return sitting.run(
         figure,
         found.rows,
-        tables={"causes": found.causes, "functions": found.functions, "paths": found.paths},
+        tables={name: rows for name, rows in vars(found).items() if name != "rows" and rows},
         columns=COLUMNS,
     )
 
