@@ -48,7 +48,11 @@ scan_fields = 5  # of a row of the full scan
 counted = newest("own-low-concurrency-instructions", "instructions")
 late = next(name for name in sorted(set(counted.table["series"]), key=release) if name.startswith("8.0.31"))
 instructions = counted.values("settings", "operation", "series", y="instructions")
-_causes = counted.tables["causes"].set_index(["settings", "operation", "series", "cause"])["instructions"]
+_causes = (
+    counted.tables["causes"]
+    .set_index(["settings", "operation", "series", "cause"])["instructions"]
+    .sort_index()
+)
 
 
 def counted_ratio(operation: str, over: str, under: str, settings: str = _EQUAL) -> float:
@@ -63,7 +67,8 @@ def added(operation: str, over: str, under: str) -> pd.Series[float]:
     return more
 
 
-reads_per_row = newest("own-low-concurrency-repeated-keys", "live").values("series", y="reads_per_row")
+# How often the inner row is read that four outer rows in turn want.
+reads_of_one = 4 * newest("own-low-concurrency-repeated-keys", "live").values("series", y="reads_per_row")
 join_calls_per_s = newest("num-deg-2", "live").values("series", y="value")["hot_calls_per_second"]
 
 # Rows of a few columns: figure 2 has two, these lie on either side of it.
