@@ -560,8 +560,6 @@ _picture_of_own_low_concurrency_instructions = Dots(
     narrow=SHORT_OPERATIONS,
     series=by_release,
     label="instructions over those of the oldest",
-    log=True,
-    floor=0.6,
     line_at=1,
     # A hash join since 8.0.18: its ratio, a fortieth, would press all others together.
     where="operation != 'join without index'",
@@ -648,11 +646,11 @@ def _rows_of_own_low_concurrency_flame(run: Run) -> Rows:
         grew = now / was - 1
         return {"change": "same" if abs(grew) <= _GROWN else "grown" if grew > 0 else "shrunk"}
 
-    rooted = [path[path.index(_ROOT) :] if _ROOT in path else path for path in paths(new["path"])]
-    return table_of(zip(rooted, new["own"], strict=True), deepest=12, more=kind)
+    rooted = [path[path.index(_ROOT) + 1 :] if _ROOT in path else path for path in paths(new["path"])]
+    return table_of(zip(rooted, new["own"], strict=True), deepest=18, more=kind)
 
 
-_ROOT = "dispatch_command"
+_ROOT = "dispatch_sql_command"  # what calls it is the same for every statement
 
 
 def _inclusive(table: pd.DataFrame) -> dict[str, float]:
@@ -676,7 +674,7 @@ def own_low_concurrency_flame(table: Rows) -> Words:
     for frame, change, percent in widest.reset_index().itertuples(index=False):
         said.append(f"{frame} ({change}) {percent:.0f} percent")
         if change == "new":
-            named.append(f"`{frame}`")
+            named.append(frame)
     return Words(
         alt=f"Flame graph of a bulk insert on 8.0.31, callers below what they call, hatched by the change from 5.7.22. {', '.join(said[:9])}.",
         caption=f"A bulk insert on 8.0.31, callers below what they call. Hatched: grown (//), new (xx) or shrunk (\\\\) against 5.7.22. "
