@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-CPU_SHARE = "percent of the server's CPU time"
+CPU_SHARE = "percent of the server's work (CPU time, or instructions)"
 
 
 def pairs(rows: Mapping[str, str], label: str, *, log: bool) -> Dots:
