@@ -1,7 +1,7 @@
 """What a page shows of the recordings, computed while the book is built; what has no value fails the build with file and line.
 
-    {n}`cpu_s["5.7.22", "hash_join"] : .2f`     a number where it stands
-    {claim}`cpu_s["9.7.4"] < cpu_s["5.7.22"]`   nothing, if what the sentence before it says still holds; else the build fails
+    {n}`cpu_s["9.7.4", "hash_join"] : .2f`      a number where it stands
+    {claim}`old_s > 2 * new_s`                  nothing, if what the sentence before it says still holds; else the build fails
 
     ```{show} figure("fig-7-22", "live")        a figure, a table or a longer text
     :fold:                                      to be opened, under a title or the beginning of its caption

@@ -68,6 +68,7 @@ def test_the_quick_checks_compile_nothing_and_leave_out_what_starts_something():
         ("src/engineroom/servers/catalogue.py", "tests/servers/test_catalogue.py"),
         ("src/engineroom/chapters/cats/experiments/simulated.py", "tests/chapters/cats/test_experiments.py"),
         ("src/engineroom/chapters/cats/numbers.py", "tests/chapters/cats/test_numbers.py"),
+        ("book/cats.md", "tests/making/test_page.py"),
         ("src/engineroom/show/curves.py", "tests/show/test_figures.py"),
         ("native/kernels/read_views/load.hpp", "tests/chapters/read_views/test_kernel.py"),
         ("data/recorded/filesort/num-fs-1.live.9.csv", "tests/chapters/filesort/test_figures.py"),
