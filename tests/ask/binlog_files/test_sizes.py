@@ -309,6 +309,7 @@ def test_what_is_told_of_other_settings_is_what_the_server_then_writes(
             "binlog_transaction_compression_level_zstd": level.level,
         }
         packed = logged(server, tmp_path, f"packed{nth}", 3000 + 1000 * nth, settings)
-        # The numbers of rows and transactions are others, and compress a little better or worse.
-        assert level.file_bytes == pytest.approx(packed.stat().st_size, rel=0.01)
+        # The numbers of rows and transactions are others, and compress a little better or worse; 8.0.31's own zstd is older than ours.
+        near = 0.01 if server.series == "9.7" else 0.02
+        assert level.file_bytes == pytest.approx(packed.stat().st_size, rel=near)
         assert binlog_files.sizes(packed, levels=()).minimal_bytes == found.minimal_bytes
