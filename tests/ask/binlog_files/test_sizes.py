@@ -309,7 +309,8 @@ def test_what_is_told_of_other_settings_is_what_the_server_then_writes(
             "binlog_transaction_compression_level_zstd": level.level,
         }
         packed = logged(server, tmp_path, f"packed{nth}", 3000 + 1000 * nth, settings)
-        # The numbers of rows and transactions are others, and compress a little better or worse; 8.0.31's own zstd is older than ours.
+        # The numbers of rows and transactions are others, and compress a little better or worse. On 8.0.31 the
+        # estimate was 1.0 % too small, some 3 bytes per transaction; why is not known.
         near = 0.01 if server.series == "9.7" else 0.02
         assert level.file_bytes == pytest.approx(packed.stat().st_size, rel=near)
         assert binlog_files.sizes(packed, levels=()).minimal_bytes == found.minimal_bytes
