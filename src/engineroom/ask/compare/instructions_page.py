@@ -12,9 +12,9 @@ from pathlib import Path
 
 import jinja2
 
-from engineroom import files
 from engineroom.ask.compare import instructions as say
 from engineroom.ask.compare.instructions import Counts
+from engineroom.ask.pages import templates
 from engineroom.measuring.callgrind import NAMELESS
 from engineroom.measuring.instructions import Function
 
@@ -101,15 +101,7 @@ def page(counts: Counts) -> str:
 
 @functools.cache
 def _template() -> jinja2.Template:
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        # What would steer a terminal or turn the text is made visible.
-        finalize=lambda value: value if hasattr(value, "__html__") else files.visible(str(value)),
-    )
+    environment = templates(Path(__file__).parent)
     environment.globals |= {"in_short": _in_short}
     return environment.get_template("instructions.html.jinja")
 

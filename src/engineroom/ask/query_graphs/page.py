@@ -14,7 +14,7 @@ from typing import Any
 
 import jinja2
 
-from engineroom import files
+from engineroom.ask.pages import templates
 from engineroom.ask.query_graphs import explain as say
 
 __all__ = ["page"]
@@ -31,15 +31,7 @@ def page(explained: Mapping[str, Any]) -> str:
 
 @functools.cache
 def _template() -> jinja2.Template:
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        # What would steer a terminal or turn the text is made visible.
-        finalize=lambda value: value if hasattr(value, "__html__") else files.visible(str(value)),
-    )
+    environment = templates(Path(__file__).parent)
     environment.tests["numeric"] = _is_number
     environment.globals |= {
         "say": say,
