@@ -23,6 +23,7 @@ from engineroom.measuring.sitting import LiveSitting
 from engineroom.measuring.turns import in_turns
 from engineroom.runs import Run
 from engineroom.runs.sitting import Sitting
+from engineroom.servers.catalogue import measured as installed
 from engineroom.workloads import tpcc
 from engineroom.workloads.tpcc_transactions import Change, Transaction, declarations, keys, transactions
 
@@ -38,6 +39,8 @@ SQL_MODE = 0x45A00020  # what 9.7 has by default
 COLLATIONS = (45, 45, 255, 255)  # what the connector asks for, and what the server has
 USE_SQL_FOREIGN_KEY = 0x10  # a flag of rows that 9.7 sets
 LEVELS = range(1, 23)
+COMPRESSING = installed(since="8.0.31")
+NEAREST = "8.0.31"  # to the source's server
 
 
 @dataclass(frozen=True)
@@ -99,6 +102,7 @@ OPTIONS_OF_COSTS: Mapping[str, str | int] = {
 COLUMNS = {
     "setting": "the row image and compression, as the source calls them",
     "binlog_gb": "GB of binary log per million transactions, which is kB per transaction",
+    "server": "version",
     "kind": "the transaction; `mix` is all of them together",
     "bytes_per_txn": "bytes in the binary log per transaction, all events with headers and checksums",
     "transactions": "transactions of this kind in the repeat",
@@ -115,22 +119,30 @@ COLUMNS = {
 }
 
 
-def sizes_live(*, n: int = TRANSACTIONS, seeds: Sequence[int] = SEEDS, scale: float = SCALE) -> list[Run]:
-    """Run the same transactions under each setting on 9.7 and read off its log's positions."""
+def sizes_live(
+    *,
+    n: int = TRANSACTIONS,
+    seeds: Sequence[int] = SEEDS,
+    scale: float = SCALE,
+    versions: Sequence[str] = COMPRESSING,
+) -> list[Run]:
+    """Run the same transactions under each setting on servers that compress, and read off their logs' positions."""
     found: list[dict[str, Any]] = []
     size = tpcc.Size(1, scale)
-    with (
-        LiveSitting(seed=seeds[0]) as sitting,
-        sitting.session("9.7", options=OPTIONS_OF_SIZES) as (server, connection),
-    ):
-        for (repeat, seed), setting in _seeds_and_settings(seeds):
-            tpcc.load(server, database=DATABASE, warehouses=1, scale=scale, replace=True, progress=False)
-            _prepare(connection, setting)
-            with connection.cursor() as cursor:
-                for transaction in transactions(n, size=size, seed=seed):
-                    before = _position(cursor)
-                    _run(connection, cursor, transaction)
-                    found.append(_one(repeat, setting, transaction.kind, _position(cursor) - before))
+    with LiveSitting(seed=seeds[0]) as sitting:
+        for version in versions:
+            with sitting.session(version, options=OPTIONS_OF_SIZES) as (server, connection):
+                for (repeat, seed), setting in _seeds_and_settings(seeds):
+                    tpcc.load(
+                        server, database=DATABASE, warehouses=1, scale=scale, replace=True, progress=False
+                    )
+                    _prepare(connection, setting)
+                    with connection.cursor() as cursor:
+                        for transaction in transactions(n, size=size, seed=seed):
+                            before = _position(cursor)
+                            _run(connection, cursor, transaction)
+                            one = _one(repeat, setting, transaction.kind, _position(cursor) - before)
+                            found.append(one | {"version": version, "server": server.version})
     return _runs(sitting, found, _load(n, scale, seeds))
 
 
@@ -437,8 +449,8 @@ def _run(connection: Any, cursor: Any, transaction: Transaction) -> None:
 
 
 def _position(cursor: Any) -> int:
-    cursor.execute("SHOW BINARY LOG STATUS")
-    return int(cursor.fetchall()[0][1])
+    cursor.execute("SHOW BINARY LOGS")
+    return sum(int(n_bytes) for _, n_bytes, *_ in cursor.fetchall())
 
 
 def _log_position(connection: Any) -> int:
@@ -452,21 +464,29 @@ def _cpu_s(server: Any) -> float:
 
 
 def _one(repeat: int, setting: Setting, kind: str, n_bytes: int) -> dict[str, Any]:
-    return {"repeat": repeat, "setting": setting, "kind": kind, "bytes": n_bytes}
+    return {
+        "version": NEAREST,
+        "server": "kernel",
+        "repeat": repeat,
+        "setting": setting,
+        "kind": kind,
+        "bytes": n_bytes,
+    }
 
 
 def _runs(sitting: Sitting, found: Sequence[Mapping[str, Any]], load: Mapping[str, Any]) -> list[Run]:
     """The three figures of the sources, and ours by kind of transaction."""
-    totals: dict[tuple[int, Setting, str], list[int]] = {}
+    totals: dict[tuple[str, int, Setting, str], list[int]] = {}
+    servers = {row["version"]: row["server"] for row in found}
     for row in found:
         for kind in (row["kind"], "mix"):
-            totals.setdefault((row["repeat"], row["setting"], kind), []).append(row["bytes"])
+            totals.setdefault((row["version"], row["repeat"], row["setting"], kind), []).append(row["bytes"])
     by_kind = [
         {
             "kind": kind, "series": setting.name, "image": setting.image, "level": setting.level, "repeat": repeat,
-            "bytes_per_txn": sum(sizes) / len(sizes), "transactions": len(sizes),
+            "bytes_per_txn": sum(sizes) / len(sizes), "transactions": len(sizes), "server": servers[version],
         }
-        for (repeat, setting, kind), sizes in totals.items()
+        for (version, repeat, setting, kind), sizes in totals.items()
     ]  # fmt: skip
     runs = [
         sitting.run(
@@ -474,12 +494,13 @@ def _runs(sitting: Sitting, found: Sequence[Mapping[str, Any]], load: Mapping[st
             [
                 {
                     "setting": name,
-                    "series": "binlog_size",
+                    "series": "binlog_size" if version == NEAREST else version,
                     "repeat": repeat,
                     "binlog_gb": sum(sizes) / len(sizes) / 1000,
+                    "server": servers[version],
                 }
                 for name, wanted in names.items()
-                for (repeat, setting, kind), sizes in totals.items()
+                for (version, repeat, setting, kind), sizes in totals.items()
                 if setting == wanted and kind == "mix"
             ],
             columns=COLUMNS,

@@ -27,6 +27,7 @@ SERIES: Mapping[str, Design] = {
 SERVERS: Mapping[str, Design] = {
     "5.6": Design("5.6", "5.6"),
     "5.7": Design("5.7.6", "5.7"),
-    "8.0": Design("5.7.6", "8.0"),
+    "8.0.15": Design("5.7.6", "8.0"),
+    "8.0.31": Design("5.7.6", "8.0"),
     "9.7": Design("5.7.6", "8.0, writer threads off"),
 }

@@ -86,9 +86,7 @@ def groups_live(
         for name in series:
             with ExitStack() as stack:
                 with preloaded(fsync_us):
-                    server = stack.enter_context(
-                        sitting.server("8.0.15" if name == "8.0" else name, options=_OPTIONS)
-                    )
+                    server = stack.enter_context(sitting.server(name, options=_OPTIONS))
                 load = Sysbench(
                     server,
                     "oltp_update_non_index",

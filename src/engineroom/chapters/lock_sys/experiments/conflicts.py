@@ -12,7 +12,7 @@ from engineroom.progress import bar
 from engineroom.runs import Run
 
 # The kernel's name of what a server is held against.
-DESIGNS: Mapping[str, str] = {"5.7": "5.7", "9.7": "9.7"}
+DESIGNS: Mapping[str, str] = {"5.7": "5.7", "8.0.15": "8.0.15", "8.0.31": "9.7", "9.7": "9.7"}
 COLUMNS = {
     "script": "number of the script; with the seed it says all of it",
     "statements": "that were run, until the script's end or the first difference",
