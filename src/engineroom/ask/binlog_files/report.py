@@ -42,7 +42,7 @@ def _settings(found: FileSizes) -> str:
         name = f"zstd {level.level}" + (", minimal images" if level.image == "minimal" else "")
         cpu = (f"{level.cpu_s:.2f}", f"{level.cpu_s * 1e6 / transactions:.1f}")
         rows.append((name, f"{level.file_bytes:,}", _share(level.file_bytes, whole), *cpu))
-    return _aligned(rows)
+    return "\n".join([_aligned(rows), *found.remarks])
 
 
 def _kinds(found: FileSizes) -> str:

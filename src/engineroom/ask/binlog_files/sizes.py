@@ -1,7 +1,7 @@
 """Where the bytes of a file go, and what minimal row images and compression would make of the same transactions.
 
-Transactions are compressed here as the server does it: everything of one behind its GTID event is one zstd frame, with its length in
-its header. At the same level the frames are the server's own, byte for byte, with the same zstd.
+Transactions are compressed here as the server does it: everything of one behind its GTID event is one zstd frame. At the same level
+the frames are the server's own, byte for byte, with the same zstd, and for a log of 8.0 as long, to a byte or two.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +22,14 @@ from engineroom._native import binlog
 from engineroom.ask.binlog_files.reading import inflate, pieces, size_of, told
 from engineroom.errors import EngineRoomError
 
-__all__ = ["KINDS", "LEVELS", "FileSizes", "Level", "parse_key", "sizes"]
+__all__ = ["KINDS", "LEVELS", "FileSizes", "Level", "ignores_levels", "parse_key", "sizes"]
 
 LEVELS = (1, 3, 6, 10)
-LEAST_LEVEL, MOST_LEVEL = 1, 22
+LEAST_LEVEL, DEFAULT_LEVEL, MOST_LEVEL = 1, 3, 22
 MAGIC_BYTES = 4
 HEADER_BYTES = 19
 CHECKSUM_BYTES = 4
+LAST_BLOCK_BYTES = 3  # empty, behind a flush
 
 # The types of events by their numbers; others are shown by number.
 KINDS = {
@@ -89,6 +91,17 @@ class FileSizes:
     minimal_bytes: int
     levels: Sequence[Level]
 
+    @property
+    def remarks(self) -> list[str]:
+        """What the numbers leave out."""
+        if not ignores_levels(self.server_version) or all(one.level == DEFAULT_LEVEL for one in self.levels):
+            return []
+        remark = (
+            f"MySQL {self.server_version} compresses at level {DEFAULT_LEVEL}, whatever binlog_transaction_compression_level_zstd "
+            "says (bug 34833913): other levels are what a later version writes"
+        )
+        return [remark]
+
     def json(self) -> dict[str, Any]:
         """As plain JSON types."""
         counts = {
@@ -106,6 +119,7 @@ class FileSizes:
             "uncompressed_bytes": self.uncompressed_bytes,
             "minimal_bytes": self.minimal_bytes,
             "levels": [vars(level) for level in self.levels],
+            "remarks": self.remarks,
         }
 
 
@@ -115,9 +129,21 @@ class Sums:
     def __init__(self, levels: Sequence[int]) -> None:
         self.checksum_bytes = 0  # as the file has them
         self.full = self.minimal = 0
-        self.compressors = {level: zstandard.ZstdCompressor(level=level) for level in levels}
+        self.levels = levels
+        self.is_streamed = False
         self.bytes = {(level, image): 0 for level in levels for image in ("as logged", "minimal")}
         self.cpu_s = dict.fromkeys(self.bytes, 0.0)
+
+    @cached_property
+    def compressors(self) -> Mapping[int, zstandard.ZstdCompressor]:
+        """By level. Servers of 8.0 do not tell zstd how long a transaction is: no length in the header, parameters for any length."""
+        if not self.is_streamed:
+            return {level: zstandard.ZstdCompressor(level=level) for level in self.levels}
+        any_length = zstandard.ZstdCompressionParameters.from_level
+        return {
+            level: zstandard.ZstdCompressor(compression_params=any_length(level, write_content_size=False))
+            for level in self.levels
+        }
 
     def take(
         self, *, full: bytes, full_sizes: Ints, minimal: bytes, minimal_sizes: Ints, events: Ints, gtids: Ints
@@ -133,6 +159,8 @@ class Sums:
                 frames = compressor.multi_compress_to_buffer(units)
                 self.cpu_s[level, image] += time.thread_time() - start
                 compressed = np.array([len(frames[i]) for i in range(len(frames))], dtype=np.uint64)
+                if self.is_streamed:
+                    compressed += LAST_BLOCK_BYTES
                 # Header, method, both lengths, end, checksum.
                 frame_bytes = (
                     HEADER_BYTES + 3 + 2 + _packed(sizes) + 2 + _packed(compressed) + 1 + self.checksum_bytes
@@ -157,6 +185,7 @@ def sizes(
 
     def take(**units: Any) -> None:
         sums.checksum_bytes = CHECKSUM_BYTES if reader.checksums else 0
+        sums.is_streamed = reader.server_version.startswith("8.0.")
         sums.take(**units)
 
     reader = binlog.Sizes(
@@ -206,6 +235,12 @@ def sizes(
             for (level, image), n in sums.bytes.items()
         ],
     )
+
+
+def ignores_levels(server_version: str) -> bool:
+    """Whether a server compresses at one level always, as 8.0.31 and 8.0.33 do; mended in June 2023."""
+    found = re.match(r"8\.0\.(\d+)", server_version)
+    return found is not None and 20 <= int(found[1]) <= 33
 
 
 def parse_key(text: str) -> tuple[str, list[int]]:
