@@ -23,7 +23,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -100,6 +100,7 @@ class Profile:
     repeats: tuple[int, ...]  # instructions of every run: the first warms up, the last is this profile
     others: int  # instructions of all other threads meanwhile
     others_idle: int  # what they would take in that time if nobody asked anything
+    elsewhere: Sequence[callgrind.Part] = field(default=(), repr=False)  # all other threads', where asked for
 
     @property
     def instructions(self) -> int:
@@ -273,13 +274,14 @@ class Counted:
         after: Work | None = None,
         rows: int = 1,
         connection: Any = None,
+        elsewhere: bool = False,
         limit_s: float = LIMIT_S,
     ) -> Profile:
         """Count what `run` does, a statement or a function of a cursor, until two repeats agree to 1 %.
 
         The first run warms up: it fills the buffer pool, the table cache and Valgrind's translated code, and is not among those that
         must agree. `before` and `after` are not counted. Repeats that have not agreed after 8 runs make a profile that is not settled.
-        `rows` is what `per_row` divides by; `connection` is one of this server's, by default one of its own. A run that does not end
+        `rows` is what `per_row` divides by; with `elsewhere` the other threads' paths are kept as well; `connection` is one of this server's, by default one of its own. A run that does not end
         within `limit_s` ends the server with EngineRoomError; a statement's own error is mysql.connector's.
         """
         if rows < 1:
@@ -314,6 +316,7 @@ class Counted:
             repeats=tuple(seen),
             others=sum(n for _, n in counts.values()),
             others_idle=round(idle_per_s * seconds),
+            elsewhere=[callgrind.read(file)[-1] for file, n in counts.values() if n and elsewhere],
         )
 
     def _own_connection(self) -> Any:

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from engineroom.chapters.read_views.experiments import histories, isolation, live, simulated, statements
+from engineroom.chapters.read_views.experiments import (
+    counted,
+    histories,
+    isolation,
+    live,
+    simulated,
+    statements,
+)
 from engineroom.runs import Run
 
 # What `engineroom record` can measure: figure and method -> a function without arguments.
@@ -15,6 +22,7 @@ RECORD: Mapping[tuple[str, str], Callable[..., Run | list[Run]]] = {
     ("own-read-views-sessions", "sim"): simulated.sessions_sim,
     ("own-read-views-idle", "live"): live.idle_sessions_live,
     ("own-read-views-statements", "live"): statements.statements_live,
+    ("own-read-views-instructions", "instructions"): counted.views_counted,
     ("own-read-views-anomalies", "live"): isolation.anomalies_live,
     ("own-read-views-histories", "kernel"): histories.histories_kernel,
 }
