@@ -66,6 +66,16 @@ def test_a_spilling_hash_join_reads_each_row_once_and_refill_reads_more() -> Non
     assert rows.loc[("refill", 16384), "bytes_written"] == 0
 
 
+@live
+def test_conditions_on_both_tables_save_an_index_loop_pages_and_little_memory_costs_it_reads() -> None:
+    run = hash_join.where(n=5_000, repeats=1, versions=["9.7"])
+    assert run.table.groupby("rows_kept")["answer"].nunique().max() == 1
+    requests = run.table.set_index(["pool", "rows_kept", "series"]).sort_index()["page_requests"]
+    loop, hashed = (requests["in memory", :, plan] for plan in hash_join.PLANS)
+    assert loop["all rows"] > 5 * loop["a tenth of either table"] > 25 * loop["a hundredth of either table"]
+    assert hashed.nunique() == 1
+
+
 def _is_equal_to_the_byte(run: runs.Run) -> None:
     compared = hash_join.server_against_kernel(run)
     assert compared["server"].max() > 0

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+import itertools
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -313,6 +314,68 @@ def buffer_sweep(
             "bytes_read": "bytes read from chunk files",
         },
     )
+
+
+# Where a hash join is said to gain: tables that the buffer pool does not hold, and conditions on both tables.
+POOLS = {"in memory": "512M", "not in memory": "8M"}
+PARTS = {"all rows": 100, "a tenth of either table": 10, "a hundredth of either table": 1}
+_PART = "SELECT STRAIGHT_JOIN COUNT(*), MAX(r.pad) FROM l JOIN r {} INDEX (k) ON l.k = r.k WHERE l.part < {} AND r.part < {}"
+PLANS = {"index_nested_loop": "FORCE", "hash_join": "IGNORE"}
+WHERE_COLUMNS = COLUMNS | {
+    "pool": "whether the buffer pool holds both tables",
+    "rows_kept": "of either table, by a condition that no index serves",
+    "page_requests": "Innodb_buffer_pool_read_requests, difference",
+    "page_reads": "Innodb_buffer_pool_reads, difference: pages that were not in the pool",
+}
+
+
+def where(
+    *, n: int = 100_000, repeats: int = 2, versions: Sequence[str] = measured(since="8.0.31"), seed: int = 1
+) -> Run:
+    """An index nested loop and a hash join over the same rows: all of them or few, in memory or not. Pages are counts."""
+    rows: list[dict[str, Any]] = []
+    with LiveSitting(seed=seed) as sitting:
+        for version, (pool, size) in itertools.product(versions, POOLS.items()):
+            options = {"innodb_buffer_pool_size": size, "innodb_buffer_pool_instances": 1}
+            with sitting.session(version, options=options, label=pool) as (server, connection):
+                _two_parts(connection, n, seed)
+                for repeat, kept, series in in_turns(repeats, PARTS, PLANS, desc=f"{version}, {pool}"):
+                    sql = _PART.format(PLANS[series], PARTS[kept], PARTS[kept])
+                    if ("ash join" in plan(server, connection, sql)) != (series == "hash_join"):
+                        raise EngineRoomError(
+                            f"MySQL {server.version} joins otherwise than by {series}: {sql}",
+                            remedy="compare its plan with PLANS in engineroom.chapters.hash_join.experiments",
+                        )
+                    seen = measure(server, connection, sql)
+                    rows.append({
+                        "pool": pool, "rows_kept": kept, "series": series, "repeat": repeat, "server": server.version,
+                        "server_cpu_s": seen.cpu_s, "answer": int(seen.answer[0][0]),
+                        "page_requests": seen.counters.get("Innodb_buffer_pool_read_requests", 0),
+                        "page_reads": seen.counters.get("Innodb_buffer_pool_reads", 0),
+                    })  # fmt: skip
+    return sitting.run("own-hash-join-where", rows, summary="min", rows_of_a_table=n, columns=WHERE_COLUMNS)
+
+
+def _two_parts(connection: Any, n: int, seed: int) -> None:
+    """Tables l and r: n rows each, every key once in random order, and a number from 0 to 99 by which a part of them is kept."""
+    rng = np.random.default_rng(seed)
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE DATABASE parts")
+        connection.database = "parts"
+        cursor.execute("SET SESSION join_buffer_size = 67108864")
+        for name in ("l", "r"):
+            cursor.execute(
+                f"CREATE TABLE {name} (id INT PRIMARY KEY, k INT NOT NULL, part INT NOT NULL, pad CHAR(100) NOT NULL, KEY k (k)) CHARSET=latin1"
+            )
+            table = np.column_stack([np.arange(n), rng.permutation(n), rng.integers(0, 100, n)])
+            for some in np.array_split(table, max(1, n // 1000)):
+                cursor.execute(
+                    f"INSERT INTO {name} VALUES "
+                    + ",".join(f"({i}, {k}, {part}, REPEAT('x', 100))" for i, k, part in some)
+                )
+            connection.commit()
+            cursor.execute(f"ANALYZE TABLE {name}")
+            cursor.fetchall()
 
 
 def why_not(*, version: str = "9.7", n: int = 1000) -> Run:
@@ -695,5 +758,6 @@ RECORD: dict[tuple[str, str], Callable[[], Run | list[Run]]] = {
     ("own-hash-join-buffer", "live"): buffer_sweep,
     ("own-hash-join-warehouses", "live"): warehouses_live,
     ("own-hash-join-why-not", "live"): why_not,
+    ("own-hash-join-where", "live"): where,
 }
 MADE_TOGETHER = {("fig-7-22", method): ("fig-7-23",) for method in ("live", "kernel")}
