@@ -48,6 +48,34 @@ _why_not = newest("own-hash-join-why-not", "live")
 analyzed = _why_not.tables["analyzed"]["analyzed"].iloc[0]
 
 
+_where = newest("own-hash-join-where", "live")
+WHERE_SERVER = max(set(_where.table["server"]), key=release)
+_here = _where.table[_where.table["server"] == WHERE_SERVER]
+page_requests, page_reads, where_s = (
+    _here.groupby(["pool", "rows_kept", "series"])[column].min()
+    for column in ("page_requests", "page_reads", "server_cpu_s")
+)
+
+
+def where_table() -> Table:
+    """Pages that either plan asks for and reads, with all rows and with few, in memory and not."""
+    rows = [
+        {
+            "buffer pool": pool,
+            "rows kept": kept,
+            **{
+                f"{plan.replace('_', ' ')}: pages asked for, read": f"{page_requests[pool, kept, plan]:,}, {page_reads[pool, kept, plan]:,}"
+                for plan in ("index_nested_loop", "hash_join")
+            },
+        }
+        for pool, kept in _here[["pool", "rows_kept"]].drop_duplicates().itertuples(index=False)
+    ]
+    n = _where.provenance["rows_of_a_table"]
+    return Table(
+        pd.DataFrame(rows), f"Two tables of {n:,} rows joined on MySQL {WHERE_SERVER}.", origin_of(_where)
+    )
+
+
 @cache
 def chunk_files() -> pd.DataFrame:
     """The counters of what spilling writes, `server` beside `kernel`: the kernel gets the recording's keys and buffers, which takes no time."""
