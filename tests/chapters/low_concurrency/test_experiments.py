@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import shutil
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -16,6 +17,7 @@ from engineroom.chapters.low_concurrency.experiments import live as low_concurre
 from engineroom.chapters.low_concurrency.experiments import pgo as low_concurrency_pgo
 from engineroom.errors import EngineRoomError
 from engineroom.ledger.verdicts import judge
+from engineroom.measuring import instructions
 
 needs_servers = pytest.mark.skipif(
     not all(servers.runnable(version) for version in ("5.7", "9.7")),
@@ -120,6 +122,17 @@ def test_every_build_measures_the_same_kernels_on_both_workloads(monkeypatch: py
         assert {"insert_values", "record_offsets", "field_store", "mtr_commit"} == {
             name for name, _ in measured[0]
         }
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(instructions.why_not() is not None, reason=str(instructions.why_not()))
+def test_a_kernels_instructions_are_counted_alike_twice(tmp_path: Path) -> None:
+    plain = low_concurrency_pgo._build(tmp_path, "plain")
+    stock, again, moved_out = (
+        low_concurrency_pgo._counted(plain, f"field_store/{path}")
+        for path in ("inline_stream", "inline_stream", "cold_call")
+    )
+    assert stock == again > moved_out > 0
 
 
 def test_a_compiler_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

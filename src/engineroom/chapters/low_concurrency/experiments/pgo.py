@@ -20,6 +20,7 @@ import pandas as pd
 from engineroom import paths
 from engineroom.chapters.low_concurrency.experiments.designs import FATAL_PATHS
 from engineroom.errors import EngineRoomError
+from engineroom.measuring import callgrind, instructions
 from engineroom.measuring.turns import in_turns
 from engineroom.progress import bar
 from engineroom.runs import Run
@@ -137,6 +138,62 @@ def pgo_kernel(*, repeats: int = 9) -> Run:
             "cpu_ns": "CPU time of the thread over operations (rows, records or fields), nanoseconds",
         },
     )
+
+
+# What a row of a join takes, in either build: its offsets, and a conversion of each field.
+_PATHS = {
+    "stock": ("plain", "inline_stream"),
+    "optimized": ("trained on narrow", "cold_call"),
+}
+
+
+def source_figures_counted() -> list[Run]:
+    """Figure 4 and the gain on joins in instructions of the same row path. They say nothing of branches, which a profile moves as well.
+
+    Not figure 3: beside a log writer, what a commit executes depends on how Valgrind lets the two run in turns.
+    """
+    join: list[dict[str, Any]] = []
+    rate: list[dict[str, Any]] = []
+    with Sitting("instructions", seed=1) as sitting, tempfile.TemporaryDirectory() as scratch:
+        programs = _builds(Path(scratch))
+        for build, (program, path) in _PATHS.items():
+            for repeat in range(2):
+                row = _counted(programs[program], "record_offsets/v80") + _FIELDS * _counted(
+                    programs[program], f"field_store/{path}"
+                )
+                side = {"build": build, "repeat": repeat}
+                join.append(side | {"series": "join_time", "instructions": _JOIN_ROWS * row})
+                rate.append(side | {"series": "join_rate", "value": 1e9 / (_JOIN_ROWS * row)})
+    columns = {
+        "build": "which side of the comparison",
+        "instructions": f"of the row path of a join of {_JOIN_ROWS} rows of {_FIELDS} integers",
+        "value": "joins over a billion instructions of the row path",
+    }
+    return [
+        sitting.run(figure, rows, summary="min", flags=" ".join(FLAGS), columns=columns)
+        for figure, rows in (("fig-deg-4", join), ("num-deg-2", rate))
+    ]
+
+
+def _counted(program: Path, kernel: str) -> float:
+    """Instructions of a kernel per operation: what a larger scale adds, so that the program's start is not among them."""
+    seen = []
+    for scale in (1, 3):
+        with tempfile.TemporaryDirectory() as folder:
+            said = _run(
+                [
+                    *instructions.valgrind(Path(folder), from_start=True),
+                    str(program),
+                    "narrow",
+                    str(scale),
+                    kernel,
+                ],
+                Path(folder),
+            )
+            parts = [part for file in Path(folder).glob("counts-*") for part in callgrind.read(file)]
+        seen.append((sum(part.totals[0] for part in parts), int(said.split()[3])))
+    (few, n), (many, m) = seen
+    return (many - few) / (m - n)
 
 
 def source_figures_kernel(run: Run | None = None) -> list[Run]:
