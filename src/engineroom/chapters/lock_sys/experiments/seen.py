@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Any, Self
 
@@ -81,12 +81,14 @@ def in_kernel(script: Script, design: str) -> list[Seen]:
         ]
         if design == "5.7":
             locks = _as_5_7_shows(locks, waits)
+        if design in {"5.7", "8.0.15"}:
+            locks = [_without_primary_key(each) for each in locks]
         seen.append(Seen(results, frozenset(locks), waits))
     return seen
 
 
 def _as_5_7_shows(locks: list[LockSeen], waits: frozenset[tuple[int, int]]) -> list[LockSeen]:
-    """Only what waits or is waited for, with shorter modes, and of a unique index what makes it unique."""
+    """Only what waits or is waited for, with shorter modes."""
 
     def short(mode: str) -> str:
         return mode.split(",", maxsplit=1)[0] + (",GAP" if ",GAP" in mode else "")
@@ -106,17 +108,13 @@ def _as_5_7_shows(locks: list[LockSeen], waits: frozenset[tuple[int, int]]) -> l
             and _excludes(each.mode, waiting.mode, waiting.data)
         }
         shown += of_session.values()
-    unique = {name for name, _, is_unique in INDEXES if is_unique}
-    return [
-        LockSeen(
-            each.session,
-            each.index,
-            short(each.mode),
-            each.data.split(", ", maxsplit=1)[0] if each.index in unique else each.data,
-            is_waiting=False,
-        )
-        for each in shown
-    ]
+    return [replace(each, mode=short(each.mode), is_waiting=False) for each in shown]
+
+
+def _without_primary_key(lock: LockSeen) -> LockSeen:
+    """Of a record of a unique index, up to 8.0.15, what makes it unique."""
+    is_unique = any(name == lock.index and is_unique for name, _, is_unique in INDEXES)
+    return replace(lock, data=lock.data.split(", ", maxsplit=1)[0]) if is_unique else lock
 
 
 def _excludes(there: str, asked: str, data: str) -> bool:
