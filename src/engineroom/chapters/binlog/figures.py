@@ -314,7 +314,7 @@ SETTINGS = {
 
 @figure(
     "own-binlog-transactions",
-    rows=rows_by("kind", y="bytes_per_txn"),
+    rows=rows_by("kind", y="bytes_per_txn", where="server == '8.0.31'"),
     picture=Dots(
         by="kind",
         rows=KINDS_TRANSACTIONS,

@@ -6,6 +6,7 @@ import pandas as pd
 
 from engineroom.chapters.binlog import figures
 from engineroom.runs import Run, newest, published
+from engineroom.servers.catalogue import release
 from engineroom.show.drawing import origin_of
 from engineroom.show.table import Table
 
@@ -14,15 +15,18 @@ _PACKED = ["full, zstd 3", "minimal, zstd 3"]
 
 # TPC-C's transactions in a server's log, by setting and kind of transaction, and as the kernel writes the same ones.
 _live, _kernel = (newest("own-binlog-transactions", method) for method in ("live", "kernel"))
-txn_bytes = _live.values("series", "kind", y="bytes_per_txn")
+late, new = sorted(set(_live.table["server"]), key=release)
+by_server = _live.values("server", "series", "kind", y="bytes_per_txn")
+txn_bytes = by_server[late]
 left_percent = 100 * txn_bytes.div(txn_bytes[_FULL], level="kind")
-transactions = _live.table.query(f"kind == 'mix' and series == '{_FULL}'")["transactions"].sum()
-_theirs, _ours = (
-    run.table.set_index(["series", "kind", "repeat"])["bytes_per_txn"] for run in (_live, _kernel)
-)
-_apart = (_ours - _theirs).abs()
-uncompressed_differ_bytes = _apart.loc[[_FULL, _MINIMAL]].max()
-packed_differ_percent = (100 * _apart / _theirs).loc[_PACKED].max()
+transactions = _live.table.query(f"kind == 'mix' and series == '{_FULL}' and server == '{late}'")[
+    "transactions"
+].sum()
+_where = ["series", "kind", "repeat"]
+_theirs = _live.table.set_index(["server", *_where])["bytes_per_txn"]
+_apart = _theirs.unstack("server").sub(_kernel.table.set_index(_where)["bytes_per_txn"], axis="index").abs()
+uncompressed_differ_bytes = _apart.loc[[_FULL, _MINIMAL]].max().max()
+packed_differ_percent = (100 * _apart / _theirs.unstack("server")).loc[_PACKED].max()  # by server
 
 _levels = newest("own-binlog-levels", "kernel")
 _level_rows = figures.own_binlog_levels.rows(_levels)

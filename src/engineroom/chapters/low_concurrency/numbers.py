@@ -68,6 +68,11 @@ def added(operation: str, over: str, under: str) -> pd.Series[float]:
 
 
 # How often the inner row is read that four outer rows in turn want.
+misses = newest("own-low-concurrency-misses", "instructions").values(
+    "operation", "series", "event", y="per_operation"
+)
+_row_path = newest("fig-deg-4", "instructions").values("build", y="instructions")
+row_path_ratio = _row_path["stock"] / _row_path["optimized"]
 reads_of_one = 4 * newest("own-low-concurrency-repeated-keys", "live").values("series", y="reads_per_row")
 join_calls_per_s = newest("num-deg-2", "live").values("series", y="value")["hot_calls_per_second"]
 

@@ -29,6 +29,12 @@ purge_us = _idle.values("series", "idle_sessions", y="purge_us_per_batch")
 # In which threads wait for trx_sys_mutex or take it, per transaction, a row per run.
 mutex_us = _idle.table.set_index(["series", "idle_sessions"]).sort_index()["mutex_us_per_transaction"]
 
+_counted = newest("own-read-views-instructions", "instructions")
+instructions = _counted.values("work", "series", "sessions", y="instructions")  # of a view, and of a walk
+others = int(_counted.table["sessions"].max())
+of_each = (instructions.xs(others, level="sessions") - instructions.xs(0, level="sessions")) / others
+walked_ns = 1000 * (purge_us.xs(idle_sessions, level=1) - purge_us.xs(0, level=1)) / idle_sessions
+
 sessions = 10_000
 # The runs are too short for their throughput to settle: the page shows their least and most, and no ratio.
 busy = (
@@ -53,6 +59,24 @@ published_us = published.in_our_columns("num-rv-2").set_index("build")["mean_res
 published_throughput = published.in_our_columns("num-rv-3").set_index(["series", "load"])[
     "relative_throughput"
 ]
+
+
+def instructions_table() -> Table:
+    """What a view and a walk take on each server, alone and beside other sessions."""
+    shown = instructions.unstack("sessions")[[0, others]].unstack("work")
+    rows = {
+        f"{what}, {n} {whom}": shown[n, work].map("{:,.0f}".format)
+        for work, what, whom in (
+            ("make", "a view", "open transactions"),
+            ("walk", "purge's search", "closed views"),
+        )
+        for n in (0, others)
+    }
+    return Table(
+        pd.DataFrame(rows).rename_axis("server").reset_index(),
+        "Instructions of making a read view, and of purge's search for the oldest open one.",
+        origin_of(_counted),
+    )
 
 
 def histories_table() -> Table:
