@@ -93,6 +93,26 @@ def test_a_figure_that_is_made_with_another_is_recorded_by_its_own_name(given):
     assert given == [{}]
 
 
+def test_servers_of_ones_own_are_measured_where_a_recipe_takes_them(given, monkeypatch):
+    monkeypatch.setattr(
+        recording,
+        "recipes",
+        lambda: {
+            ("redo_log", "num-deg-3", "live"): lambda *, versions: (
+                given.append(versions) or Run("num-deg-3", "live", ONE_POINT().table, {})
+            )
+        },
+    )
+    said("num-deg-3", "--server", "8.0.40", "--server", "8.4")
+    assert given == [("8.0.40", "8.4")]
+
+
+def test_a_recipe_with_servers_of_its_own_refuses_others(given):
+    with pytest.raises(EngineRoomError, match=r"num-deg-3 by kernel \(redo_log\) has servers of its own"):
+        said("num-deg-3", "--method", "kernel", "--server", "8.4")
+    assert given == []
+
+
 @pytest.mark.parametrize(("loads", "waited_s"), [([1.7, 1.6, 1.4], 2), ([9.0], recording.WAIT_S)])
 def test_the_load_of_the_figure_before_is_waited_for(given, monkeypatch, loads, waited_s):
     """And a machine that others use is measured on all the same, with what is said of it."""

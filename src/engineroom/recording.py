@@ -6,9 +6,10 @@ import contextlib
 import difflib
 import functools
 import importlib
+import inspect
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Any
 
@@ -115,6 +116,13 @@ def made_together() -> dict[tuple[str, str, str], tuple[str, ...]]:
 @click.argument("figures", nargs=-1)
 @click.option("--all", "everything", is_flag=True, help="Record every figure of every chapter.")
 @click.option("--method", type=click.Choice(runs.METHODS), help="Only the runs of this method.")
+@click.option(
+    "--server",
+    "servers",
+    multiple=True,
+    metavar="VERSION",
+    help="Measure this version, as `engineroom server start` takes it, in the place of the book's; may be given several times.",
+)
 @click.option("--list", "listing", is_flag=True, help="Say what can be recorded and do nothing.")
 @click.option(
     "--vary",
@@ -134,6 +142,7 @@ def record(  # noqa: PLR0917 (click passes them by name)
     figures: tuple[str, ...],
     everything: bool,
     method: str | None,
+    servers: tuple[str, ...],
     listing: bool,
     vary: bool,
     jobs: int | None,
@@ -151,6 +160,8 @@ def record(  # noqa: PLR0917 (click passes them by name)
     }
     if not chosen:
         raise EngineRoomError("nothing was chosen", remedy="name figures or chapters, or pass --all")
+    if servers:
+        chosen = {key: _on(servers, key, how) for key, how in chosen.items()}
     if listing:
         for key in chosen:
             click.echo(_said(key, also))
@@ -182,6 +193,16 @@ def record(  # noqa: PLR0917 (click passes them by name)
             for busy in dict.fromkeys(run.why_busy for run in made if run.why_busy is not None):
                 click.echo(f"kept, but it decides no verdict: {busy}", err=True)
     rows.keep()
+
+
+def _on(servers: Sequence[str], key: tuple[str, str, str], how: Callable[..., Any]) -> Callable[..., Any]:
+    """The same on servers that a reader has: containers, a mysqld on PATH, a DSN."""
+    if "versions" not in inspect.signature(how).parameters:
+        raise EngineRoomError(
+            f"{_said(key, {})} has servers of its own, and --server was given",
+            remedy="name figures that measure one statement or load on every version, with --method live or instructions",
+        )
+    return functools.partial(how, versions=servers)
 
 
 def _said(key: tuple[str, str, str], also: Mapping[tuple[str, str, str], tuple[str, ...]]) -> str:

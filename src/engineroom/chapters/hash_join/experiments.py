@@ -739,11 +739,12 @@ def _cpu_of(join: Callable[[], Any]) -> tuple[float, Any]:
     return time.process_time() - before, result
 
 
-def _both_figures(how: Callable[[], Run]) -> Callable[[], list[Run]]:
+def _both_figures(how: Callable[..., Run]) -> Callable[..., list[Run]]:
     """One measurement kept under both ids: 7-22 and 7-23 are two sides of one comparison."""
 
-    def measured() -> list[Run]:
-        run = how()
+    @functools.wraps(how)
+    def measured(**chosen: Any) -> list[Run]:
+        run = how(**chosen)
         return [run, dataclasses.replace(run, figure="fig-7-23")]
 
     return measured

@@ -78,7 +78,7 @@ def deadlock_log(*, deadlocks: int = 50, repeats: int = 3, versions: Sequence[st
                     rows.append(
                         {
                             "innodb_print_all_deadlocks": setting,
-                            "series": SERIES[version],
+                            "series": SERIES.get(version, version),
                             "repeat": repeat,
                             "server": server.version,
                             "lines": seen["lines"],

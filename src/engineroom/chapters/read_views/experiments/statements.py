@@ -46,7 +46,7 @@ COLUMNS = {
 
 def by_kernel(version: str, statement: str, *, level: str, has_binlog: bool) -> dict[str, float]:
     """Acquisitions of each latch per repetition, in the design of `version`."""
-    design = DESIGNS[_DESIGN_OF[version]]
+    design = DESIGNS[_DESIGN_OF.get(version, "9.7")]
     seen: dict[str, float] = _native.read_views.statement_cost(
         latches=design.latches, views=design.views, statement=statement, level=level, has_binlog=has_binlog
     )
