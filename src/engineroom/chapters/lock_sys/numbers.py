@@ -29,6 +29,7 @@ server_latches = _counted[_counted["latch"].isin(_GUARDS)].groupby("series")["ac
 
 scripts = newest("own-lock-conflicts", "live").table
 scripts_servers = sorted(scripts["server"].unique())
+differing_servers = sorted(scripts[scripts["equal"] == 0]["server"].unique())
 
 _log = newest("fig-7-16", "live")
 _log_servers = sorted(set(_log.table["server"]), key=release)
