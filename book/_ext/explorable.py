@@ -3,11 +3,12 @@
     ```{explorable} hash_join
     :alt: What the plain figure shows, for readers who cannot see it.
     :name: explorable-hash-join
+    :starts:
     The caption, under the plain figure and under the live one.
     ```
 
 The page gets a custom element around a plain figure (book/web/explorables/<word>.svg). The figure is what print, PDF and a
-browser without scripts show; the script puts knobs and a computed picture beside it. book/web/explorables/README.md tells how
+browser without scripts show; the script puts knobs and a computed picture beside it. With `:starts:` it plays by itself once. book/web/explorables/README.md tells how
 to write one.
 """
 
@@ -30,6 +31,7 @@ class Explorable(SphinxDirective):
     option_spec: ClassVar[dict[str, Any]] = {
         "alt": directives.unchanged_required,
         "name": directives.unchanged,
+        "starts": directives.flag,
     }
 
     def run(self) -> list[nodes.Node]:
@@ -51,7 +53,9 @@ class Explorable(SphinxDirective):
         tag, up = bundle.tag(word), "../" * self.env.docname.count("/")
         script = f'<script src="{up}_static/explorables/{word}.js"></script>'
         return [
-            nodes.raw("", f'<{tag} class="explorable">', format="html"),
+            nodes.raw(
+                "", f'<{tag} class="explorable"{" starts" * ("starts" in self.options)}>', format="html"
+            ),
             figure,
             nodes.raw("", f"</{tag}>{script}", format="html"),
         ]

@@ -38,7 +38,7 @@ export default {
   title: "Who waits for whom, and who is granted first",
 
   inputs: [
-    { name: "step", label: "Step", values: Array.from({ length: MOST_STEPS + 1 }, (_, i) => i), start: 6, format: (step) => (step ? `after statement ${count(step)}` : "before all statements") },
+    { name: "step", label: "Step", plays: "Play the steps", values: Array.from({ length: MOST_STEPS + 1 }, (_, i) => i), start: 6, format: (step) => (step ? `after statement ${count(step)}` : "before all statements") },
     { name: "design", label: "Version", values: [0, 1], start: 1, format: (design) => (design ? "9.7: the heaviest first" : "5.7: first in, first out") },
     { name: "history", label: "History", values: [0, 1, 2, 3], start: 0, format: (history) => NAMES[history] },
   ],

@@ -86,7 +86,7 @@ export default {
     { name: "binlog", label: "Binary log", values: Object.keys(BINLOGS), start: "off", format: (name) => BINLOGS[name] },
     { name: "pool", label: "Buffer pool", values: Object.keys(POOLS), start: "none", format: (name) => POOLS[name][0] },
     { name: "cpus", label: "CPUs", values: Object.keys(MACHINES).map(Number), start: 176, format: (n) => `${n} in ${MACHINES[n][0]} ${MACHINES[n][0] === 1 ? "socket" : "sockets"}` },
-    { name: "clients", label: "Clients", values: [1, 4, 16, 64, 128, 192, 256], start: 128, format: (n) => count(n) },
+    { name: "clients", label: "Clients", plays: "Play the clients", values: [1, 4, 16, 64, 128, 192, 256], start: 128, format: (n) => count(n) },
     { name: "skew", label: "Rows", values: Object.keys(SKEWS), start: "uniform", format: (name) => SKEWS[name] },
   ],
 

@@ -23,7 +23,7 @@ export default {
   inputs: [
     { name: "rows", label: "Rows", values: [100, 200, 500, 1000, 2000], start: 1000, format: (n) => `${count(n)} rows` },
     {
-      name: "limit", label: "LIMIT", values: [1, 3, 10, 30, 100, 300, 1000, 0], start: 1,
+      name: "limit", label: "LIMIT", plays: "Play the limits", values: [1, 3, 10, 30, 100, 300, 1000, 0], start: 1,
       format: (limit) => (limit ? count(limit) : "none, all rows"),
     },
     {

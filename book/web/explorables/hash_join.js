@@ -26,7 +26,7 @@ export default {
   inputs: [
     { name: "build_rows", label: "Build rows", values: ROWS, start: 10000, format: rowCount },
     { name: "probe_rows", label: "Probe rows", values: ROWS, start: 20000, format: rowCount },
-    { name: "join_buffer_bytes", label: "Join buffer", values: BUFFERS, start: 262144, format: bytes },
+    { name: "join_buffer_bytes", label: "Join buffer", plays: "Play the buffers", values: BUFFERS, start: 262144, format: bytes },
     {
       name: "skew_quarters", label: "Skew of build keys", values: [0, 1, 2, 3, 4, 5, 6, 7, 8], start: 0,
       format: (quarters) => (quarters ? `exponent ${(quarters / 4).toFixed(2)}` : "none"),

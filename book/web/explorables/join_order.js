@@ -30,7 +30,7 @@ export default {
       format: (n) => (n ? `${count(n)} more, where none is yet` : "none"),
     },
     {
-      name: "step", label: "Pair", values: Array.from({ length: 100 }, (_, i) => i), start: 11,
+      name: "step", label: "Pair", plays: "Play the pairs", values: Array.from({ length: 100 }, (_, i) => i), start: 11,
       format: (step) => `number ${count(step + 1)}`,
     },
     {

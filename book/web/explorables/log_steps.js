@@ -27,7 +27,7 @@ export default {
 
   inputs: [
     {
-      name: "step", label: "Step", values: Array.from({ length: 40 }, (_, i) => i), start: 5,
+      name: "step", label: "Step", plays: "Play the steps", values: Array.from({ length: 40 }, (_, i) => i), start: 5,
       format: (step) => `number ${count(step + 1)}`,
     },
     {

@@ -16,7 +16,7 @@ export default {
 
   inputs: [
     {
-      name: "columns", label: "Columns", start: 4,
+      name: "columns", label: "Columns", plays: "Play the columns", start: 4,
       values: [1, 2, 3, 4, 5, 8, 10, 16, 20, 32, 40, 48, 60, 63, 64, 65, 80, 100, 128, 192, 193, 256],
       format: (n) => (n === 1 ? "1 column" : `${count(n)} columns`),
     },

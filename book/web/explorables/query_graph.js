@@ -47,7 +47,7 @@ export default {
     { name: "low", start: START.low, accepts: isWord },
     { name: "high", start: START.high, accepts: isWord },
     {
-      name: "step", label: "Pair", values: Array.from({ length: 165 }, (_, i) => i), start: 11,
+      name: "step", label: "Pair", plays: "Play the pairs", values: Array.from({ length: 165 }, (_, i) => i), start: 11,
       format: (step) => `number ${count(step + 1)}`,
     },
     {

@@ -203,16 +203,16 @@ function questioner(definition, startOwn, id, show) {
 }
 
 /**
- * Puts the knobs, the picture and the results into `host` and computes once. With a `key`, as on a page, a link keeps their values.
- * Returns a function that takes the explorable off the page again.
+ * Puts the picture, the results and the knobs into `host` and computes once. With a `key`, as on a page, a link keeps their values. One that
+ * `starts` plays by itself once, when the reader first sees it. Returns a function that takes the explorable off the page again.
  */
-export function mount(host, definition, start, key = "") {
+export function mount(host, definition, start, key = "", starts = false) {
   const kernel = start();
   // Counted by the document: each explorable of a page has a runtime of its own, and ids must differ.
   const id = `explorable-${(document.explorables = (document.explorables ?? 0) + 1)}`;
   const sliders = definition.inputs.filter((input) => input.values);
-  const starts = Object.fromEntries(sliders.map((input) => [input.name, input.values.indexOf(input.start)]));
-  const chosen = { ...starts, ...(key ? asked(location.search, key, sliders) : {}) };
+  const firstPlaces = Object.fromEntries(sliders.map((input) => [input.name, input.values.indexOf(input.start)]));
+  const chosen = { ...firstPlaces, ...(key ? asked(location.search, key, sliders) : {}) };
   // What the module's own control sets.
   const controlled = definition.inputs.filter((input) => !input.values);
   const untouched = Object.fromEntries(controlled.map((input) => [input.name, input.start]));
@@ -228,28 +228,28 @@ export function mount(host, definition, start, key = "") {
   let ticking = 0;
   for (const input of sliders) knobs.append(knob(input));
   const link = element("a", { class: "er-tool" }, "Link to these values");
-  const player = element("button", { type: "button", class: "er-tool", onclick: () => play() }, "Play the steps");
+  const player = element("button", { type: "button", class: "er-tool", onclick: () => play() }, played?.input.plays);
   const presets = (definition.presets ?? []).map(({ label, values }) =>
     element("button", { type: "button", class: "er-tool", onclick: () => startWith(values) }, label));
   const keep = element("div", { class: "er-tools er-keep" }, ...(played ? [player] : []), ...presets,
     element("button", { type: "button", class: "er-tool", onclick: () => startWith({}) }, "Start values"), ...(key ? [link] : []));
   const control = definition.control?.({ element, id, held, changed: () => schedule() });
   host.classList.add("er-live");
-  host.replaceChildren(...(control ? [control.node] : []), knobs, ...(sliders.length ? [keep] : []),
-    element("div", { class: "er-view" }, progress, picture, results), sentence,
+  host.replaceChildren(element("div", { class: "er-view" }, progress, picture, results), sentence,
+    ...(control ? [control.node] : []), knobs, ...(sliders.length ? [keep] : []),
     ...(definition.question ? [questioner(definition, start, id, see)] : []));
 
   /** Turns everything to a drawn case. */
   function see(inputs) {
     for (const name of Object.keys(held)) held[name] = inputs[name];
     turn(placesOf(inputs, sliders));
-    knobs.scrollIntoView({ block: "nearest" });
+    host.scrollIntoView({ block: "nearest" });
   }
 
   /** Turns everything to its start, but for these values. */
   function startWith(values) {
     for (const name of Object.keys(held)) held[name] = values[name] ?? untouched[name];
-    turn({ ...starts, ...placesOf(values, sliders) });
+    turn({ ...firstPlaces, ...placesOf(values, sliders) });
   }
 
   function turn(places) {
@@ -333,7 +333,25 @@ export function mount(host, definition, start, key = "") {
   function pause() {
     clearInterval(ticking);
     ticking = 0;
-    player.textContent = "Play the steps";
+    player.textContent = played?.input.plays ?? "";
+    sentence.setAttribute("aria-live", "polite");
+  }
+  /** Once, from the first place to the one that is shown at the start, or through all and back; nobody has it read out, and any touch ends it. */
+  function playByItself() {
+    const rest = firstPlaces[played.input.name];
+    sentence.setAttribute("aria-live", "off");
+    played.set(0);
+    player.textContent = "Pause";
+    ticking = setInterval(() => {
+      const now = chosen[played.input.name];
+      if (now < (rest || played.last)) return played.set(now + 1);
+      played.set(rest);
+      return pause();
+    }, STEP_MS);
+    const touched = ({ target }) => {
+      if (ticking && !player.contains(target)) pause();
+    };
+    for (const touch of ["pointerdown", "keydown"]) host.addEventListener(touch, touched, { once: true });
   }
 
   let frame = 0;
@@ -404,9 +422,17 @@ export function mount(host, definition, start, key = "") {
     schedule();
   });
   if (!isInSight) sight.observe(host);
+  const isAsked = [...new URLSearchParams(location.search).keys()].some((name) => name.startsWith(`${key}.`));
+  const stage = new IntersectionObserver(([seen]) => {
+    if (!seen.isIntersecting) return;
+    stage.disconnect();
+    playByItself();
+  }, { threshold: 0.6 });
+  if (starts && played && !isAsked && !matchMedia("(prefers-reduced-motion: reduce)").matches) stage.observe(picture);
   return () => {
     watcher.disconnect();
     sight.disconnect();
+    stage.disconnect();
     stop();
     pause();
     cancelAnimationFrame(frame);
@@ -423,7 +449,7 @@ export function defineElement(tag, definition, kernelBytes) {
         this.querySelector("figure").prepend(host);
         host.id = `${tag}-knobs`;
         this.classList.add("er-ready");
-        mount(host, definition, () => startKernel(kernelBytes), host.id);
+        mount(host, definition, () => startKernel(kernelBytes), host.id, this.hasAttribute("starts"));
       } catch (problem) {
         host.remove();
         this.classList.remove("er-ready");

@@ -314,7 +314,9 @@ SETTINGS = {
 
 @figure(
     "own-binlog-transactions",
-    rows=rows_by("kind", y="bytes_per_txn", where="server == '8.0.31'"),
+    rows=lambda run: rows_by("kind", y="bytes_per_txn")(
+        run.with_table(run.table[run.table["server"].isin(["8.0.31", "kernel"])])
+    ),
     picture=Dots(
         by="kind",
         rows=KINDS_TRANSACTIONS,

@@ -331,7 +331,9 @@ def latches_of_update(server: str) -> pd.DataFrame:
 
 def latches_table() -> Table:
     """The same of three servers, side by side."""
-    columns = {server: together(latches_of_update(server)["latch"]) for server in ("5.7.22", "8.0.31", "9.7.4")}
+    columns = {
+        server: together(latches_of_update(server)["latch"]) for server in ("5.7.22", "8.0.31", "9.7.4")
+    }
     rows = itertools.zip_longest(*columns.values(), fillvalue="")
     return Table(
         pd.DataFrame(list(rows), columns=list(columns)),

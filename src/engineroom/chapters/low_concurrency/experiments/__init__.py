@@ -190,7 +190,7 @@ RECORD: dict[tuple[str, str], Callable[[], Run | list[Run]]] = {
     ("own-low-concurrency-instructions", "instructions"): counted.source_figures,
     ("own-low-concurrency-instructions-settings", "instructions"): counted.settings_counted,
     ("own-low-concurrency-misses", "instructions"): counted.misses_counted,
-    ("fig-deg-4", "instructions"): pgo.source_figures_counted,
+    ("fig-deg-4", "instructions"): pgo.join_counted,
     ("own-low-concurrency-repeated-keys", "live"): live.repeated_keys_live,
     ("own-low-concurrency-pgo", "kernel"): _pgo_and_source_figures,
     ("own-low-concurrency-lists", "kernel"): lists,
@@ -204,6 +204,5 @@ RECORD: dict[tuple[str, str], Callable[[], Run | list[Run]]] = {
 MADE_TOGETHER = {
     ("fig-deg-2", "live"): ("fig-deg-1", "num-deg-2"),
     ("own-low-concurrency-instructions", "instructions"): ("fig-deg-1", "fig-deg-2"),
-    ("fig-deg-4", "instructions"): ("num-deg-2",),
     ("own-low-concurrency-pgo", "kernel"): ("fig-deg-3", "fig-deg-4", "num-deg-2"),
 }
