@@ -220,6 +220,7 @@ def cases(seed: int, n: int, files: list[Path]) -> list[list[str]]:
         lambda: ["binlog", "sizes", file(), *pick(([], ["--levels", pick(NUMBERS)], ["--key", word()], ["--format", word()]))],
         lambda: ["binlog", "rows", file()],
         lambda: ["locks", *pick((["--dsn", word()], ["--version", word()], ["--format", word()]))],
+        lambda: ["deadlock", *pick(([], [file()])), *pick(([], ["--dsn", word()], ["--format", pick(("json", "html", word()))]))],
         lambda: [
             "whatif", *pick(([], [file()])), *pick((["--demands", file()], ["--dsn", word()])), "--clients", pick(NUMBERS),
             *pick(([], ["--machine", word()], ["--machine", file()], ["--version", word()], ["--format", word()])),

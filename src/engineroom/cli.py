@@ -27,7 +27,16 @@ COMMANDS = {
     ),
     "compare": ("engineroom.ask.compare.cli", "compare", "Your own statement on several server versions."),
     "binlog": ("engineroom.ask.binlog_files.cli", "binlog", "Where a binary log's bytes go, and its rows."),
-    "locks": ("engineroom.ask.lock_waits.cli", "locks", "The row locks that sessions of a server wait for."),
+    "locks": (
+        "engineroom.ask.lock_waits.cli",
+        "locks",
+        "Who waits for whose locks on a server, and what ends it.",
+    ),
+    "deadlock": (
+        "engineroom.ask.deadlocks.cli",
+        "deadlock",
+        "Deadlocks of an error log or a server: who waited for whom, and what avoids it.",
+    ),
     "whatif": (
         "engineroom.ask.whatif.cli",
         "whatif",

@@ -85,6 +85,39 @@ def test_an_address_can_name_a_socket_and_a_password_with_signs(monkeypatch: pyt
     assert (address.user, address.password, address.socket) == ("me", "p@ss", "/run/x.sock")
 
 
+@pytest.mark.parametrize("password", ["a/b", "a#b", "a?b", "/", "p@q/x"])
+def test_a_password_that_cuts_the_address_is_refused_and_not_shown(
+    monkeypatch: pytest.MonkeyPatch, password: str
+):
+    monkeypatch.setenv("ENGINEROOM_DSN_9_7", f"mysql://me:{password}@db7:3306")
+    said = dsn.refusal(resolve("9.7")) or ""
+    assert said == "ENGINEROOM_DSN_9_7 has one of / ? # in its user or password"
+
+
+@pytest.mark.parametrize(
+    ("text", "user", "password"),
+    [
+        ("mysql://db7", "shop", "a b"),
+        ("mysql://me@db7", "me", "a b"),
+        ("mysql://me:mine@db7", "me", "mine"),
+        ("mysql://me:@db7", "me", ""),
+    ],
+)
+def test_what_the_address_lacks_is_in_the_option_file(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str, user: str, password: str
+):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("ENGINEROOM_DSN_9_7", text)
+    (tmp_path / ".my.cnf").write_text(
+        "!includedir /etc\n[mysql]\nuser=x\n[client]\nuser = shop\npassword='a b'\nssl\n"
+    )
+    address = dsn._address(resolve("9.7"))
+    assert (address.user, address.password) == (user, password)
+    assert password not in repr(address) or not password
+    (tmp_path / ".my.cnf").write_bytes(b"\xff no option")
+    assert dsn._address(resolve("9.7")).password == ("mine" if "mine" in text else "")
+
+
 def test_a_server_of_ones_own_that_is_down_is_said(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("ENGINEROOM_DSN_9_7", "mysql://me@127.0.0.1:9")
     assert "does not let us in" in (dsn.refusal(resolve("9.7")) or "")

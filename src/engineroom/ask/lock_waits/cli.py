@@ -1,15 +1,20 @@
-"""`engineroom locks`: who waits for whom, on a server that runs."""
+"""`engineroom locks`: who waits for whom on a running server."""
 
 from __future__ import annotations
+
+import sys
+import time
+from datetime import UTC, datetime
 
 import click
 
 from engineroom import files
-from engineroom.ask.lock_waits.reading import read
+from engineroom.ask.lock_waits.reading import MANY_ROWS, read
 from engineroom.errors import EngineRoomError
 from engineroom.servers import Server, lifecycle
 from engineroom.servers.catalogue import resolve
 from engineroom.servers.providers import dsn
+from engineroom.servers.server import lost_connection
 
 __all__ = ["locks"]
 
@@ -19,21 +24,66 @@ __all__ = ["locks"]
     "--dsn",
     "address",
     help="A server of your own: mysql://user:password@host:port, or mysql://user:password@/?socket=/path. Better put it into"
-    " ENGINEROOM_DSN, where no list of processes shows the password.",
+    " ENGINEROOM_DSN, or the password into ~/.my.cnf: there no list of processes shows it.",
 )
 @click.option("--version", help="Which of several running servers.")
 @click.option(
     "--format", "form", type=click.Choice(["text", "json", "svg"]), default="text", show_default=True
 )
-def locks(address: str | None, version: str | None, form: str) -> None:
-    """Show the sessions that wait for row locks, and those that they wait for.
+@click.option(
+    "--watch",
+    type=click.FloatRange(min=0.1),
+    metavar="SECONDS",
+    help="Look again after so many seconds, and never for more than a tenth of the time, until Ctrl-C. JSON: a line each time.",
+)
+@click.option("--history", is_flag=True, help="Also whose view holds the history list back from purge.")
+@click.option(
+    "--all-locks", is_flag=True, help=f"Also the locks of transactions with over {MANY_ROWS:,} rows locked."
+)
+def locks(
+    *,
+    address: str | None,
+    version: str | None,
+    form: str,
+    watch: float | None,
+    history: bool,
+    all_locks: bool,
+) -> None:
+    """Show the sessions that wait for locks, and those that they wait for: rows, tables, the server, names.
 
-    Reads information_schema.innodb_lock_waits up to 5.7 and performance_schema.data_lock_waits from 8.0 on, and changes nothing. Whoever
-    waits for nobody stands first: that transaction has to end. On a server with hundreds of thousands of locks the reading itself
-    takes latches that others need; do not repeat it every second there.
+    Whoever waits for nobody stands first, with the statements that end it and what they lose. Nothing is changed.
+
+    Row locks are read from performance_schema.data_lock_waits, up to 5.7 from information_schema.innodb_lock_waits, and only when a
+    transaction waits. The server builds a row for each pair of waiters on a record and, in data_locks, one for each lock, while it holds up
+    who wants a lock; of many waiters no pairs are asked for, and transactions with very many locks are left out and named. Metadata locks
+    are in performance_schema.metadata_locks, which 5.7 fills only when told to; 5.6 shows just who waits. --history reads SHOW ENGINE INNODB
+    STATUS, 1 MB at most. In JSON, what has no session has a number below 0.
     """
-    found = read(_server(address, version))
-    click.echo({"text": lambda: files.visible(found.text()), "json": found.json, "svg": found.svg}[form]())
+    import mysql.connector
+
+    server = _server(address, version)
+    while True:
+        started = time.monotonic()
+        try:
+            found = read(server, history=history, all_locks=all_locks)
+        except mysql.connector.Error as error:
+            if not lost_connection(error):
+                raise
+            raise EngineRoomError(
+                f"the server does not answer: {error}", remedy="see whether it runs, and try again"
+            ) from error
+        took_s = time.monotonic() - started
+        if watch and form == "text":
+            if sys.stdout.isatty():
+                click.clear()
+            click.echo(f"{datetime.now(tz=UTC):%H:%M:%S} UTC, read in {took_s:.1f} s")
+        if form == "json":
+            click.echo(found.json(indent=None if watch else 2))
+        else:
+            click.echo(files.visible(found.text()) if form == "text" else found.svg())
+        if not watch:
+            return
+        time.sleep(max(watch, 9 * took_s))
 
 
 def _server(address: str | None, version: str | None) -> Server:
@@ -51,7 +101,7 @@ def _server(address: str | None, version: str | None) -> Server:
         return running[0]
     if running:
         listed = ", ".join(server.version for server in running)
-        raise EngineRoomError(f"several servers run: {listed}", remedy="choose one with --version")
+        raise EngineRoomError(f"several servers run: {listed}", remedy="choose one with --version or --dsn")
     what = "server" if version is None else f"{version} server"
     raise EngineRoomError(
         f"no shared {what} runs",

@@ -1,14 +1,17 @@
 """A server of the reader's own, named in the environment.
 
 `ENGINEROOM_DSN_9_7=mysql://user:password@127.0.0.1:3306` serves that series; `ENGINEROOM_DSN` serves whatever series
-answers there. `?socket=/path` chooses a socket. The book makes databases there when a lab loads tables, and never
+answers there. `?socket=/path` chooses a socket. What the address lacks of user and password is taken from [client] in
+~/.my.cnf, as MySQL's own clients do. The book makes databases there when a lab loads tables, and never
 changes a setting of the server.
 """
 
 from __future__ import annotations
 
+import configparser
 import contextlib
 import os
+from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from engineroom.errors import EngineRoomError
@@ -72,6 +75,11 @@ def _address(request: Request) -> Address:
 
 def _parsed(text: str, what: str) -> Address:
     parts = urlsplit(text)
+    if parts.fragment or "@" in parts.path or ("@" in parts.query and "@" not in parts.netloc):
+        raise EngineRoomError(
+            f"{what} has one of / ? # in its user or password",
+            remedy="write / as %2F, ? as %3F, # as %23, or leave the password out and put it into ~/.my.cnf",
+        )
     try:
         port = parts.port or 3306
     except ValueError:
@@ -81,13 +89,24 @@ def _parsed(text: str, what: str) -> Address:
             f"{what} is not a server's address",
             remedy="write it as mysql://user:password@host:port or mysql://user:password@/?socket=/path",
         )
+    of_file = _option_file() if parts.password is None else {}
     return Address(
         host=parts.hostname or "127.0.0.1",
         port=port,
         socket=parse_qs(parts.query).get("socket", [None])[0],
-        user=unquote(parts.username or "root"),
-        password=unquote(parts.password or ""),
+        user=unquote(parts.username or "") or of_file.get("user") or "root",
+        password=of_file.get("password", "") if parts.password is None else unquote(parts.password),
     )
+
+
+def _option_file() -> dict[str, str]:
+    """The options of [client] in ~/.my.cnf; none where that cannot be read."""
+    parser = configparser.ConfigParser(allow_no_value=True, strict=False, interpolation=None)
+    with contextlib.suppress(OSError, UnicodeDecodeError, configparser.Error):
+        lines = (Path.home() / ".my.cnf").read_text(encoding="utf-8").splitlines()
+        parser.read_string("\n".join(line for line in lines if not line.startswith("!")))
+    options = parser["client"] if parser.has_section("client") else {}
+    return {name: value.strip("'\"") for name, value in options.items() if value}
 
 
 def _version(address: Address, what: str = "ENGINEROOM_DSN") -> str:

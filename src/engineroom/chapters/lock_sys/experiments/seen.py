@@ -10,6 +10,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Any, Self
 
 from engineroom._native import lock_sys as kernel
+from engineroom.ask.lock_waits.reading import excludes
 from engineroom.chapters.lock_sys.experiments.scripts import (
     COLUMNS,
     INDEXES,
@@ -105,7 +106,7 @@ def _as_5_7_shows(locks: list[LockSeen], waits: frozenset[tuple[int, int]]) -> l
             for each in locks
             if each.session in ahead
             and (each.index, each.data) == (waiting.index, waiting.data)
-            and _excludes(each.mode, waiting.mode, waiting.data)
+            and excludes(each.mode, waiting.mode, data=waiting.data)
         }
         shown += of_session.values()
     return [replace(each, mode=short(each.mode), is_waiting=False) for each in shown]
@@ -115,17 +116,6 @@ def _without_primary_key(lock: LockSeen) -> LockSeen:
     """Of a record of a unique index, up to 8.0.15, what makes it unique."""
     is_unique = any(name == lock.index and is_unique for name, _, is_unique in INDEXES)
     return replace(lock, data=lock.data.split(", ", maxsplit=1)[0]) if is_unique else lock
-
-
-def _excludes(there: str, asked: str, data: str) -> bool:
-    """Whether a request of a mode waits for a lock of another, both as the server writes them."""
-    if there.startswith("S") and asked.startswith("S"):
-        return False
-    if "INSERT_INTENTION" in there:
-        return False
-    if "INSERT_INTENTION" in asked:
-        return "REC_NOT_GAP" not in there
-    return "GAP" not in there.replace("REC_NOT_GAP", "") and data != "supremum pseudo-record"
 
 
 def _has_circle(waits: frozenset[tuple[int, int]]) -> bool:

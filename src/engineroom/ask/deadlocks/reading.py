@@ -1,0 +1,314 @@
+"""Reports of deadlocks from an error log or SHOW ENGINE INNODB STATUS, of MySQL 5.5 to 9.7 and MariaDB.
+
+A lock belongs to the transaction whose number it has, wherever it stands: releases differ in what they print and in which order, and since
+8.0 a log of the usual verbosity has neither headlines nor who lost. Up to 8.0.17 a report has two transactions of the circle, and what the
+second holds; whom the second waits for is then not in it.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import re
+import sys
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import cast
+
+from engineroom import files
+from engineroom.ask.lock_waits.reading import excludes
+from engineroom.errors import EngineRoomError
+
+__all__ = ["Lock", "Report", "Transaction", "lines", "reports"]
+
+_LONGEST_LINE, _LONGEST_STATEMENT = 2**16, 10_000
+_MOST = 256  # transactions of a report; the server's search gives up before
+SUPREMUM = "supremum pseudo-record"
+# What collectors of logs write before a line.
+_COLLECTOR = re.compile(r"^(?:[\w.-]+\s+\| ?|[A-Z][a-z]{2} +\d+ [\d:]{8} \S+ [\w.-]+(?:\[\d+\])?: )")
+_DATED = re.compile(r"^(\d{4}-\d\d-\d\d[T ] ?\d{1,2}:\d\d:\d\d\S*|\d{6} +\d{1,2}:\d\d:\d\d)(.*)")
+_WRITER = re.compile(r"^\s*(?:0x)?[0-9a-f]*\s*(?:\[[^\]]*\]\s*)*(?:InnoDB:\s*)?")
+_BEGINS = re.compile(r"transactions deadlock detected|LATEST DETECTED DEADLOCK", re.IGNORECASE)
+_NUMBERED = re.compile(r"^\*\*\* ?\((\d+)\) TRANSACTION")
+_LOST = re.compile(r"WE ROLL BACK TRANSACTION \((\d+)\)")
+_TRANSACTION = re.compile(r"^TRANSACTION (\w+), (?:ACTIVE|not started)(?: (?:\(\w+\) )?(\d+) sec)?")
+_CLIENT = re.compile(r"^(?:MySQL|MariaDB) thread id (\d+), .*?query id \d+\s?(.*)")
+_LOCK = re.compile(
+    r"^(?:RECORD LOCKS space id (?P<space>\d+) page no (?P<page>\d+).*? index `?(?P<index>.+?)`? of table|TABLE LOCK table)"
+    r" (?P<table>(?:`[^`]*`\.?)+|\S+).* trx id (?P<trx>\w+) lock[ _]mode (?P<mode>.*)"
+)
+_FIELD = re.compile(r"^\s*\d+: (?:len (\d+); hex ([0-9a-f]*);|SQL NULL)")
+
+
+@dataclass
+class Lock:
+    """A lock on rows of an index, or on a table (index ""); its mode as performance_schema writes it."""
+
+    table: str
+    index: str
+    mode: str
+    is_waiting: bool
+    page: str = ""
+    places: set[str] = field(default_factory=set)  # equal for the same row; none: the report was cut
+    rows: list[str] = field(default_factory=list)
+
+    def meets(self, other: Lock) -> bool:
+        """Whether both are on the same row or table; where a report was cut, on the same page."""
+        if (self.table, self.index, self.page) != (other.table, other.index, other.page):
+            return False
+        return bool(self.places & other.places) or not (self.places and other.places)
+
+    def said(self) -> str:
+        """The mode and where."""
+        where = f"{' and '.join(self.rows[:3]) or 'rows'} of {self.table}, index {self.index}"
+        return f"{self.mode} on {where if self.index else self.table}"
+
+
+@dataclass
+class Transaction:
+    """One of a deadlock."""
+
+    trx: str
+    session: int | None = None
+    client: str = ""  # host, user and what it did
+    active_s: int | None = None
+    statement: str = ""
+    lock_structs: int | None = None
+    undo_entries: int = 0
+    locks: list[Lock] = field(default_factory=list)
+
+    @property
+    def asked(self) -> Lock | None:
+        """The lock that it waits for."""
+        return next((lock for lock in self.locks if lock.is_waiting), None)
+
+    @property
+    def weight(self) -> int | None:
+        """By what InnoDB chooses whom it rolls back: the lightest."""
+        return None if self.lock_structs is None else self.lock_structs + self.undo_entries
+
+
+@dataclass
+class Report:
+    """One deadlock, transactions in the report's order; `victim` counts from 1."""
+
+    when: str = ""
+    transactions: list[Transaction] = field(default_factory=list)
+    victim: int | None = None
+    problems: list[str] = field(default_factory=list)
+
+    def holders(self, nth: int) -> list[tuple[int, Lock]]:
+        """Whose locks in the report are in the way of one transaction, both counted from 0: granted ones, else those asked for."""
+        asked = self.transactions[nth].asked
+        if asked is None:
+            return []
+        data = asked.rows[0] if asked.rows else ""
+        found = [
+            (other, lock)
+            for other, each in enumerate(self.transactions)
+            for lock in each.locks
+            if other != nth and lock.meets(asked) and excludes(lock.mode, asked.mode, data=data)
+        ]
+        return [each for each in found if not each[1].is_waiting] or found
+
+    def is_closed(self) -> bool:
+        """Whether nothing of a circle is missing, as far as its release prints one."""
+        n = len(self.transactions)
+        if all(any(not lock.is_waiting for lock in each.locks) for each in self.transactions):
+            return n > 1 and all(self.holders(nth) for nth in range(n))
+        return n == 2 and bool(self.holders(0))
+
+
+def lines(path: Path | None) -> Iterator[str]:
+    """A file's lines, gzipped or not, or those of standard input; bytes that are no UTF-8 become U+FFFD, what is too long is cut."""
+    name = "standard input" if path is None else files.visible(str(path))
+    try:
+        if path is not None and path.is_char_device() and str(path) != "/dev/stdin":
+            raise OSError("it is a device, which may never end")
+        raw = cast("io.RawIOBase", sys.stdin.buffer) if path is None else path.open("rb", buffering=0)
+        with io.BufferedReader(raw) as buffered:
+            is_gzip = buffered.peek(2)[:2] == b"\x1f\x8b"
+            with gzip.GzipFile(fileobj=buffered) if is_gzip else buffered as file:
+                while line := file.readline(_LONGEST_LINE):
+                    yield line.decode(errors="replace")
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise EngineRoomError(
+            f"{name} is no whole gzip file: {error}", remedy="copy it again, or unpack what is there"
+        ) from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise EngineRoomError(
+            f"{name} cannot be read: {reason}", remedy="check the path and its permissions"
+        ) from error
+
+
+def reports(text: Iterable[str]) -> Iterator[Report]:
+    """The reports in the lines of a log or a status, in order."""
+    reader, is_escaped = _Reader(), False
+    for line in text:
+        # Without \\G the client's batch mode writes a status on one line.
+        is_escaped = is_escaped or "\\n---" in line
+        for part in line.split("\\n") if is_escaped else [line]:
+            yield from reader.read(part.rstrip("\r\n"))
+    yield from reader.end()
+
+
+@dataclass
+class _Partial:
+    """A report whose end is not read yet."""
+
+    report: Report = field(default_factory=Report)
+    is_named: bool = False  # by a headline; since 8.0 a log may leave those out
+    is_statement: bool = False
+    lock: Lock | None = None
+    columns: list[tuple[int, str]] | None = None  # of a row: size, bytes
+    early: list[tuple[str, Lock]] = field(default_factory=list)  # before their transactions, as MariaDB's are
+    n_between: int = 0
+
+
+class _Reader:
+    """Takes a line at a time; holds one report."""
+
+    def __init__(self) -> None:
+        self._now = _Partial()
+
+    def read(self, line: str) -> Iterator[Report]:
+        line = _COLLECTOR.sub("", line).strip()
+        dated = _DATED.match(line)
+        if dated:
+            line = _WRITER.sub("", dated[2])
+        report = self._now.report
+        n = len(report.transactions)
+        if _BEGINS.search(line):
+            yield from self.end()
+            self._now.is_named = True
+        elif found := _NUMBERED.match(line):
+            if found[1] == "1" and n:
+                yield from self.end()
+            elif int(found[1]) != n + 1:
+                report.problems.append(f"({found[1]}) follows ({n}): lines are missing")
+            self._now.is_named, self._now.is_statement = True, False
+        elif found := _LOST.search(line):
+            report.victim = int(found[1]) or None
+            yield from self.end()
+        elif "TOO DEEP OR LONG SEARCH" in line:
+            report.problems.append("the server gave up the search: over 200 transactions wait for each other")
+        elif found := _TRANSACTION.match(line):
+            self._row()
+            if n == _MOST or (not self._now.is_named and report.is_closed()):
+                yield from self.end()
+            self._now.report.transactions.append(
+                Transaction(found[1], active_s=int(found[2]) if found[2] else None)
+            )
+            self._now.is_statement, self._now.lock = False, None
+        elif re.match(r"-{4,}\s*$|END OF INNODB MONITOR", line):
+            if n:
+                yield from self.end()
+        elif n and dated and line and not self._now.is_named and report.is_closed():
+            yield from self.end()
+        elif n:
+            self._inside(line, is_dated=dated is not None)
+        if dated and self._now.is_named:
+            self._now.report.when = self._now.report.when or dated[1]
+
+    def _inside(self, line: str, *, is_dated: bool) -> None:
+        now = self._now
+        transaction = now.report.transactions[-1]
+        if found := _LOCK.match(line):
+            self._row()
+            now.is_statement = False
+            mode, index = found["mode"], found["index"] or ""
+            now.lock = Lock(_name(found["table"]), index, _mode(mode), mode.rstrip().endswith("waiting"))
+            now.lock.page = f"{found['space']}:{found['page']}"
+            owner = next((each for each in now.report.transactions if each.trx == found["trx"]), None)
+            if owner:
+                owner.locks.append(now.lock)
+            else:
+                now.early.append((found["trx"], now.lock))
+        elif line.startswith("***"):
+            now.is_statement = False
+        elif now.lock and (found := re.match(r"Record lock, heap no (\d+)", line)):
+            self._row()
+            now.columns = []
+            now.lock.places.add(found[1])
+        elif now.columns is not None and (found := _FIELD.match(line)):
+            now.columns.append((int(found[1] or -1), found[2] or ""))
+        elif is_dated and line:
+            now.n_between += 1
+            now.is_statement = False
+        elif found := _CLIENT.match(line):
+            transaction.session, transaction.client = int(found[1]), found[2]
+            now.is_statement = True
+        elif now.is_statement and len(transaction.statement) < _LONGEST_STATEMENT:
+            transaction.statement = f"{transaction.statement}\n{line}".strip()
+        elif found := re.search(r"(\d+) lock struct\(s\)", line):
+            transaction.lock_structs = int(found[1])
+            if undo := re.search(r"undo log entries (\d+)", line):
+                transaction.undo_entries = int(undo[1])
+
+    def _row(self) -> None:
+        """The row whose columns were read, as values of its index."""
+        if self._now.lock and self._now.columns:
+            sizes = [size for size, _ in self._now.columns]
+            # In a clustered index the key ends where the transaction's number and the pointer to its undo log begin.
+            ends = [n for n in range(1, len(sizes) - 1) if sizes[n : n + 2] == [6, 7]]
+            shown = [_value(size, digits) for size, digits in self._now.columns[: ends[0] if ends else None]]
+            row = SUPREMUM if shown == ["'supremum'"] else f"({', '.join(shown[:4])})"
+            self._now.lock.rows.append(row)
+        self._now.columns = None
+
+    def end(self) -> Iterator[Report]:
+        """The report as far as it came, with what is missing."""
+        self._row()
+        now, self._now = self._now, _Partial()
+        report, by_trx = now.report, {each.trx: each for each in now.report.transactions}
+        for trx, lock in now.early:
+            if trx in by_trx:
+                by_trx[trx].locks.append(lock)
+        if lost := sorted({trx for trx, _ in now.early} - by_trx.keys()):
+            report.problems.append(
+                f"it has locks of transaction {', '.join(lost)} but not the transaction: cut, or mixed with another report"
+            )
+        if len(by_trx) < len(report.transactions):
+            report.problems.append("a transaction stands in it twice: mixed with another report")
+        if len(report.transactions) == 1:
+            report.problems.append("only one transaction is in it: it was cut")
+        elif silent := [n for n, each in enumerate(report.transactions, 1) if each.asked is None]:
+            report.problems.append(f"what ({', '.join(map(str, silent))}) waits for is not in it: it was cut")
+        if now.n_between:
+            report.problems.append(f"{now.n_between} lines of something else stand in it and were left out")
+        if report.transactions:
+            yield report
+
+
+def _name(table: str) -> str:
+    return table.replace("`", "").replace("/", ".")
+
+
+def _mode(text: str) -> str:
+    """The mode as performance_schema writes it: "X locks gap before rec" is X,GAP."""
+    parts = [text.split(maxsplit=1)[0].replace("-", "_")] if text.split() else ["?"]
+    for words, name in (
+        ("rec but not gap", "REC_NOT_GAP"),
+        ("gap before rec", "GAP"),
+        ("insert intention", "INSERT_INTENTION"),
+    ):
+        if words in text:
+            parts.append(name)
+    return ",".join(parts)
+
+
+def _value(size: int, digits: str) -> str:
+    """A column as text or whole number, as far as its bytes tell."""
+    if size < 0:
+        return "NULL"
+    data = bytes.fromhex(digits[: len(digits) // 2 * 2])
+    if data and data.isascii() and bytes(data).decode().isprintable():
+        return f"'{data.decode()}'" + ("…" if size > len(data) else "")
+    if size in (1, 2, 3, 4, 8) and size == len(data):
+        number = int.from_bytes(data, "big")
+        return str(number - (1 << 8 * size - 1) if data[0] & 0x80 else number)
+    text = data.decode(errors="replace")
+    return f"'{text}'" if text.isprintable() and "\ufffd" not in text else f"0x{digits}"
