@@ -128,6 +128,36 @@ def test_runs_begin_when_the_reader_comes_to_them_and_a_new_value_begins_anew(pa
     assert "One pair cannot tell" in page.locator(".er-sentence").inner_text()
 
 
+def test_a_picture_that_starts_plays_to_its_start_value_once_and_stops_when_touched(page, tmp_path):
+    page.emulate_media(reduced_motion="no-preference")
+    address = alone(tmp_path, "trx_sys", "light")
+    file = tmp_path / address.rpartition("/")[2]
+    tag = bundle.tag("trx_sys")
+    file.write_text(
+        file.read_text(encoding="utf-8").replace(f"<{tag}", f"<{tag} starts", 1), encoding="utf-8"
+    )
+    page.clock.install()
+    page.goto(address)
+    shown = page.locator(".er-knob output").first
+    page.get_by_role("button", name="Pause").wait_for()
+    assert shown.inner_text() == "before all"
+    page.clock.run_for(30_000)
+    assert shown.inner_text() == "number 9"
+    assert page.get_by_role("button", name="Play the steps").is_visible()
+    page.reload()
+    page.get_by_role("button", name="Pause").wait_for()
+    page.clock.run_for(2_000)
+    page.get_by_role("slider", name="Step").press("ArrowRight")
+    touched = shown.inner_text()
+    page.clock.run_for(30_000)
+    assert shown.inner_text() == touched != "number 9"
+    page.emulate_media(reduced_motion="reduce")
+    page.reload()
+    page.clock.run_for(30_000)
+    assert shown.inner_text() == "number 9"
+    assert not page.get_by_role("button", name="Pause").is_visible()
+
+
 @pytest.mark.parametrize("motion", ["reduce", "no-preference"])
 def test_steps_play_by_keyboard_and_glide_only_where_motion_is_wanted(page, tmp_path, motion):
     page.emulate_media(reduced_motion=motion)

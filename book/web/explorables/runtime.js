@@ -427,7 +427,7 @@ export function mount(host, definition, start, key = "", starts = false) {
     if (!seen.isIntersecting) return;
     stage.disconnect();
     playByItself();
-  }, { threshold: 0.6 });
+  }, { threshold: 0.4 });
   if (starts && played && !isAsked && !matchMedia("(prefers-reduced-motion: reduce)").matches) stage.observe(picture);
   return () => {
     watcher.disconnect();
