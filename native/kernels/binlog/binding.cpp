@@ -326,10 +326,19 @@ bl::Inflate inflate_by(py::function inflate) {
 /// The rows of a file as lines of JSON, for Python.
 class RowLines {
  public:
-  RowLines(std::int64_t file_bytes, py::function inflate)
-      : reader_(
+  RowLines(std::int64_t file_bytes, py::function inflate, std::string file)
+      : text_(std::move(file)),
+        reader_(
             at_least(file_bytes, 0, "file_bytes"),
-            [this](const bl::Event& event) { text_.add(event, lines_); }, inflate_by(std::move(inflate))) {}
+            [this](const bl::Event& event) {
+              if (!event.is_inner) {
+                bl::Count& count = in_file_[event.type];
+                ++count.events;
+                count.bytes += event.bytes;
+              }
+              text_.add(event, lines_);
+            },
+            inflate_by(std::move(inflate))) {}
 
   py::bytes feed(const py::bytes& bytes) {
     lines_.clear();
@@ -341,8 +350,11 @@ class RowLines {
     return {lines_};
   }
   void end() { reader_.end(); }
+  const bl::Reader& reader() const { return reader_; }
+  const std::map<std::uint8_t, bl::Count>& in_file() const { return in_file_; }
 
  private:
+  std::map<std::uint8_t, bl::Count> in_file_;
   std::string lines_;
   bl::RowsText text_;
   bl::Reader reader_;
@@ -378,17 +390,21 @@ class FileSizes {
       std::vector<std::uint64_t> full;
       std::vector<std::uint64_t> minimal;
       std::vector<std::uint64_t> events;
+      std::vector<std::uint64_t> minimal_events;
       std::vector<std::uint64_t> gtid;
       for (const bl::Units::Unit& unit : units.units) {
         full.push_back(unit.full_bytes);
         minimal.push_back(unit.minimal_bytes);
         events.push_back(unit.events);
+        minimal_events.push_back(unit.minimal_events);
         gtid.push_back(unit.gtid_bytes);
       }
       take(py::arg("full") = bytes_of(units.full.span()), py::arg("full_sizes") = to_array(std::move(full)),
            py::arg("minimal") = bytes_of(units.minimal.span()),
            py::arg("minimal_sizes") = to_array(std::move(minimal)),
-           py::arg("events") = to_array(std::move(events)), py::arg("gtids") = to_array(std::move(gtid)));
+           py::arg("events") = to_array(std::move(events)),
+           py::arg("minimal_events") = to_array(std::move(minimal_events)),
+           py::arg("gtids") = to_array(std::move(gtid)));
     };
   }
   bl::Sizes sizes_;
@@ -432,11 +448,24 @@ py::dict table_dict(const bl::TableSizes& of) {
   return all;
 }
 
+py::list transactions_of(const std::vector<bl::Transaction>& of) {
+  py::list all;
+  for (const bl::Transaction& one : of) {
+    all.append(dict_of({{"gtid", one.gtid},
+                        {"position", one.position},
+                        {"bytes", one.bytes},
+                        {"rows", one.rows},
+                        {"begin_s", std::uint64_t{one.begin_s}},
+                        {"seconds", one.seconds}}));
+  }
+  return all;
+}
+
 constexpr const char* kSizesDoc = R"(Where the bytes of a file go; fed piece by piece.
 
-inflate: gives the pieces of a zstd frame, and raises ValueError where it cannot. keys: columns of primary keys by "database.table", from 0. take: called with the
+inflate: gives the pieces of a zstd frame, or of what MariaDB compresses by zlib, and raises ValueError where it cannot. keys: columns of primary keys by "database.table", from 0. take: called with the
 transactions that the server would compress, some at a time: full, their bytes behind each other; full_sizes, of each; minimal and
-minimal_sizes, the same with minimal row images; events, of each; gtids, the bytes of its GTID event without the transaction's packed
+minimal_sizes, the same with minimal row images; events and minimal_events, of each; gtids, the bytes of its GTID event without the transaction's packed
 length (0 where it has none). Raises Damaged.)";
 
 constexpr const char* kTableDoc = R"doc(A table as the binary log knows it.
@@ -583,10 +612,17 @@ void bind_binlog(py::module_& module) {
 
   py::class_<RowLines>(m, "RowLines",
                        "All rows of a file as lines of JSON; fed piece by piece. Raises Damaged.")
-      .def(py::init<std::int64_t, py::function>(), py::kw_only(), py::arg("file_bytes"), py::arg("inflate"))
+      .def(py::init<std::int64_t, py::function, std::string>(), py::kw_only(), py::arg("file_bytes"),
+           py::arg("inflate"), py::arg("file") = "")
       .def("feed", &RowLines::feed, "The lines of the events that are whole with these bytes.",
            py::arg("data"))
-      .def("end", &RowLines::end, "The file ends; raises Damaged if it ends inside an event.");
+      .def("end", &RowLines::end, "The file ends; raises Damaged if it ends inside an event.")
+      .def_property_readonly(
+          "server_version", [](const RowLines& of) { return of.reader().format().server_version; },
+          "Of the server that wrote the file.")
+      .def_property_readonly(
+          "in_file", [](const RowLines& of) { return counts_of(of.in_file()); },
+          "Events and bytes by type, as the file has them.");
   py::class_<FileSizes>(m, "Sizes", kSizesDoc)
       .def(py::init<std::int64_t, py::function, bl::Sizes::Keys, std::optional<py::function>>(),
            py::kw_only(), py::arg("file_bytes"), py::arg("inflate"), py::arg("keys") = bl::Sizes::Keys{},
@@ -612,6 +648,20 @@ void bind_binlog(py::module_& module) {
       .def_property_readonly(
           "transactions", [](const FileSizes& of) { return of.sizes().transactions(); },
           "How many, from BEGIN to commit.")
+      .def_property_readonly(
+          "largest", [](const FileSizes& of) { return transactions_of(of.sizes().largest()); },
+          "The transactions with the most bytes, the most first.")
+      .def_property_readonly(
+          "longest", [](const FileSizes& of) { return transactions_of(of.sizes().longest()); },
+          "Those that took the most seconds.")
+      .def_property_readonly(
+          "minutes",
+          [](const FileSizes& of) {
+            std::map<std::uint32_t, std::pair<std::uint64_t, std::uint64_t>> all;
+            for (const auto& [minute, in] : of.sizes().minutes()) all[minute] = {in.bytes, in.transactions};
+            return all;
+          },
+          "Bytes and transactions by the minute, since 1970 in UTC, in which they were committed.")
       .def_property_readonly(
           "unit_bytes", [](const FileSizes& of) { return of.sizes().unit_bytes(); },
           "Uncompressed bytes of the transactions that the server would compress, without GTID events.")

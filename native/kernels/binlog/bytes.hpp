@@ -155,6 +155,24 @@ class Cursor {
   std::uint64_t event_;
 };
 
+/// Whether the bytes are UTF-8 as JSON takes it: no surrogates, and nothing longer than it has to be.
+inline bool is_utf8(Span text) {
+  for (std::size_t i = 0; i < text.size();) {
+    const std::uint8_t first = text[i++];
+    if (first < 0x80) continue;
+    const std::size_t more = first >= 0xF0 ? 3 : first >= 0xE0 ? 2 : 1;
+    if (first < 0xC2 || first > 0xF4 || more > text.size() - i) return false;
+    const std::uint8_t least = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
+    const std::uint8_t most = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
+    if (text[i] < least || text[i] > most) return false;
+    for (std::size_t k = 1; k < more; ++k) {
+      if ((text[i + k] & 0xC0) != 0x80) return false;
+    }
+    i += more;
+  }
+  return true;
+}
+
 inline bool bit(Span bits, std::size_t i) { return (bits[i / 8] >> (i % 8) & 1) != 0; }
 inline std::size_t bitmap_bytes(std::size_t n) { return (n + 7) / 8; }
 

@@ -382,6 +382,11 @@ void put_metadata(Buffer& out, const Column& column) {
 }
 
 Column take_column(std::uint8_t code, Cursor& metadata) {
+  // MariaDB's compressed columns hold bytes that are read as such.
+  constexpr std::uint8_t kMariaCompressedBlob = 140;
+  constexpr std::uint8_t kMariaCompressedVarchar = 141;
+  if (code == kMariaCompressedBlob) code = static_cast<std::uint8_t>(Type::blob);
+  if (code == kMariaCompressedVarchar) code = static_cast<std::uint8_t>(Type::varchar);
   constexpr const char* kWhat = "the metadata of a column";
   Column column{.type = static_cast<Type>(code)};
   switch (column.type) {

@@ -255,6 +255,7 @@ class Printer {
 
   void quoted(Span bytes) {
     constexpr std::string_view kHex = "0123456789abcdef";
+    if (!is_utf8(bytes)) bad("a text that is no UTF-8");
     text += '"';
     for (const std::uint8_t byte : bytes) {
       const char c = static_cast<char>(byte);

@@ -1,5 +1,6 @@
 #include "binlog/reader.hpp"
 
+#include <bit>
 #include <charconv>
 #include <optional>
 #include <utility>
@@ -9,7 +10,9 @@ namespace engineroom::binlog {
 namespace {
 
 constexpr std::uint16_t kInUse = 1;
-constexpr std::size_t kMostColumns = 4096;  // of a table of the server
+constexpr std::uint16_t kRelay = 0x40;
+constexpr std::uint64_t kMostEventBytes = std::uint64_t{1} << 30;  // max_allowed_packet at most
+constexpr std::size_t kMostColumns = 4096;                         // of a table of the server
 // A table map is forgotten when its statement ends; what is kept longer saves parsing, not correctness.
 constexpr std::size_t kMostTables = 4096;
 
@@ -26,6 +29,9 @@ std::uint32_t version_number(std::string_view text) {
   }
   return number;
 }
+
+/// The first version that writes checksums, and says in its format description whether.
+std::uint32_t first_with_checksums(const Format& format) { return format.is_mariadb ? 50300 : 50601; }
 
 Event header(Span bytes, std::uint64_t position) {
   Event event{.type = bytes[4],
@@ -86,10 +92,61 @@ class Inside {
   Buffer rest_;
 };
 
+std::string text_of(Span text, const Cursor& cursor, const char* what) {
+  if (!is_utf8(text)) damaged(cursor.event(), std::string(what) + " is no UTF-8");
+  return {reinterpret_cast<const char*>(text.data()), text.size()};
+}
+
 std::string name_of(Cursor& cursor, const char* what) {
   const Span text = cursor.take(cursor.little(1, what), what);
   cursor.take(1, what);
-  return {reinterpret_cast<const char*>(text.data()), text.size()};
+  return text_of(text, cursor, what);
+}
+
+/// A number of the serialization of tagged GTIDs: the ones at the low end of the first byte say how many bytes follow.
+std::uint64_t take_tagged(Cursor& cursor) {
+  constexpr const char* kWhat = "a tagged GTID";
+  const std::uint64_t first = cursor.little(1, kWhat);
+  const auto more = static_cast<std::size_t>(std::countr_one(first));
+  if (more >= 8) return cursor.little(8, kWhat);
+  return first >> (more + 1) | cursor.little(more, kWhat) << (7 - more);
+}
+
+void append_uuid(std::string& out, Span uuid) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  for (std::size_t i = 0; i < uuid.size(); ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) out += '-';
+    out += kHex[uuid[i] >> 4];
+    out += kHex[uuid[i] & 15];
+  }
+}
+
+/// Fields by number: 1 the UUID, 2 the number, 3 the tag, 6 and 7 when it was committed here and first.
+ReadGtid read_tagged_gtid(Cursor& cursor) {
+  constexpr const char* kWhat = "a tagged GTID";
+  ReadGtid gtid;
+  std::array<std::uint8_t, 16> uuid{};
+  std::uint64_t number = 0;
+  std::string tag;
+  for (int i = 0; i < 3; ++i) take_tagged(cursor);  // version, size, the last field that must be known
+  for (std::uint64_t field = 0, last = 0; !cursor.at_end(); last = field) {
+    field = take_tagged(cursor);
+    if (field > 7 || (last > 0 && field <= last)) break;
+    const auto value = [&] { return take_tagged(cursor); };
+    if (field == 1) {
+      for (std::uint8_t& byte : uuid) byte = static_cast<std::uint8_t>(value());
+    } else if (field == 3) {
+      tag = text_of(cursor.take(value(), kWhat), cursor, kWhat);
+    } else {
+      const std::uint64_t n = value();
+      if (field == 2) number = n >> 1;  // a number with a sign, which is its lowest bit
+      if (field >= 6) gtid.commit_us = n;
+    }
+  }
+  append_uuid(gtid.text, uuid);
+  if (!tag.empty()) gtid.text += ':' + tag;
+  gtid.text += ':' + std::to_string(number);
+  return gtid;
 }
 
 enum Metadata : std::uint64_t {
@@ -154,7 +211,7 @@ void read_optional_metadata(Cursor& cursor, MappedTable& table, std::uint32_t se
     } else if (type == kNames) {
       while (!field.at_end()) {
         const Span text = field.take(number(), "a column's name");
-        table.names.emplace_back(reinterpret_cast<const char*>(text.data()), text.size());
+        table.names.push_back(text_of(text, field, "a column's name"));
       }
       if (table.names.size() != table.columns.size())
         damaged(cursor.event(), "a table map gives " + std::to_string(table.names.size()) + " names to " +
@@ -212,11 +269,10 @@ std::size_t Reader::take_events(Span bytes) {
                              " bytes; the file has " + std::to_string(left) + " more");
     const auto next =
         static_cast<std::uint32_t>(position_ + event.bytes);  // files above 4 GiB count on from 0
-    if (next_position(rest) != next)
+    if (next_position(rest) != next && !format_.is_relay)
       damaged(position_, "an event of " + std::to_string(event.bytes) +
                              " bytes says that the next is at position " +
-                             std::to_string(next_position(rest)) + " instead of " + std::to_string(next) +
-                             ", as in a relay log or a damaged file");
+                             std::to_string(next_position(rest)) + " instead of " + std::to_string(next));
     if (event.bytes > rest.size()) break;
     event.all = rest.first(static_cast<std::size_t>(event.bytes));
     file_event(event);
@@ -233,8 +289,14 @@ void Reader::file_event(Event event) {
             "the first event is of type " + std::to_string(event.type) + "; it must describe the format");
   event.body = event.all.subspan(kHeaderBytes);
   if (is_format) describe_format(event);
+  if (event.kind() == EventType::start_encryption)
+    damaged(
+        position_,
+        "the file is encrypted from here on; read it through its server with mysqlbinlog or mariadb-binlog "
+        "--read-from-remote-server --raw");
   event.server_version = format_.version;
-  event.has_checksum = is_format ? format_.version >= 50601 : format_.has_checksums;
+  event.is_mariadb = format_.is_mariadb;
+  event.has_checksum = is_format ? format_.version >= first_with_checksums(format_) : format_.has_checksums;
   if (event.has_checksum) {
     // The format's own sum is taken without the flag that says that the file is in use.
     const Span summed = event.all.first(event.all.size() - kChecksumBytes);
@@ -255,8 +317,67 @@ void Reader::file_event(Event event) {
     event.all = summed;
     event.body = summed.subspan(kHeaderBytes);
   }
+  const bool is_compressed = event.is_mariadb && event.kind() >= EventType::maria_compressed_query &&
+                             event.kind() <= EventType::maria_compressed_delete_rows;
+  event.is_packed = is_compressed || event.kind() == EventType::transaction_payload;
   take_(event);
-  if (event.kind() == EventType::transaction_payload) payload(event);
+  if (is_compressed) return expand(event);
+  if (event.is_packed) payload(event);
+}
+
+/// An event of MariaDB (log_bin_compress) whose statement or rows are compressed, as it is without.
+void Reader::expand(const Event& event) {
+  const char* const what = "a compressed event";
+  const int nth = event.type - static_cast<int>(EventType::maria_compressed_query);
+  Cursor cursor(event.body, position_);
+  if (nth == 0) {
+    cursor.take(8, what);
+    const std::uint64_t database = cursor.little(1, what);
+    cursor.take(2, what);
+    cursor.take(cursor.little(2, what), what);
+    cursor.take(database + 1, what);
+  } else {
+    cursor.take(8, what);
+    if (nth > 3) {
+      const std::uint64_t extra = cursor.little(2, what);
+      cursor.take(extra < 2 ? 0 : extra - 2, what);
+    }
+    const std::size_t bitmap = bitmap_bytes(cursor.packed(what));
+    cursor.take(nth % 3 == 2 ? 2 * bitmap : bitmap, what);
+  }
+  const std::size_t head_bytes = cursor.offset();
+  // 0x80, the method (0 is zlib), how many bytes the length has; then the length, highest byte first.
+  const std::uint64_t how = cursor.little(1, what);
+  if ((how & 0xF8) != 0x80 || (how & 7) > 4)
+    damaged(position_, "an event is compressed by an unknown method, " + std::to_string(how));
+  const Span length = cursor.take(how & 7, what);
+  const std::uint64_t bytes = load_big(length.data(), length.size());
+  if (bytes > kMostEventBytes)
+    damaged(position_, "a compressed event says that it has " + std::to_string(bytes) + " bytes without");
+  expanded_.clear();
+  expanded_.put(event.all.first(kHeaderBytes + head_bytes));
+  const std::size_t most = expanded_.size() + bytes;
+  const std::string problem = inflate_(cursor.take(cursor.left(), what), [&](Span piece) {
+    if (piece.size() > most - expanded_.size())
+      damaged(position_, "a compressed event is longer than it says");
+    expanded_.put(piece);
+  });
+  if (!problem.empty()) damaged(position_, "a compressed event cannot be decompressed: " + problem);
+  if (expanded_.size() < most) damaged(position_, "a compressed event is shorter than it says");
+  constexpr std::array kKinds = {
+      EventType::query,      EventType::write_rows_v1, EventType::update_rows_v1, EventType::delete_rows_v1,
+      EventType::write_rows, EventType::update_rows,   EventType::delete_rows};
+  Event whole = event;
+  whole.type = static_cast<std::uint8_t>(kKinds[static_cast<std::size_t>(nth)]);
+  whole.is_inner = true;
+  whole.is_packed = false;
+  whole.has_checksum = false;
+  whole.bytes = expanded_.size();
+  expanded_.data()[4] = whole.type;
+  Buffer::store_little(expanded_.data() + 9, whole.bytes, 4);
+  whole.all = expanded_.span();
+  whole.body = whole.all.subspan(kHeaderBytes);
+  take_(whole);
 }
 
 void Reader::describe_format(const Event& event) {
@@ -268,16 +389,20 @@ void Reader::describe_format(const Event& event) {
             "the file has format " + std::to_string(version) + "; servers since 5.0 write format 4");
   const Span text = cursor.take(50, what);
   const auto* const zero = static_cast<const std::uint8_t*>(std::memchr(text.data(), 0, text.size()));
-  format_.server_version.assign(reinterpret_cast<const char*>(text.data()),
-                                zero == nullptr ? text.size() : static_cast<std::size_t>(zero - text.data()));
+  format_.server_version = text_of(
+      text.first(zero == nullptr ? text.size() : static_cast<std::size_t>(zero - text.data())), cursor, what);
   format_.version = version_number(format_.server_version);
+  format_.is_mariadb = format_.server_version.find("MariaDB") != std::string::npos;
   cursor.take(4, what);
   const std::uint64_t header_bytes = cursor.little(1, what);
   if (header_bytes != kHeaderBytes)
     damaged(position_, "its events have headers of " + std::to_string(header_bytes) + " bytes instead of 19");
-  format_.is_in_use = (event.flags & kInUse) != 0;
+  if (!has_format_) {  // what follows in a relay log is the source's
+    format_.is_in_use = (event.flags & kInUse) != 0;
+    format_.is_relay = (event.flags & kRelay) != 0;
+  }
   format_.has_checksums = false;
-  if (format_.version >= 50601) {
+  if (format_.version >= first_with_checksums(format_)) {
     if (cursor.left() < 1 + kChecksumBytes) damaged(position_, "the format description is too short");
     const std::uint8_t algorithm = event.body[event.body.size() - kChecksumBytes - 1];
     if (algorithm > 1)
@@ -331,6 +456,39 @@ void Reader::end() {
   if (rest_.size() == 0 && has_format_) return;
   if (format_.is_in_use) return;
   damaged(position_, "the file ends inside an event, with " + std::to_string(rest_.size()) + " bytes of it");
+}
+
+bool is_gtid(const Event& event) {
+  return event.kind() == EventType::gtid || event.kind() == EventType::anonymous_gtid ||
+         event.kind() == EventType::tagged_gtid ||
+         (event.is_mariadb && event.kind() == EventType::maria_gtid);
+}
+
+ReadGtid read_gtid(const Event& event) {
+  constexpr const char* kWhat = "a GTID";
+  Cursor cursor(event.body, event.position);
+  if (event.kind() == EventType::tagged_gtid) return read_tagged_gtid(cursor);
+  ReadGtid gtid;
+  if (event.kind() == EventType::maria_gtid) {
+    const std::uint64_t number = cursor.little(8, kWhat);
+    gtid.text = std::to_string(cursor.little(4, kWhat)) + '-' + std::to_string(event.server_id) + '-' +
+                std::to_string(number);
+    gtid.is_alone = (cursor.little(1, kWhat) & 1) != 0;
+    return gtid;
+  }
+  cursor.take(1, kWhat);
+  const Span uuid = cursor.take(16, kWhat);
+  const std::uint64_t number = cursor.little(8, kWhat);
+  if (event.kind() == EventType::gtid) {
+    append_uuid(gtid.text, uuid);
+    gtid.text += ':' + std::to_string(number);
+  }
+  constexpr std::uint64_t kHasOriginal = std::uint64_t{1} << 55;
+  if (cursor.left() < 17 + 7) return gtid;  // of 5.7
+  cursor.take(17, kWhat);
+  gtid.commit_us = cursor.little(7, kWhat);
+  if ((gtid.commit_us & kHasOriginal) != 0) gtid.commit_us = cursor.little(7, kWhat);
+  return gtid;
 }
 
 bool is_rows_event(std::uint8_t type) {

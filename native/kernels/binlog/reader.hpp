@@ -1,7 +1,8 @@
 // Events out of a file that is handed over piece by piece, and rows out of events.
 //
-// Models      what a replica or mysqlbinlog reads: files of 5.6 to 9.7, checksums, compressed transactions
-// Leaves out  relay logs and encrypted files, which it refuses by name; the meaning of statements
+// Models      what a replica or mysqlbinlog reads: files of 5.6 to 9.7 and of MariaDB, relay logs, checksums, compressed
+//             transactions, MariaDB's compressed events
+// Leaves out  encrypted files, which it refuses by name; the meaning of statements
 // Cost        a byte is looked at twice: for its checksum and for what it says. Memory: what is not read yet of one event, which
 //             is never more than the file still has, and the tables that are in use
 //
@@ -27,7 +28,9 @@ struct Event {
   std::uint32_t server_id = 0;
   std::uint64_t position = 0;  // in the file; of the payload event for an event that was inside
   std::uint64_t bytes = 0;     // header and checksum included
-  bool is_inner = false;       // out of a compressed transaction
+  bool is_inner = false;       // out of a compressed transaction or event
+  bool is_packed = false;      // what it holds follows as inner events
+  bool is_mariadb = false;
   bool has_checksum = false;
   std::uint32_t server_version = 0;  // that wrote it, 80015 for 8.0.15; 0 if its text is none
   Span all{};                        // header included, checksum not
@@ -40,11 +43,14 @@ struct Event {
 struct Format {
   std::string server_version;
   std::uint32_t version = 0;  // the same as a number
+  bool is_mariadb = false;
   bool has_checksums = false;
   bool is_in_use = false;  // the server has not closed the file
+  bool is_relay = false;  // a replica wrote the file: events have the positions that they had in the source's
 };
 
-/// Hands the bytes of a compressed transaction over, in as many pieces as it likes. Returns what is wrong with them, or nothing.
+/// Hands over what zstd (of MySQL) or zlib (of MariaDB) compressed, in as many pieces as it likes. Returns what is wrong with the
+/// bytes, or nothing.
 using Inflate = std::function<std::string(Span compressed, const std::function<void(Span)>& take)>;
 
 class Reader {
@@ -68,6 +74,7 @@ class Reader {
   void file_event(Event event);
   void describe_format(const Event& event);
   void payload(const Event& event);
+  void expand(const Event& event);
 
   std::uint64_t file_bytes_;
   Take take_;
@@ -76,8 +83,20 @@ class Reader {
   std::uint64_t position_ = 0;
   std::uint64_t fed_ = 0;
   Buffer rest_;
+  Buffer expanded_;
   bool has_format_ = false;
 };
+
+/// What begins a transaction.
+struct ReadGtid {
+  std::string text;  // "uuid:7", "uuid:tag:7", MariaDB's "0-1-7"; empty for an anonymous one
+  std::uint64_t commit_us =
+      0;  // since 1970, on the server where it was executed first; 0 where the event does not tell
+  bool is_alone = false;  // nothing commits it: a statement of MariaDB's that is a transaction
+};
+
+bool is_gtid(const Event& event);
+ReadGtid read_gtid(const Event& event);
 
 /// What a table map says of a table.
 struct MappedTable : Table {

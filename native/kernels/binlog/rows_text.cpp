@@ -1,6 +1,9 @@
 #include "binlog/rows_text.hpp"
 
+#include <array>
 #include <string_view>
+
+#include "binlog/json.hpp"
 
 namespace engineroom::binlog {
 
@@ -40,19 +43,6 @@ bool is_latin1(std::uint16_t collation) {
          (collation >= 47 && collation <= 49) || collation == 94;
 }
 
-bool is_utf8(Span text) {
-  for (std::size_t i = 0; i < text.size();) {
-    const std::uint8_t first = text[i++];
-    if (first < 0x80) continue;
-    const std::size_t more = first >= 0xF0 && first < 0xF5 ? 3 : first >= 0xE0 ? 2 : first >= 0xC2 ? 1 : 4;
-    if (first >= 0xF5 || more > text.size() - i) return false;
-    for (std::size_t k = 0; k < more; ++k) {
-      if ((text[i++] & 0xC0) != 0x80) return false;
-    }
-  }
-  return true;
-}
-
 void append_value(std::string& out, const Column& column, Span value, std::uint64_t event) {
   if (is_bare(column.type)) return append_text(out, column, value, event);
   if (has_collation(column.type) && column.collation != 63) {
@@ -70,23 +60,53 @@ void append_value(std::string& out, const Column& column, Span value, std::uint6
   out += '"';
 }
 
+void append_name(std::string& out, const MappedTable& table, std::size_t i) {
+  if (table.names.empty()) {
+    out += "\"@";
+    out += std::to_string(i + 1);
+    out += '"';
+  } else {
+    append_quoted(out, table.names[i], true);
+  }
+  out += ": ";
+}
+
+void append_diff(std::string& out, Span diff, std::uint64_t event) {
+  constexpr const char* kWhat = "a JSON diff";
+  constexpr std::array<std::string_view, 3> kOperations = {"replace", "insert", "remove"};
+  out += '[';
+  for (Cursor cursor(diff, event); !cursor.at_end();) {
+    if (cursor.offset() > 0) out += ", ";
+    const std::uint64_t operation = cursor.little(1, kWhat);
+    if (operation >= kOperations.size())
+      damaged(event, "a JSON diff has operation " + std::to_string(operation));
+    const Span path = cursor.take(cursor.packed(kWhat), kWhat);
+    if (!is_utf8(path)) damaged(event, "the path of a JSON diff is no UTF-8");
+    out += "{\"op\": \"" + std::string(kOperations[operation]) + "\", \"path\": ";
+    append_quoted(out, {reinterpret_cast<const char*>(path.data()), path.size()}, true);
+    if (operation != 2) out += ", \"value\": " + json_text(cursor.take(cursor.packed(kWhat), kWhat), event);
+    out += '}';
+  }
+  out += ']';
+}
+
 void append_image(std::string& out, Cursor& cursor, const MappedTable& table, const Columns& in,
                   Span json_diffs = {}) {
   out += '{';
   bool is_first = true;
+  std::string diffs;
   read_image(
       cursor, table, in,
       [&](std::size_t i, const Column& column, const Span* value) {
+        if (value != nullptr && column.type != table.columns[i].type) {
+          if (!diffs.empty()) diffs += ", ";
+          append_name(diffs, table, i);
+          append_diff(diffs, *value, cursor.event());
+          return;
+        }
         if (!is_first) out += ", ";
         is_first = false;
-        if (table.names.empty()) {
-          out += "\"@";
-          out += std::to_string(i + 1);
-          out += '"';
-        } else {
-          append_quoted(out, table.names[i], true);
-        }
-        out += ": ";
+        append_name(out, table, i);
         if (value != nullptr) {
           append_value(out, column, *value, cursor.event());
         } else {
@@ -95,6 +115,7 @@ void append_image(std::string& out, Cursor& cursor, const MappedTable& table, co
       },
       json_diffs);
   out += '}';
+  if (!diffs.empty()) out += ", \"json_diffs\": {" + diffs + '}';
 }
 
 }  // namespace
@@ -104,10 +125,22 @@ void RowsText::add(const Event& event, std::string& out) {
     tables_.map(event);
     return;
   }
+  if (is_gtid(event)) gtid_ = read_gtid(event).text;
   if (!is_rows_event(event.type)) return;
   const MappedTable& table = tables_.of(event);
   const RowsEvent rows = read_rows_event(event, table);
-  std::string head = "{\"at\": " + std::to_string(event.position) + ", \"table\": ";
+  std::string head = "{";
+  if (!file_.empty()) {
+    head += "\"file\": ";
+    append_quoted(head, file_, true);
+    head += ", ";
+  }
+  head += "\"at\": " + std::to_string(event.position) + ", \"time\": \"";
+  std::array<std::uint8_t, 4> seconds;
+  Buffer::store_little(seconds.data(), event.timestamp, seconds.size());
+  append_text(head, {.type = Type::timestamp_old}, seconds, event.position);
+  if (!gtid_.empty()) head += "\", \"gtid\": \"" + gtid_;
+  head += "\", \"table\": ";
   append_quoted(head, table.database + "." + table.name, true);
   head += ", \"change\": \"" + std::string(names::of(rows.change)) + "\"";
   Cursor cursor(rows.rows, event.position);

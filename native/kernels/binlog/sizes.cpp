@@ -8,6 +8,11 @@ namespace engineroom::binlog {
 namespace {
 
 constexpr std::size_t kPiece = 16U << 20;
+constexpr std::size_t kMostRowsBytes = 8192;  // binlog_row_event_max_size
+constexpr std::size_t kFlagsAt = kHeaderBytes + 6;
+constexpr std::size_t kShown = 5;
+constexpr std::size_t kMostMinutes =
+    1'000'000;  // a file of two years; the times of a damaged one are anything
 
 /// The text of a Query event.
 std::string_view statement(const Event& event) {
@@ -40,6 +45,14 @@ void put_inner(Buffer& out, Span event) {
   out.put(event);
   Buffer::store_little(out.data() + begin + 9, event.size(), 4);
   Buffer::store_little(out.data() + begin + 13, 0, 4);
+}
+
+/// Keeps the first few by what `of` says, the most first.
+template <typename Of>
+void offer(std::vector<Transaction>& most, const Transaction& one, const Of& of) {
+  if (most.size() == kShown && of(one) <= of(most.back())) return;
+  if (most.size() == kShown) most.pop_back();
+  most.insert(std::ranges::find_if(most, [&](const Transaction& other) { return of(other) < of(one); }), one);
 }
 
 }  // namespace
@@ -95,29 +108,50 @@ void Sizes::add(const Event& event) {
     ++count.events;
     count.bytes += event.bytes;
   }
-  if (event.kind() == EventType::transaction_payload) return;
+  const std::string_view text = event.kind() == EventType::query ? statement(event) : std::string_view();
+  if (is_gtid(event) || (text == "BEGIN" && !group_.is_fresh)) begin_group(event);
+  if (!event.is_inner) group_.bytes += event.bytes;
+  if (event.timestamp > 0) {
+    if (group_.begin_s == 0 || (event.timestamp < group_.begin_s && !is_gtid(event)))
+      group_.begin_s = event.timestamp;
+    group_.last_s = std::max(group_.last_s, event.timestamp);
+  }
+  if (event.is_packed) return;
   const std::uint64_t logical = event.bytes + (event.is_inner && has_checksums_ ? kChecksumBytes : 0);
   Count& count = uncompressed_[event.type];
   ++count.events;
   count.bytes += logical;
 
   Span minimal = event.all;
+  rewritten_rows_at_ = 0;
+  if (!is_rows_event(event.type)) let_go();
   switch (event.kind()) {
+    case EventType::maria_gtid:
+      if (!event.is_mariadb) break;
+      // It stands for BEGIN, and no server of MariaDB compresses transactions.
+      is_open_ = !read_gtid(event).is_alone;
+      is_compressible_ = false;
+      group_.has_begun = is_open_;
+      break;
+    case EventType::tagged_gtid:
+      gtid_packed_ = 0;
+      gtid_bytes_ = 0;
+      return;
     case EventType::gtid:
     case EventType::anonymous_gtid:
-      if (is_open_) close(false);
       gtid_packed_ = packed_length_of(event);
       gtid_bytes_ = gtid_packed_ == 0 ? 0 : event.bytes - gtid_packed_;
       return;
     case EventType::query: {
-      const std::string_view text = statement(event);
       if (text == "BEGIN") {
-        if (is_open_) close(false);
+        group_.has_begun = true;
+        group_.is_fresh = false;
         is_open_ = true;
         is_compressible_ = true;
       } else if (text == "COMMIT") {
         in_transaction(event, minimal, logical, 0);
-        return close(false);
+        close(false);
+        return end_group();
       } else {
         is_compressible_ = false;
       }
@@ -133,8 +167,74 @@ void Sizes::add(const Event& event) {
       if (is_rows_event(event.type)) minimal = rows(event, logical);
       break;
   }
-  in_transaction(event, minimal, logical, event.all.size() - minimal.size());
-  if (event.kind() == EventType::xid) close(is_compressible_);
+  if (rewritten_rows_at_ == 0) {
+    let_go();
+    in_transaction(event, minimal, logical, event.all.size() - minimal.size());
+  }
+  if (event.kind() == EventType::xid) {
+    close(is_compressible_);
+    end_group();
+  }
+}
+
+void Sizes::begin_group(const Event& event) {
+  let_go();
+  if (is_open_) close(false);
+  end_group();
+  group_.position = event.position;
+  if (!is_gtid(event)) return;
+  ReadGtid gtid = read_gtid(event);
+  group_.gtid = std::move(gtid.text);
+  group_.commit_us = gtid.commit_us;
+  group_.is_fresh = true;
+}
+
+void Sizes::end_group() {
+  const std::uint32_t minute = group_.last_s / 60;
+  if (group_.bytes > 0 && minute > 0 && (minutes_.size() < kMostMinutes || minutes_.contains(minute))) {
+    Minute& in = minutes_[minute];
+    in.bytes += group_.bytes;
+    in.transactions += group_.has_begun ? 1 : 0;
+  }
+  if (group_.has_begun || group_.rows > 0) {
+    const double end =
+        std::max(static_cast<double>(group_.last_s), static_cast<double>(group_.commit_us) / 1e6);
+    group_.seconds = std::max(0.0, end - group_.begin_s);
+    offer(largest_, group_, [](const Transaction& one) { return one.bytes; });
+    offer(longest_, group_, [](const Transaction& one) { return one.seconds; });
+  }
+  group_ = {};
+}
+
+/// Takes a rewritten event, which continues the one that is held if both are of one statement. How many bytes were saved.
+std::uint64_t Sizes::hold(const Event& event, Span minimal, std::uint64_t logical) {
+  const std::size_t rows_at = rewritten_rows_at_;
+  const std::size_t bytes = minimal.size() - rows_at;
+  const auto same = [&](std::size_t from, std::size_t to) {
+    return std::ranges::equal(held_.span().subspan(from, to - from), minimal.subspan(from, to - from));
+  };
+  const bool is_continued = held_.size() > 0 && held_rows_at_ == rows_at && held_.data()[4] == event.type &&
+                            (held_.data()[kFlagsAt] & kEndOfStatement) == 0 &&
+                            held_.size() - kHeaderBytes + bytes <= kMostRowsBytes &&
+                            same(kHeaderBytes, kFlagsAt) && same(kFlagsAt + 2, rows_at);
+  if (is_continued) {
+    std::copy_n(minimal.data() + kFlagsAt, 2, held_.data() + kFlagsAt);
+    held_.put(minimal.subspan(rows_at));
+    return logical - bytes;
+  }
+  let_go();
+  held_.put(minimal);
+  held_rows_at_ = rows_at;
+  return event.all.size() - minimal.size();
+}
+
+void Sizes::let_go() {
+  if (held_.size() == 0) return;
+  if (take_ && is_open_ && is_compressible_) {
+    ++open_minimal_events_;
+    put_inner(units_.minimal, held_.span());
+  }
+  held_.clear();
 }
 
 void Sizes::in_transaction(const Event& event, Span minimal, std::uint64_t logical, std::uint64_t saved) {
@@ -147,12 +247,17 @@ void Sizes::in_transaction(const Event& event, Span minimal, std::uint64_t logic
   if (!take_ || !is_compressible_) return;
   ++open_events_;
   put_inner(units_.full, event.all);
-  put_inner(units_.minimal, minimal);
+  if (rewritten_rows_at_ == 0) {
+    ++open_minimal_events_;
+    put_inner(units_.minimal, minimal);
+  }
   if (units_.full.size() - full_at_ >= kPiece) {
-    units_.units.push_back(
-        {units_.full.size() - full_at_, units_.minimal.size() - minimal_at_, open_events_, gtid_bytes_});
+    let_go();
+    units_.units.push_back({units_.full.size() - full_at_, units_.minimal.size() - minimal_at_, open_events_,
+                            open_minimal_events_, gtid_bytes_});
     gtid_bytes_ = 0;
     open_events_ = 0;
+    open_minimal_events_ = 0;
     is_handed_over_ = true;
     hand_over();
   }
@@ -165,8 +270,8 @@ void Sizes::close(bool is_compressible) {
     unit_bytes_ += open_bytes_;
     packed_length_bytes_ += gtid_packed_;
     if (take_ && units_.full.size() > full_at_) {
-      units_.units.push_back(
-          {units_.full.size() - full_at_, units_.minimal.size() - minimal_at_, open_events_, gtid_bytes_});
+      units_.units.push_back({units_.full.size() - full_at_, units_.minimal.size() - minimal_at_,
+                              open_events_, open_minimal_events_, gtid_bytes_});
     }
   } else {
     saved_outside_ += open_saved_;
@@ -178,6 +283,7 @@ void Sizes::close(bool is_compressible) {
   open_bytes_ = 0;
   open_saved_ = 0;
   open_events_ = 0;
+  open_minimal_events_ = 0;
   gtid_bytes_ = 0;
   gtid_packed_ = 0;
   is_handed_over_ = false;
@@ -194,7 +300,9 @@ void Sizes::hand_over() {
 }
 
 void Sizes::end() {
+  let_go();
   if (is_open_) close(false);
+  end_group();
   hand_over();
 }
 
@@ -208,6 +316,7 @@ void Sizes::each_change(const Event& event, const MappedTable& table, const Rows
         [&](std::size_t i, const Column& column, const Span* value) {
           const std::size_t prefix = length_bytes(column);
           values[i].is_in = true;
+          values[i].is_diff = column.type != table.columns[i].type;
           values[i].is_null = value == nullptr;
           if (value != nullptr) values[i].bytes = {value->data() - prefix, value->size() + prefix};
         },
@@ -237,6 +346,7 @@ Span Sizes::rows(const Event& event, std::uint64_t logical) {
   Columns changed(n);
   each_change(event, table, rows, [&](const Change& change) {
     ++of_kind.rows;
+    ++group_.rows;
     for (std::size_t i = 0; i < n; ++i) {
       ColumnSizes& column = sizes.of_columns[i];
       if (rows.change != RowChange::insert) column.before_bytes += change.before[i].bytes.size();
@@ -245,7 +355,15 @@ Span Sizes::rows(const Event& event, std::uint64_t logical) {
       column.after_bytes += after.bytes.size();
       if (rows.change == RowChange::insert || !after.is_in) continue;
       const Value& before = change.before[i];
-      if (before.is_in && before.is_null == after.is_null && std::ranges::equal(before.bytes, after.bytes)) {
+      if (after.is_diff) {
+        constexpr std::size_t kLengthBytes = 4;
+        if (after.bytes.size() > kLengthBytes) {
+          changed.add(i);
+        } else {
+          column.unchanged_bytes += after.bytes.size();
+        }
+      } else if (before.is_in && before.is_null == after.is_null &&
+                 std::ranges::equal(before.bytes, after.bytes)) {
         column.unchanged_bytes += after.bytes.size();
       } else {
         changed.add(i);
@@ -253,16 +371,23 @@ Span Sizes::rows(const Event& event, std::uint64_t logical) {
     }
   });
   Span minimal = event.all;
-  if (rows.change != RowChange::insert && !rows.is_partial) {
+  std::uint64_t saved = 0;
+  if (rows.change != RowChange::insert) {
     Columns key(n);
     for (const std::size_t i : sizes.key) {
       if (rows.before.has(i)) key.add(i);
     }
     minimal = rewritten(event, table, rows, key.count() == 0 ? rows.before : key, changed);
     // An event that is minimal already may lack what is assumed to be its key.
-    if (minimal.size() > event.all.size()) minimal = event.all;
+    if (minimal.size() > event.all.size()) {
+      minimal = event.all;
+      rewritten_rows_at_ = 0;
+    } else {
+      saved = hold(event, minimal, logical);
+      in_transaction(event, minimal, logical, saved);
+    }
   }
-  of_kind.minimal_bytes += logical - (event.all.size() - minimal.size());
+  of_kind.minimal_bytes += logical - saved;
   return minimal;
 }
 
@@ -272,6 +397,26 @@ Span Sizes::rewritten(const Event& event, const MappedTable& table, const RowsEv
   rewritten_.put(event.all.first(rows.bitmaps_at));
   rewritten_.put(key.bytes());
   if (rows.change == RowChange::update) rewritten_.put(changed.bytes());
+  rewritten_rows_at_ = rewritten_.size();
+  // Which JSON columns of the table have diffs, if one in the image has.
+  const auto put_json_diffs = [&](const std::vector<Value>& values) {
+    bool has_diff = false;
+    std::size_t n_json = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      n_json += table.columns[i].type == Type::json ? 1 : 0;
+      has_diff = has_diff || (values[i].is_diff && changed.has(i));
+    }
+    rewritten_.little(has_diff ? 1 : 0, 1);
+    if (!has_diff) return;
+    Columns diffs(n_json);
+    std::size_t nth = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (table.columns[i].type != Type::json) continue;
+      if (values[i].is_diff && changed.has(i)) diffs.add(nth);
+      ++nth;
+    }
+    rewritten_.put(diffs.bytes());
+  };
   const auto put_image = [&](const std::vector<Value>& values, const Columns& in) {
     const std::size_t nulls_at = rewritten_.size();
     const std::size_t null_bytes = bitmap_bytes(in.count());
@@ -289,6 +434,7 @@ Span Sizes::rewritten(const Event& event, const MappedTable& table, const RowsEv
   };
   each_change(event, table, rows, [&](const Change& change) {
     put_image(change.before, key);
+    if (rows.is_partial) put_json_diffs(change.after);
     if (rows.change == RowChange::update) put_image(change.after, changed);
   });
   return rewritten_.span();

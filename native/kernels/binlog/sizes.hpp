@@ -1,10 +1,11 @@
 // Where the bytes of a binary log go, and what the same transactions would take with minimal row images.
 //
 // Models      binlog_row_image=MINIMAL for changes that were logged with full images, and the unit of
-//             binlog_transaction_compression: everything of a transaction behind its GTID event
+//             binlog_transaction_compression: everything of a transaction behind its GTID event. Events of a statement that have
+//             become short are one, up to the default of binlog_row_event_max_size
 // Leaves out  which columns a statement named: a column counts as written by an event if one of its rows changed it, and
-//             inserts stay as they are. Full row events are not split anew. A transaction that turns out after 16 MiB not to be
-//             one that the server compresses counts as one all the same.
+//             inserts stay as they are. A transaction that turns out after 16 MiB not to be one that the server compresses
+//             counts as one all the same.
 // Cost        one pass; memory for one event and for the transactions that wait to be compressed, in pieces of 16 MiB
 #pragma once
 
@@ -58,12 +59,29 @@ struct Units {
     std::uint64_t full_bytes = 0;
     std::uint64_t minimal_bytes = 0;
     std::uint64_t events = 0;
+    std::uint64_t minimal_events = 0;
     /// Bytes of its GTID event without the transaction's length, which is packed; 0 where it has none and in later pieces.
     std::uint64_t gtid_bytes = 0;
   };
   Buffer full;
   Buffer minimal;
   std::vector<Unit> units;
+};
+
+/// A transaction in the file: where it begins, and how long it took.
+struct Transaction {
+  std::string gtid;            // empty where it has none
+  std::uint64_t position = 0;  // of its first event
+  std::uint64_t bytes = 0;     // as the file has them
+  std::uint64_t rows = 0;
+  std::uint32_t begin_s = 0;  // since 1970: when its first statement began
+  double seconds = 0;         // until its commit, as far as the log tells
+};
+
+/// What was committed in one minute.
+struct Minute {
+  std::uint64_t bytes = 0;
+  std::uint64_t transactions = 0;
 };
 
 class Sizes {
@@ -84,6 +102,11 @@ class Sizes {
   const std::map<std::uint8_t, Count>& uncompressed() const { return uncompressed_; }
   std::vector<const TableSizes*> tables() const;
   std::uint64_t transactions() const { return transactions_; }
+  /// The most bytes first, and the most seconds first.
+  const std::vector<Transaction>& largest() const { return largest_; }
+  const std::vector<Transaction>& longest() const { return longest_; }
+  /// By minutes since 1970, UTC.
+  const std::map<std::uint32_t, Minute>& minutes() const { return minutes_; }
   /// Bytes, uncompressed, of transactions that the server would compress, GTID events not among them.
   std::uint64_t unit_bytes() const { return unit_bytes_; }
   /// What minimal images save outside them.
@@ -96,6 +119,7 @@ class Sizes {
     Span bytes;  // its length included; empty for NULL
     bool is_in = false;
     bool is_null = false;
+    bool is_diff = false;  // what an update changed in a JSON document; nothing where its length is 0
   };
   /// The values of a change, one per column; none of an image that the change lacks.
   struct Change {
@@ -103,7 +127,19 @@ class Sizes {
     std::vector<Value> after;
   };
 
+  /// What is known of the transaction of the events that come.
+  struct Group : Transaction {
+    bool is_fresh = false;  // its GTID was read, and not yet its BEGIN
+    bool has_begun = false;
+    std::uint32_t last_s = 0;
+    std::uint64_t commit_us = 0;
+  };
+
+  void begin_group(const Event& event);
+  void end_group();
   void in_transaction(const Event& event, Span minimal, std::uint64_t logical, std::uint64_t saved);
+  std::uint64_t hold(const Event& event, Span minimal, std::uint64_t logical);
+  void let_go();
   void close(bool is_compressible);
   void hand_over();
   TableSizes& sizes_of(const MappedTable& table);
@@ -130,6 +166,7 @@ class Sizes {
   std::uint64_t open_bytes_ = 0;
   std::uint64_t open_saved_ = 0;
   std::uint64_t open_events_ = 0;
+  std::uint64_t open_minimal_events_ = 0;
   std::uint64_t gtid_bytes_ = 0;
   std::uint64_t gtid_packed_ = 0;
   std::size_t full_at_ = 0;  // where the open transaction begins
@@ -137,6 +174,13 @@ class Sizes {
   bool is_handed_over_ = false;  // the first pieces of the open one are
   Units units_;
   Buffer rewritten_;
+  std::size_t rewritten_rows_at_ = 0;  // 0 where the event stays as it is
+  Buffer held_;                        // a minimal event that the next may join
+  std::size_t held_rows_at_ = 0;
+  Group group_;
+  std::vector<Transaction> largest_;
+  std::vector<Transaction> longest_;
+  std::map<std::uint32_t, Minute> minutes_;
   Change change_;
   std::unordered_map<std::uint64_t, TableSizes*> by_serial_;
 };

@@ -44,6 +44,10 @@ enum class EventType : std::uint8_t {
   partial_update_rows = 39,
   transaction_payload = 40,
   tagged_gtid = 42,
+  maria_gtid = 162,
+  start_encryption = 164,
+  maria_compressed_query = 165,  // then those of rows: write, update, delete of version 1, and of version 2
+  maria_compressed_delete_rows = 171,
 };
 
 enum class RowChange : std::uint8_t { insert, update, remove };
