@@ -91,7 +91,7 @@ class OneServer:
 
 def test_a_row_stays_a_line_and_a_value_a_column_whatever_it_holds(monkeypatch: pytest.MonkeyPatch):
     rows = [("tab\there", b"line\nbreak"), ("back\\slash\0", None)]
-    monkeypatch.setattr(cli, "_shared", lambda _: [OneServer(("a", "b\nc"), rows)])
+    monkeypatch.setattr(lifecycle, "shared", lambda _: [OneServer(("a", "b\nc"), rows)])
     assert (
         run("sql", "9.7", "select").output == "a\tb\\nc\ntab\\there\tline\\nbreak\nback\\\\slash\\0\tNULL\n"
     )
@@ -100,7 +100,7 @@ def test_a_row_stays_a_line_and_a_value_a_column_whatever_it_holds(monkeypatch: 
 def test_every_result_of_a_procedure_is_shown(monkeypatch: pytest.MonkeyPatch):
     several = OneServer(("n",), [(b"1",)])
     several.more = 2
-    monkeypatch.setattr(cli, "_shared", lambda _: [several])
+    monkeypatch.setattr(lifecycle, "shared", lambda _: [several])
     assert run("sql", "9.7", "call p()").output == "n\n1\nn\n1\n"
 
 
@@ -123,7 +123,7 @@ def test_the_remedy_fits_the_kind_of_error(
     monkeypatch: pytest.MonkeyPatch, errno: int, message: str, remedy: str
 ):
     error = mysql.connector.Error(msg=message, errno=errno)
-    monkeypatch.setattr(cli, "_shared", lambda _: [OneServer((), [], error)])
+    monkeypatch.setattr(lifecycle, "shared", lambda _: [OneServer((), [], error)])
     failure = run("sql", "9.7", "select").exception
     assert isinstance(failure, EngineRoomError)
     assert message in failure.problem

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from engineroom import certificates, servers
 from engineroom.errors import EngineRoomError
+from engineroom.servers import lifecycle
 from engineroom.servers.catalogue import resolve
 from engineroom.servers.providers import PROVIDERS, dsn, on_path
 from engineroom.servers.providers.unpack import apt, archive, maven, npm
+from engineroom.servers.server import Address, Server
 
 pytestmark = pytest.mark.usefixtures("cache")
 
@@ -91,7 +94,7 @@ def test_a_password_that_cuts_the_address_is_refused_and_not_shown(
 ):
     monkeypatch.setenv("ENGINEROOM_DSN_9_7", f"mysql://me:{password}@db7:3306")
     said = dsn.refusal(resolve("9.7")) or ""
-    assert said == "ENGINEROOM_DSN_9_7 has one of / ? # in its user or password"
+    assert said == "ENGINEROOM_DSN_9_7 has one of / ? # [ ] in its user or password"
 
 
 @pytest.mark.parametrize(
@@ -116,6 +119,81 @@ def test_what_the_address_lacks_is_in_the_option_file(
     assert password not in repr(address) or not password
     (tmp_path / ".my.cnf").write_bytes(b"\xff no option")
     assert dsn._address(resolve("9.7")).password == ("mine" if "mine" in text else "")
+
+
+@pytest.mark.parametrize("sign", ["/", "#", "?", "/#", "[", "a]b"])
+@pytest.mark.parametrize("at", ["pa{}zq", "12{}zq", "{}zq", "zq{}"])
+def test_a_password_that_an_address_cuts_is_told_and_no_part_of_it_shown(sign: str, at: str):
+    password = at.format(sign)
+    with pytest.raises(EngineRoomError, match="percent-encode") as caught:
+        dsn.attach(f"mysql://root:{password}@127.0.0.1:9/shop", "--dsn")
+    assert "zq" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("lines", "user", "password"),
+    [
+        ("[client]\nuser=me\npassword=secret", "me", "secret"),
+        ('[mysqld]\nuser=mysql\n[client]\nuser = me\npassword = "a#b c"  # mine', "me", "a#b c"),
+        ("[client]\npassword='a\\\\b\\sc' \n[mysql]\npassword=other", "root", "a\\b c"),
+        ("# all\n; more\n[client]\nno-beep\nuser=me\npassword=x#y", "me", "x"),
+        ("!include other\n[client]\npassword=", "root", ""),
+        ("[mysqld]\nport=1", "root", "of the environment"),
+    ],
+)
+def test_what_an_address_leaves_out_the_option_file_has(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, lines: str, user: str, password: str
+):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("MYSQL_PWD", "of the environment")
+    (tmp_path / ".my.cnf").write_text(lines)
+    address = dsn._parsed("mysql://127.0.0.1:9", "--dsn")
+    assert (address.user, address.password) == (user, password)
+    assert dsn._parsed("mysql://a:b@h", "--dsn").password == "b"
+
+
+def test_an_option_file_alone_names_a_server(tmp_path: Path):
+    file = tmp_path / "login.cnf"
+    file.write_text("[client]\nuser=me\npassword=secret\nhost=db.example\nport=3307\nsocket=/run/x.sock\n")
+    address = dsn._parsed("mysql://", "--defaults-file", file)
+    assert (address.host, address.port, address.socket) == ("db.example", 3307, "/run/x.sock")
+    assert dsn._parsed("mysql://other:9", "--dsn", file).socket is None
+    file.write_text("[mysqld]\npassword=secret")
+    for bad, said in ((file, "no section"), (tmp_path / "none", "No such file"), (tmp_path, "directory")):
+        with pytest.raises(EngineRoomError, match=said) as caught:
+            dsn.attach(None, "--dsn", defaults_file=bad)
+        assert "secret" not in str(caught.value)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems keep arguments elsewhere")
+def test_no_list_of_processes_shows_the_password():
+    listed = "print(open('/proc/self/cmdline').read())"
+    code = f"import sys; from engineroom.servers.providers import dsn; dsn._parsed(sys.argv[1], '--dsn'); {listed}"
+    address = "mysql://me:pass%2Fword@127.0.0.1:9/shop"
+    done = subprocess.run([sys.executable, "-c", code, address], capture_output=True, text=True, check=True)
+    assert f"mysql://me:{'x' * 11}@127.0.0.1:9/shop" in done.stdout
+
+
+def test_one_of_several_servers_is_named_by_its_port(monkeypatch: pytest.MonkeyPatch):
+    def running(port: int, version: str = "9.7.4", **settings: int) -> Server:
+        return Server(
+            version=version, provider="unpack", address=Address(port=port), shared=True, settings=settings
+        )
+
+    servers_ = [running(3307), running(3308, join_buffer_size=1024), running(3309, "5.7.22")]
+    monkeypatch.setattr(lifecycle, "running", lambda: servers_)
+    assert lifecycle.chosen("5.7") is servers_[2]
+    assert lifecycle.chosen("9.7:3308") is servers_[1]
+    assert lifecycle.chosen("8.0") is None
+    with pytest.raises(
+        EngineRoomError, match=r"(?s)9\.7\.4:3307\n.*9\.7\.4:3308  join_buffer_size=1024.*its port: 9"
+    ):
+        lifecycle.chosen("9.7")
+    with pytest.raises(EngineRoomError, match="several"):
+        lifecycle.chosen()
+    for wrong in ("9.7:1", "9.7:x", "5.7:3307"):
+        with pytest.raises(EngineRoomError, match=f"no shared server {wrong}"):
+            lifecycle.chosen(wrong)
 
 
 def test_a_server_of_ones_own_that_is_down_is_said(monkeypatch: pytest.MonkeyPatch):

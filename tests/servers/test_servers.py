@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -204,8 +205,11 @@ def test_a_shared_server_is_one_for_all_until_it_is_stopped(nothing_left: Callab
         (row,) = json.loads(engineroom("status", "--format", "json"))
         assert (row["version"], row["kind"], row["alive"], row["pid"]) == ("5.7.22", "shared", True, pid)
 
-        engineroom("start", "5.7", "-o", "join_buffer_size=65536")
+        (named,) = re.findall(r"5\.7:\d+", engineroom("start", "5.7", "-o", "join_buffer_size=65536"))
         assert len(lifecycle.running()) == 2
+        several = CliRunner().invoke(command, ["sql", "5.7", "select 1"]).exception
+        assert named.replace("5.7:", "5.7.22:") + "  join_buffer_size=65536" in str(several)
+        assert engineroom("sql", named, "select @@join_buffer_size").endswith("65536\n")
     finally:
         stopped = engineroom("stop", "--all")
     assert stopped.count("MySQL 5.7.22 stopped") == 2

@@ -30,8 +30,11 @@ Latency (ms):
          99th percentile:                       10.75
          sum:                                 5000.00
 """
-# Writes its arguments to a file, burns some CPU time, and reports; fails on a table of 13 rows.
+# Writes its password and its arguments to files, burns some CPU time, and reports; fails on a table of 13 rows.
 MADE_UP = """#!/bin/sh
+file=${{1#--config-file=}}
+{{ ls -l "$file" | cut -c1-10; cat "$file"; }} > "{folder}/account"
+shift
 echo "$@" >> "{folder}/asked"
 case "$*" in *--table-size=13*) echo "FATAL: no such luck, secret"; exit 1;; esac
 i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done
@@ -76,12 +79,13 @@ def test_a_run_has_its_report_and_the_counters_differences(asked):
     ran = load.run(threads=3, seconds=2)
     assert server.executed == ["CREATE DATABASE IF NOT EXISTS lab"]
     same = (
-        "oltp_read_write --mysql-socket=/tmp/s --mysql-user=root --mysql-password=secret --mysql-db=lab"
+        "--mysql-user=root oltp_read_write --mysql-socket=/tmp/s --mysql-db=lab"
         " --tables=1 --table-size=500 --percentile=99 --histogram=on --rand-type=uniform --rand-seed=1"
     )
     assert asked.lines() == [
         f"{same} prepare", f"{same} --threads=3 --time=2 --mysql-ignore-errors=all run",
     ]  # fmt: skip
+    assert (asked.folder / "account").read_text() == "-rw-------\nmysql-password=secret\n"
     assert (ran.threads, ran.transactions, ran.rolled_back) == (3, 1234, 2)
     assert ran.latency_ms == {"min": 1.25, "avg": 2.5, "p50": 2.773, "p99": 10.75, "max": 40.0}
     assert ran.moved == {"Com_begin": 10, "Com_commit": 8, "New": 2}
@@ -93,7 +97,8 @@ def test_on_8_0_it_has_an_account_of_the_older_kind_and_elsewhere_a_port_without
     server = MadeUp("8.0.15", socket=None)
     Sysbench(server).prepare()
     assert "mysql_native_password BY 'secret'" in server.executed[1]
-    assert "--mysql-host=127.0.0.1 --mysql-port=3306 --mysql-user=sysbench" in asked.lines()[0]
+    assert asked.lines()[0].startswith("--mysql-user=sysbench ")
+    assert "--mysql-host=127.0.0.1 --mysql-port=3306" in asked.lines()[0]
 
 
 def test_what_it_says_last_is_the_error_without_the_password(asked):

@@ -83,7 +83,10 @@ def start(
         click.echo(f"  socket    {running.socket}")
     click.echo(f"  address   {running.host}:{running.port}")
     click.echo(f"  user      {running.user}, password {running.password}")
-    click.echo(f"  try       engineroom server sql {version} 'select version()'")
+    several = len(lifecycle.shared(version)) > 1
+    click.echo(
+        f"  try       engineroom server sql {f'{version}:{running.port}' if several else version} 'select version()'"
+    )
 
 
 @server.command()
@@ -94,7 +97,7 @@ def stop(version: str | None, every: bool) -> None:
     if (version is None) != every:
         raise click.UsageError("name a version, or say --all")
     stopped = 0
-    for found in _shared(version):
+    for found in lifecycle.shared(version):
         found.stop()
         stopped += 1
         click.echo(f"MySQL {found.version} stopped")
@@ -169,7 +172,7 @@ def _why_not(version: str) -> str:
 @server.command()
 def clean() -> None:
     """Stop every shared server and remove all downloads and datadirs from the cache."""
-    for found in _shared(None):
+    for found in lifecycle.shared(None):
         found.stop()
     private = [found for found in lifecycle.running() if found.alive()]
     if private:
@@ -186,8 +189,11 @@ def clean() -> None:
 @click.argument("statement")
 @click.option("--database", help="The database to use.")
 def sql(version: str, statement: str, database: str | None) -> None:
-    """Run one statement and print the rows of each result, with tabs between columns and escapes as those of `mysql --batch`."""
-    found = next(iter(_shared(version)), None)
+    """Run one statement and print the rows of each result, with tabs between columns and escapes as those of `mysql --batch`.
+
+    One of several servers of a VERSION is named by its port: 9.7:3307.
+    """
+    found = lifecycle.chosen(version)
     if found is not None:
         _print(found, statement, database)
         return
@@ -253,13 +259,3 @@ def _option(text: str) -> tuple[str, str]:
     if not equals or not name:
         raise click.BadParameter(f"{text!r} is not NAME=VALUE", param_hint="--option")
     return name, value
-
-
-def _shared(version: str | None) -> list[Server]:
-    """The shared servers of this version, or all of them."""
-    request = resolve(version) if version is not None else None
-    return [
-        found
-        for found in lifecycle.running()
-        if found.shared and (request is None or request.accepts(found.version))
-    ]

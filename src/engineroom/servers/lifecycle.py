@@ -17,7 +17,17 @@ from engineroom.servers.instance import Instance, sweep
 from engineroom.servers.providers import PROVIDERS, Provider, on_path, unpack
 from engineroom.servers.server import Server
 
-__all__ = ["failed_lately", "fetch", "refusals", "runnable", "running", "start", "why_not_now"]
+__all__ = [
+    "chosen",
+    "failed_lately",
+    "fetch",
+    "refusals",
+    "runnable",
+    "running",
+    "shared",
+    "start",
+    "why_not_now",
+]
 
 # Whose servers are processes that we start, so that another program can run them.
 _OURS = {on_path.NAME: on_path, unpack.NAME: unpack}
@@ -132,6 +142,40 @@ def refusals(request: Request) -> dict[str, str | None]:
 def running() -> list[Server]:
     """The servers that this user's book runs now, in any process."""
     return [Server.attach(instance) for instance in sweep() if _is_ready(instance)]
+
+
+def shared(version: str | None = None) -> list[Server]:
+    """The shared servers that run: all, those of a series or a release, or the one with the port behind it, 9.7:3307."""
+    wanted, _, port = (version or "").partition(":")
+    request = resolve(wanted) if wanted else None
+    return [
+        server
+        for server in running()
+        if server.shared
+        and (request is None or request.accepts(server.version))
+        and port in ("", str(server.port))
+    ]
+
+
+def chosen(version: str | None = None) -> Server | None:
+    """The shared server that runs, None where there is none. version: as of `shared`; one of several has to be named by its port."""
+    found = shared(version)
+    if not found and ":" in (version or ""):
+        raise EngineRoomError(
+            f"no shared server {version} runs", remedy="`engineroom server status` lists those that do"
+        )
+    if len(found) > 1:
+        settings = [{f"{name}={value}" for name, value in server.settings.items()} for server in found]
+        alike = set.intersection(*settings)
+        listed = "".join(
+            f"\n  {server.version}:{server.port}  {', '.join(sorted(own - alike))}".rstrip()
+            for server, own in zip(found, settings, strict=True)
+        )
+        raise EngineRoomError(
+            f"several shared servers run:{listed}",
+            remedy=f"name one by its port: {found[0].version}:{found[0].port} in place of {version or 'no version'}",
+        )
+    return found[0] if found else None
 
 
 def _is_ready(instance: Instance) -> bool:

@@ -9,6 +9,7 @@ import re
 import resource
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -141,16 +142,20 @@ class Sysbench:
             if server.socket
             else [f"--mysql-host={server.host}", f"--mysql-port={server.port}"]
         )
-        account = [f"--mysql-user={self._user}", f"--mysql-password={self._password}"]
-        done = subprocess.run(
-            [
-                *("sysbench", self.script, *reached, *account, f"--mysql-db={self.database}"),
-                *(*self._options, f"--rand-seed={seed}", *options, command),
-            ],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        # The password in a file that is ours alone: every user of the computer can list the arguments.
+        with tempfile.NamedTemporaryFile("w", suffix=".cnf", encoding="utf-8") as secret:
+            secret.write(f"mysql-password={self._password}\n")
+            secret.flush()
+            account = [f"--config-file={secret.name}", f"--mysql-user={self._user}"]
+            done = subprocess.run(
+                [
+                    *("sysbench", *account, self.script, *reached, f"--mysql-db={self.database}"),
+                    *(*self._options, f"--rand-seed={seed}", *options, command),
+                ],
+                capture_output=True,
+                text=True,
+                check=False,
+            )
         if done.returncode:
             said = (done.stdout + done.stderr).replace(self._password, "...").strip().splitlines()
             raise EngineRoomError(

@@ -37,10 +37,9 @@ class _Clients(click.ParamType[tuple[int, ...]]):
 
 @click.command()
 @click.argument("file", required=False, type=_PATH)
-@click.option(
-    "--dsn",
-    "address",
-    help="The test server to measure on, with its database: mysql://user:password@host:port/database. It must run on this computer.",
+@dsn.option(
+    "The test server to measure on, with its database: mysql://user:password@host:port/database. It must run on this computer.",
+    envvar="ENGINEROOM_WHATIF_DSN",
 )
 @click.option(
     "--demands",
@@ -94,6 +93,7 @@ class _Clients(click.ParamType[tuple[int, ...]]):
 def whatif(  # noqa: PLR0917 (click passes them by name)
     file: Path | None,
     address: str | None,
+    defaults_file: Path | None,
     measured_before: Path | None,
     save: Path | None,
     clients: tuple[int, ...],
@@ -118,10 +118,11 @@ def whatif(  # noqa: PLR0917 (click passes them by name)
         statements = ["INSERT INTO orders (customer, total) VALUES (:c, 3)"]
         values.c = {rows = 1000}
     """
-    if (address is None) == (measured_before is None):
+    has_server = address is not None or defaults_file is not None
+    if has_server == (measured_before is not None):
         raise EngineRoomError(
             "neither --dsn nor --demands is given"
-            if address is None
+            if not has_server
             else "--dsn and --demands are both given",
             remedy="measure on a test server with FILE and --dsn, or simulate what was kept with --demands",
         )
@@ -141,7 +142,8 @@ def whatif(  # noqa: PLR0917 (click passes them by name)
         kinds = transactions.read(file)
         if save is not None:
             refuse_unwritable(save)
-        asked = measured(dsn.attach(str(address), "--dsn"), dsn.database(str(address)), kinds, seed=seed)
+        server = dsn.attach(address, "--dsn", defaults_file=defaults_file)
+        asked = measured(server, dsn.database(address), kinds, seed=seed)
         if save is not None:
             asked.save(save)
     found = predicted(

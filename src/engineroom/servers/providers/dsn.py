@@ -1,20 +1,24 @@
 """A server of the reader's own, named in the environment.
 
 `ENGINEROOM_DSN_9_7=mysql://user:password@127.0.0.1:3306` serves that series; `ENGINEROOM_DSN` serves whatever series
-answers there. `?socket=/path` chooses a socket. What the address lacks of user and password is taken from [client] in
-~/.my.cnf, as MySQL's own clients do. The book makes databases there when a lab loads tables, and never
-changes a setting of the server.
+answers there. `?socket=/path` chooses a socket. What an address leaves out of account and password, MySQL's option files
+have (`servers.option_files`). The book makes databases there when a lab loads tables, and never changes a setting of the server.
 """
 
 from __future__ import annotations
 
-import configparser
 import contextlib
+import ctypes
 import os
+from collections.abc import Callable
 from pathlib import Path
-from urllib.parse import parse_qs, unquote, urlsplit
+from typing import Any
+from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
+
+import click
 
 from engineroom.errors import EngineRoomError
+from engineroom.servers import option_files
 from engineroom.servers.catalogue import Request
 from engineroom.servers.server import Address, Server
 
@@ -52,15 +56,30 @@ def _dsn(request: Request) -> str | None:
     return os.environ.get(_variable(request)) or os.environ.get("ENGINEROOM_DSN")
 
 
-def attach(text: str, what: str) -> Server:
-    """The server at an address, which `what` names in messages; it must answer."""
-    address = _parsed(text, what)
+def option(help_text: str, *, envvar: str | None = None) -> Callable[[Callable[..., Any]], Any]:
+    """--dsn (`address`) and --defaults-file (`defaults_file`), which together are a server of the reader's own."""
+
+    def both(command: Callable[..., Any]) -> Any:
+        of_file = click.option(
+            "--defaults-file",
+            type=click.Path(path_type=Path),
+            help="Take what --dsn leaves out from [client] of this option file, instead of ~/.my.cnf.",
+        )
+        hidden = f" A password is better kept in {f'{envvar}, ' if envvar else ''}~/.my.cnf or MYSQL_PWD, which no list of processes shows."
+        return click.option("--dsn", "address", envvar=envvar, help=help_text + hidden)(of_file(command))
+
+    return both
+
+
+def attach(text: str | None, what: str, *, defaults_file: Path | None = None) -> Server:
+    """The server at an address, which `what` names in messages; it must answer. None: the one of the option file."""
+    address = _parsed(text or "mysql://", what if text else "--defaults-file", defaults_file)
     return Server(version=_version(address, what), provider=NAME, address=address, shared=True)
 
 
-def database(text: str) -> str | None:
+def database(text: str | None) -> str | None:
     """The database behind the address's last slash, None where there is none."""
-    return unquote(urlsplit(text).path.strip("/")) or None
+    return unquote(urlsplit(text or "").path.strip("/")) or None
 
 
 def named() -> Server | None:
@@ -73,40 +92,60 @@ def _address(request: Request) -> Address:
     return _parsed(_dsn(request) or "", _variable(request))
 
 
-def _parsed(text: str, what: str) -> Address:
-    parts = urlsplit(text)
-    if parts.fragment or "@" in parts.path or ("@" in parts.query and "@" not in parts.netloc):
-        raise EngineRoomError(
-            f"{what} has one of / ? # in its user or password",
-            remedy="write / as %2F, ? as %3F, # as %23, or leave the password out and put it into ~/.my.cnf",
-        )
+def _parsed(text: str, what: str, defaults_file: Path | None = None) -> Address:
+    parts = _split(text, what)
+    if parts.password and what.startswith("--"):
+        _hide(text, parts.password)
+    options = option_files.client(defaults_file)
+    socket = parse_qs(parts.query).get("socket", [None])[0]
+    reached = options if not (parts.hostname or socket) else {}
     try:
-        port = parts.port or 3306
+        port = parts.port or int(reached.get("port", 3306))
     except ValueError:
         port = 0
-    if parts.scheme != "mysql" or not port or not (parts.hostname or parts.query):
+    if (
+        parts.scheme != "mysql"
+        or not port
+        or not (defaults_file or parts.hostname or socket or reached.keys() & {"host", "port", "socket"})
+    ):
         raise EngineRoomError(
             f"{what} is not a server's address",
             remedy="write it as mysql://user:password@host:port or mysql://user:password@/?socket=/path",
         )
-    of_file = _option_file() if parts.password is None else {}
     return Address(
-        host=parts.hostname or "127.0.0.1",
+        host=parts.hostname or reached.get("host", "127.0.0.1"),
         port=port,
-        socket=parse_qs(parts.query).get("socket", [None])[0],
-        user=unquote(parts.username or "") or of_file.get("user") or "root",
-        password=of_file.get("password", "") if parts.password is None else unquote(parts.password),
+        socket=socket or reached.get("socket"),
+        user=unquote(parts.username or "") or options.get("user", "root"),
+        password=option_files.password(options) if parts.password is None else unquote(parts.password),
     )
 
 
-def _option_file() -> dict[str, str]:
-    """The options of [client] in ~/.my.cnf; none where that cannot be read."""
-    parser = configparser.ConfigParser(allow_no_value=True, strict=False, interpolation=None)
-    with contextlib.suppress(OSError, UnicodeDecodeError, configparser.Error):
-        lines = (Path.home() / ".my.cnf").read_text(encoding="utf-8").splitlines()
-        parser.read_string("\n".join(line for line in lines if not line.startswith("!")))
-    options = parser["client"] if parser.has_section("client") else {}
-    return {name: value.strip("'\"") for name, value in options.items() if value}
+def _split(text: str, what: str) -> SplitResult:
+    """The parts of an address; one whose password was cut at a / ? or # is refused, and no part of it shown."""
+    with contextlib.suppress(ValueError):  # for a bracket, which means an address of IPv6
+        parts = urlsplit(text)
+        is_cut = "@" in parts.path or ("@" in parts.query and not parts.query.startswith("socket="))
+        if not parts.fragment and not text.endswith("#") and not is_cut:
+            return parts
+    raise EngineRoomError(
+        f"{what} has one of / ? # [ ] in its user or password",
+        remedy="percent-encode it: / is %2F, ? is %3F, # is %23, [ is %5B, ] is %5D, @ is %40, % is %25; "
+        "or leave the password out and keep it in ~/.my.cnf under [client]",
+    )
+
+
+def _hide(text: str, password: str) -> None:
+    """Overwrite the password among this process's arguments, which every user of the computer can list."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        fields = (
+            Path("/proc/self/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
+        )
+        begin, end = int(fields[45]), int(fields[46])
+        at = ctypes.string_at(begin, end - begin).find(text.encode())
+        if at >= 0:
+            at += text.encode().index(b":" + password.encode() + b"@") + 1
+            ctypes.memset(begin + at, ord("x"), len(password.encode()))
 
 
 def _version(address: Address, what: str = "ENGINEROOM_DSN") -> str:
