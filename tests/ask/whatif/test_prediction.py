@@ -170,6 +170,15 @@ def test_the_first_queue_is_that_of_the_fewest_clients_and_is_told_with_the_mach
     assert found.as_dict()["first_queue"]["9.7.4"]["machines_that_agree"] == 1
 
 
+def test_what_had_not_settled_is_no_number_to_compare():
+    unsettled = replace(point(16, 0.5, "row locks"), tps=98765.0, highest_tps=98765.0, is_settled=False)
+    said = text(Prediction(made(), "m", [point(1, 0.1), unsettled]))
+    assert "98,765" not in said
+    assert "9.7.4    10   -" in said
+    assert "-: had not settled" in said
+    assert "had not settled" not in text(Prediction(made(), "m", [point(1, 0.1)]))
+
+
 def test_no_queue_is_told_as_none():
     found = Prediction(made(), "m", [point(1, 0.1), point(16, 0.5)])
     assert found.first("9.7.4") is None

@@ -35,14 +35,15 @@ def _throughput(prediction: Prediction) -> str:
     for version in prediction.versions:
         lines.append("  ".join([version.ljust(7), *(cells[version, n].rjust(widths[n]) for n in clients)]))
     if any(not point.is_settled for point in prediction.points):
-        lines.append("*: had not settled to 2 % when its window ended")
+        lines.append("-: had not settled to 2 % when its window ended, so that there is no number to compare")
     return "\n".join(lines)
 
 
 def _rate(point: Point) -> str:
-    star = "" if point.is_settled else "*"
+    if not point.is_settled:
+        return "-"
     span = f" ({point.lowest_tps:,.0f} to {point.highest_tps:,.0f})" if point.varied else ""
-    return f"{point.tps:,.0f}{star}{span}"
+    return f"{point.tps:,.0f}{span}"
 
 
 def _first(prediction: Prediction) -> str:
