@@ -22,6 +22,25 @@ def test_the_order_of_a_trace_is_a_tree():
     assert trees.joined_sets(tree) != trees.joined_sets(trees.tree_of("(((t01,t02),t03),t04)"))
 
 
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("a,b", "{c}", "x -> y"),
+        ("a", "a,b", "c"),
+        ("(p", "q)", "r, s"),
+        ("a b", "*", "[x]"),
+        ("t", "tt", "ttt"),
+    ],
+)
+def test_names_of_any_signs_are_told_apart(names):
+    one, two, three = names
+    assert trees.names_in(",".join(names), names) == [one, two, three]
+    tree = trees.tree_of(f"(({one},{two}),{three})", names)
+    assert trees.leaves(tree) == [one, two, three]
+    with pytest.raises(KeyError):
+        trees.names_in(f"{one},other", names)
+
+
 def test_the_order_is_that_of_the_cheapest_path_kept_for_all_tables():
     sample = (paths.data() / "join_order" / "sample_trace.json").read_text()
     (planned,) = trace.plannings(json.loads(sample))

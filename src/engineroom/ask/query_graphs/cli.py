@@ -13,6 +13,7 @@ import click
 from engineroom import files, progress, sql_text
 from engineroom.ask.query_graphs import graphs
 from engineroom.errors import EngineRoomError
+from engineroom.servers.providers import dsn
 
 if TYPE_CHECKING:
     import numpy as np
@@ -77,17 +78,21 @@ def enumerate_graph(graph: str, algorithm: str, quiet: bool, limit: int | None) 
 @click.argument("statement", required=False)
 @click.option("--database", help="The schema of the statement; by default the comparison's own tables.")
 @click.option("--version", default="9.7", show_default=True, help="Which running server.")
-@click.option(
-    "--dsn",
-    "address",
-    help="A server of your own, which is only read: mysql://user:password@host:port/database, or"
-    " mysql://user:password@/database?socket=/path. A password is better kept in ENGINEROOM_EXPLAIN_DSN, which no list of processes shows.",
+@dsn.option(
+    "A server of your own, which is only read: mysql://user:password@host:port/database, or"
+    " mysql://user:password@/database?socket=/path.",
     envvar="ENGINEROOM_EXPLAIN_DSN",
 )
 @click.option(
     "--trace",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Explain this optimizer trace of MySQL 9.7 instead, and ask no server.",
+)
+@click.option(
+    "--plan",
+    "pasted",
+    type=click.Path(path_type=Path, allow_dash=True),
+    help="Read what EXPLAIN ANALYZE said, as a tree or as JSON, from this file (- for standard input), and ask no server.",
 )
 @click.option(
     "--pairs",
@@ -107,7 +112,9 @@ def explain(  # noqa: PLR0917 - click gives them by name
     database: str | None,
     version: str,
     address: str | None,
+    defaults_file: Path | None,
     trace: Path | None,
+    pasted: Path | None,
     pairs: int | None,
     run_s: int | None,
     form: str,
@@ -122,6 +129,8 @@ def explain(  # noqa: PLR0917 - click gives them by name
     With --dsn nothing is made on the server and the statement is never run: it is explained in a session that may only read, and a
     statement that writes or locks is refused. Planning costs the server memory and time; the star of 15 tables takes seconds.
 
+    With --plan: each step's own time, its rows estimated and found, and where the estimates went wrong first.
+
     For --trace, on a server of 9.7: SET optimizer_switch = 'hypergraph_optimizer=on', optimizer_trace = 'enabled=on'; then
     EXPLAIN FORMAT=TREE the statement, and keep SELECT trace FROM information_schema.optimizer_trace.
     """
@@ -129,8 +138,13 @@ def explain(  # noqa: PLR0917 - click gives them by name
     from engineroom.ask.query_graphs.explain import MOST_TRACE_BYTES, of_trace, text
     from engineroom.ask.query_graphs.page import page
 
-    if (statement is None) == (trace is None):
-        raise click.UsageError("give a STATEMENT, or the file of a trace with --trace")
+    if [statement, trace, pasted].count(None) != 2:
+        raise click.UsageError(
+            "give a STATEMENT, or the file of a trace with --trace, or of a plan with --plan"
+        )
+    if pasted is not None:
+        _show_plan(pasted, form)
+        return
     if trace is not None:
         if run_s is not None:
             raise click.UsageError("a trace has no server that could run its statement; leave --run out")
@@ -145,12 +159,12 @@ def explain(  # noqa: PLR0917 - click gives them by name
         found: dict[str, Any] = {"server": None, "pair_limit": None, "blocks": blocks}
     else:
         sql = _text_of(str(statement))
-        if address is None:
+        if address is None and defaults_file is None:
             found = _explained(sql, database, version, pairs, run_s)
         elif run_s is not None:
             raise click.UsageError("with --dsn a statement is explained and never run; leave --run out")
         else:
-            found = _explained_on_own(sql, address, database, pairs)
+            found = _explained_on_own(sql, address, defaults_file, database, pairs)
     forms = {
         "json": lambda: json.dumps(found, indent=2),
         "dot": lambda: files.visible(dot(found)),
@@ -160,16 +174,30 @@ def explain(  # noqa: PLR0917 - click gives them by name
     click.echo(forms[form]())
 
 
+def _show_plan(file: Path, form: str) -> None:
+    from engineroom.ask.query_graphs import plan
+
+    if form not in ("text", "json"):
+        raise click.UsageError("a plan is shown as text or as JSON")
+    is_stdin = str(file) == "-"
+    given = files.read_text(None if is_stdin else file, "plan")
+    found = plan.read(given, "standard input" if is_stdin else file.name)
+    click.echo(
+        files.visible(plan.text(found)) if form == "text" else json.dumps(plan.as_json(found), indent=2)
+    )
+
+
 def _text_of(statement: str) -> str:
     """The statement, or what the file of that name holds."""
     return sql_text.read(Path(statement), "statement") if graphs.exists(statement) else statement
 
 
-def _explained_on_own(sql: str, address: str, database: str | None, pairs: int | None) -> dict[str, Any]:
+def _explained_on_own(
+    sql: str, address: str | None, defaults_file: Path | None, database: str | None, pairs: int | None
+) -> dict[str, Any]:
     from engineroom.ask.query_graphs.explain import explain as explained
-    from engineroom.servers.providers import dsn
 
-    server = dsn.attach(address, "--dsn")
+    server = dsn.attach(address, "--dsn", defaults_file=defaults_file)
     return explained(server, sql, database or dsn.database(address), most_pairs=pairs, only_reads=True)
 
 
@@ -180,10 +208,8 @@ def _explained(
     from engineroom.ask.query_graphs.explain import explain as explained
     from engineroom.ask.query_graphs.explain import refuse_without_hypergraph
     from engineroom.servers import lifecycle
-    from engineroom.servers.catalogue import resolve
 
-    request = resolve(version)
-    running = next((s for s in lifecycle.running() if s.shared and request.accepts(s.version)), None)
+    running = lifecycle.chosen(version)
     if running is None:
         click.echo(f"no shared {version} server runs; this statement gets one of its own", err=True)
     with contextlib.nullcontext(running) if running is not None else lifecycle.start(version) as server:

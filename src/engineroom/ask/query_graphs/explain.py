@@ -17,13 +17,14 @@ from engineroom.ask.query_graphs.trace import (
     Edge,
     Planned,
     TraceError,
+    TraceHiddenError,
     TraceTooLongError,
     blocks,
     settings,
     trace_of,
     traced,
 )
-from engineroom.ask.query_graphs.trees import hashes_others, hint_of, hinted, joined_sets, tree_of
+from engineroom.ask.query_graphs.trees import hashes_others, hint_of, hinted, joined_sets, leaves, tree_of
 from engineroom.errors import EngineRoomError
 from engineroom.measuring.statement import plan as plan_of
 
@@ -45,6 +46,35 @@ __all__ = [
 
 MOST_PAIRS_SHOWN = 40
 MOST_TRACE_BYTES = 100_000_000
+NO_JOIN = "The statement joins nothing: there is no graph, and no order to choose."
+
+
+class JoinsNothingError(EngineRoomError):
+    """A trace without a join."""
+
+
+_EXPLAIN = re.compile(
+    r"(?:EXPLAIN|DESCRIBE|DESC)\b(?:\s+(?:ANALYZE|EXTENDED|PARTITIONS|FORMAT\s*=\s*\w+|INTO\s+@\w+))*"
+    r"\s*(?=\(|(?:SELECT|WITH|TABLE|VALUES|INSERT|UPDATE|DELETE|REPLACE)\b)",
+    re.IGNORECASE,
+)
+_PLACEHOLDER = re.compile(
+    r"\?|(?<![\w:@]):[A-Za-z_]\w*|(?<=[=(,<>])\s*%s\b|%\(\w+\)s|\$\d+\b|#\{\w+\}|\(\s*\.\.\.\s*\)"
+)
+
+
+def asked(text: str) -> str:
+    """The one statement of a text that was pasted: without a prompt and EXPLAIN before it and \\G behind. Raises EngineRoomError for placeholders."""
+    if prompt := re.match(r"\s*(?:mysql|MySQL|MariaDB)[^\n>]{0,60}>", text):
+        text = re.sub(r"(?m)^ +[-'\"`]>", "", text[prompt.end() :])
+    sql = sql_text.one_statement(re.sub(r"\s*;?\s*\\[gG]\s*;?\s*\Z", "", text), "the text")
+    sql = sql[found.end() :] if (found := _EXPLAIN.match(sql)) else sql
+    if holders := [each.strip() for each in _PLACEHOLDER.findall(sql_text.without_texts(sql))]:
+        raise EngineRoomError(
+            f"the statement has placeholders in place of values: {', '.join(dict.fromkeys(holders))} ({len(holders)} in all)",
+            remedy="write values that the statement ran with, as they stand in a slow log: a plan depends on them",
+        )
+    return sql
 
 
 def refuse_without_hypergraph(server: Server, *, is_own: bool = False) -> None:
@@ -75,10 +105,10 @@ def explain(
     """
     import mysql.connector
 
+    sql = asked(sql)
     if only_reads:
         refuse_unless_it_only_reads(sql)
     refuse_without_hypergraph(server, is_own=only_reads)
-    sql = sql_text.one_statement(sql, "the text")
     try:
         with contextlib.closing(server.connect(database)) as connection:
             if only_reads:
@@ -99,8 +129,11 @@ def explain(
                     limit = of_statement[1]
                 try:
                     found = of_trace(trace_of(cursor, sql), sql)
-                except TraceTooLongError as error:  # the plans are still worth something
+                except (TraceTooLongError, TraceHiddenError) as error:  # the plans are still worth something
                     found = [{"select": None, "refused": error.problem, "remedy": error.remedy}]
+                except JoinsNothingError:
+                    found = []
+                _mark_views(cursor, sql, found)
                 tried = _hint_tried(server, connection, sql, found, run_s)
     except mysql.connector.Error as error:
         remedy = f"correct the statement for the database {database}"
@@ -117,6 +150,8 @@ def explain(
                 else f"make the database {database} on a shared server (engineroom server start {server.series}), name another one, "
                 "or leave --database out for the tables of this chapter"
             )
+        if error.errno == mysql.connector.errorcode.ER_VIEW_NO_EXPLAIN:
+            remedy = "GRANT SHOW VIEW, and SELECT on the view's tables, to the account, or explain the view's own SELECT"
         raise EngineRoomError(f"MySQL {server.version} says: {error}", remedy=remedy) from error
     return {
         "server": server.version,
@@ -129,6 +164,21 @@ def explain(
         "planning_ms": {"hypergraph": hypergraph_ms, "usual": usual_ms},
         "hint_tried": tried,
     }
+
+
+def _mark_views(cursor: Any, sql: str, found: Sequence[dict[str, Any]]) -> None:
+    """Where our graph is another one: whether that is because the server puts a view's tables in the place of the view."""
+    if all(block.get("graph_built_by_us_is_equal") is not False for block in found):
+        return
+    cursor.execute("SELECT table_name FROM information_schema.views WHERE table_schema = DATABASE()")
+    words = {word.lower() for word in re.findall(r"[\w$]+", sql_text.without_texts(sql))}
+    if views := sorted(name for (name,) in cursor.fetchall() if name.lower() in words):
+        for block in found:
+            if block.get("graph_built_by_us_is_equal") is False:
+                block["graph_built_by_us_is_equal"] = None
+                block["reader_refused"] = (
+                    f"a view ({', '.join(views)}), which our reader takes for a table and the server does not"
+                )
 
 
 def _planning_ms(connection: Any, sql: str) -> float:
@@ -184,8 +234,8 @@ def _refuse_unless_it_reads(sql: str) -> None:
 def is_order_of(tree: Mapping[str, Any], order: str | None) -> bool | None:
     """Whether an order of the trace makes the plan's sets of tables; None where it is missing or no tree of joins of two inputs."""
     try:
-        return None if order is None else joined_sets(tree_of(order)) == joined_sets(tree)
-    except ValueError:
+        return None if order is None else joined_sets(tree_of(order, leaves(tree))) == joined_sets(tree)
+    except (ValueError, IndexError):
         return None
 
 
@@ -254,7 +304,7 @@ def of_trace(trace: str, sql: str | None = None) -> list[dict[str, Any]]:
             except (KeyError, ValueError) as error:  # a table without rows; a graph that the kernel refuses
                 found.append({"select": select, "refused": f"its trace contradicts itself: {error}"})
     if not found:
-        raise EngineRoomError(
+        raise JoinsNothingError(
             "the statement joins nothing",
             remedy="give a SELECT over at least two tables, whose answer the server does not know before it joins",
         )
@@ -419,6 +469,8 @@ def tree_lines(tree: dict[str, Any], depth: int = 0) -> list[str]:
 def text(explained: dict[str, Any]) -> str:
     """The whole for people."""
     lines = [f"MySQL {explained['server']}" if explained["server"] else "A trace of MySQL 9.7"]
+    if not explained["blocks"]:
+        lines += ["", NO_JOIN]
     for block in explained["blocks"]:
         lines += ["", select_line(block), *(_block_lines(block, explained["pair_limit"]))]
     if explained.get("hint_tried"):
@@ -519,9 +571,12 @@ def _block_lines(block: dict[str, Any], pair_limit: int | None) -> list[str]:
         f"  {k}  {named(edge['left'])} - {named(edge['right'])}  {edge['condition']}  (selectivity {edge['selectivity']:g})"
         for k, edge in enumerate(block["edges"])
     ]
-    lines += ["", f"Hypergraph built by us: {_EQUAL[block['graph_built_by_us_is_equal']]}"]
-    if block["reader_refused"]:
-        lines += [f"  {block['reader_refused']}"]
+    why_not = block["reader_refused"] or ""
+    is_view = why_not.startswith("a view ")
+    built = f"not built: {why_not}" if is_view else _EQUAL[block["graph_built_by_us_is_equal"]]
+    lines += ["", f"Hypergraph built by us: {built}"]
+    if why_not and not is_view:
+        lines += [f"  {why_not}"]
     events = _EQUAL[block["events_equal"]]
     if block["events_equal_but_for_sides"] and not block["events_equal"]:
         events = "equal, but for which side of some pairs is called left"

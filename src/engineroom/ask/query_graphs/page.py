@@ -16,12 +16,12 @@ import jinja2
 
 from engineroom.ask.pages import templates
 from engineroom.ask.query_graphs import explain as say
+from engineroom.ask.query_graphs.plan import OFF_BY, STEP, times_off
 
 __all__ = ["page"]
 
 WIDTH, HEIGHT = 640, 420
 LONGEST_NAME = 22
-OFF_BY = 10  # from so many times on, more or fewer rows than estimated are worth a look
 
 
 def page(explained: Mapping[str, Any]) -> str:
@@ -53,7 +53,9 @@ def _summary(explained: Mapping[str, Any]) -> Iterator[str]:
     """What a reader asks first."""
     shown = [block for block in explained["blocks"] if "refused" not in block]
     bites = [block for block in shown if block["simplification_steps"]]
-    if bites:
+    if not explained["blocks"]:
+        yield say.NO_JOIN
+    elif bites:
         yield f"The limit of pairs bites in {', '.join(map(say.select_line, bites))}: some orders were not looked at."
     else:
         yield "The limit of pairs does not bite."
@@ -72,14 +74,8 @@ def _summary(explained: Mapping[str, Any]) -> Iterator[str]:
             yield f"Its estimate that is off most: {worst}."
 
 
-_STEP = re.compile(
-    r"(?P<step>\s*->.*?)(?:  \(cost=(?P<cost>[^ )]+)(?: rows=(?P<rows>[^ )]+))?\))?"
-    r"(?:(?:  | )\((?:actual time=(?P<time>\S+) rows=(?P<actual>\S+) loops=(?P<loops>\d+)|(?P<never>never executed))\))?$"
-)
-
-
 def _steps_of(plan: str) -> Iterator[re.Match[str]]:
-    return (step for line in plan.splitlines() if (step := _STEP.match(line)))
+    return (step for line in plan.splitlines() if (step := STEP.match(line)))
 
 
 def _first_step(plan: str) -> str:
@@ -91,16 +87,12 @@ def _first_step(plan: str) -> str:
     return f"cost {top['cost'].rpartition('..')[2]}" + (f", {until} ms until its last row" if until else "")
 
 
-def _times_off(step: re.Match[str]) -> float | None:
-    """How many times as many rows came as were estimated, at least one of each; None where that is not known."""
-    try:
-        return max(1.0, float(step["actual"])) / max(1.0, float(step["rows"]))
-    except (TypeError, ValueError):
-        return None
-
-
 def _worst(plan: str) -> str:
-    known = [(off, step) for step in _steps_of(plan) if (off := _times_off(step)) is not None]
+    known = [
+        (off, step)
+        for step in _steps_of(plan)
+        if (off := times_off(step["actual"], step["rows"])) is not None
+    ]
     off, step = max(known, key=lambda each: max(each[0], 1 / each[0]), default=(1.0, None))
     if step is None or max(off, 1 / off) < OFF_BY:
         return ""
@@ -109,7 +101,7 @@ def _worst(plan: str) -> str:
 
 def _steps(plan: str) -> tuple[list[str], list[list[str]]]:
     """A plan as a table's head and rows, one row per step: the server's estimate, and what came per loop where it ran."""
-    found = [(line, _STEP.match(line)) for line in plan.splitlines()]
+    found = [(line, STEP.match(line)) for line in plan.splitlines()]
     is_run = any(step and (step["actual"] or step["never"]) for _, step in found)
     head = ["step", "cost", "estimated rows", "actual rows per loop", "times the estimate", "loops"]
     n_columns = len(head) if is_run else 3
@@ -118,7 +110,7 @@ def _steps(plan: str) -> tuple[list[str], list[list[str]]]:
         cells = [line, *[""] * 5]
         if step is not None:
             depth = (len(line) - len(line.lstrip())) // 4
-            off = _times_off(step)
+            off = times_off(step["actual"], step["rows"])
             cells = [
                 "  " * depth + step["step"].lstrip(),
                 step["cost"] or "",

@@ -16,12 +16,14 @@ from typing import Any
 
 from engineroom import forms
 from engineroom.ask.query_graphs.graphs import nodes_of
+from engineroom.ask.query_graphs.trees import names_in
 from engineroom.errors import EngineRoomError
 
 __all__ = [
     "Edge",
     "Planned",
     "TraceError",
+    "TraceHiddenError",
     "TraceTooLongError",
     "blocks",
     "plannings",
@@ -56,6 +58,10 @@ class TraceError(EngineRoomError):
 
 class TraceTooLongError(EngineRoomError):
     """A trace that has more bytes than it may have."""
+
+
+class TraceHiddenError(EngineRoomError):
+    """A trace that the account may not see."""
 
 
 @dataclass(frozen=True)
@@ -233,8 +239,15 @@ def trace_of(cursor: Any, sql: str) -> str:
     """EXPLAIN `sql` on a cursor of `traced` and return the trace, as JSON."""
     cursor.execute(f"EXPLAIN FORMAT=TREE {sql}")
     cursor.fetchall()
-    cursor.execute("SELECT trace, missing_bytes_beyond_max_mem_size FROM information_schema.optimizer_trace")
-    text, missing = cursor.fetchone()
+    cursor.execute(
+        "SELECT trace, missing_bytes_beyond_max_mem_size, insufficient_privileges FROM information_schema.optimizer_trace"
+    )
+    text, missing, is_hidden = cursor.fetchone()
+    if is_hidden:
+        raise TraceHiddenError(
+            "the server shows this account no trace of it, as of a view or a function with another account's rights (SQL SECURITY DEFINER)",
+            remedy="explain the view's own SELECT in its place, or ask as the account that defined it",
+        )
     if missing:
         raise TraceTooLongError(
             f"the trace of the optimizer's work has {(len(text) + missing) / 1e6:,.0f} MB, more than the {len(text) / 1e6:,.0f} MB that it may have",
@@ -325,7 +338,7 @@ def _planned(lines: Sequence[str], select: int | None = None) -> Planned:
             last_found = waiting[found[1]].pop()  # the highest node first
             planned.events[-1].append(("node", last_found, float(found[2])))
         elif found := re.match(r"Found sets \{(.*?)\} and \{(.*?)\}, connected by condition (.*)$", line):
-            left, right = ([number[name] for name in group.split(",")] for group in found.groups()[:2])
+            left, right = ([number[name] for name in names_in(group, number)] for group in found.groups()[:2])
             planned.events[-1].append(("pair", left, right, found[3]))
         elif found := re.match(r"Enumerated (\d+) subplans keeping a total of (\d+) access paths", line):
             planned.subplans, planned.access_paths = int(found[1]), int(found[2])
@@ -342,7 +355,7 @@ def _planned(lines: Sequence[str], select: int | None = None) -> Planned:
                 ]
                 if kept:
                     planned._kept_rows[last_found] = min(kept)
-            if len(found[1].split(",")) == len(planned.tables):
+            if len(found[1]) == len(",".join(planned.written)):
                 planned.join_order = _cheapest(found[2])
         elif found := re.match(r"Final cost is ([\d.e+]+?)\.?$", line):
             planned.cost = float(found[1])
@@ -378,7 +391,7 @@ def _leaves(tree: Sequence[str]) -> list[str]:
 
 def _cheapest(paths: str) -> str | None:
     """The order of the joins of the cheapest of a set's paths, as the trace writes it."""
-    found = re.findall(r"\{\w+, cost=([\d.e+]+)[^{}]*, join_order=(\([^{} ]*\))", paths)
+    found = re.findall(r"\{\w+, cost=([\d.e+]+)[^{}]*, join_order=(\(.*?\))\}", paths)
     return min(found, key=lambda path: float(path[0]))[1] if found else None
 
 
@@ -396,6 +409,8 @@ _LABEL = re.compile(r'label="(.*)"')
 def _dot(block: Sequence[str], number: dict[str, int]) -> list[Edge]:
     edges: list[tuple[list[int], list[int], str]] = []
     points: dict[str, int] = {}
+    # An alias may hold an arrow, brackets and commas.
+    listed = "|".join([*map(re.escape, sorted(number, key=len, reverse=True)), r"e\d+"])
     for line in block[1:-1]:
         if point := re.match(r'  (e\d+) \[shape=circle,width=\.001,height=\.001,label=""\]$', line):
             points[point[1]] = len(edges)
@@ -403,7 +418,7 @@ def _dot(block: Sequence[str], number: dict[str, int]) -> list[Edge]:
             continue
         if re.match(r'  .+ \[label="[^"]*"\];$', line):  # the alias of a node with underscores
             continue
-        found = re.match(r"  (.+?) -> (.+?) \[(.*)\]$", line)
+        found = re.match(rf"  ({listed}) -> ({listed}) \[(.*)\]$", line)
         if not found:
             raise TraceError(f"not an edge: {line!r}")
         a, b, attributes = found.groups()
@@ -427,7 +442,10 @@ def _dot(block: Sequence[str], number: dict[str, int]) -> list[Edge]:
 
 def _edge(left: list[int], right: list[int], text: str, number: dict[str, int]) -> Edge:
     rules = tuple(
-        tuple(tuple(sorted(number[name] for name in group.split(",") if name)) for group in found)
+        tuple(
+            tuple(sorted(number[name] for name in (names_in(group, number) if group else ())))
+            for group in found
+        )
         for found in re.findall(r" \[conflict rule: \{(.*?)\} -> \{(.*?)\}\]", text)
     )
     text = re.sub(r" \[conflict rule: .*$", "", text)

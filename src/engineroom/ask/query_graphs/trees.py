@@ -3,18 +3,39 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-__all__ = ["Tree", "hashes_others", "hint_of", "hinted", "joined_sets", "joins", "leaves", "order", "tree_of"]
+__all__ = [
+    "Tree",
+    "hashes_others",
+    "hint_of",
+    "hinted",
+    "joined_sets",
+    "joins",
+    "leaves",
+    "names_in",
+    "order",
+    "tree_of",
+]
 
 Tree = Mapping[str, Any]  # of a table its name under `table`, of a join two trees under `inputs`
 
 
-def tree_of(order: str) -> Tree:
-    """The tree of an order like `((a,b),c)`, which is how the trace writes it."""
+def names_in(text: str, names: Iterable[str]) -> list[str]:
+    """The names that a list with commas is made of, which a name may hold too. KeyError where it is made of something else."""
+    listed = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    found = re.findall(rf"(?:{listed})(?=,|$)", text)
+    if ",".join(found) != text:
+        raise KeyError(text)
+    return found
+
+
+def tree_of(order: str, names: Iterable[str] = ()) -> Tree:
+    """The tree of an order like `((a,b),c)`, which is how the trace writes it; `names` are those that may hold its signs."""
+    listed = "".join(rf"{re.escape(name)}(?=[,)]|$)|" for name in sorted(names, key=len, reverse=True))
     ends: list[list[Tree]] = [[]]
-    for token in re.findall(r"[()]|[^(),]+", order):
+    for token in re.findall(rf"{listed}[()]|[^(),]+", order):
         if token == "(":
             ends.append([])
         elif token == ")":
