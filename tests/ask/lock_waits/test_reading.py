@@ -176,14 +176,17 @@ def test_the_command_says_which_server_it_lacks_or_cannot_choose(monkeypatch):
     assert "no shared server runs" in error()
     assert "no shared 9.7 server runs" in error("--version", "9.7")
     assert "--dsn is not a server's address" in error("--dsn", "localhost")
-    two = [SimpleNamespace(shared=True, version=version) for version in ("5.7.22", "9.7.4")]
+    two = [SimpleNamespace(shared=True, version="9.7.4", port=port, settings={}) for port in (3310, 3311)]
     monkeypatch.setattr(cli.lifecycle, "running", lambda: two)
-    assert "several servers run: 5.7.22, 9.7.4" in error()
+    assert "9.7.4:3310\n  9.7.4:3311" in error("--version", "9.7")
+    assert "9.7.4:3310\n  9.7.4:3311" in error()
 
 
 @pytest.mark.usefixtures("nobody_runs")
 def test_the_command_reads_the_one_that_runs_in_each_form(monkeypatch):
-    monkeypatch.setattr(cli.lifecycle, "running", lambda: [SimpleNamespace(shared=True, version="9.7.4")])
+    monkeypatch.setattr(
+        cli.lifecycle, "running", lambda: [SimpleNamespace(shared=True, version="9.7.4", port=3310)]
+    )
     transactions = [transaction(1, "a", asked="1", wait=3), transaction(2, "b")]
     sessions, key_of = reading.sessions_of(transactions, [process(1), process(2)])
     waits = reading.row_waits([("1", "2", "b")], {"1": ("d", "t", "k", "5", "X")}, transactions, key_of)

@@ -19,16 +19,11 @@ __all__ = ["deadlock"]
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path), required=False)
-@click.option(
-    "--dsn",
-    "address",
-    help="A server of your own, for its latest deadlock: mysql://user:password@host:port. Better put it into ENGINEROOM_DSN, or the"
-    " password into ~/.my.cnf.",
-)
+@dsn.option("A server of your own, for its latest deadlock: mysql://user:password@host:port.")
 @click.option(
     "--format", "form", type=click.Choice(["text", "json", "html"]), default="text", show_default=True
 )
-def deadlock(file: Path | None, address: str | None, form: str) -> None:
+def deadlock(file: Path | None, address: str | None, defaults_file: Path | None, form: str) -> None:
     """Say who waited for whom in the deadlocks of FILE, who lost and why, and what order would avoid it.
 
     FILE is an error log with innodb_print_all_deadlocks = ON, or what SHOW ENGINE INNODB STATUS printed, of MySQL 5.5 to 9.7 or MariaDB,
@@ -55,7 +50,8 @@ def deadlock(file: Path | None, address: str | None, form: str) -> None:
                 " SHOW ENGINE INNODB STATUS",
             )
     else:
-        server = dsn.attach(address, "--dsn") if address is not None else dsn.named()
+        is_own = address is not None or defaults_file is not None
+        server = dsn.attach(address, "--dsn", defaults_file=defaults_file) if is_own else dsn.named()
         if server is None:
             raise EngineRoomError(
                 "neither FILE nor a server is named", remedy="name a log, - for standard input, or --dsn"

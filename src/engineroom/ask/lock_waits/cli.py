@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from datetime import UTC, datetime
+from pathlib import Path
 
 import click
 
@@ -12,7 +13,6 @@ from engineroom import files
 from engineroom.ask.lock_waits.reading import MANY_ROWS, read
 from engineroom.errors import EngineRoomError
 from engineroom.servers import Server, lifecycle
-from engineroom.servers.catalogue import resolve
 from engineroom.servers.providers import dsn
 from engineroom.servers.server import lost_connection
 
@@ -20,13 +20,8 @@ __all__ = ["locks"]
 
 
 @click.command()
-@click.option(
-    "--dsn",
-    "address",
-    help="A server of your own: mysql://user:password@host:port, or mysql://user:password@/?socket=/path. Better put it into"
-    " ENGINEROOM_DSN, or the password into ~/.my.cnf: there no list of processes shows it.",
-)
-@click.option("--version", help="Which of several running servers.")
+@dsn.option("A server of your own: mysql://user:password@host:port, or mysql://user:password@/?socket=/path.")
+@click.option("--version", help="Which of several running servers: 9.7, or 9.7:PORT.")
 @click.option(
     "--format", "form", type=click.Choice(["text", "json", "svg"]), default="text", show_default=True
 )
@@ -43,6 +38,7 @@ __all__ = ["locks"]
 def locks(
     *,
     address: str | None,
+    defaults_file: Path | None,
     version: str | None,
     form: str,
     watch: float | None,
@@ -61,7 +57,7 @@ def locks(
     """
     import mysql.connector
 
-    server = _server(address, version)
+    server = _server(address, defaults_file, version)
     while True:
         started = time.monotonic()
         try:
@@ -86,22 +82,14 @@ def locks(
         time.sleep(max(watch, 9 * took_s))
 
 
-def _server(address: str | None, version: str | None) -> Server:
-    if address is not None:
-        return dsn.attach(address, "--dsn")
+def _server(address: str | None, defaults_file: Path | None, version: str | None) -> Server:
+    if address is not None or defaults_file is not None:
+        return dsn.attach(address, "--dsn", defaults_file=defaults_file)
     own = dsn.named()
     if own is not None and version is None:
         return own
-    running = [
-        server
-        for server in lifecycle.running()
-        if server.shared and (version is None or resolve(version).accepts(server.version))
-    ]
-    if len(running) == 1:
-        return running[0]
-    if running:
-        listed = ", ".join(server.version for server in running)
-        raise EngineRoomError(f"several servers run: {listed}", remedy="choose one with --version or --dsn")
+    if running := lifecycle.chosen(version):
+        return running
     what = "server" if version is None else f"{version} server"
     raise EngineRoomError(
         f"no shared {what} runs",
