@@ -41,6 +41,7 @@ const drawnAs = (tables, edges) => ({ tables, ...packed(edges) });
 
 export default {
   title: "Draw a query graph",
+  isDrawn: true, // by its control, which stands above the picture
 
   inputs: [
     { name: "tables", start: 5, accepts: (n) => Number.isInteger(n) && n >= 2 && n <= MOST },

@@ -235,8 +235,9 @@ export function mount(host, definition, start, key = "", starts = false) {
     element("button", { type: "button", class: "er-tool", onclick: () => startWith({}) }, "Start values"), ...(key ? [link] : []));
   const control = definition.control?.({ element, id, held, changed: () => schedule() });
   host.classList.add("er-live");
-  host.replaceChildren(element("div", { class: "er-view" }, progress, picture, results), sentence,
-    ...(control ? [control.node] : []), knobs, ...(sliders.length ? [keep] : []),
+  const view = [element("div", { class: "er-view" }, progress, picture, results), sentence];
+  const own = control ? [control.node] : [];
+  host.replaceChildren(...(definition.isDrawn ? [...own, ...view] : [...view, ...own]), knobs, ...(sliders.length ? [keep] : []),
     ...(definition.question ? [questioner(definition, start, id, see)] : []));
 
   /** Turns everything to a drawn case. */
