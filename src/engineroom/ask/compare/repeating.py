@@ -13,7 +13,7 @@ from sqlglot.errors import SqlglotError
 
 from engineroom import sql_text
 
-__all__ = ["CHANGES", "READS", "Undo", "all_of", "chance", "names", "parsed", "undo", "verb"]
+__all__ = ["CHANGES", "READS", "Undo", "all_of", "chance", "names", "parsed", "qualifiers", "undo", "verb"]
 
 # It says on standard error what it does not parse; here that is no news.
 logging.getLogger("sqlglot").setLevel(logging.ERROR)
@@ -115,6 +115,12 @@ def names(statement: str, views: Mapping[str, str] | None = None) -> frozenset[s
     rest = dict(views or {})
     inside = [rest.pop(name) for name in found & rest.keys()]
     return found.union(*(names(text, rest) for text in inside))
+
+
+def qualifiers(statement: str) -> set[str]:
+    """The databases whose tables a statement names."""
+    tree = parsed(statement)
+    return {table.db for table in tree.find_all(exp.Table) if table.db} if tree else set()
 
 
 def chance(statement: str) -> list[str]:
