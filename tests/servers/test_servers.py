@@ -69,7 +69,7 @@ def test_another_program_can_run_a_private_server(nothing_left: Callable[[], Non
     ) as server:
         around = Path(f"/proc/{server.pid}/environ").read_text()
         folder = around.partition("ENGINEROOM_UNDER=")[2].partition("\0")[0]
-        assert Path(folder, "my.cnf").is_file()
+        assert Path(folder).parent.joinpath("my.cnf").is_file()
     nothing_left()
 
 

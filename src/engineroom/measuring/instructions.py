@@ -234,10 +234,11 @@ def counting(
     provider: str | None = None,
     caches: bool = False,
     branches: bool = False,
+    confined: bool = False,
 ) -> Iterator[Counted]:
     """A private server under callgrind, which ends with the block; its start takes 5 to 25 s.
 
-    `options` are the server's; performance_schema is off without them. With `caches` and `branches` their misses are simulated too,
+    `options` are the server's; performance_schema is off without them. `confined` is as `servers.start` has it. With `caches` and `branches` their misses are simulated too,
     which takes about twice as long. EngineRoomError without Valgrind, on another system than Linux on x86-64, or for a version that
     only a container or a DSN provides.
     """
@@ -251,7 +252,11 @@ def counting(
         return valgrind(folder, caches=caches, branches=branches)
 
     with servers.start(
-        version, options={**SETTINGS, **(options or {})}, provider=provider, under=under
+        version,
+        options={**SETTINGS, **(options or {})},
+        provider=provider,
+        confined=confined,
+        under=under,
     ) as server:
         yield Counted(server, folders[-1])
 

@@ -64,13 +64,16 @@ def measure(
         for sql in statements:
             cursor.execute(sql)
             answer = cursor.fetchall() if cursor.with_rows else []
+            columns, affected_rows = tuple(cursor.column_names) if cursor.with_rows else (), cursor.rowcount
+            while cursor.nextset():  # a procedure has several results, and one without rows behind them
+                answer += cursor.fetchall() if cursor.with_rows else []
         wall_s = time.monotonic() - start
         cpu_after = _cpu_seconds(server)
         after = _counters(connection)
         measured = Measured(
             answer=answer,
-            columns=tuple(cursor.column_names) if cursor.with_rows else (),
-            affected_rows=cursor.rowcount,
+            columns=columns,
+            affected_rows=affected_rows,
             wall_s=wall_s,
             known_cpu_s=None if cpu_before is None or cpu_after is None else cpu_after - cpu_before,
             counters={

@@ -97,6 +97,7 @@ class Request:
     options: Mapping[str, Setting]
     shared: bool = False
     debug: bool = False
+    confined: bool = False  # the process writes into its own folder alone, where the kernel has Landlock
 
     @property
     def name(self) -> str:
@@ -202,7 +203,12 @@ def entry_of(version: str) -> Entry | None:
 
 
 def resolve(
-    version: str, options: Mapping[str, Setting] | None = None, *, shared: bool = False, debug: bool = False
+    version: str,
+    options: Mapping[str, Setting] | None = None,
+    *,
+    shared: bool = False,
+    debug: bool = False,
+    confined: bool = False,
 ) -> Request:
     """The request for `version`, a series ("5.7") or a release ("5.7.22")."""
     entry = entry_of(version)
@@ -225,4 +231,4 @@ def resolve(
             f"there is no debug build of {version}", remedy=f"leave --debug out, or choose one of {having}"
         )
     exact = version if len(numbers) == 3 else None
-    return Request(entry=entry, exact=exact, options=named, shared=shared, debug=debug)
+    return Request(entry=entry, exact=exact, options=named, shared=shared, debug=debug, confined=confined)

@@ -73,9 +73,13 @@ class Instance:
         stdin: Path | None = None,
         on_stop: Sequence[Sequence[str]] = (),
         remove: Sequence[Path] = (),
+        writable: Sequence[Path] = (),
         shared: bool = False,
     ) -> None:
-        """Start `command` under a keeper. From here on the keeper removes the folder, also when this process dies."""
+        """Start `command` under a keeper. From here on the keeper removes the folder, also when this process dies.
+
+        With `writable` folders the command writes nowhere else, where the kernel has Landlock.
+        """
         assert self._lock_fd is not None
         launch = {
             "command": list(command),
@@ -83,6 +87,7 @@ class Instance:
             "stdin": str(stdin) if stdin else "",
             "on_stop": [list(words) for words in on_stop],
             "remove": [str(path) for path in remove],
+            "writable": [str(path) for path in writable],
         }
         (self.folder / "launch.json").write_text(json.dumps(launch))
         owner = 0 if shared else os.getpid()

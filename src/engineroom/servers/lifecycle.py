@@ -42,6 +42,7 @@ def start(
     provider: str | None = None,
     shared: bool = False,
     debug: bool = False,
+    confined: bool = False,
     under: local.Under | None = None,
 ) -> Server:
     """Start a MySQL server and wait until it answers.
@@ -50,10 +51,11 @@ def start(
     taken. `version` is a series ("9.7") or a release ("5.7.22"); `options` are the server's own (`join_buffer_size=65536`).
     A private server belongs to this process: it ends with the `with` block, and with the process however that dies.
     A shared one is the same for all who ask for the same version and options, and runs until
-    `engineroom server stop`. A `debug` build is slow, and knows what a release build has left out. `under` another program, such as
-    valgrind, runs a private server that no container and no DSN provides.
+    `engineroom server stop`. A `debug` build is slow, and knows what a release build has left out. A `confined` one runs
+    foreign SQL: as a process of ours it can write no file outside its own folder, where the kernel has Landlock. `under` another program,
+    such as valgrind, runs a private server that no container and no DSN provides.
     """
-    request = resolve(version, options, shared=shared, debug=debug)
+    request = resolve(version, options, shared=shared, debug=debug, confined=confined)
     if under is not None:
         assert not shared
         for _ in sweep():

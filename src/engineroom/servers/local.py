@@ -122,6 +122,13 @@ def _start(
                 "lc_messages_dir": str(installed.share),
                 "character_sets_dir": str(installed.share / "charsets"),
                 "tmpdir": str(temporary),
+                "general_log_file": str(instance.folder / "data" / "general.log"),
+                "slow_query_log_file": str(instance.folder / "data" / "slow.log"),
+                **(
+                    {"symbolic_links": "OFF"}
+                    if request.confined and release(installed.version) < (8, 0)
+                    else {}
+                ),
                 **settings,
                 **_closed_files(installed.version, settings, instance.folder),
                 # Where a reader switches the X protocol on it must not listen elsewhere either.
@@ -129,7 +136,7 @@ def _start(
                 "loose_mysqlx_socket": str(short / "x"),
                 "datadir": str(instance.folder / "data"),
                 "socket": address.socket or "",
-                "pid_file": str(instance.folder / "mysqld.pid"),
+                "pid_file": str(temporary / "mysqld.pid"),
                 "init_file": str(init_file),
                 "bind_address": "127.0.0.1",
                 "port": address.port,
@@ -138,12 +145,13 @@ def _start(
         )
         instance.launch(
             [
-                *(under(instance.folder) if under else ()),
+                *(under(temporary) if under else ()),
                 *installed.command,
                 f"--defaults-file={instance.folder / 'my.cnf'}",
             ],
-            environment=dict(installed.environment),
+            environment={**installed.environment, **({"TMPDIR": str(temporary)} if request.confined else {})},
             remove=[short],
+            writable=[instance.folder / "data", temporary, short] if request.confined else [],
             shared=request.shared,
         )
         server = Server(

@@ -16,10 +16,13 @@ from engineroom.errors import EngineRoomError
 from engineroom.servers.catalogue import entry_of, features, plain_release, release, series_of
 from engineroom.servers.instance import Instance
 
-__all__ = ["Address", "Server", "lost_connection", "session_status"]
+__all__ = ["ONE_STATEMENT", "Address", "Server", "lost_connection", "session_status"]
 
 # The same on every generation; the client's own default differs from server to server.
 CHARSET = {"charset": "utf8mb4", "collation": "utf8mb4_general_ci"}
+
+# The client's flags for foreign SQL: what a comment hides behind a semicolon is an error, and no second statement.
+ONE_STATEMENT = (-(1 << 16),)
 
 # fmt: off
 PLACES = frozenset((

@@ -17,11 +17,16 @@ import os
 import select
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 from pathlib import Path
 
 PR_SET_PDEATHSIG = 1
+PR_SET_NO_NEW_PRIVS = 38
+# Landlock's system calls have one number on every architecture, and each version of it knows more ways to write.
+LANDLOCK_CREATE_RULESET, LANDLOCK_ADD_RULE, LANDLOCK_RESTRICT_SELF = 444, 445, 446
+LANDLOCK_WRITES = {1: 0b1_1111_1111_0010, 2: 0b11_1111_1111_0010, 3: 0b111_1111_1111_0010}
 LOOK_S = 2  # how often to look whether the folder is still there
 
 
@@ -79,10 +84,14 @@ def main() -> None:
 def start(folder: Path, launch: dict[str, object]) -> subprocess.Popen[bytes]:
     """Start the command with its output in FOLDER/log; it is killed if this process dies."""
     libc = ctypes.CDLL(None) if sys.platform == "linux" else None
+    writable = launch["writable"]
+    assert isinstance(writable, list)
 
     def die_with_keeper() -> None:
         if libc is not None:
             libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+            if writable:
+                confine(libc, [*writable, os.devnull])
 
     command = launch["command"]
     stdin = Path(str(launch["stdin"])) if launch["stdin"] else Path(os.devnull)
@@ -102,6 +111,33 @@ def start(folder: Path, launch: dict[str, object]) -> subprocess.Popen[bytes]:
         except OSError as error:
             log.write(f"{command[0]}: {error.strerror}\n".encode())
             return subprocess.Popen(["false"])
+
+
+def has_landlock() -> bool:
+    """Whether the kernel can confine a process to folders."""
+    return sys.platform == "linux" and landlock(ctypes.CDLL(None)) > 0
+
+
+def landlock(libc: ctypes.CDLL) -> int:
+    """The version of Landlock that the kernel has; 0 or less without it."""
+    return int(libc.syscall(LANDLOCK_CREATE_RULESET, None, ctypes.c_size_t(0), 1))
+
+
+def confine(libc: ctypes.CDLL, writable: list[str]) -> None:
+    """From here on this process and its children write, make and remove files below these paths alone."""
+    version = landlock(libc)
+    if version < 1:
+        return
+    writes = LANDLOCK_WRITES[min(version, 3)]
+    ruleset = libc.syscall(LANDLOCK_CREATE_RULESET, struct.pack("Q", writes), ctypes.c_size_t(8), 0)
+    for path in writable:
+        fd = os.open(path, os.O_PATH)
+        allowed = writes if Path(path).is_dir() else writes & (1 << 1 | 1 << 14)
+        libc.syscall(LANDLOCK_ADD_RULE, ruleset, 1, struct.pack("=Qi", allowed, fd), 0)
+        os.close(fd)
+    libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    if libc.syscall(LANDLOCK_RESTRICT_SELF, ruleset, 0) != 0:
+        raise OSError("the server cannot be confined to its folder")
 
 
 def write(path: Path, text: str) -> None:

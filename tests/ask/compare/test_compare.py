@@ -121,6 +121,17 @@ def test_a_statement_that_no_version_runs_is_told_what_to_do_and_shown_no_settin
 
 @pytest.mark.live
 @needs_servers
+@pytest.mark.parametrize("limit", [[], ["--limit", "9"]])
+@pytest.mark.parametrize("statement", ["shutdown", "kill connection_id()"])
+def test_what_would_end_its_session_or_the_server_ends_in_a_message(files, statement, limit) -> None:
+    done = CliRunner().invoke(cli.compare, [*files(statement), "--versions", "9.7", *limit])
+    assert done.exit_code == 1
+    assert "MySQL 9.7.4 refuses the statement: 1" in done.output
+    assert "What to do: " in done.output
+
+
+@pytest.mark.live
+@needs_servers
 def test_a_changing_statement_is_rolled_back_after_each_run(files) -> None:
     arguments = files(
         "DELETE FROM t WHERE n < 3",
@@ -150,10 +161,12 @@ def test_rows_that_differ_are_shown_and_versions_are_measured_in_turns(files, mo
 
 @pytest.mark.live
 @needs_servers
-def test_a_statement_that_changes_tables_runs_once_and_has_no_plan(files) -> None:
-    found = json.loads(run([*files("CREATE TABLE made (n INT)"), "--versions", "9.7", "--format", "json"]))
+def test_a_statement_that_changes_tables_runs_over_tables_made_afresh_and_has_no_plan(files) -> None:
+    arguments = [*files("CREATE TABLE made (n INT)"), "--versions", "9.7", "--repeats", "2"]
+    found = json.loads(run([*arguments, "--format", "json"]))
     (side,) = found["sides"]
-    assert (side["plan"], len(side["cpu_repeats_s"]), found["control_cpu_s"]) == (None, 1, None)
+    assert (side["refused"], side["plan"], len(side["cpu_repeats_s"])) == (None, None, 2)
+    assert found["remarks"] == ["Each run had tables made afresh: CREATE is not rolled back."]
     assert "read or change rows" in side["plan_refused"]
 
 
@@ -165,8 +178,13 @@ def test_a_schema_that_every_version_refuses_is_an_error_and_of_one_is_shown(fil
         match=r"(?s)MySQL 5\.7\.\d+ refuses the schema: 1064.*MySQL 9\.7\.\d+ refuses the schema: 1064",
     ):
         run(files("SELECT 1", schema="CREATE TABEL t (n INT)"))
-    shown = run([*files("SELECT 1", schema="CREATE TABLE t (n INT, INDEX i ((n + 1)))"), "--repeats", "1"])
+    schema = "CREATE TABLE u (n INT);\nCREATE TABLE t (n INT, INDEX i ((n + 1)))"
+    shown = run([*files("SELECT * FROM t", schema=schema), "--repeats", "1"])
     assert "refuses the schema: 1064" in shown
+    assert "(schema.sql, line 2, table t)" in shown
+    shown = " ".join(run([*files("SELECT * FROM u", schema=schema), "--repeats", "1"]).split())
+    assert "refuses" not in shown
+    assert "MySQL 5.7.22 does without schema.sql, line 2, table t: 1064" in shown
 
 
 @pytest.mark.parametrize(

@@ -86,13 +86,66 @@ def test_a_composite_foreign_key_takes_both_values_from_one_row() -> None:
     assert set(rows(child, 200, parent)) <= set(rows(parent, 200))
 
 
-def test_too_many_rows_for_a_unique_column_is_an_error_with_the_number_that_fits() -> None:
-    table = Table(name="t", columns=(column("tinyint", is_unique=True),))
-    assert len(set(rows(table, 128))) == 128
-    with pytest.raises(EngineRoomError, match=r"t\.c.*only 128 different values, and 129 rows"):
-        rows(table, 129)
+@pytest.mark.parametrize(
+    ("key", "fits"),
+    [
+        (column("tinyint"), 128),
+        (column("tinyint", "tinyint unsigned"), 256),
+        (column("enum", "enum('a','b','c')"), 3),
+        (column("bit", precision=3), 8),
+        (column("char", length=1), 36),
+        (column("year"), 255),
+        (column("int", low=10, high=19), 10),
+    ],
+)
+def test_a_table_has_no_more_rows_than_its_key_has_values_and_one_that_repeats_it_uniquely_as_many(key, fits):
+    table = Table(name="t", columns=(replace(key, is_unique=True),))
+    assert len(set(rows(table, 500))) == len(rows(table, 500)) == fits
+    foreign = ForeignKey(columns=("t_c",), parent="t", parent_columns=("c",), is_unique=True)
+    one_to_one = Table(name="u", columns=(replace(key, name="t_c"),), foreign_keys=(foreign,))
+    assert sorted(rows(one_to_one, 500, table)) == sorted(rows(table, 500))
 
 
 def test_a_type_without_values_is_an_error_that_names_the_column() -> None:
-    with pytest.raises(EngineRoomError, match=r"no rows can be made for t\.c \(geometry\)"):
-        rows(Table(name="t", columns=(column("geometry"),)), 1)
+    with pytest.raises(EngineRoomError, match=r"no rows can be made for t\.c \(hologram\)"):
+        rows(Table(name="t", columns=(column("hologram"),)), 1)
+    assert rows(Table(name="t", columns=(column("hologram", is_nullable=True),)), 1) == [(None,)]
+
+
+@pytest.mark.parametrize(
+    ("asking", "where", "value"),
+    [
+        (column("varchar", length=9), "c = 'paid'", "paid"),
+        (column("enum", "enum('new','paid')"), "t.c IN ('paid')", "paid"),
+        (column("int"), "c > 41000", 41001),
+        (column("bigint"), "c <= -5", -5),
+        (column("date"), "c BETWEEN '2031-01-05' AND '2031-01-05'", datetime.date(2031, 1, 5)),
+        (column("datetime"), "c < DATE '2031-01-05'", datetime.datetime(2031, 1, 4, 23, 59, 59)),
+        (column("decimal", precision=9, scale=2), "12.5 = c", 12.5),
+        (column("text", length=65535), "c LIKE '%gift%'", "gift"),
+        (column("int", is_nullable=True), "c IS NULL", None),
+    ],
+)
+def test_one_row_in_four_holds_what_a_statement_asks_for_in_all_its_columns(asking, where, value) -> None:
+    table = Table(name="t", columns=(ID, asking, replace(column("int"), name="d")))
+    asked, homeless = made_rows.asked_for([table], [f"SELECT id FROM t WHERE {where} AND d = 70000"])
+    found = list(made_rows.made([table], table, 400, asked))
+    assert 60 < sum(row[1:] == (value, 70000) for row in found) < 160
+    assert len({row[0] for row in found}) == 400
+    assert homeless == []
+
+
+def test_a_key_holds_a_constant_once_and_what_no_column_can_hold_is_named() -> None:
+    table = Table(name="t", columns=(ID, replace(column("varchar", length=4), name="st")))
+    asks = [
+        "SELECT 1 FROM t WHERE id = 99999 AND st = 'paid'",
+        "SELECT 1 FROM t WHERE id = 7 AND st = 'open'",
+    ]
+    asked, homeless = made_rows.asked_for(
+        [table], [*asks, "SELECT 1 FROM t WHERE st = 'too long' AND id = 1e99"]
+    )
+    found = list(made_rows.made([table], table, 100, asked))
+    assert (99999, "paid") in found
+    assert (7, "open") in found
+    assert len({row[0] for row in found}) == 100
+    assert homeless == ["'too long'", "1e+99"]

@@ -24,9 +24,15 @@ LIMIT_S = 60.0
 @click.option(
     "--versions", default="5.7,9.7", show_default=True, help="Server versions, with commas between them."
 )
-@click.option("--schema", type=click.Path(path_type=Path), help="SQL file that makes the tables.")
-@click.option("--data", type=click.Path(path_type=Path), help="SQL file that fills them.")
-@click.option("--rows", type=int, help="Fill each table of the schema with this many made-up rows.")
+@click.option(
+    "--schema",
+    type=click.Path(path_type=Path),
+    help="SQL file that makes the tables, or a folder of mydumper's.",
+)
+@click.option(
+    "--data", type=click.Path(path_type=Path), help="SQL file that fills them, or a folder of mydumper's."
+)
+@click.option("--rows", type=int, help="Fill each table that QUERY names with this many made-up rows.")
 @click.option("--repeats", type=int, default=5, show_default=True, help="Measured runs; the median counts.")
 @click.option(
     "-o", "--option", "options", multiple=True, metavar="NAME=VALUE", help="An option of all servers."
@@ -71,7 +77,12 @@ def compare(  # noqa: PLR0917 (click passes them by name)
     """Run the statement in the file QUERY on each version and show plan, counters, CPU and rows side by side.
 
     Each version runs as a private server with the settings made equal that differ by default and cost CPU time, or with
-    --as-installed as each version comes. A statement that changes rows is rolled back after each run. When no version runs it the exit code is 1.
+    --as-installed as each version comes. What a run changes is rolled back, or the tables are made afresh where that does not undo it. When no
+    version runs it the exit code is 1.
+
+    Files may be dumps. Triggers, events, accounts and what else the comparison does without are skipped with a remark. Made rows hold the
+    constants of the statement's conditions where columns can. Schema, rows and statements run as an account without powers, on a server that
+    writes into its own folder alone where the kernel has Landlock (Linux 5.13 and later).
 
     A QUERY of many statements, or a slow log, gives a table by digest: statements that differ in their values alone are one, and
     the one that took longest stands for them. A slow log's digests are sorted by the time that they took there. Ctrl-C shows what was

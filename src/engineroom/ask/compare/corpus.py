@@ -136,6 +136,7 @@ def of_compare(on: Mapping[str, Server], some: Statements) -> list[Outcome]:
                 limit_s=LIMIT_S,
                 on=on,
                 only_answers=True,
+                holding_constants=False,
             )
         except EngineRoomError as error:
             return [
@@ -148,7 +149,9 @@ def of_compare(on: Mapping[str, Server], some: Statements) -> list[Outcome]:
 def _compared(name: str, number: int, found: Comparison) -> Outcome:
     answered = " ".join(side.version for side in found.measured)
     refused = [f"{side.version}: {_short(side.refused)}" for side in found.sides if side.refused]
-    outcome = {"differ": WRONG, "nothing to compare": REFUSED}.get(found.results, EQUAL)
+    outcome = {"differ": WRONG, "differ, as its own runs do": WRONG, "nothing to compare": REFUSED}.get(
+        found.results, EQUAL
+    )
     if outcome == WRONG:
         known = _rolls_nothing_up(found)
         outcome = DIFFER if known else WRONG

@@ -12,7 +12,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from engineroom import sql_text
-from engineroom.ask.compare import report, sides
+from engineroom.ask.compare import repeating, report, sides
+from engineroom.ask.compare.loading import Ready
 from engineroom.ask.compare.sides import Comparison, Side
 from engineroom.errors import EngineRoomError
 from engineroom.measuring import instructions
@@ -145,7 +146,9 @@ class _Started(dict[str, "Server"]):
 
     def __missing__(self, version: str) -> Server:
         def start(version: str) -> Counted:
-            return self._running.enter_context(instructions.counting(version, options=self._options))
+            return self._running.enter_context(
+                instructions.counting(version, options=self._options, confined=True)
+            )
 
         with ThreadPoolExecutor() as pool:
             self.counted |= zip(self._versions, pool.map(start, self._versions), strict=True)
@@ -169,9 +172,10 @@ def count(
     """
     instructions.require()
     statement = sql_text.one_statement(statement, "the query")
-    if not sides.is_repeatable(statement):
+    main = repeating.verb(statement)
+    if main not in repeating.READS | repeating.CHANGES:
         raise EngineRoomError(
-            f"{sql_text.first_word(statement) or 'it'} cannot be run again and again, as counting needs",
+            f"{main or 'it'} cannot be run again and again, as counting needs",
             remedy="count a statement that reads rows or changes them",
         )
     limit_s = LIMIT_S if limit_s is None else limit_s
@@ -179,18 +183,23 @@ def count(
     chosen = (
         {"performance_schema": "ON", **sides.AS_INSTALLED} if as_installed else dict(sides.EQUAL_SETTINGS)
     )
-    is_rolled_back = sides.is_rolled_back(statement)
     profiles: dict[str, Profile] = {}
     with contextlib.ExitStack() as running:
         started = _Started(running, versions, {**chosen, **shown})
 
-        def beside(version: str, side: Side, connection: Any) -> None:
+        def beside(version: str, side: Side, here: Ready) -> None:
+            undo = here.undo(statement)
+            if undo.copy:
+                raise EngineRoomError(
+                    f"it cannot be run again and again, as counting needs: {undo.why}",
+                    remedy="give the tables ENGINE=InnoDB, or compare CPU time without --instructions",
+                )
             profiles[version] = started.counted[version].measure(
                 statement,
-                before="START TRANSACTION" if is_rolled_back else None,
-                after="ROLLBACK" if is_rolled_back else None,
+                before="START TRANSACTION" if undo.rollback else None,
+                after="ROLLBACK" if undo.rollback else None,
                 rows=max(1, rows_of(side)[0]),
-                connection=connection,
+                connection=here.connection,
                 limit_s=limit_s,
             )
 
@@ -269,6 +278,7 @@ def text(counts: Counts) -> str:
     lines += ["", f"Results: {comparison.results}"]
     for where, some_rows in comparison.differing_rows().items():
         lines.append(f"  {where}: {report.rows_text(some_rows)}")
+    lines += report.remark_lines(comparison)
     lines += [side.refusal for side in comparison.sides if side.refused]
     for side in comparison.measured:
         lines += ["", f"Plan of {side.version}:"]

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from engineroom import sql_text
+from engineroom.ask.compare import repeating
 from engineroom.ask.compare.report import rows_text, seconds_text, table
-from engineroom.ask.compare.sides import Comparison, is_repeatable
+from engineroom.ask.compare.sides import Comparison
 from engineroom.ask.compare.slow_log import Digest
 
 __all__ = ["Chosen", "choose", "interrupted", "json_of", "text"]
@@ -29,12 +29,12 @@ class Chosen:
 
 
 def choose(found: Sequence[Digest], most: int) -> Chosen:
-    """The first `most` digests that can be run again and again."""
+    """The first `most` digests that read, change rows or call a procedure."""
     taken: list[Digest] = []
     left_out: list[tuple[Digest, str]] = []
     for each in found:
-        word = sql_text.first_word(each.statement)
-        if not is_repeatable(each.statement):
+        word = repeating.verb(each.statement)
+        if word not in repeating.READS | repeating.CHANGES | {"CALL"}:
             left_out.append((each, f"{word or 'it'} cannot be run again and again"))
         elif len(taken) == most:
             left_out.append((each, f"{_BEYOND_TOP}{most}"))
@@ -87,6 +87,8 @@ def text(chosen: Chosen, compared: Sequence[Comparison]) -> str:
         )
         lines += [f"    {side.refusal}" for side in found.sides if side.refused]
         lines += [f"    {where}: {rows_text(some[:1])}" for where, some in found.differing_rows().items()]
+        lines += [f"    {remark}" for remark in found.remarks if remark not in found.about_files]
+    lines += compared[0].about_files if compared else ()
     lines += _left_out(chosen)
     return "\n".join(line.rstrip() for line in lines)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from engineroom.ask.compare.sides import Comparison, Side
 
-__all__ = ["rows_text", "seconds_text", "table", "text"]
+__all__ = ["remark_lines", "rows_text", "seconds_text", "table", "text"]
 
 _WIDTH = 100
 
@@ -19,12 +19,12 @@ def text(comparison: Comparison) -> str:
     lines = textwrap.wrap(" ".join(comparison.statement.split()), _WIDTH, max_lines=6, placeholder=" ...")
     refused = [side.refusal for side in sides if side.refused]
     if not comparison.measured:
-        return "\n".join([*lines, "", *refused, f"  What to do: {_remedy(sides)}"])
+        return "\n".join([*lines, "", *refused, *remark_lines(comparison), f"  What to do: {_remedy(sides)}"])
     lines += ["", *table(["", *versions], _cost(comparison)), ""]
     lines += [f"Results: {comparison.results}"]
     for where, found in comparison.differing_rows().items():
         lines.append(f"  {where}: {rows_text(found)}")
-    lines += refused
+    lines += [*remark_lines(comparison), *refused]
     for side in comparison.measured:
         lines += ["", f"Plan of {side.version}:"]
         lines += [f"  {line}" for line in (side.plan or f"none: {side.plan_refused}").splitlines()]
@@ -51,6 +51,15 @@ def text(comparison: Comparison) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
+def remark_lines(comparison: Comparison) -> list[str]:
+    """What the verdict rests on, and what was done otherwise than the files have it."""
+    return [
+        line
+        for remark in comparison.remarks
+        for line in textwrap.wrap(remark, _WIDTH, initial_indent="  ", subsequent_indent="    ")
+    ]
+
+
 def _remedy(sides: Sequence[Side]) -> str:
     """What to do where no version ran the statement."""
     if any("doesn't exist" in str(side.refused) for side in sides):
@@ -58,6 +67,10 @@ def _remedy(sides: Sequence[Side]) -> str:
             "give the tables with --schema (`mysqldump --no-data` of your database writes them), and rows with --data, or made ones with "
             "--rows 10000"
         )
+    if any("denied" in str(side.refused) for side in sides):
+        return "ask for less: it runs as an account that has rights on the databases of --schema alone, and on no file or setting"
+    if any("Lost connection" in str(side.refused) or "interrupted" in str(side.refused) for side in sides):
+        return "compare a statement that ends neither its session nor the server"
     if any("the limit" in str(side.refused) for side in sides):
         return "raise --limit, or give fewer rows"
     return "correct the statement"

@@ -9,18 +9,21 @@ import statistics
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engineroom import sql_text
-from engineroom.ask.compare import made_rows
+from engineroom.ask.compare import dumps, repeating
+from engineroom.ask.compare.loading import MadeRows, Ready
 from engineroom.errors import EngineRoomError
 from engineroom.measuring.statement import Measured, measure
 from engineroom.measuring.statement import plan as explained
 from engineroom.measuring.turns import in_turns
 from engineroom.progress import bar
 from engineroom.runs import provenance
+from engineroom.servers.catalogue import release
+from engineroom.servers.supervisor import has_landlock
 
 if TYPE_CHECKING:
     from engineroom.servers import Server
@@ -33,8 +36,6 @@ __all__ = [
     "Side",
     "compare",
     "compare_many",
-    "is_repeatable",
-    "is_rolled_back",
 ]
 
 # Each differs by default between 5.6, 5.7, 8.0 and 9.7, and costs or saves CPU time by itself.
@@ -54,15 +55,12 @@ EQUAL_SETTINGS: Mapping[str, str | int | bool] = {
 }
 # What the book sets on every server that it starts and that costs or saves CPU time, left to each version's default.
 AS_INSTALLED: Mapping[str, str | int | bool] = {"skip_log_bin": False, "character_set_server": False}
-DATABASE = "compared"
-_REPEATABLE = {"SELECT", "WITH", "TABLE", "VALUES", "DO", "SHOW", "EXPLAIN", "DESCRIBE", "DESC"}
-_ROLLED_BACK = {"INSERT", "UPDATE", "DELETE", "REPLACE"}
-_PLANNED = {"SELECT", "WITH", "TABLE", "VALUES", *_ROLLED_BACK}
+_PLANNED = {"SELECT", "WITH", "TABLE", "VALUES", *repeating.CHANGES}
+_MOST_COPY_S = 20  # of making the tables afresh; what takes longer is done for one run alone
 # What answers for an earlier statement of the session.
 _OF_SESSION = re.compile(r"\b(FOUND_ROWS|ROW_COUNT|LAST_INSERT_ID)\s*\(\s*\)", re.IGNORECASE)
 _SHOWN_ROWS = 5
 _KEPT_ROWS = 100_000  # of an answer, to show which rows differ
-_BATCH_ROWS = 500
 # Where a server keeps its files, who it is, and what follows from these.
 _NOT_SETTINGS = (
     "admin_", "build_id", "character_sets_dir", "general_log_file", "gtid_", "hostname", "init_file", "innodb_version", "large_page",
@@ -98,6 +96,7 @@ class Side:
     counters: Mapping[str, int] = field(default_factory=dict)
     variables: Mapping[str, str] = field(default_factory=dict, repr=False)
     kept_rows: Mapping[tuple[str | None, ...], int] = field(default_factory=dict, repr=False)
+    varies: bool = False  # its own runs answered differently
 
     @property
     def refusal(self) -> str:
@@ -116,6 +115,9 @@ class Comparison:
     made_rows: int | None
     provenance: Mapping[str, Any]
     control_cpu_s: float | None = None  # the first version's own statement, measured once more in each turn
+    about_files: tuple[str, ...] = ()  # what was skipped, mapped or made otherwise than asked
+    about_runs: tuple[str, ...] = ()
+    homeless: tuple[str, ...] = ()  # constants of the statement that no made row holds
 
     @property
     def measured(self) -> list[Side]:
@@ -129,8 +131,46 @@ class Comparison:
         if len(ran) < 2:
             return "nothing to compare"
         if len({side.digest for side in ran}) > 1 or len({side.affected_rows for side in ran}) > 1:
-            return "differ"
+            return "differ, as its own runs do" if any(side.varies for side in ran) else "differ"
+        if self.is_empty:
+            return "agree over no rows"
         return "agree" if len({side.digest_in_order for side in ran}) == 1 else "agree, in another order"
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no version found a row: none came, none was changed, or one of nothing but 0 and NULL that sums up none."""
+        if repeating.verb(self.statement) not in (*repeating.CHANGES, "SELECT", "TABLE"):
+            return False
+        found = [side.affected_rows if side.rows is None else side.rows for side in self.measured]
+        sums_up = re.search(r"\b(?:COUNT|SUM|MAX|MIN|AVG)\s*\(", self.statement, re.IGNORECASE)
+        sums = [set(row) <= {None, "0"} for side in self.measured for row in side.first_rows]
+        return bool(found) and (
+            found == [0] * len(found) or bool(sums_up and set(found) == {1} and sums and all(sums))
+        )
+
+    @property
+    def remarks(self) -> list[str]:
+        """What the verdict rests on, and what was done otherwise than the files have it."""
+        if not self.measured:
+            return list(self.about_files)
+        found = []
+        if self.is_empty:
+            said = "No version found a row, so that agreement proves nothing and CPU times are those of an empty answer"
+            if self.homeless:
+                said += f": no made row holds {', '.join(self.homeless)}"
+            elif self.made_rows is not None:
+                said += ": no made row meets all conditions"
+            found.append(
+                said
+                + f". Give rows of your own with --data{'' if self.made_rows else ', or made ones with --rows'}."
+            )
+        if chance := repeating.chance(self.statement):
+            found.append(
+                f"Not the same in each run, whatever the version: {', '.join(chance)}. A difference may come from there alone."
+            )
+        elif any(side.varies for side in self.measured):
+            found.append("Runs of one version answered differently: the statement leaves something open.")
+        return [*found, *self.about_runs, *self.about_files]
 
     def differing_rows(self) -> dict[str, list[tuple[str | None, ...]]]:
         """The first rows of each later version that the first has not, and of the first that a later has not."""
@@ -158,6 +198,7 @@ class Comparison:
         return {
             "statement": self.statement,
             "results": self.results,
+            "remarks": self.remarks,
             "repeats": self.repeats,
             "made_rows": self.made_rows,
             "equal_settings": {name: str(value) for name, value in self.equal_settings.items()},
@@ -178,22 +219,9 @@ class Interrupted(KeyboardInterrupt):
 
 
 def compare(statement: str, **how: Any) -> Comparison:
-    """Run `statement` on each version after making the same tables and rows there; `compare_many` says how.
-
-    A statement that can be run only once, such as CREATE TABLE, is run once.
-    """
+    """Run `statement` on each version after making the same tables and rows there; `compare_many` says how."""
     (found,) = compare_many([sql_text.one_statement(statement, "the query")], **how)
     return found
-
-
-def is_repeatable(statement: str) -> bool:
-    """Whether it can be run again and again: it changes nothing, or what can be rolled back."""
-    return sql_text.first_word(statement) in _REPEATABLE | _ROLLED_BACK
-
-
-def is_rolled_back(statement: str) -> bool:
-    """Whether it changes rows, which are rolled back after each run."""
-    return sql_text.first_word(statement) in _ROLLED_BACK
 
 
 def compare_many(
@@ -209,17 +237,20 @@ def compare_many(
     limit_s: float | None = None,
     on: Mapping[str, Server] | None = None,
     only_answers: bool = False,
-    beside: Callable[[str, Side, Any], None] | None = None,
+    holding_constants: bool = True,
+    beside: Callable[[str, Side, Ready], None] | None = None,
 ) -> list[Comparison]:
     """Run each of `statements` on each version, one statement after the other, over the same tables and rows.
 
-    `schema` and `data` are files of SQL statements; `rows` fills every table of the schema with that many made rows. A statement
-    that changes rows is rolled back after each repeat. Raises EngineRoomError for what a reader can mend, among it a schema
+    `schema` and `data` are files of SQL statements, or folders of mydumper's; `rows` fills every table that a statement names with that
+    many made rows. Rows that a statement changes are rolled back after each repeat; where that does not bring them back, each repeat
+    gets tables made afresh. All of it runs as an account without powers, see `loading`. Raises EngineRoomError for what a reader can mend, among it a schema
     that every version refuses; what one version refuses is part of the result. A run that takes longer than `limit_s` is
     stopped, and that version does not run the statement again. `as_installed` leaves each version its own defaults: no setting is made
     equal but those in `options`. `on` are servers of these versions that run already, with EQUAL_SETTINGS; what is made there is
     dropped again. With `only_answers` each statement runs once per version, which says what it answers and not what it costs.
-    `beside` gets each version that ran a statement, what it answered, and a connection over the tables, which end with the servers then.
+    Made rows hold the constants of the statements' conditions unless `holding_constants` says otherwise.
+    `beside` gets each version that ran a statement, what it answered, and the session over the tables, which end with the servers then.
     Ctrl-C raises Interrupted with the statements that were measured whole, when there are any.
     """
     if len(set(versions)) != len(versions) or not versions:
@@ -235,9 +266,10 @@ def compare_many(
         )
     if repeats < 1:
         raise EngineRoomError(f"repeats are {repeats}", remedy="ask for at least one")
-    setup = sql_text.statements(sql_text.read(schema, "schema")) if schema else []
-    load = sql_text.statements(sql_text.read(data, "data file")) if data else []
-    if schema and not setup:
+    named = frozenset[str]().union(*map(repeating.names, statements))
+    setup = dumps.read(schema, "schema", routines=named) if schema else dumps.Dump()
+    load = dumps.read(data, "data", routines=named) if data else dumps.Dump()
+    if schema and not (setup.lines or setup.skipped):
         raise EngineRoomError(
             f"the schema {schema.name} holds no statement", remedy="put CREATE TABLE statements into it"
         )
@@ -249,45 +281,41 @@ def compare_many(
     for version in versions:
         resolve(version, chosen)
     sides: dict[str, Side] = {}
-    ready: dict[str, _Ready] = {}
-    tables: list[made_rows.Table] | None = None
-    measured: list[tuple[dict[str, Side], float | None]] = []
+    ready: dict[str, Ready] = {}
+    made = None if rows is None else MadeRows(rows, statements, holding_constants)
+    measured: list[_Found] = []
     with provenance.watch() as watched, contextlib.ExitStack() as running:
         for version in versions:
             server = (
                 on[version]
                 if on is not None
-                else running.enter_context(servers.start(version, options=chosen))
+                else running.enter_context(servers.start(version, options=chosen, confined=True))
             )
             about: dict[str, Any] = {
                 "version": server.version,
                 "note": server.note,
                 "variables": _variables(server),
             }
-            server.execute(f"CREATE DATABASE {DATABASE}")
-            if on is not None and beside is None:
-                running.callback(server.execute, f"DROP DATABASE {DATABASE}")
-            connection = running.enter_context(contextlib.closing(server.connect(DATABASE)))
-            here = _Ready(server, connection, about)
+            here = Ready(server, about, statements)
+            running.callback(here.close if on is not None and beside is None else here.hang_up)
             with _refusals(here, "schema") as refused:
-                _run_all(connection, setup, f"MySQL {server.version}: schema")
-            if not refused:
-                with _refusals(here, "rows") as refused:
-                    _run_all(connection, load, f"MySQL {server.version}: rows")
-                    if rows is not None:
-                        # The first server that takes the schema describes it for all, so that all get the same rows.
-                        tables = tables or made_rows.read_tables(connection, DATABASE)
-                        if not tables:
-                            raise EngineRoomError(
-                                "the schema makes no table",
-                                remedy="put CREATE TABLE statements into --schema",
-                            )
-                        _fill(connection, tables, rows, f"MySQL {server.version}")
-                    _analyze(connection)
+                here.load_tables(setup)
             if refused:
                 sides[version] = refused[0]
             else:
                 ready[version] = here
+        # The newest describes the tables and refuses most: what it takes all get.
+        for version in sorted(ready, key=lambda each: release(ready[each].server.version), reverse=True):
+            before = made.refused if made and made.tables else None
+            with _refusals(ready[version], "rows") as refused:
+                ready[version].load_rows(load, made)
+            if refused:
+                sides[version] = refused[0]
+                del ready[version]
+            elif made and before not in (None, made.refused):
+                for here in ready.values():
+                    here.spoil(repeating.Undo(copy=True))
+        ready = {version: ready[version] for version in versions if version in ready}
         # Without a server that is ready there is nothing to show progress of.
         shown = bar(
             statements, desc="Statements", unit="statement", disable=True if len(statements) == 1 else None
@@ -295,9 +323,10 @@ def compare_many(
         try:
             for statement in shown if ready else statements:
                 found = _measured(ready, statement, repeats, limit_s, only_answers=only_answers)
-                for version, side in found[0].items():
+                for version, side in found.sides.items():
                     if beside and side.refused is None:
-                        beside(version, side, ready[version].connection)
+                        ready[version].clean()
+                        beside(version, side, ready[version])
                 measured.append(found)
         except KeyboardInterrupt:
             if not measured:
@@ -310,18 +339,26 @@ def compare_many(
             if data or all(side.refused_at == "schema" for side in sides.values())
             else "give rows of your own with --data",
         )
+    about_files = dict.fromkeys([*setup.remarks, *load.remarks, *(made.remarks if made else ())])
+    for here in ready.values():
+        about_files |= here.remarks
+    if not has_landlock() and any(here.server.pid is not None for here in ready.values()):
+        about_files["This kernel has no Landlock: the account's missing rights alone keep the SQL in."] = None
     about_run = {**provenance.machine(seed=0), "during": watched}
     compared = [
         Comparison(
             statement=statement,
-            sides=tuple((sides | of_statement)[version] for version in versions),
+            sides=tuple({**sides, **found.sides}[version] for version in versions),
             equal_settings=made_equal,
             repeats=repeats,
             made_rows=rows,
             provenance=about_run,
-            control_cpu_s=control,
+            control_cpu_s=found.control_cpu_s,
+            about_files=tuple(about_files),
+            about_runs=found.remarks,
+            homeless=tuple(made.homeless if made else ()),
         )
-        for statement, (of_statement, control) in zip(statements, measured, strict=False)
+        for statement, found in zip(statements, measured, strict=False)
     ]
     if len(compared) < len(statements):
         raise Interrupted(compared)
@@ -329,16 +366,16 @@ def compare_many(
 
 
 @dataclass(frozen=True)
-class _Ready:
-    """A server that runs, and what is known of it before the statement."""
+class _Found:
+    """What came of one statement."""
 
-    server: Server
-    connection: Any
-    about: Mapping[str, Any]
+    sides: Mapping[str, Side]
+    control_cpu_s: float | None = None
+    remarks: tuple[str, ...] = ()
 
 
 @contextlib.contextmanager
-def _refusals(here: _Ready, at: str) -> Iterator[list[Side]]:
+def _refusals(here: Ready, at: str) -> Iterator[list[Side]]:
     """Collects the side that a server's own error makes, and raises EngineRoomError when the server has died of it."""
     import mysql.connector
 
@@ -354,83 +391,84 @@ def _refusals(here: _Ready, at: str) -> Iterator[list[Side]]:
         refused.append(Side(**here.about, refused=str(error), refused_at=at))
 
 
-def _run_all(connection: Any, statements: Sequence[str], label: str) -> None:
-    with connection.cursor() as cursor:
-        for sql in bar(statements, desc=label, unit="statement"):
-            cursor.execute(sql)
-            if cursor.with_rows:
-                cursor.fetchall()
-
-
-def _fill(connection: Any, tables: list[made_rows.Table], n: int, label: str) -> None:
-    with (
-        connection.cursor() as cursor,
-        bar(total=n * len(tables), desc=f"{label}: rows", unit="row") as shown,
-    ):
-        for table in tables:
-            insert = made_rows.insert_statement(table)
-            batch: list[tuple[Any, ...]] = []
-            cursor.execute("START TRANSACTION")
-            for row in made_rows.made(tables, table, n):
-                batch.append(row)
-                if len(batch) == _BATCH_ROWS:
-                    cursor.executemany(insert, batch)
-                    shown.update(len(batch))
-                    batch = []
-            if batch:
-                cursor.executemany(insert, batch)
-                shown.update(len(batch))
-            cursor.execute("COMMIT")
-
-
-def _analyze(connection: Any) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("SHOW FULL TABLES WHERE Table_type = 'BASE TABLE'")
-        for name, _ in cursor.fetchall():
-            cursor.execute("ANALYZE TABLE `" + str(name).replace("`", "``") + "`")
-            cursor.fetchall()
-
-
 def _measured(
-    ready: Mapping[str, _Ready], statement: str, repeats: int, limit_s: float | None, *, only_answers: bool
-) -> tuple[dict[str, Side], float | None]:
+    ready: Mapping[str, Ready], statement: str, repeats: int, limit_s: float | None, *, only_answers: bool
+) -> _Found:
     """The sides of the servers that are ready, measured in turns, and the first one's CPU seconds once more as a control."""
+    why = None
     if asks := _OF_SESSION.search(sql_text.without_texts(statement)):
         why = f"{asks[1].upper()}() answers for the statement before it, and each statement is run alone"
-        return {v: Side(**here.about, refused=why, refused_at="statement") for v, here in ready.items()}, None
-    repeated = is_repeatable(statement) and not only_answers
+    elif dumps.DIRECTORY.search(statement):  # 5.6 asks for no right
+        why = "the server's own folders take the tables; leave DATA DIRECTORY and INDEX DIRECTORY out"
+    if why:
+        return _Found(
+            {v: Side(**here.about, refused=why, refused_at="statement") for v, here in ready.items()}
+        )
+    undo = repeating.all_of(here.undo(statement) for here in ready.values())
+    remarks = [f"Each run had tables made afresh: {undo.why}."] if undo.copy else []
+    repeated = not only_answers
+    if undo.copy and repeated and max(here.load_s for here in ready.values()) > _MOST_COPY_S:
+        repeated = False
+        remarks = [f"Measured once, since making the tables afresh takes long: {undo.why}."]
     if not repeated:
         repeats = 1
+    for here in ready.values():
+        here.clean()
     plans = {version: _plan(here, statement, limit_s) for version, here in ready.items()}
-    sides: dict[str, Side] = {}
+    for here in ready.values():  # a plan may set a variable
+        here.spoil(repeating.Undo(session=undo.session))
+    named = repeating.names(statement)
+    sides = {
+        version: Side(**here.about, refused=here.unfilled[table], refused_at="rows")
+        for version, here in ready.items()
+        for table in named & here.unfilled.keys()
+    }
     seen: dict[str, list[Measured]] = {version: [] for version in ready}
     again: list[Measured] = []
 
     # The first turn reads pages and fills caches; it counts only when there can be no second.
     turns = repeats + repeated
     order = [*ready, *(list(ready)[:1] if repeated else [])]
-    for _, place in in_turns(turns, range(len(order)), desc="Statement"):
+    for turn, place in in_turns(turns, range(len(order)), desc="Statement"):
         version = order[place]
         here = ready[version]
         if version in sides:
             continue
-        with _refusals(here, "statement") as refused:
-            with _limited(here, limit_s):
-                found = measure(
-                    here.server, here.connection, statement, rolled_back=is_rolled_back(statement)
-                )
-            (again if place == len(ready) else seen[version]).append(found)
+        here.clean()
+        is_verified = undo.rollback and turn == 0 and place < len(ready)
+        before = here.checksums(statement) if is_verified else []
+        for _ in range(2):
+            with _refusals(here, "statement") as refused:
+                with _limited(here, limit_s):
+                    found = measure(here.server, here.connection, statement, rolled_back=undo.rollback)
+                (again if place == len(ready) else seen[version]).append(found)
+            here.spoil(undo)
+            if refused:
+                here.recover()
+            if undo.copy or not undo.rollback:
+                break
+            if is_verified and here.checksums(statement) != before:
+                left = f"ROLLBACK did not bring back what it changed on {version}"
+            elif refused and seen[version]:  # such as the numbers that AUTO_INCREMENT has given out
+                left = f"another run on {version} met what ROLLBACK leaves: {refused[0].refused}"
+            else:
+                break
+            undo = replace(undo, copy=True, why=left)
+            remarks.append(f"Each run had tables made afresh: {undo.why}.")
+            here.spoil(undo)
+            if not refused:
+                break
+            here.clean()
         if refused:
             sides[version] = refused[0]
-            here.connection.rollback()
     for version, here in ready.items():
         if version not in sides:
-            sides[version] = Side(**here.about, **plans[version], **_summary(seen[version][-repeats:]))
-    return sides, _median_cpu_s(again[-repeats:])
+            sides[version] = Side(**here.about, **plans[version], **_summary(seen[version], repeats))
+    return _Found(sides, _median_cpu_s(again[-repeats:]), tuple(remarks))
 
 
 @contextlib.contextmanager
-def _limited(here: _Ready, limit_s: float | None) -> Iterator[None]:
+def _limited(here: Ready, limit_s: float | None) -> Iterator[None]:
     """Stops what runs on the connection after `limit_s` by KILL QUERY, which every version and every statement knows."""
     import mysql.connector
 
@@ -455,7 +493,7 @@ def _limited(here: _Ready, limit_s: float | None) -> Iterator[None]:
     try:
         yield
     except mysql.connector.Error as error:
-        if error.errno != mysql.connector.errorcode.ER_QUERY_INTERRUPTED:
+        if error.errno != mysql.connector.errorcode.ER_QUERY_INTERRUPTED or not stopped.is_set():
             raise
     finally:
         timer.cancel()
@@ -464,7 +502,7 @@ def _limited(here: _Ready, limit_s: float | None) -> Iterator[None]:
         raise mysql.connector.Error(f"stopped after {limit_s:g} s, the limit")
 
 
-def _plan(here: _Ready, statement: str, limit_s: float | None) -> dict[str, Any]:
+def _plan(here: Ready, statement: str, limit_s: float | None) -> dict[str, Any]:
     import mysql.connector
 
     if sql_text.first_word(statement) not in _PLANNED:
@@ -481,7 +519,8 @@ def _median_cpu_s(seen: Sequence[Measured]) -> float | None:
     return statistics.median(cpu) if cpu else None
 
 
-def _summary(seen: Sequence[Measured]) -> dict[str, Any]:
+def _summary(ran: Sequence[Measured], repeats: int) -> dict[str, Any]:
+    seen = ran[-repeats:]
     least = {
         name: min(run.counters.get(name, 0) for run in seen)
         for name in sorted({name for run in seen for name in run.counters})
@@ -491,7 +530,8 @@ def _summary(seen: Sequence[Measured]) -> dict[str, Any]:
         "cpu_repeats_s": tuple(run.known_cpu_s for run in seen if run.known_cpu_s is not None),
         "wall_s": statistics.median(run.wall_s for run in seen),
         "counters": {name: value for name, value in least.items() if value},
-        **_result(seen[-1]),
+        **(result := _result(seen[-1])),
+        "varies": any(_result(ran[0])[name] != result[name] for name in ("digest", "affected_rows")),
     }
 
 

@@ -27,6 +27,7 @@ from engineroom.ask.query_graphs.trace import (
 from engineroom.ask.query_graphs.trees import hashes_others, hint_of, hinted, joined_sets, leaves, tree_of
 from engineroom.errors import EngineRoomError
 from engineroom.measuring.statement import plan as plan_of
+from engineroom.servers.server import ONE_STATEMENT
 
 if TYPE_CHECKING:
     from engineroom._native.join_order import Graph
@@ -110,7 +111,7 @@ def explain(
         refuse_unless_it_only_reads(sql)
     refuse_without_hypergraph(server, is_own=only_reads)
     try:
-        with contextlib.closing(server.connect(database)) as connection:
+        with contextlib.closing(server.connect(database, client_flags=ONE_STATEMENT)) as connection:
             if only_reads:
                 with connection.cursor() as cursor:
                     cursor.execute("SET SESSION TRANSACTION READ ONLY")
