@@ -217,6 +217,10 @@ def cases(seed: int, n: int, files: list[Path]) -> list[list[str]]:
             *pick(([], ["--rows", pick(NUMBERS)], ["--repeats", pick(NUMBERS)], ["--versions", word()], option())),
             *pick(([], ["--format", pick(("json", word()))])),
         ],
+        lambda: [
+            "digest", file(), *pick(([], [file()], ["--by", word()], ["--since", word()], ["--top", pick(NUMBERS)])),
+            *pick(([], ["--largest", pick(NUMBERS)], ["--format", pick(("json", "html", word()))])),
+        ],
         lambda: ["binlog", "sizes", file(), *pick(([], ["--levels", pick(NUMBERS)], ["--key", word()], ["--format", word()]))],
         lambda: ["binlog", "rows", file()],
         lambda: ["locks", *pick((["--dsn", word()], ["--version", word()], ["--format", word()]))],
@@ -326,6 +330,15 @@ DEMANDS = {
         }
     ],
 }  # fmt: skip
+SLOW_LOG = """# Time: 2026-01-01T10:00:00.5Z
+# User@Host: app[app] @ web [10.0.0.1]  Id: 1
+# Query_time: 1.5  Lock_time: 0.5 Rows_sent: 2  Rows_examined: 100
+use shop;
+SET timestamp=1767261600;
+SELECT id FROM acct WHERE bal > 5 AND note = "x";
+# Query_time: 0.5  Lock_time: 0.5 Rows_sent: 0  Rows_examined: 0
+COMMIT;
+"""
 VALUES = (
     "null", "-1", "1e999", "NaN", '"x"', "[]", "{}", '""', "true", "9" * 30, "[1]", '"\\u001b[31mred"', "0.5", "2026-01-01",
 )  # fmt: skip
@@ -365,6 +378,8 @@ def test_a_damaged_file_ends_no_command_in_a_traceback_and_steers_no_terminal(
         ("ledger", "read"): run.read_text(),
         ("join-order", "explain", "--format", "text", "--trace"): json.dumps(TRACE),
         ("join-order", "explain", "--format", "dot", "--trace"): json.dumps(TRACE),
+        ("digest",): SLOW_LOG,
+        ("digest", "--by", "user", "--since", "2026-01-01", "--format", "html"): SLOW_LOG,
         ("whatif", "--clients", "1", "--version", "9.7.4", "--varied", "0", "--demands"): json.dumps(DEMANDS),
     }
     random_ = random.Random(1)

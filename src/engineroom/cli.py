@@ -26,6 +26,11 @@ COMMANDS = {
         "Enumerate join orders and explain a statement's.",
     ),
     "compare": ("engineroom.ask.compare.cli", "compare", "Your own statement on several server versions."),
+    "digest": (
+        "engineroom.ask.digests.cli",
+        "digest",
+        "Where the time of a slow log went, without a server.",
+    ),
     "binlog": ("engineroom.ask.binlog_files.cli", "binlog", "Where a binary log's bytes go, and its rows."),
     "locks": (
         "engineroom.ask.lock_waits.cli",

@@ -5,38 +5,52 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from engineroom import files
+from engineroom import files, progress
 from engineroom.errors import EngineRoomError
 
-__all__ = ["first_word", "one_statement", "read", "statements", "without_texts"]
+__all__ = ["first_word", "of_server", "one_statement", "read", "statements", "without_texts"]
 
+# Possessive repeats keep time and memory linear. What is opened and never closed runs to the end, as it does for a server.
 _PIECE = re.compile(
-    r"""(?P<comment>--(?=\s|$)[^\n]*|\#[^\n]*|/\*(?![!+]).*?\*/)      # an executable comment or a hint is text
-      | (?P<text>'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*"|`(?:[^`]|``)*`|/\*.*?\*/)
-      | (?P<end>;)
-      | (?P<rest>.)""",
+    r"""(?P<comment>--(?=\s|$)[^\n]*|\#[^\n]*|/\*(?!M?!|\+).*?\*/)      # an executable comment or a hint is text
+      | (?P<text>'[^'\\]*+(?:(?:\\.?|'')[^'\\]*+)*+(?:'|\Z)
+                |"[^"\\]*+(?:(?:\\.?|"")[^"\\]*+)*+(?:"|\Z)
+                |`[^`]*+(?:`|\Z)|/\*.*?(?:\*/|\Z))
+      | (?P<end>;)""",
     re.DOTALL | re.VERBOSE,
 )
 
 
 def statements(text: str) -> list[str]:
     """The statements of `text` without comments and empty ones, in order."""
-    found, now = [], ""
-    for piece in _PIECE.finditer(text):
-        if piece["end"]:
-            found.append(now)
-            now = ""
-        else:
-            now += " " if piece["comment"] is not None else piece[0]
-    return [each.strip() for each in (*found, now) if each.strip()]
+    found, parts, at = list[str](), list[str](), 0
+    with progress.bar(total=len(text), desc="statements", delay=2) as bar:
+        for piece in _PIECE.finditer(text):
+            if piece.lastgroup == "text":
+                continue
+            parts.append(text[at : piece.start()])
+            at = piece.end()
+            if piece.lastgroup == "end":
+                found.append("".join(parts))
+                parts = []
+                bar.update(at - bar.n)
+            else:
+                parts.append(" ")
+    found.append("".join([*parts, text[at:]]))
+    return [each for each in map(str.strip, found) if each]
 
 
 def read(path: Path, what: str) -> str:
     """The text of a file; `what` names it in the error."""
-    text = files.read_text(path, what)
-    if re.search(r"(?im)^\s*delimiter\b", text):
+    as_text = "save it as UTF-8; of tables with binary columns, mysqldump --hex-blob writes text"
+    return of_server(files.read_text(path, what, as_text=as_text), what, path.name)
+
+
+def of_server(text: str, what: str, name: str) -> str:
+    """`text`, unless it has commands that the mysql client alone knows."""
+    if re.search(r"(?im)^[ \t]*delimiter\b", text):
         raise EngineRoomError(
-            f"the {what} {path.name} uses DELIMITER, a command of the mysql client and not of the server",
+            f"the {what} {name} uses DELIMITER, a command of the mysql client and not of the server",
             remedy="leave stored programs out: what is compared are tables, rows and one statement",
         )
     return text
@@ -54,14 +68,20 @@ def one_statement(text: str, name: str) -> str:
 
 
 def first_word(statement: str) -> str:
-    """The statement's first keyword in upper case, behind parentheses and executable comments."""
-    found = re.match(r"(?:\s|\(|/\*.*?\*/)*(\w*)", statement, re.DOTALL)
+    """The statement's first keyword in upper case, behind parentheses and comments.
+
+    One executable comment that is the whole statement is looked into. In front of others it is not: which servers execute it is open.
+    """
+    found = re.match(r"(?:[\s(]|/\*.*?\*/)*+(\w*)", statement, re.DOTALL)
+    whole = re.fullmatch(r"\s*/\*M?!\d*(.*?)\*/\s*", statement, re.DOTALL)
+    if whole and "*/" not in whole[1]:
+        return first_word(whole[1])
     return found[1].upper() if found else ""
 
 
 def without_texts(statement: str) -> str:
     """The statement with what stands in quotes and hints blanked: its keywords, names without quotes, signs."""
-    return "".join(
-        " '' " if piece["text"] is not None and not piece[0].startswith("/*!") else piece[0]
-        for piece in _PIECE.finditer(statement)
+    return _PIECE.sub(
+        lambda piece: " '' " if piece["text"] is not None and not piece[0].startswith("/*!") else piece[0],
+        statement,
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
+from collections import Counter
+from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner, Result
@@ -12,43 +14,47 @@ from click.testing import CliRunner, Result
 from engineroom import servers
 from engineroom.ask.compare import cli, many, sides
 from engineroom.ask.compare.sides import Comparison, Side
-from engineroom.ask.compare.slow_log import digests
+from engineroom.ask.digests.counting import counted
+from engineroom.ask.digests.slow_log import Event
 
 needs_servers = pytest.mark.skipif(
     not all(servers.runnable(version) for version in ("5.7", "9.7")),
     reason="5.7 and 9.7 do not both run here: engineroom doctor",
 )
-SOME = [("SELECT 1", 1.0), ("CREATE TABLE t (n INT)", 0.5), ("SELECT a FROM t", 0.2), ("SELECT 2", 0.1)]
+TIMES = {"SELECT 1": 1.0, "CREATE TABLE t (n INT)": 0.5, "SELECT a FROM t": 0.2, "SELECT 2": 0.1}
+SOME = counted((Event(*each) for each in TIMES.items()), Counter({"an event without a head": 2}))
+
+
+def side(version: str, cpu_s: float | None, refused: str | None) -> Side:
+    return Side(
+        version=version,
+        note="",
+        server_cpu_s=cpu_s,
+        refused=refused,
+        refused_at="statement" if refused else None,
+    )
+
+
+def found(*sides: Side) -> Comparison:
+    return Comparison(
+        statement="",
+        sides=sides,
+        equal_settings={},
+        repeats=1,
+        made_rows=None,
+        provenance={},
+        control_cpu_s=0.0022,
+    )
 
 
 def test_what_cannot_be_repeated_and_what_is_too_much_is_left_out_with_the_reason():
-    chosen = many.choose(digests(SOME), most=1)
-    assert [each.digest for each in chosen.taken] == ["SELECT ?"]
+    chosen = many.choose(SOME, most=1)
+    assert [each.name for each in chosen.taken] == ["select ?"]
     assert [why for _, why in chosen.left_out] == ["CREATE cannot be run again and again", "--top is 1"]
 
 
 def test_the_table_has_a_line_per_digest_and_the_text_of_each():
-    def side(version: str, cpu_s: float | None, refused: str | None) -> Side:
-        return Side(
-            version=version,
-            note="",
-            server_cpu_s=cpu_s,
-            refused=refused,
-            refused_at="statement" if refused else None,
-        )
-
-    def found(*sides: Side) -> Comparison:
-        return Comparison(
-            statement="",
-            sides=sides,
-            equal_settings={},
-            repeats=1,
-            made_rows=None,
-            provenance={},
-            control_cpu_s=0.0022,
-        )
-
-    chosen = many.choose(digests(SOME), most=2)
+    chosen = many.choose(SOME, most=2)
     shown = many.text(
         chosen,
         [
@@ -56,23 +62,61 @@ def test_the_table_has_a_line_per_digest_and_the_text_of_each():
             found(side("5.7", 0.1, None), side("9.7", None, "no")),
         ],
     ).splitlines()
-    assert shown[2].split() == ["#1", "2", "1.1", "s", "2.00", "ms", "1.00", "ms", "0.50", "1.10", "agree"]
+    assert shown[2].split() == [
+        "#1",
+        "2",
+        "1.1",
+        "s",
+        "61.1%",
+        "2.00",
+        "ms",
+        "1.00",
+        "ms",
+        "0.50",
+        "1.10",
+        "agree",
+    ]
     assert shown[3].split()[-6:] == ["refused", "-", "0.02", "nothing", "to", "compare"]
-    assert "#1  SELECT ?" in shown
+    assert "#1  select ?" in shown
     assert "    MySQL 9.7 refuses the statement: no" in shown
     assert "Results of 2 statements: 1 agree, 1 nothing to compare." in shown
     assert any(line.startswith("last / first: CPU time of 9.7 by 5.7's.") for line in shown)
-    assert "  CREATE cannot be run again and again: CREATE TABLE t (n INT)" in shown
+    assert (
+        "  500.00 ms, 27.8% of the log, once: CREATE cannot be run again and again: create table t (n int)"
+        in shown
+    )
+    assert "Skipped or mended: an event without a head, 2 times." in shown
 
 
 def test_what_top_leaves_out_is_counted_and_not_listed():
-    chosen = many.choose(digests(SOME), most=1)
+    chosen = many.choose(SOME, most=1)
     said = " ".join(" ".join(many._left_out(chosen)).split())
     assert (
-        "1 further digest, since --top is 1. They took 0.2 s of the 1.3 s of all in the log. --top 2 measures all"
+        "1 further digest, since --top is 1. They took 0.2 s of the 1.8 s of all in the log. --top 2 measures all"
         in said
     )
-    assert "SELECT a FROM t" not in said
+    assert "select a from t" not in said
+
+
+def test_what_is_left_out_has_its_time_and_share_in_the_json():
+    of = many.json_of(many.choose(SOME, most=1), [found(side("5.7", 0.002, None))])
+    keys = ("digest", "count", "log_s", "share", "why")
+    assert [tuple(each[key] for key in keys) for each in of["left_out"]] == [
+        ("create table t (n int)", 1, 0.5, 0.277778, "CREATE cannot be run again and again"),
+        ("select a from t", 1, 0.2, 0.111111, "--top is 1"),
+    ]
+    assert of["digests"][0]["share"] == 0.611111
+    assert of["skipped"] == {"an event without a head": 2}
+
+
+def test_statements_in_executable_comments_are_measured():
+    log = [Event(f"/*!40101 SELECT {what} FROM t */", 1.0) for what in ("COUNT(*)", "MAX(a)", "MAX(a)")]
+    assert len(many.choose(counted(log, Counter()), most=9).taken) == 2
+
+
+def test_a_log_whose_tables_are_missing_is_told_what_to_give():
+    missing = replace(found(side("9.7", None, "1146: Table 'shop.t' doesn't exist")), statement="SELECT 1")
+    assert "What to do: give the tables with --schema" in many.text(many.choose(SOME, most=1), [missing])
 
 
 @pytest.mark.live
@@ -90,8 +134,8 @@ def test_ctrl_c_shows_what_was_measured_until_then(tmp_path, monkeypatch):
     arguments = [str(tmp_path / "many.sql"), "--versions", "9.7", "--repeats", "1", "--top", "2"]
     done = CliRunner().invoke(cli.compare, arguments)
     assert done.exit_code == 130
-    assert "#1  SELECT ?" in done.stdout
-    assert "  interrupted before it: SELECT SLEEP(?)" in done.stdout
+    assert "#1  select ?" in done.stdout
+    assert "  interrupted before it: select sleep(?)" in done.stdout
     assert "1 further digest, since --top is 2. --top 3 measures all" in " ".join(done.stdout.split())
     assert done.stderr.endswith("interrupted: 1 of 2 statements were measured\n")
 
@@ -110,11 +154,11 @@ def test_a_file_of_statements_becomes_a_table_and_a_run_ends_at_its_limit(tmp_pa
     done: Result = CliRunner().invoke(cli.compare, arguments, catch_exceptions=False)
     found = json.loads(done.stdout)
     by_digest = {each["digest"]: each for each in found["digests"]}
-    assert by_digest["SELECT SUM(n) FROM t"]["results"] == "agree"
-    assert by_digest["SELECT SUM(n) FROM t WHERE n > ?"]["count"] == 2
-    assert by_digest["WITH x AS (SELECT ? AS n) SELECT n FROM x"]["sides"][0]["refused"].startswith("1064")
-    assert [side["affected_rows"] for side in by_digest["DELETE FROM t"]["sides"]] == [50, 50]
-    for stopped in ("SELECT BENCHMARK(?, SHA2(?, ...))", "SELECT SLEEP(?)"):
+    assert by_digest["select sum(n) from t"]["results"] == "agree"
+    assert by_digest["select sum(n) from t where n > ?"]["count"] == 2
+    assert by_digest["with x as (select ? as n) select n from x"]["sides"][0]["refused"].startswith("1064")
+    assert [side["affected_rows"] for side in by_digest["delete from t"]["sides"]] == [50, 50]
+    for stopped in ("select benchmark(?, sha?(?, ?))", "select sleep(?)"):
         name = next(digest for digest in by_digest if digest.startswith(stopped.split("(", maxsplit=1)[0]))
         assert [side["refused"] for side in by_digest[name]["sides"]] == ["stopped after 2 s, the limit"] * 2
     assert [each["why"] for each in found["left_out"]] == ["CREATE cannot be run again and again"]

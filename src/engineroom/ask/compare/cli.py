@@ -10,9 +10,11 @@ from typing import Any
 import click
 
 from engineroom import files, sql_text
-from engineroom.ask.compare import instructions, instructions_page, many, report, slow_log
+from engineroom.ask.compare import instructions, instructions_page, many, report
 from engineroom.ask.compare.sides import Comparison, Interrupted, compare_many
 from engineroom.ask.compare.sides import compare as compared
+from engineroom.ask.digests.cli import LARGEST
+from engineroom.ask.digests.counting import Counted
 
 __all__ = ["compare"]
 
@@ -20,7 +22,7 @@ LIMIT_S = 60.0
 
 
 @click.command()
-@click.argument("query", type=click.Path(path_type=Path))
+@click.argument("query", type=click.Path(path_type=Path, allow_dash=True))
 @click.option(
     "--versions", default="5.7,9.7", show_default=True, help="Server versions, with commas between them."
 )
@@ -59,6 +61,7 @@ LIMIT_S = 60.0
     is_flag=True,
     help="Count instructions by function under Valgrind, instead of CPU time; 60 s per run without --limit.",
 )
+@LARGEST
 @click.option("--format", "form", type=click.Choice(["text", "json", "html"]), default="text")
 def compare(  # noqa: PLR0917 (click passes them by name)
     query: Path,
@@ -72,6 +75,7 @@ def compare(  # noqa: PLR0917 (click passes them by name)
     limit_s: float | None,
     top: int,
     are_counted: bool,
+    largest_mib: int | None,
     form: str,
 ) -> None:
     """Run the statement in the file QUERY on each version and show plan, counters, CPU and rows side by side.
@@ -85,8 +89,8 @@ def compare(  # noqa: PLR0917 (click passes them by name)
     writes into its own folder alone where the kernel has Landlock (Linux 5.13 and later).
 
     A QUERY of many statements, or a slow log, gives a table by digest: statements that differ in their values alone are one, and
-    the one that took longest stands for them. A slow log's digests are sorted by the time that they took there. Ctrl-C shows what was
-    measured until then, with the exit code 130.
+    the one that took longest stands for them. A slow log's digests are sorted by the time that they took there. QUERY may be packed with
+    gzip or zstd; - is standard input. Ctrl-C shows what was measured until then, with the exit code 130.
 
     --instructions says in which functions of the server a statement became dearer from the first version to the last, and with --format
     html draws it as a flame graph. Runs repeat until two agree to 1 %, whatever --repeats says. Valgrind runs servers about fifty times
@@ -103,20 +107,16 @@ def compare(  # noqa: PLR0917 (click passes them by name)
         "options": dict(map(_option, options)),
         "as_installed": as_installed,
     }
-    text = files.read_text(query, "query")
+    asked = many.read(None if str(query) == "-" else query, largest_mib and largest_mib * 2**20)
     if are_counted:
         del arguments["repeats"]  # counts repeat until they agree
-        _instructions(
-            sql_text.one_statement(sql_text.read(query, "query"), query.name),
-            form,
-            limit_s=limit_s,
-            **arguments,
-        )
+        _instructions(_only(asked, query.name), form, limit_s=limit_s, **arguments)
         return
-    if slow_log.is_slow_log(text) or len(sql_text.statements(text)) > 1:
-        _many(query, top, form, limit_s=LIMIT_S if limit_s is None else limit_s, **arguments)
+    if isinstance(asked, Counted) or len(asked) > 1:
+        digests = asked if isinstance(asked, Counted) else many.counted_once(asked)
+        _many(digests, top, form, limit_s=LIMIT_S if limit_s is None else limit_s, **arguments)
         return
-    statement = sql_text.one_statement(sql_text.read(query, "query"), query.name)
+    statement = _only(asked, query.name)
     found = compared(statement, limit_s=limit_s, **arguments)
     click.echo(json.dumps(found.json(), indent=2) if form == "json" else files.visible(report.text(found)))
     if not found.measured:
@@ -135,8 +135,14 @@ def _instructions(statement: str, form: str, **arguments: Any) -> None:
         sys.exit(1)
 
 
-def _many(query: Path, top: int, form: str, **arguments: Any) -> None:
-    chosen = many.choose(slow_log.read(query), top)
+def _only(asked: Counted | list[str], name: str) -> str:
+    """The one statement of a file, or of a log with one digest."""
+    found = [each.statement for each in asked.groups] if isinstance(asked, Counted) else asked
+    return sql_text.one_statement(";".join(found), name)
+
+
+def _many(digests: Counted, top: int, form: str, **arguments: Any) -> None:
+    chosen = many.choose(digests, top)
     found: list[Comparison] = []
     interrupted = ""
     try:

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from engineroom import sql_text
+from engineroom import listing, sql_text
 from engineroom.ask.compare import repeating, report, sides
 from engineroom.ask.compare.loading import Ready
 from engineroom.ask.compare.sides import Comparison, Side
@@ -258,23 +258,23 @@ def text(counts: Counts) -> str:
     lines = textwrap.wrap(" ".join(comparison.statement.split()), _WIDTH, max_lines=6, placeholder=" ...")
     if not counts.profiles:
         return report.text(comparison)
-    lines += ["", *report.table(["", *(profile.version for profile in counts.profiles)], totals(counts)), ""]
+    lines += ["", *listing.table(["", *(profile.version for profile in counts.profiles)], totals(counts)), ""]
     lines += textwrap.wrap(about(counts), _WIDTH)
     if found := counts.changes:
         old, new = counts.first.version, counts.last.version
         more, less = moved(found)
         head = ["", old, new, "difference", f"calls in {old}", new]
-        lines += ["", f"More in {new} than in {old}, by function:", *report.table(head, change_rows(more))]
+        lines += ["", f"More in {new} than in {old}, by function:", *listing.table(head, change_rows(more))]
         if below := [f"    {_cut(each.name)}: {within(each)}" for each in more if within(each)]:
             lines += [f"  Of it, in functions that {new} alone knows by name:", *below]
-        lines += ["", f"Less in {new}, by function:", *report.table(head, change_rows(less))]
+        lines += ["", f"Less in {new}, by function:", *listing.table(head, change_rows(less))]
         lines += ["", *textwrap.wrap(MATCHED, _WIDTH)]
     else:
         rows = [
             [_cut(each.name), f"{each.own:,}", f"{each.inclusive:,}", f"{each.calls:,}"]
             for each in counts.first.functions[:_SHOWN]
         ]
-        lines += ["", *report.table(["", "own", "with what it calls", "calls"], rows)]
+        lines += ["", *listing.table(["", "own", "with what it calls", "calls"], rows)]
     lines += ["", f"Results: {comparison.results}"]
     for where, some_rows in comparison.differing_rows().items():
         lines.append(f"  {where}: {report.rows_text(some_rows)}")

@@ -6,14 +6,20 @@ import textwrap
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from engineroom import files, listing, sql_text
 from engineroom.ask.compare import repeating
-from engineroom.ask.compare.report import rows_text, seconds_text, table
+from engineroom.ask.compare.report import remedy, rows_text, seconds_text
 from engineroom.ask.compare.sides import Comparison
-from engineroom.ask.compare.slow_log import Digest
+from engineroom.ask.digests import slow_log
+from engineroom.ask.digests.counting import Counted, Group, counted
+from engineroom.ask.digests.report import remarks
+from engineroom.ask.digests.slow_log import Event
+from engineroom.errors import EngineRoomError
 
-__all__ = ["Chosen", "choose", "interrupted", "json_of", "text"]
+__all__ = ["Chosen", "choose", "counted_once", "interrupted", "json_of", "read", "text"]
 
 _WIDTH = 100
 _BEYOND_TOP = "--top is "
@@ -24,15 +30,54 @@ _INTERRUPTED = "interrupted before it"
 class Chosen:
     """The digests to measure, and those left out with the reason."""
 
-    taken: tuple[Digest, ...]
-    left_out: tuple[tuple[Digest, str], ...]
+    of: Counted
+    taken: tuple[Group, ...]
+    left_out: tuple[tuple[Group, str], ...]
 
 
-def choose(found: Sequence[Digest], most: int) -> Chosen:
+def read(query: Path | None, largest_bytes: int | None) -> Counted | list[str]:
+    """The digests of a slow log, what took most time first, or the statements of a file in its order."""
+    name = query.name if query else "standard input"
+    with files.Lines(query, "query") as lines:
+        if slow_log.is_slow_log(lines.head()):
+            skipped = Counter[str]()
+            limit = largest_bytes or slow_log.LARGEST_BYTES
+            found = counted(slow_log.events(lines, skipped, largest=limit), skipped)
+            if not found.events:
+                said = " ".join(["", *remarks(found)])
+                raise EngineRoomError(
+                    f"the slow log {name} holds no statement.{said}", remedy="name a log with statements"
+                )
+            for each in found.groups:
+                each.statement = "; ".join(sql_text.statements(each.statement)) or each.statement
+            return found
+        parts, size, limit = list[str](), 0, largest_bytes or files.LARGEST_BYTES
+        for line in lines:
+            parts.append(line)
+            size += len(line)
+            if size > limit:
+                raise EngineRoomError(
+                    f"the query {name} has more than {limit // 2**20} MiB",
+                    remedy="name a smaller file, or give --largest with its MiB",
+                )
+        if lines.damage:
+            raise EngineRoomError(
+                f"the query {name} is damaged: {lines.damage}", remedy="pack the file again"
+            )
+    text = sql_text.of_server("".join(parts), "query", name)
+    return list(map(files.characters, sql_text.statements(text)))
+
+
+def counted_once(statements: Sequence[str]) -> Counted:
+    """The digests of statements that somebody wrote, in order: t1 and t2 are two tables there."""
+    return counted((Event(each, 0.0) for each in statements), Counter(), numbered_names_apart=True)
+
+
+def choose(found: Counted, most: int) -> Chosen:
     """The first `most` digests that read, change rows or call a procedure."""
-    taken: list[Digest] = []
-    left_out: list[tuple[Digest, str]] = []
-    for each in found:
+    taken: list[Group] = []
+    left_out: list[tuple[Group, str]] = []
+    for each in found.groups:
         word = repeating.verb(each.statement)
         if word not in repeating.READS | repeating.CHANGES | {"CALL"}:
             left_out.append((each, f"{word or 'it'} cannot be run again and again"))
@@ -40,13 +85,13 @@ def choose(found: Sequence[Digest], most: int) -> Chosen:
             left_out.append((each, f"{_BEYOND_TOP}{most}"))
         else:
             taken.append(each)
-    return Chosen(tuple(taken), tuple(left_out))
+    return Chosen(found, tuple(taken), tuple(left_out))
 
 
 def interrupted(chosen: Chosen, measured: int) -> Chosen:
     """What was measured of `chosen` when Ctrl-C came: the first `measured` digests."""
     late = [(each, _INTERRUPTED) for each in chosen.taken[measured:]]
-    return Chosen(chosen.taken[:measured], (*late, *chosen.left_out))
+    return Chosen(chosen.of, chosen.taken[:measured], (*late, *chosen.left_out))
 
 
 def json_of(chosen: Chosen, compared: Sequence[Comparison]) -> dict[str, Any]:
@@ -57,16 +102,22 @@ def json_of(chosen: Chosen, compared: Sequence[Comparison]) -> dict[str, Any]:
         **({name: plain[0][name] for name in common} if plain else {}),
         "digests": [
             {
-                "digest": each.digest,
-                "count": each.count,
-                "log_s": each.log_s,
+                **_of_log(chosen, each),
                 **{name: value for name, value in found.items() if name not in common},
             }
             for each, found in zip(chosen.taken, plain, strict=True)
         ],
-        "left_out": [
-            {"digest": each.digest, "count": each.count, "why": why} for each, why in chosen.left_out
-        ],
+        "left_out": [{**_of_log(chosen, each), "why": why} for each, why in chosen.left_out],
+        "skipped": dict(chosen.of.skipped),
+    }
+
+
+def _of_log(chosen: Chosen, each: Group) -> dict[str, Any]:
+    return {
+        "digest": each.name,
+        "count": each.count,
+        "log_s": round(each.log_s, 6),
+        "share": round(chosen.of.share(each), 6),
     }
 
 
@@ -75,21 +126,30 @@ def text(chosen: Chosen, compared: Sequence[Comparison]) -> str:
     lines: list[str] = []
     if compared:
         versions = [side.version for side in compared[0].sides]
-        head = ["", "times", "in the log", *versions, "last / first", "first again", "results"]
+        head = ["", "times", "in the log", "share", *versions, "last / first", "first again", "results"]
         rows = [
-            _row(i, each, found)
+            _row(i, chosen, each, found)
             for i, (each, found) in enumerate(zip(chosen.taken, compared, strict=True), start=1)
         ]
-        lines += ["Server CPU time per statement, medians:", *table(head, rows), "", *_legend(compared), ""]
+        lines += [
+            "Server CPU time per statement, medians:",
+            *listing.table(head, rows),
+            "",
+            *_legend(compared),
+            "",
+        ]
     for i, (each, found) in enumerate(zip(chosen.taken, compared, strict=True), start=1):
         lines += textwrap.wrap(
-            f"#{i}  {each.digest}", _WIDTH, subsequent_indent="    ", max_lines=4, placeholder=" ..."
+            f"#{i}  {each.name[:1000]}", _WIDTH, subsequent_indent="    ", max_lines=4, placeholder=" ..."
         )
         lines += [f"    {side.refusal}" for side in found.sides if side.refused]
         lines += [f"    {where}: {rows_text(some[:1])}" for where, some in found.differing_rows().items()]
         lines += [f"    {remark}" for remark in found.remarks if remark not in found.about_files]
     lines += compared[0].about_files if compared else ()
     lines += _left_out(chosen)
+    lines += remarks(chosen.of)
+    if compared and not any(found.measured for found in compared):
+        lines += ["", f"What to do: {remedy([side for found in compared for side in found.sides])}"]
     return "\n".join(line.rstrip() for line in lines)
 
 
@@ -115,13 +175,14 @@ def _left_out(chosen: Chosen) -> list[str]:
     beyond = [(each, why) for each, why in chosen.left_out if why.startswith(_BEYOND_TOP)]
     lines = ["", "Left out:"] if chosen.left_out else []
     lines += [
-        "  " + textwrap.shorten(f"{why}: {each.digest}", _WIDTH, placeholder=" ...") for each, why in unfit
+        "  "
+        + textwrap.shorten(f"{_time_of(chosen, each)}{why}: {each.name[:1000]}", _WIDTH, placeholder=" ...")
+        for each, why in unfit
     ]
     if beyond:
         top = int(beyond[0][1].removeprefix(_BEYOND_TOP))
         took = sum(each.log_s for each, _ in beyond)
-        late = sum(each.log_s for each, why in unfit if why == _INTERRUPTED)
-        whole = took + late + sum(each.log_s for each in chosen.taken)
+        whole = chosen.of.log_s
         of_log = f" They took {took:.3g} s of the {whole:.3g} s of all in the log." if took else ""
         lines += textwrap.wrap(
             f"{len(beyond)} further digest{'' if len(beyond) == 1 else 's'}, since --top is {top}.{of_log} "
@@ -133,13 +194,20 @@ def _left_out(chosen: Chosen) -> list[str]:
     return lines
 
 
-def _row(number: int, each: Digest, found: Comparison) -> list[str]:
+def _time_of(chosen: Chosen, each: Group) -> str:
+    times = "once" if each.count == 1 else f"{each.count:,} times"
+    share = f"{chosen.of.share(each):.1%} of the log"
+    return f"{listing.seconds(each.log_s)}, {share}, {times}: " if each.log_s else ""
+
+
+def _row(number: int, chosen: Chosen, each: Group, found: Comparison) -> list[str]:
     cpu = [side.server_cpu_s for side in found.sides]
     first, last = cpu[0], cpu[-1]
     return [
         f"#{number}",
         f"{each.count:,}",
         f"{each.log_s:.3g} s" if each.log_s else "-",
+        f"{chosen.of.share(each):.1%}" if each.log_s else "-",
         *(seconds_text(side.server_cpu_s, side) for side in found.sides),
         f"{last / first:.2f}" if first and last and len(cpu) > 1 else "-",
         f"{found.control_cpu_s / first:.2f}" if first and found.control_cpu_s else "-",

@@ -5,9 +5,10 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
+from engineroom import listing
 from engineroom.ask.compare.sides import Comparison, Side
 
-__all__ = ["remark_lines", "rows_text", "seconds_text", "table", "text"]
+__all__ = ["remark_lines", "remedy", "rows_text", "seconds_text", "text"]
 
 _WIDTH = 100
 
@@ -19,8 +20,8 @@ def text(comparison: Comparison) -> str:
     lines = textwrap.wrap(" ".join(comparison.statement.split()), _WIDTH, max_lines=6, placeholder=" ...")
     refused = [side.refusal for side in sides if side.refused]
     if not comparison.measured:
-        return "\n".join([*lines, "", *refused, *remark_lines(comparison), f"  What to do: {_remedy(sides)}"])
-    lines += ["", *table(["", *versions], _cost(comparison)), ""]
+        return "\n".join([*lines, "", *refused, *remark_lines(comparison), f"  What to do: {remedy(sides)}"])
+    lines += ["", *listing.table(["", *versions], _cost(comparison)), ""]
     lines += [f"Results: {comparison.results}"]
     for where, found in comparison.differing_rows().items():
         lines.append(f"  {where}: {rows_text(found)}")
@@ -31,7 +32,7 @@ def text(comparison: Comparison) -> str:
     names = sorted({name for side in sides for name in side.counters})
     if names:
         rows = [[name, *(_count(side, name) for side in sides)] for name in names]
-        lines += ["", "Counters that moved (least of the repeats):", *table(["", *versions], rows)]
+        lines += ["", "Counters that moved (least of the repeats):", *listing.table(["", *versions], rows)]
     made_equal = ", ".join(
         name if value is True else f"{name}={value}" for name, value in comparison.equal_settings.items()
     )
@@ -43,7 +44,7 @@ def text(comparison: Comparison) -> str:
     common = {name: values for name, values in differing.items() if None not in values.values()}
     if common:
         rows = [[name, *(_short(values[version]) for version in versions)] for name, values in common.items()]
-        lines += ["", "Settings that still differ:", *table(["", *versions], rows)]
+        lines += ["", "Settings that still differ:", *listing.table(["", *versions], rows)]
     if len(differing) > len(common):
         lines += [
             f"{len(differing) - len(common)} further settings or flags exist in some of these versions only; --format json lists them."
@@ -60,7 +61,7 @@ def remark_lines(comparison: Comparison) -> list[str]:
     ]
 
 
-def _remedy(sides: Sequence[Side]) -> str:
+def remedy(sides: Sequence[Side]) -> str:
     """What to do where no version ran the statement."""
     if any("doesn't exist" in str(side.refused) for side in sides):
         return (
@@ -119,13 +120,7 @@ def seconds_text(value: float | None, side: Side) -> str:
         return "refused"
     if value is None:
         return "cannot be read"
-    return (
-        f"{value:.3f} s"
-        if value >= 1
-        else f"{1e3 * value:.2f} ms"
-        if value >= 1e-3
-        else f"{1e6 * value:.0f} us"
-    )
+    return listing.seconds(value)
 
 
 def _number(value: int | None) -> str:
@@ -139,14 +134,3 @@ def _count(side: Side, name: str) -> str:
 def _short(value: str | None) -> str:
     shown = "-" if value is None else value or "(empty)"
     return shown if len(shown) <= 34 else shown[:31] + "..."
-
-
-def table(head: list[str], rows: list[list[str]]) -> list[str]:
-    """Lines with aligned columns, the first to the left."""
-    widths = [max(len(row[i]) for row in (head, *rows)) for i in range(len(head))]
-    return [
-        "  "
-        + row[0].ljust(widths[0])
-        + "".join("  " + cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))
-        for row in (head, *rows)
-    ]

@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from engineroom.ask.compare.slow_log import digest_of
 from engineroom.ask.deadlocks.reading import SUPREMUM, Lock, Report, Transaction
+from engineroom.ask.digests.fingerprint import digest_of
 from engineroom.ask.pages import templates
 
 __all__ = ["Pattern", "advice", "as_json", "drawing", "page", "patterns", "text"]
@@ -47,7 +47,7 @@ def _fullness(report: Report) -> tuple[bool, int]:
 
 
 # The same few shapes come again and again.
-_shape = functools.lru_cache(1024)(digest_of)
+_shape = functools.lru_cache(1024)(functools.partial(digest_of, numbered_names_apart=True))
 
 
 def _kind(transaction: Transaction) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
 
-from engineroom.ask.compare.slow_log import digest_of
+from engineroom.ask.digests.fingerprint import digest_of
 
 __all__ = ["LockWaits", "Session", "Wait"]
 
@@ -253,7 +253,7 @@ class LockWaits:
         for wait in sorted(below.get(session, ()), key=lambda w: (-w.waited_s, w.waiting)):
             key: Any = wait.waiting
             if not n_behind[wait.waiting]:
-                shape = digest_of(self.sessions[wait.waiting].statement)
+                shape = digest_of(self.sessions[wait.waiting].statement, numbered_names_apart=True)
                 key = (wait.kind, wait.table, wait.index, wait.asked, shape)
             alike.setdefault(key, []).append(wait)
         shown = list(alike.values())[:_KINDS]

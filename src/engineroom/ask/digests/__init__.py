@@ -1,0 +1,1 @@
+"""Statements without their values, and slow logs counted by them."""
