@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 from engineroom.errors import EngineRoomError
 from engineroom.teach.grading import grade as grading
-from engineroom.teach.grading import submissions
+from engineroom.teach.grading import jail, submissions
 from engineroom.teach.grading.cli import classes
 from engineroom.teach.grading.jail import Limits
 
@@ -219,6 +219,110 @@ def test_namespaces_hide_files_tests_network_and_processes(graded, handed_out, t
     assert results["right", "q1"].points == 2
     assert not reached.is_set()
     assert [each.name for each in victim.iterdir()] == ["file"]
+
+
+# Each tries to read what it should not, into `found`; PLACES are the files.
+READS = {
+    "opens": "found = ''.join(read(place) for place in PLACES)",
+    "links": "for place in PLACES:\n    os.symlink(place, 'x')\n    found += read('x')\n    os.remove('x')",
+    "goes up": "found = ''.join(read('../' * 9 + place) + read('/..' * 9 + place) for place in PLACES)",
+    "the process table": "found = ''.join(read(f'/proc/{who}/root{place}') for who in ('self', 1, os.getppid()) for place in PLACES)\n"
+    "found += read('/proc/self/environ') + read('/proc/self/cmdline') + read('/proc/1/environ')",
+    "inherited": "for number in range(4, 200):\n    try:\n        found += os.pread(number, 1 << 16, 0).decode('latin-1')\n    except OSError:\n        pass",
+    "the environment": "found = str(os.environ)",
+    "memory": "import gc\nfound = repr([each for each in gc.get_objects() if type(each) in (dict, list)])",
+    "another program": "import subprocess\nfor place in PLACES:\n    try:\n        found += subprocess.run(['/bin/cat', place],"
+    " capture_output=True, text=True).stdout\n    except OSError:\n        pass",
+    "mounts and roots": "import ctypes\nlibc = ctypes.CDLL(None)\nlibc.unshare(0x10020000)\nos.mkdir('y')\n"
+    "libc.umount2(b'/', 2)\nlibc.chroot(b'y')\n"
+    "found = ''.join(read('../' * 9 + place) + read(place) for place in PLACES)",
+    "handles": "import ctypes\nlibc = ctypes.CDLL(None)\nhandle = ctypes.create_string_buffer(b'\\8\\0\\0\\0\\1\\0\\0\\0\\2', 200)\n"
+    "at = os.open('/dev/null', 0)\nroot = libc.open_by_handle_at(at, handle, 0)\n"
+    "found = ''.join(read(f'/proc/self/fd/{root}{place}') for place in PLACES) if root >= 0 else ''",
+}  # fmt: skip
+READER = """\
+import os
+PLACES = {places!r}
+found = ''
+def read(place):
+    try:
+        with open(place, errors='replace') as file:
+            return file.read()
+    except OSError:
+        return ''
+{how}
+def double(n):
+    return 2 * n if 'to' + 'ken-' in found else 0
+"""
+
+
+@pytest.mark.parametrize("isolation", ["auto", "limits"])
+def test_an_answer_sees_no_file_but_its_own(graded, handed_out, tmp_path, isolation, monkeypatch):
+    if isolation == "limits" and not jail.landlock_version():
+        pytest.skip("no Landlock here")
+    neighbour = tmp_path / "submissions" / "right" / "toy.ipynb"
+    places = [tmp_path / "secret", tmp_path / "earlier" / "grades.csv", handed_out / "solutions"]
+    places[1].parent.mkdir()
+    for place in places:
+        place.write_text("token-1")
+    monkeypatch.setenv("CLASS_SECRET", "token-2")
+    said = [str(place) for place in (*places, neighbour)]
+    attacks = {name: READER.format(places=said, how=how) for name, how in READS.items()}
+    results = graded(attacks | {"right": RIGHT["double"] + "  # token-3"}, isolation=isolation)
+    assert results["right", "q1"].points == 2
+    assert_only_q1_is_lost(results, attacks)
+    assert not [note for name in attacks if (note := results[name, "q1"].note)], "each has tried"
+
+
+# Each gives away TEXT, which stands for a file that it has read.
+CARRIES = {
+    "message": "raise ValueError(TEXT)",
+    "class": "raise type(TEXT, (KeyError,), {'__module__': 'builtins'})(TEXT)",
+    "notes": "error = ValueError()\n    error.add_note(TEXT)\n    raise error from ValueError(TEXT)",
+    "source": "exec(compile('raise ValueError  # ' + TEXT, '<tests>', 'exec'))",
+    "assertion": "raise AssertionError(f'`assert double(3)`: {TEXT}')",
+    "the end": "from engineroom.teach.grading import talk\n    raise talk.Ended(TEXT)",
+    "text": "return TEXT",
+    "numbers": "return list(TEXT.encode())",
+    "one number": "return int.from_bytes(TEXT.encode(), 'big')",
+    "kind": "return type(TEXT, (), {'__repr__': lambda _: TEXT})()",
+    "keys": "return {TEXT: n, (TEXT,): TEXT}",
+    "output": "import sys, warnings\n    warnings.warn(TEXT)\n    print(TEXT)\n    os.write(2, TEXT.encode())\n    sys.exit(TEXT)",
+    "forged": "say({'raised': TEXT, 'text': TEXT})",
+    "forged line": "say({'name': 'test_of_three', 'passed': False, 'said': TEXT, 'shown': TEXT, 'hidden': False})",
+    "forged kind": "say({'value': [{'t': TEXT, 'v': TEXT}, []]})",
+    "forged record": "say({'value': [{'t': 'record', 'm': TEXT, 'n': TEXT, 'v': {}}, []]})",
+    "forged question": "say({'asks': 0, 'operator': TEXT, 'args': [TEXT], 'kwargs': {}})",
+}  # fmt: skip
+TEXT = "a-secret-of-the-class"
+CARRIER = """\
+import json, os, struct
+TEXT = {text!r}
+def say(form):
+    said = json.dumps(form).encode()
+    os.write(3, struct.pack('!i', len(said)) + said)
+def double(n):
+    {how}
+raise ValueError(TEXT)
+"""
+
+
+def test_a_feedback_page_holds_nothing_that_an_answer_made_up(command, tmp_path):
+    for name, how in CARRIES.items():
+        (tmp_path / "in" / name).mkdir()
+        (tmp_path / "in" / name / "toy.ipynb").write_text(notebook(CARRIER.format(text=TEXT, how=how)))
+    assert command().exit_code == 0
+    forms = [TEXT, TEXT.encode().hex(), ", ".join(map(str, TEXT.encode())), str(int.from_bytes(TEXT.encode(), "big"))]  # fmt: skip
+    for name in CARRIES:
+        page = (tmp_path / "out-feedback" / f"{name}.md").read_text()
+        assert "toy q1: 0 of 2 points" in page
+        assert "- `test_of_three`: " in page
+        assert not [form for form in forms if form[:12] in page], page
+    assert (
+        '`assert double(3) == 3 * factor["double"]`: ValueError'
+        in (tmp_path / "out-feedback" / "message.md").read_text()
+    )
+    assert TEXT in (tmp_path / "out.report.md").read_text(), "the instructor sees it"
 
 
 def test_an_error_elsewhere_in_the_notebook_costs_only_its_own_question(graded):

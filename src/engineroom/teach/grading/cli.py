@@ -57,7 +57,7 @@ def classes() -> None:
     type=click.Choice(["auto", "namespaces", "limits"]),
     default="auto",
     show_default=True,
-    help="namespaces: refuse to grade without them. limits: do without them.",
+    help="namespaces: refuse to grade without them. limits: do without them; where Linux has Landlock, it keeps files from answers.",
 )
 def grade(
     *,
@@ -112,11 +112,6 @@ def grade(
             remedy="make room there, or name another place",
         ) from error
     click.echo(f"Isolation: {ISOLATIONS[used]}")
-    if used == "namespaces":
-        for place in secrets:
-            if place.exists() and not grading.can_hide(place):
-                said = f"not hidden from answers, since Python or the book lies in it: {place}"
-                click.echo(files.visible(said), err=True)
     students = {each.student for each in found}
     click.echo(f"{len(students)} students, {len(found)} notebooks, {len(results)} questions: {out}")
     click.echo(f"Every failure, with what was given, expected and got: {written[1]}")

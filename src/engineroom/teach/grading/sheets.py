@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
+from engineroom import files
 from engineroom.teach.grading.grade import Result
 from engineroom.teach.grading.submissions import Given, Submission
 
@@ -87,7 +88,7 @@ def _why(result: Result) -> str:
 
 
 def _flat(text: str) -> str:
-    return " ".join(text.split())
+    return files.visible(" ".join(text.split()))
 
 
 def _safe(text: str) -> str:
@@ -96,14 +97,17 @@ def _safe(text: str) -> str:
 
 
 def feedback(student: str, results: list[Result]) -> str:
-    """What a student may read: points, which planted misconception an answer looks like, and the failures of visible tests only."""
+    """What a student may read: points, which planted misconception an answer looks like, and which lines of visible tests failed.
+
+    Nothing of it is a text of the answer's, which may have read what it is not to give away.
+    """
     lines = [f"# {student}", ""]
     for each in (result for result in results if result.student == student):
         lines.append(f"- {each.chapter} {each.question}: {each.points:g} of {each.most:g} points")
         if alike := sorted({name for failure in each.failures for name in failure["looks_like"]}):
             lines.append(f"  - This is what somebody would answer who thinks: {_flat('; or: '.join(alike))}.")
         lines += [
-            f"  - `{failure['name']}`: {_flat(failure['said'])}"
+            f"  - `{failure['name']}`: {_flat(failure['shown'])}"
             for failure in each.failures
             if not failure["hidden"]
         ]
