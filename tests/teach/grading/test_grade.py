@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
+import os
 import shutil
 import socket
+import struct
 import threading
 import zipfile
 from pathlib import Path
@@ -14,8 +17,8 @@ import pytest
 from click.testing import CliRunner
 
 from engineroom.errors import EngineRoomError
+from engineroom.teach.grading import apart, jail, submissions
 from engineroom.teach.grading import grade as grading
-from engineroom.teach.grading import jail, submissions
 from engineroom.teach.grading.cli import classes
 from engineroom.teach.grading.jail import Limits
 
@@ -423,6 +426,84 @@ def test_what_is_no_notebook_has_no_points_and_stops_nobody(command, tmp_path):
     ]
     assert "dan/toy.zip: not graded" in (tmp_path / "out.report.md").read_text()
     assert "Isolation: " in result.output
+
+
+def of_member(data: bytes, how: int = zipfile.ZIP_DEFLATED) -> bytes:
+    """A zip file with one notebook."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", how) as archive:
+        archive.writestr("toy.ipynb", data)
+    return file.getvalue()
+
+
+ZIPPED = of_member(notebook(RIGHT["double"]).encode())
+SIZE = struct.pack("<I", len(notebook(RIGHT["double"])))
+FILES = {
+    "toy.zip": {
+        "packed tight": of_member(bytes(1 << 24), zipfile.ZIP_BZIP2),
+        "lies small": ZIPPED.replace(SIZE, struct.pack("<I", 9)),
+        "lies large": of_member(bytes(70 << 20)).replace(struct.pack("<I", 70 << 20), SIZE),
+        "damaged": ZIPPED[:60] + bytes(20) + ZIPPED[80:],
+        "cut off": ZIPPED[:-30],
+        "encrypted": ZIPPED[:6] + b"\1" + ZIPPED[7:].replace(b"PK\1\2\x14\3\x14\0\0", b"PK\1\2\x14\3\x14\0\1"),
+    },
+    "toy.ipynb": {
+        "deep": b"[" * 200_000,
+        "deep cells": b'{"cells": ' + b'[{"a":' * 40_000,
+        "memory": b"[" + b"[]," * 5_000_000 + b"[]]",
+        "many cells": json.dumps({"cells": [{"cell_type": "code", "source": "a = a"}] * 3000}).encode(),
+        "no text": b"\xff\xfe" * 100,
+        "numbers": b"9" * 10_000,
+    },
+}  # fmt: skip
+GRADED = {"n" * 250, "zo\u00e9", "caf\udce9"}
+
+
+def test_whatever_is_handed_in_costs_itself_alone_and_is_named(command, tmp_path, monkeypatch):
+    monkeypatch.setattr(apart, "MEMORY_MIB", 256)
+    folder, right = tmp_path / "in", notebook(RIGHT["double"])
+    for name in ("ann", *GRADED, "an\u200bn", "zoe\u0301", "two", "fifo", "device", "link", "surrogate"):
+        (folder / name).mkdir()
+        (folder / name / "toy.ipynb").write_text(right)
+    for file, contents in FILES.items():
+        for name, content in contents.items():
+            (folder / name).mkdir()
+            (folder / name / file).write_bytes(content)
+    (folder / "two" / "toy_old.zip").write_bytes(FILES["toy.zip"]["damaged"])
+    for name in ("fifo", "device", "link"):
+        (folder / name / "toy.ipynb").unlink()
+    os.mkfifo(folder / "fifo" / "toy.ipynb")
+    (folder / "device" / "toy.ipynb").symlink_to("/dev/zero")
+    (folder / "link" / "toy.ipynb").symlink_to(folder / "ann" / "toy.ipynb")
+    (folder / "elsewhere").symlink_to(tmp_path)
+    (folder / "surrogate" / "toy.ipynb").write_text(
+        notebook("def double(n):\n    raise ValueError('\\ud800')")
+    )
+    result = command()
+    assert result.exit_code == 0, result.output
+    points = {row[0]: row[3] for row in table(tmp_path / "out.csv")[1:]}
+    assert {name for name, total in points.items() if total == "4.0"} == {
+        "ann",
+        "two",
+        "n" * 250,
+        "zo\u00e9",
+        "caf\\udce9",
+    }
+    assert points["surrogate"] == "2.0"
+    for name in (
+        *FILES["toy.zip"],
+        *FILES["toy.ipynb"],
+        "fifo",
+        "device",
+        "link",
+        "elsewhere",
+        "two/toy_old.zip",
+        "zoe\u0301",
+    ):
+        assert f"not graded: {name}" in result.output
+        assert f"- {name}" in (tmp_path / "out.report.md").read_text()
+    assert "looks like another student's" in result.output
+    assert len(list((tmp_path / "out-feedback").iterdir())) == len(GRADED) + 3
 
 
 @pytest.mark.parametrize(

@@ -102,10 +102,12 @@ def grade(
     )
     try:
         sheets.write(out, form, results, found, chapters)
-        written[1].write_text(sheets.report(results, found, ISOLATIONS[used]), encoding="utf-8")
-        pages.mkdir(exist_ok=True)
+        texts = {written[1]: sheets.report(results, found, ISOLATIONS[used])}
         for student in {each.student for each in results}:
-            (pages / f"{student}.md").write_text(sheets.feedback(student, results), encoding="utf-8")
+            texts[pages / sheets.page(student)] = sheets.feedback(student, results)
+        pages.mkdir(exist_ok=True)
+        for file, text in texts.items():
+            file.write_text(text, encoding="utf-8", errors="backslashreplace")
     except OSError as error:
         raise EngineRoomError(
             f"{error.filename} cannot be written: {error.strerror}",
@@ -118,7 +120,8 @@ def grade(
     click.echo(f"A page to give back to each student: {pages}")
     for each in found:
         if each.fault:
-            click.echo(files.visible(f"not graded: {each.origin}: {each.fault}"), err=True)
+            said = f"not graded: {each.origin}: {each.fault}".encode("utf-8", "backslashreplace").decode()
+            click.echo(files.visible(said), err=True)
 
 
 @classes.command()

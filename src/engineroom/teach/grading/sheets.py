@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 from pathlib import Path
 
 from engineroom import files
 from engineroom.teach.grading.grade import Result
 from engineroom.teach.grading.submissions import Given, Submission
 
-__all__ = ["FORMS", "feedback", "report", "write"]
+__all__ = ["FORMS", "feedback", "page", "report", "write"]
 
+LONGEST_NAME = 240  # of a file, in bytes, less its ending
 FORMS = ("csv", "canvas", "gradescope")
 
 
@@ -52,18 +54,19 @@ def write(
             rows.append([name, name, "", total(student, questions), everything, "Graded", *cells])
         else:
             rows.append([name, *cells, total(student, questions), everything])
-    with out.open("w", newline="", encoding="utf-8") as file:
+    with out.open("w", newline="", encoding="utf-8", errors="backslashreplace") as file:
         csv.writer(file).writerows([head, *rows])
 
 
 def report(results: list[Result], submissions: list[Submission], isolation: str) -> str:
     """All that was not right, by student: the test, what was given, expected and got. For the instructor: it names hidden tests."""
     lines = ["# Grading report", "", f"Isolation: {isolation}.", ""]
-    faults = {(each.student, each.chapter): each for each in submissions if each.fault}
     for student in sorted({each.student for each in submissions}):
         lines += [f"## {student}", ""]
         lines += [
-            f"- {each.origin}: not graded, {each.fault}" for key, each in faults.items() if key[0] == student
+            f"- {_flat(each.origin)}: not graded, {_flat(each.fault)}"
+            for each in submissions
+            if each.fault and each.student == student
         ]
         mine = [each for each in results if each.student == student]
         lines += [
@@ -89,6 +92,13 @@ def _why(result: Result) -> str:
 
 def _flat(text: str) -> str:
     return files.visible(" ".join(text.split()))
+
+
+def page(student: str) -> str:
+    """The name of a student's file, which a student's name can be too long for."""
+    if len(student.encode()) <= LONGEST_NAME:
+        return f"{student}.md"
+    return f"{student[: LONGEST_NAME // 8]}-{hashlib.sha256(student.encode()).hexdigest()[:12]}.md"
 
 
 def _safe(text: str) -> str:
