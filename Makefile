@@ -11,6 +11,13 @@ STAMPS := _build/stamps
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 unexport PYTHONPATH
 
+# An environment's programs know it by its full path: in a moved or copied checkout they would run the original's code, or none.
+ifneq ($(filter-out clean help,$(MAKECMDGOALS)),)
+ifneq ($(shell test ! -f $(BIN)/activate || grep -qF "$(realpath $(VENV))" $(BIN)/activate || echo moved),)
+$(error this checkout was moved or copied, and $(VENV) is still that of the old place: run `make clean`, then this again)
+endif
+endif
+
 # Packages and servers come over the network while kernels are compiled.
 at_once = $(MAKE) --no-print-directory --jobs 3
 
