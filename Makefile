@@ -85,11 +85,11 @@ clean:  ## remove what was built here; downloaded servers stay in the cache (eng
 
 # Everything that the system lacks is reported at once, before anything is installed.
 $(STAMPS)/system: src/engineroom/system_check.py
-	@$(PYTHON) src/engineroom/system_check.py build --optional servers
+	@$(PYTHON) src/engineroom/system_check.py build --optional servers load
 	@mkdir -p $(@D) && touch $@
 
 $(STAMPS)/test-system: src/engineroom/system_check.py
-	@$(PYTHON) src/engineroom/system_check.py build test --optional servers counts
+	@$(PYTHON) src/engineroom/system_check.py build test --optional servers load counts
 	@mkdir -p $(@D) && touch $@
 
 $(STAMPS)/book: $(STAMPS)/system requirements/book.txt
