@@ -1,7 +1,7 @@
 """What the system must have before anything of Python is installed.
 
 Uses the standard library only and runs on old interpreters too, so that `make` can call it first:
-`python3 src/engineroom/system_check.py [GROUP ...] [--optional GROUP ...]`, groups being build, servers, load, test and counts. Everything
+`python3 src/engineroom/system_check.py [GROUP ...] [--optional GROUP ...]`, groups being read, build, servers, load, test and counts. Everything
 missing is reported at once, with what it is for, one apt line and one conda line; what is optional does not fail. `engineroom
 doctor` says the same.
 """
@@ -32,6 +32,7 @@ int main() { return std::span<const int>{}.empty() && std::has_single_bit(4u) ? 
 """
 
 GROUPS = {
+    "read": "make read and make book",
     "build": "make book",
     "servers": "the museum servers 5.6 to 8.0.31, optional",
     "load": "labs under load and engineroom record, optional",
@@ -155,17 +156,17 @@ def _os_release() -> dict[str, str]:
 PIECES = (
     Piece(
         f"Python {OLDEST_PYTHON[0]}.{OLDEST_PYTHON[1]} or newer",
-        "build",
+        "read",
         lambda: sys.version_info >= OLDEST_PYTHON,
         apt="python3",
         conda="python",
     ),
-    Piece("Python's venv", "build", _module("venv", "ensurepip"), apt="python3-venv", conda="python"),
+    Piece("Python's venv", "read", _module("venv", "ensurepip"), apt="python3-venv", conda="python"),
     Piece("Python's headers", "build", _python_headers, apt="python3-dev", conda="python"),
     Piece(
         "a C++20 compiler (g++ 11, clang 14 or newer)", "build", _compiler, apt="g++", conda="cxx-compiler"
     ),
-    Piece("make", "build", _program("make", "gmake"), apt="make", conda="make"),
+    Piece("make", "read", _program("make", "gmake"), apt="make", conda="make"),
     Piece("CMake", "build", _program("cmake"), apt="cmake", conda="cmake"),
     Piece("libaio", "servers", _brought("aio"), apt=_t64("libaio1"), conda="libaio"),
     Piece("libnuma", "servers", _brought("numa"), apt="libnuma1", conda="libnuma"),
@@ -238,7 +239,7 @@ def report(pieces: Iterable[Piece]) -> str:
 def main() -> None:
     words = sys.argv[1:]
     at = words.index("--optional") if "--optional" in words else len(words)
-    groups, optional = words[:at] or ["build"], words[at + 1 :]
+    groups, optional = words[:at] or ["read", "build"], words[at + 1 :]
     unknown = [group for group in [*groups, *optional] if group not in GROUPS]
     if unknown:
         sys.exit(f"unknown group {unknown[0]}; choose from {', '.join(GROUPS)}")

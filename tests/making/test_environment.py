@@ -151,20 +151,16 @@ def test_a_copied_checkout_is_refused_and_the_remedy_named(tmp_path: Path):
         done = subprocess.run(list(map(str, command)), env=env, capture_output=True, text=True, check=False)
         return done.stdout + done.stderr
 
-    program = original / ".venv" / "bin" / "engineroom"
-    assert said(program) == f"{original}\n"
+    assert said(original / ".venv" / "bin" / "engineroom") == f"{original}\n"
     for refused in (
         said(copy / ".venv" / "bin" / "engineroom"),
         said(copy / ".venv" / "bin" / "python", "-c", SHOWS_ROOT),
     ):
         assert f"{copy / '.venv'} belongs to another checkout" in refused
         assert f"cd {copy} && make clean && make book" in refused
-    assert (
-        said(copy / ".venv" / "bin" / "python", "-c", SHOWS_ROOT, PYTHONPATH=str(copy / "src")) == f"{copy}\n"
-    )
-    refused = said("make", "-C", copy, "-n", "serve")
-    assert "run `make clean`" in refused
-    assert "moved or copied" not in said("make", "-C", original, "-n", "serve") + said(
-        "make", "-C", copy, "help", "clean"
-    )
+    own = {"PYTHONPATH": str(copy / "src")}
+    assert said(copy / ".venv" / "bin" / "python", "-c", SHOWS_ROOT, **own) == f"{copy}\n"
+    assert "run `make clean`" in said("make", "-C", copy, "-n", "serve")
+    assert "moved or copied" not in said("make", "-C", original, "-n", "serve")
+    assert "moved or copied" not in said("make", "-C", copy, "help", "clean")
     assert not (copy / ".venv").exists()

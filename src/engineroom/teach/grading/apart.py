@@ -18,7 +18,6 @@ __all__ = ["apart"]
 
 MEMORY_MIB, SECONDS = 1024, 20
 MOST_SAID_BYTES = 16 * 2**20
-NO_MEMORY = 3
 
 
 def apart(read: Callable[[Path], Any], path: Path) -> Any:
@@ -35,24 +34,18 @@ def apart(read: Callable[[Path], Any], path: Path) -> Any:
             with os.fdopen(says, "wb") as file:
                 file.write(json.dumps(read(path)).encode())
             code = 0
-        except MemoryError:
-            code = NO_MEMORY
         finally:
             os._exit(code)
     os.close(says)
     with os.fdopen(hears, "rb") as file:
         said = file.read(MOST_SAID_BYTES + 1)
     _, status = os.waitpid(process, 0)
-    ended = os.waitstatus_to_exitcode(status)
-    if ended == 0 and len(said) <= MOST_SAID_BYTES:
+    if status == 0 and len(said) <= MOST_SAID_BYTES:
         return json.loads(said)
-    why = {
-        0: "holds more than a notebook has",
-        NO_MEMORY: f"needs more than {MEMORY_MIB} MiB of memory",
-        -signal.SIGXCPU: f"needs more than {SECONDS} seconds",
-        -signal.SIGKILL: f"needs more than {SECONDS} seconds",
-    }.get(ended, "ends the program that reads it")
-    raise EngineRoomError(f"{path.name} {why}", remedy="hand in the notebook")
+    raise EngineRoomError(
+        f"{path.name} needs more than {MEMORY_MIB} MiB or {SECONDS} s to read, or ends what reads it",
+        remedy="hand in the notebook",
+    )
 
 
 def _limit() -> None:

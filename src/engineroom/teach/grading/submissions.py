@@ -188,7 +188,7 @@ def _look_alike(students: set[str]) -> set[str]:
             character
             for character in unicodedata.normalize("NFKC", each)
             if unicodedata.category(character) != "Cf"
-        )
+        ).strip()
         for each in students
     }
     seen = list(plain.values())
