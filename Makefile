@@ -11,18 +11,22 @@ STAMPS := _build/stamps
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 unexport PYTHONPATH
 
+# An environment's programs know it by its full path: in a moved or copied checkout they would run the original's code, or none.
+ifneq ($(filter-out clean help,$(MAKECMDGOALS)),)
+ifneq ($(shell test ! -f $(BIN)/activate || grep -qF "$(realpath $(VENV))" $(BIN)/activate || echo moved),)
+$(error this checkout was moved or copied, and $(VENV) is still that of the old place: run `make clean`, then this again)
+endif
+endif
+
 # Packages and servers come over the network while kernels are compiled.
 at_once = $(MAKE) --no-print-directory --jobs 3
 
 NATIVE := CMakeLists.txt pyproject.toml $(shell find native \( -name '*.[ch]pp' -o -name '*.cmake' -o -name '*.in' \) -not -path 'native/wasm/*' -not -name 'wasm*.cpp')
 
-# Progress bars where somebody watches a terminal, silence elsewhere.
-QUIET := --disable-pip-version-check $(if $(MAKE_TERMOUT),,-q)
-
 # The environment's own pip; a registry can fail for a moment. What runs long is exec'd, so that make's signals reach it.
 pip = PYTHONPATH=src exec $(PYTHON) -m engineroom.making.environment $(VENV) $(1)
 # Byte code is written where a module is imported: of most, never.
-from_registry = $(call pip,3 install $(QUIET) --no-compile --require-hashes -r $(1))
+from_registry = $(call pip,3 install --disable-pip-version-check -q --no-compile --require-hashes -r $(1))
 
 .PHONY: help
 help:  ## list what can be made
@@ -32,6 +36,11 @@ help:  ## list what can be made
 book:  ## build the book, its labs executed, into _build/html
 	+@$(at_once) $(STAMPS)/native $(STAMPS)/servers
 	@exec python -m engineroom.making.book build
+
+.PHONY: read
+read:  ## build the book for reading: from recordings, with no compiler, no servers and no labs executed
+	@$(MAKE) -s --no-print-directory READ=1 $(STAMPS)/book
+	@PYTHONPATH=src exec python -m engineroom.making.book read
 
 .PHONY: serve
 serve: book  ## build the book and serve it on loopback
@@ -78,31 +87,36 @@ clean:  ## remove what was built here; downloaded servers stay in the cache (eng
 
 # Everything that the system lacks is reported at once, before anything is installed.
 $(STAMPS)/system: src/engineroom/system_check.py
-	@$(PYTHON) src/engineroom/system_check.py build --optional servers
+	@$(PYTHON) src/engineroom/system_check.py read build --optional servers load
+	@mkdir -p $(@D) && touch $@
+
+$(STAMPS)/read-system: src/engineroom/system_check.py
+	@$(PYTHON) src/engineroom/system_check.py read
 	@mkdir -p $(@D) && touch $@
 
 $(STAMPS)/test-system: src/engineroom/system_check.py
-	@$(PYTHON) src/engineroom/system_check.py build test --optional servers counts
+	@$(PYTHON) src/engineroom/system_check.py read build test --optional servers load counts
 	@mkdir -p $(@D) && touch $@
 
-$(STAMPS)/book: $(STAMPS)/system requirements/book.txt
-	@echo "Python packages of the book (requirements/book.txt)"
+$(STAMPS)/book: $(if $(READ),$(STAMPS)/read-system,$(STAMPS)/system) requirements/book.txt
+	@echo "Python packages of the book (requirements/book.txt): 0.7 GB in $(VENV), usually 2 minutes"
 	@$(call from_registry,requirements/book.txt)
 	@python -c "import matplotlib.font_manager"  # lists the fonts once; a slow first time would be a warning in the book
 	@touch $@
 
 # In the folder in which the module is built, which then has them.
 $(STAMPS)/kernels: $(STAMPS)/system $(NATIVE)
-	@echo "Native kernels (native/)"
+	@echo "Native kernels (native/), compiled once: 0.2 GB in _build, usually 3 minutes on two processors"
 	@PYTHONPATH=src exec $(PYTHON) -m engineroom.making.kernels
 	@touch $@
 
 $(STAMPS)/native: $(STAMPS)/book $(STAMPS)/kernels
+	@echo "The kernels' Python module (native/**/binding.cpp), compiled once: usually 2 minutes on two processors"
 	@$(call pip,1 install --disable-pip-version-check -q --no-build-isolation --no-deps -e .)
 	@touch $@
 
 $(STAMPS)/test-packages: $(STAMPS)/book requirements/test.txt
-	@echo "Python packages of the tests (requirements/test.txt)"
+	@echo "Python packages of the tests (requirements/test.txt): 0.9 GB more in $(VENV), usually 2 minutes"
 	@$(call from_registry,requirements/test.txt)
 	@touch $@
 
@@ -117,4 +131,5 @@ $(STAMPS)/bench: $(STAMPS)/native $(STAMPS)/test-packages
 # Servers that this machine can have are fetched and initialised once. One that cannot be had now (exit code 3) costs itself alone:
 # the book shows recorded runs for it, and the next make tries it again.
 $(STAMPS)/servers: $(STAMPS)/book data/servers.toml
+	@echo "MySQL servers: 1.4 GB in your cache folder, usually 3 minutes, most of them for downloads"
 	@PYTHONPATH=src python -c "from engineroom.cli import main; main()" server fetch --available && touch $@ || [ $$? -eq 3 ]

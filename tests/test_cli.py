@@ -11,6 +11,7 @@ import os
 import random
 import re
 import resource
+import shlex
 import shutil
 import subprocess
 import sys
@@ -444,6 +445,15 @@ def test_an_output_that_is_full_is_no_traceback(arguments: list[str], tmp_path: 
     assert "the output cannot be used: No space left on device" in done.stderr
     assert "Traceback" not in done.stderr
     assert "Exception ignored" not in done.stderr
+
+
+@pytest.mark.parametrize("mib", [60, 130, 200, 250, 300])
+def test_a_command_that_lacks_memory_says_so(mib: int):
+    limited = f"ulimit -v {1024 * mib}; exec {shlex.quote(sys.executable)} -c 'from engineroom.cli import main; main()' ledger --figure fig-7-22"
+    done = subprocess.run(["bash", "-c", limited], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert re.search(r"too little memory for this command|OpenBLAS error: Memory", done.stderr), done.stderr
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import inspect
 import json
 import os
+import signal
 import time
 from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
 
-from engineroom import paths, recording, runs
+from engineroom import paths, recording, runs, servers
 from engineroom.errors import EngineRoomError
 from engineroom.ledger.claims import figures
 from engineroom.ledger.rows import rows
@@ -132,6 +134,23 @@ def test_nothing_is_kept_of_a_recipe_that_makes_other_figures_than_it_says(given
         said("num-deg-3", "--method", "kernel")
     assert given == [{}]
     assert runs.latest("num-deg-3", "kernel") is None
+
+
+@pytest.mark.live
+@pytest.mark.parametrize("killed", ["keeper", "pid"])
+def test_a_server_that_is_killed_while_a_figure_is_recorded_ends_in_a_message(given, monkeypatch, killed):  # noqa: ARG001
+    def measured():
+        with servers.start("9.7") as server, contextlib.closing(server.connect()) as connection:
+            os.kill(int((server._instance.folder / killed).read_text()), signal.SIGKILL)
+            cursor = connection.cursor()
+            for _ in range(1000):
+                cursor.execute("SELECT SLEEP(0.01)")
+                cursor.fetchall()
+
+    monkeypatch.setattr(recording, "recipes", lambda: {("redo_log", "num-deg-3", "live"): measured})
+    with pytest.raises(EngineRoomError, match=r"MySQL 9\.7.* died or was stopped during a measurement"):
+        said("num-deg-3")
+    assert runs.latest("num-deg-3", "live") is None
 
 
 def test_every_judged_row_of_the_ledger_can_be_recorded_by_its_name():

@@ -18,11 +18,12 @@ from myst_nb.core.config import NbParserConfig
 from myst_nb.core.read import create_nb_reader
 from nbformat import NotebookNode
 from sphinx.application import Sphinx
+from sphinx.config import Config
 from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 
 from engineroom import paths
-from engineroom.making import freshness
+from engineroom.making import freshness, page
 
 SAYS = logging.getLogger(__name__)
 CELL = "```{code-cell}"
@@ -36,7 +37,11 @@ class Executed(NamedTuple):
 
 def pages_to_read(_app: Sphinx, env: BuildEnvironment, *_: Any) -> set[str]:
     """All pages when anything changed that they are made of: reading them takes seconds, apart from the labs' cells."""
-    made_by = freshness.state() + freshness.digest((paths.root() / "book" / "_ext").glob("*.py"))
+    made_by = (
+        env.mystnb_config.execution_mode
+        + freshness.state()
+        + freshness.digest((paths.root() / "book" / "_ext").glob("*.py"))
+    )
     is_made_alike = getattr(env, "engineroom_made_by", None) == made_by
     env.engineroom_made_by = made_by  # type: ignore[attr-defined]
     return set() if is_made_alike else set(env.found_docs)
@@ -45,6 +50,8 @@ def pages_to_read(_app: Sphinx, env: BuildEnvironment, *_: Any) -> set[str]:
 def begin(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
     """Put the documents with cells last, forget outputs of another state, and begin to execute what has none."""
     with_cells = [name for name in docnames if CELL in _text(env, name)]
+    if env.mystnb_config.execution_mode == "off":
+        return
     docnames[:] = [*(name for name in docnames if name not in with_cells), *with_cells]
     cache, kept = _cache(env), _read(_states(env))
     now = {name: freshness.state(name.rpartition("/")[2]) for name in with_cells}
@@ -113,7 +120,14 @@ def _read(path: Path) -> dict[str, str]:
     return found
 
 
+def choose(_app: Sphinx, config: Config) -> None:
+    """`make read` executes nothing."""
+    if page.is_to_read():
+        config.nb_execution_mode = "off"
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
+    app.connect("config-inited", choose)
     app.connect("env-get-outdated", pages_to_read)
     app.connect("env-before-read-docs", begin)
     app.connect("source-read", wait, priority=100)

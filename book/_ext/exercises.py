@@ -9,6 +9,7 @@ from docutils.statemachine import StringList
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+from engineroom.making import page
 from engineroom.teach import masters, shown
 
 
@@ -23,7 +24,7 @@ class Exercises(SphinxDirective):
             )
         master = written[self.arguments[0]]
         self.env.note_dependency(str(master))
-        lines = shown.exercises(master).splitlines()
+        lines = shown.exercises(master, with_data=not page.is_to_read()).splitlines()
         parent = nodes.container()
         self.state.nested_parse(StringList(lines, source=str(master)), 0, parent)
         return parent.children

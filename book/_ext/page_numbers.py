@@ -22,6 +22,8 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from engineroom.making import page
 
+COMPUTED = "… *A kernel computes what is here; `make book` compiles it.*"
+
 
 class Number(SphinxRole):
     """A number, or a claim about numbers that shows nothing."""
@@ -35,6 +37,8 @@ class Number(SphinxRole):
                 return [], []
             text = page.text_of(self.text, names)
         except Exception as error:  # noqa: BLE001 (whatever is wrong is said with its place)
+            if page.lacks_kernel(error):
+                return [nodes.inline("…", "…", classes=["number"])], []
             said = f"{{{self.name}}}`{self.text}`: {type(error).__name__}: {error}"
             message = self.inliner.reporter.error(said, line=self.lineno)
             return [self.inliner.problematic(self.rawtext, self.rawtext, message)], [message]
@@ -52,6 +56,8 @@ class Show(SphinxDirective):
         try:
             value = page.value_of(self.arguments[0], page.names_of(self.env.docname))
         except Exception as error:
+            if page.lacks_kernel(error):
+                return self.parse_text_to_nodes(COMPUTED)
             raise self.error(f"{{show}} {self.arguments[0]}: {type(error).__name__}: {error}") from error
         if hasattr(value, "_repr_markdown_"):
             shown = self.parse_text_to_nodes(value._repr_markdown_(), allow_section_headings=True)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
+import re
+import resource
 import sys
+from pathlib import Path
 
 import click
 
@@ -75,7 +79,7 @@ def _cli() -> None:
 
 
 def main() -> None:
-    """Entry point: an `EngineRoomError` and an output that is full become a message and exit code 1, never a traceback."""
+    """Entry point: an `EngineRoomError`, an output that is full and a want of memory become a message and exit code 1, never a traceback."""
     try:
         try:
             _cli()
@@ -84,7 +88,13 @@ def main() -> None:
     except EngineRoomError as error:
         click.echo(f"engineroom: {files.visible(str(error))}", err=True)
         sys.exit(1)
-    except OSError as error:
+    except Exception as error:
+        if _lacks_memory(error):
+            said = "there is too little memory for this command\n  What to do: end other programs, or raise the limit (ulimit -v)"
+            click.echo(f"engineroom: {said}", err=True)
+            sys.exit(1)
+        if not isinstance(error, OSError):
+            raise
         # What Python still holds for the output would fail once more while it ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         where = "the output" if error.filename is None else files.visible(str(error.filename))
@@ -93,3 +103,27 @@ def main() -> None:
             err=True,
         )
         sys.exit(1)
+
+
+def _lacks_memory(error: BaseException) -> bool:
+    """Whether that is why it failed: said by itself, by what it comes from, or by how near the process came to its limit.
+
+    The last is for what says something else, such as a parser of Python's that finds no memory and blames the source.
+    """
+    each: BaseException | None = error
+    while each is not None:
+        if isinstance(each, MemoryError) or getattr(each, "errno", None) == errno.ENOMEM:
+            return True
+        if any(words in str(each) for words in ("failed to map segment", "start new thread")):
+            return True
+        each = each.__cause__ or each.__context__
+    most, _ = resource.getrlimit(resource.RLIMIT_AS)
+    peak = re.search(r"VmPeak:\s*(\d+) kB", _status())
+    return most != resource.RLIM_INFINITY and peak is not None and int(peak[1]) * 1024 > 0.8 * most
+
+
+def _status() -> str:
+    try:
+        return Path("/proc/self/status").read_text()
+    except OSError:  # no Linux
+        return ""

@@ -15,10 +15,21 @@ from typing import Any, Self
 
 from engineroom.errors import EngineRoomError
 
-__all__ = ["LARGEST_BYTES", "Lines", "characters", "read_json", "read_text", "visible", "write_whole"]
+__all__ = [
+    "LARGEST_BYTES",
+    "Lines",
+    "characters",
+    "read_json",
+    "read_text",
+    "read_yaml",
+    "visible",
+    "write_whole",
+]
 
 # Far more than a statement, a graph or an exported run has; a device that never ends stops here.
 LARGEST_BYTES = 64 * 2**20
+# The loader in C has no limit of its own and crashes.
+DEEPEST_YAML = 100
 
 
 _Opened = tuple[Any, tuple[type[Exception], ...]]  # a file, and how it says that it is damaged
@@ -208,6 +219,23 @@ def read_json(path: Path | None, what: str, *, remedy: str) -> Any:
         raise EngineRoomError(f"the {what} {name} is nested too deep", remedy=remedy) from None
     except ValueError as error:
         raise EngineRoomError(f"the {what} {name} holds {error}", remedy=remedy) from None
+
+
+def read_yaml(path: Path, what: str, *, remedy: str) -> Any:
+    """The value in a YAML file; EngineRoomError also for one that is nested too deep."""
+    import yaml
+
+    text, name, depth = read_text(path, what, remedy=remedy), _name(path), 0
+    # libyaml's where it is installed: ten times as fast, and every process that asks for a claim reads the figures.
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        for event in yaml.parse(text, Loader=loader):
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > DEEPEST_YAML:
+                raise EngineRoomError(f"the {what} {name} is nested too deep", remedy=remedy)
+        return yaml.load(text, Loader=loader)
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: a date that does not exist, a number too long
+        raise EngineRoomError(f"the {what} {name} is not YAML: {error}", remedy=remedy) from error
 
 
 def write_whole(path: Path, text: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import sys
 import tempfile
 from pathlib import Path
 
@@ -22,12 +23,29 @@ def root() -> Path:
     here = Path(chosen) if chosen else Path(__file__).resolve().parents[2]
     if not chosen and CARRIED.is_dir():
         here = CARRIED
+    _refuse_anothers_environment()
     if not (here / "data" / "published").is_dir():
         raise EngineRoomError(
             f"no data/published under {here}",
             remedy="run from a clone of the repository, or set ENGINEROOM_ROOT to one",
         )
     return here
+
+
+@functools.cache
+def _refuse_anothers_environment() -> None:
+    """In a copied checkout, the copied environment and its commands run the original's code: nothing that is changed here would count."""
+    called = Path(sys.argv[0]).absolute().parent.parent  # .venv of .venv/bin/engineroom
+    environments = [Path(sys.prefix), *([called] if (called / "pyvenv.cfg").is_file() else [])]
+    sources = Path(__file__).resolve().parents[1]
+    is_chosen = str(sources) in map(os.path.realpath, os.environ.get("PYTHONPATH", "").split(os.pathsep))
+    for each in () if is_chosen else environments:
+        owner = each.resolve().parent
+        if (owner / "src" / "engineroom").is_dir() and owner / "src" != sources and sources.name == "src":
+            raise EngineRoomError(
+                f"{each} belongs to another checkout, as after one is copied: its code is that of {sources.parent}",
+                remedy=f"cd {owner} && make clean && make book",
+            )
 
 
 def data() -> Path:

@@ -181,7 +181,11 @@ def record(  # noqa: PLR0917 (click passes them by name)
                 is_quiet = _waited_for_quiet()
             click.echo(_said(key, also), nl=False)
             start = time.monotonic()
-            made = how() if by != "sim" else _simulated(how, executor, vary=vary)
+            try:
+                made = how() if by != "sim" else _simulated(how, executor, vary=vary)
+            except BaseException:
+                click.echo()  # behind the name of the figure
+                raise
             made = made if isinstance(made, list) else [made]
             if {run.figure for run in made} != {figure, *also.get(key, ())}:
                 raise EngineRoomError(

@@ -1,9 +1,9 @@
 """What the system must have before anything of Python is installed.
 
 Uses the standard library only and runs on old interpreters too, so that `make` can call it first:
-`python3 src/engineroom/system_check.py [GROUP ...] [--optional GROUP ...]`, groups being build, servers, test and counts. Everything
-missing is reported at once, with one apt line and one conda line; what is optional does not fail. `engineroom doctor` says
-the same.
+`python3 src/engineroom/system_check.py [GROUP ...] [--optional GROUP ...]`, groups being read, build, servers, load, test and counts. Everything
+missing is reported at once, with what it is for, one apt line and one conda line; what is optional does not fail. `engineroom
+doctor` says the same.
 """
 
 from __future__ import annotations
@@ -32,8 +32,10 @@ int main() { return std::span<const int>{}.empty() && std::has_single_bit(4u) ? 
 """
 
 GROUPS = {
+    "read": "make read and make book",
     "build": "make book",
-    "servers": "the museum servers 5.6 to 8.0.31",
+    "servers": "the museum servers 5.6 to 8.0.31, optional",
+    "load": "labs under load and engineroom record, optional",
     "test": "make test",
     "counts": "engineroom compare --instructions, optional",
 }
@@ -114,17 +116,32 @@ def _module(*names: str) -> Callable[[], bool]:
     return lambda: all(importlib.util.find_spec(name) is not None for name in names)
 
 
-def _t64(name: str) -> str:
-    """Debian's name of a library since its 64-bit time, in Debian 13 and Ubuntu 24.04 and later."""
+def _is_newer() -> bool:
+    """Debian 13, Ubuntu 24.04, or later."""
     system = _os_release()
     try:
         release = float(system.get("VERSION_ID", "0"))
     except ValueError:
         release = 0
-    newer = {"debian": release >= 13 or not release, "ubuntu": release >= 24.04}.get(
+    return {"debian": release >= 13 or not release, "ubuntu": release >= 24.04}.get(
         system.get("ID", ""), False
     )
-    return name + "t64" if newer else name
+
+
+def _t64(name: str) -> str:
+    """Debian's name of a library since its 64-bit time."""
+    return name + "t64" if _is_newer() else name
+
+
+def _network() -> bool:
+    """Whether containers can have one: Podman's own tool or the older plugins, and what writes their rules."""
+    files = (
+        "/usr/lib/podman/netavark",
+        "/usr/libexec/podman/netavark",
+        "/usr/lib/cni/bridge",
+        "/opt/cni/bin/bridge",
+    )
+    return any(Path(each).exists() for each in files) and (_programs("iptables")() or _programs("nft")())
 
 
 def _os_release() -> dict[str, str]:
@@ -139,21 +156,22 @@ def _os_release() -> dict[str, str]:
 PIECES = (
     Piece(
         f"Python {OLDEST_PYTHON[0]}.{OLDEST_PYTHON[1]} or newer",
-        "build",
+        "read",
         lambda: sys.version_info >= OLDEST_PYTHON,
         apt="python3",
         conda="python",
     ),
-    Piece("Python's venv", "build", _module("venv", "ensurepip"), apt="python3-venv", conda="python"),
+    Piece("Python's venv", "read", _module("venv", "ensurepip"), apt="python3-venv", conda="python"),
     Piece("Python's headers", "build", _python_headers, apt="python3-dev", conda="python"),
     Piece(
         "a C++20 compiler (g++ 11, clang 14 or newer)", "build", _compiler, apt="g++", conda="cxx-compiler"
     ),
-    Piece("make", "build", _program("make", "gmake"), apt="make", conda="make"),
+    Piece("make", "read", _program("make", "gmake"), apt="make", conda="make"),
     Piece("CMake", "build", _program("cmake"), apt="cmake", conda="cmake"),
     Piece("libaio", "servers", _brought("aio"), apt=_t64("libaio1"), conda="libaio"),
     Piece("libnuma", "servers", _brought("numa"), apt="libnuma1", conda="libnuma"),
     Piece("npm (brings MySQL 5.6)", "servers", _program("npm"), apt="npm", conda="nodejs"),
+    Piece("sysbench", "load", _program("sysbench"), apt="sysbench", conda="sysbench"),
     Piece("GoogleTest", "test", _header("gtest", "gtest.h"), apt="libgtest-dev", conda="gtest"),
     Piece(
         "clang-format",
@@ -176,6 +194,12 @@ PIECES = (
         _programs("podman", "runc", "mmdebstrap"),
         apt="podman runc mmdebstrap",
     ),
+    Piece(
+        "a network for Podman: its plugins, and iptables",
+        "test",
+        _network,
+        apt=("netavark" if _is_newer() else "containernetworking-plugins") + " iptables",
+    ),
     Piece("Valgrind", "counts", _programs("valgrind", "vgdb"), apt="valgrind", conda="valgrind"),
 )
 
@@ -187,10 +211,10 @@ def missing(groups: Iterable[str] = ("build",)) -> list[Piece]:
 
 
 def apt_line(pieces: Iterable[Piece]) -> str:
-    """The one command that adds these on Debian and Ubuntu."""
+    """The one command that adds these on Debian and Ubuntu, also where no list of packages is yet."""
     names = dict.fromkeys(piece.apt for piece in pieces if piece.apt)
     sudo = "" if hasattr(os, "geteuid") and os.geteuid() == 0 else "sudo "
-    return sudo + "apt-get install " + " ".join(names) if names else ""
+    return f"{sudo}apt-get update && {sudo}apt-get install {' '.join(names)}" if names else ""
 
 
 def conda_line(pieces: Iterable[Piece]) -> str:
@@ -199,12 +223,12 @@ def conda_line(pieces: Iterable[Piece]) -> str:
     return "conda install -c conda-forge " + " ".join(names) if names else ""
 
 
-def report(pieces: Iterable[Piece], heading: str = "Missing from this system:") -> str:
+def report(pieces: Iterable[Piece]) -> str:
     """Everything that is missing and how to add it, as one text; empty when nothing is."""
     pieces = list(pieces)
     if not pieces:
         return ""
-    lines = [heading]
+    lines = ["Missing from this system:"]
     lines += [f"  {piece.name} (for {GROUPS[piece.group]})" for piece in pieces]
     for label, line in (("Debian, Ubuntu", apt_line(pieces)), ("conda", conda_line(pieces))):
         if line:
@@ -215,14 +239,13 @@ def report(pieces: Iterable[Piece], heading: str = "Missing from this system:") 
 def main() -> None:
     words = sys.argv[1:]
     at = words.index("--optional") if "--optional" in words else len(words)
-    groups, optional = words[:at] or ["build"], words[at + 1 :]
+    groups, optional = words[:at] or ["read", "build"], words[at + 1 :]
     unknown = [group for group in [*groups, *optional] if group not in GROUPS]
     if unknown:
         sys.exit(f"unknown group {unknown[0]}; choose from {', '.join(GROUPS)}")
     needed = missing(groups)
-    texts = (report(needed), report(missing(optional), "Optional, and missing from this system:"))
-    if any(texts):
-        print("\n".join(filter(None, texts)), file=sys.stderr)
+    if text := report([*needed, *missing(optional)]):
+        print(text, file=sys.stderr)
     sys.exit(1 if needed else 0)
 
 

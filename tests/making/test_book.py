@@ -8,9 +8,11 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from engineroom import paths
 from engineroom.errors import EngineRoomError
 from engineroom.making import book
 
+EXTENSIONS = paths.root() / "book" / "_ext"
 PAGE = """---
 kernelspec: {name: python3, display_name: Python 3}
 jupytext: {text_representation: {extension: .md, format_name: myst}}
@@ -44,6 +46,20 @@ def test_a_cell_that_writes_to_stderr_is_an_error_whose_last_lines_say_which_and
     assert "a warning of some package" in last
     with pytest.raises(EngineRoomError, match="stderr"):
         book.build()  # what Sphinx has read with a warning is not taken as good
+
+
+def test_to_read_a_book_no_cell_is_executed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "_config.yml").write_text(
+        SETTINGS.replace("sphinx: {", f"sphinx: {{local_extensions: {{executed: {EXTENSIONS}}}, ")
+    )
+    (tmp_path / "_toc.yml").write_text("format: jb-book\nroot: book/index\n")
+    (tmp_path / "book").mkdir()
+    (tmp_path / "book" / "index.md").write_text(f"{PAGE}\n```{{code-cell}} ipython3\n1 / 0\n```\n")
+    monkeypatch.setattr(book.paths, "root", lambda: tmp_path)
+    page = book.build(is_executed=False).read_text()
+    assert 'class="cell_input' in page
+    assert 'class="cell_output' not in page
+    assert not list(tmp_path.rglob("base.ipynb"))
 
 
 def test_a_lab_that_is_downloaded_says_once_what_to_install(tmp_path: Path):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import venv
 from pathlib import Path
 
 import pytest
@@ -107,3 +109,58 @@ def test_make_calls_no_pip_but_the_environments_own():
         "engineroom.making.environment" in line or "$(call" in line or "python -m pip" in line
         for line in calls
     )
+
+
+def copied(tmp_path: Path) -> tuple[Path, Path]:
+    """A checkout with an environment that has the book's code, as by pip's editable install, and a copy of it."""
+    original, copy = tmp_path / "original", tmp_path / "copy"
+    for folder in ("src", "data/published"):
+        (original / folder).mkdir(parents=True)
+    shutil.copytree(
+        paths.root() / "src" / "engineroom",
+        original / "src" / "engineroom",
+        ignore=lambda *_: ["chapters", "_native"],
+    )
+    shutil.copy(paths.root() / "Makefile", original)
+    venv.create(original / ".venv", symlinks=True)
+    (site,) = (original / ".venv" / "lib").glob("*/site-packages")
+    packages = [each for each in sys.path if each.endswith("-packages")]
+    (site / "engineroom.pth").write_text("\n".join([str(original / "src"), *packages]))
+    for command in ("activate", "engineroom"):
+        (original / ".venv" / "bin" / command).write_text(f"#!{original}/.venv/bin/python\n{SHOWS_ROOT}")
+        (original / ".venv" / "bin" / command).chmod(0o755)
+    shutil.copytree(original, copy, symlinks=True)
+    return original, copy
+
+
+SHOWS_ROOT = """\
+from engineroom import paths
+from engineroom.errors import EngineRoomError
+try:
+    print(paths.root())
+except EngineRoomError as error:
+    print(error)
+"""
+
+
+def test_a_copied_checkout_is_refused_and_the_remedy_named(tmp_path: Path):
+    original, copy = copied(tmp_path)
+
+    def said(*command: object, **more: str) -> str:
+        env = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"} | more
+        done = subprocess.run(list(map(str, command)), env=env, capture_output=True, text=True, check=False)
+        return done.stdout + done.stderr
+
+    assert said(original / ".venv" / "bin" / "engineroom") == f"{original}\n"
+    for refused in (
+        said(copy / ".venv" / "bin" / "engineroom"),
+        said(copy / ".venv" / "bin" / "python", "-c", SHOWS_ROOT),
+    ):
+        assert f"{copy / '.venv'} belongs to another checkout" in refused
+        assert f"cd {copy} && make clean && make book" in refused
+    own = {"PYTHONPATH": str(copy / "src")}
+    assert said(copy / ".venv" / "bin" / "python", "-c", SHOWS_ROOT, **own) == f"{copy}\n"
+    assert "run `make clean`" in said("make", "-C", copy, "-n", "serve")
+    assert "moved or copied" not in said("make", "-C", original, "-n", "serve")
+    assert "moved or copied" not in said("make", "-C", copy, "help", "clean")
+    assert not (copy / ".venv").exists()

@@ -48,6 +48,19 @@ def test_what_a_page_shows_is_written_as_an_expression_may_be(file: Path) -> Non
 
 
 @pytest.mark.parametrize(
+    "said", ["No module named 'engineroom._native'", "cannot import name '_native' from 'engineroom'"]
+)
+def test_only_to_be_read_may_a_page_lack_what_a_kernel_computes(
+    monkeypatch: pytest.MonkeyPatch, said: str
+) -> None:
+    assert not page.lacks_kernel(ImportError(said))
+    monkeypatch.setenv("ENGINEROOM_TO_READ", "1")
+    assert page.lacks_kernel(ImportError(said))
+    assert not page.lacks_kernel(ImportError("No module named 'scipy'"))
+    assert not page.lacks_kernel(ValueError(said))
+
+
+@pytest.mark.parametrize(
     ("text", "shown"),
     [
         ('cpu_s["5.7.22", "loop"] : .2f', "4.50"),

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -46,6 +47,30 @@ def test_a_run_comes_back_as_it_was_saved(empty_book: Path) -> None:
     assert (read.summary, read.not_attributable, read.origin, read.n) == ("min", "too noisy", "recorded", 1)
     assert read.columns["note"] == "why"
     assert read.recorded_at is not None
+
+
+@pytest.mark.parametrize("what", ["pipe", "device", "folder", "deep"])
+@pytest.mark.parametrize(
+    "name", ["fig-7-22.live.2.json", "fig-7-22.live.2.csv", "fig-7-22.live.2.counters.csv"]
+)
+def test_what_is_no_recording_is_left_out_alone_and_named(
+    empty_book: Path, capsys: pytest.CaptureFixture[str], what: str, name: str
+) -> None:
+    for _ in range(2):
+        save(made_up(tables={"counters": TABLE}), chapter="hash_join")
+    file = empty_book / "data" / "recorded" / "hash_join" / name
+    file.unlink()
+    if what == "pipe":
+        os.mkfifo(file)
+    elif what == "device":
+        file.symlink_to("/dev/zero")
+    elif what == "folder":
+        file.mkdir()
+    else:
+        file.write_text("[" * 100_000)
+    runs._tell.cache_clear()
+    assert [run.n for run in recorded("fig-7-22", "live")] == [1]
+    assert "left out: the recorded" in capsys.readouterr().err
 
 
 def test_runs_are_added_and_never_overwritten(empty_book: Path) -> None:  # noqa: ARG001

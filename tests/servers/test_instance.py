@@ -15,8 +15,9 @@ from pathlib import Path
 import psutil
 import pytest
 
+from engineroom.errors import EngineRoomError
 from engineroom.servers.instance import Instance, sweep
-from engineroom.servers.server import wait_until
+from engineroom.servers.server import Address, Server, wait_until
 
 pytestmark = pytest.mark.usefixtures("sockets")
 
@@ -86,6 +87,37 @@ def test_the_process_dies_when_its_keeper_is_killed_and_the_next_sweep_takes_the
     assert wait_until(lambda: list(sweep()) == [], seconds=10)
     assert not instance.folder.exists()
     instance.remove()
+    nothing_left()
+
+
+@pytest.mark.usefixtures("cache")
+@pytest.mark.parametrize("killed", ["keeper", "pid"])
+@pytest.mark.parametrize(
+    "error",
+    [psutil.NoSuchProcess(1), KeyError("Threads_running"), TypeError("None - 1.5"), BrokenPipeError()],
+    ids=lambda error: type(error).__name__,
+)
+def test_what_fails_since_the_server_was_killed_says_that_it_died(
+    nothing_left: Callable[[], None], killed: str, error: Exception
+):
+    instance = launched()
+    server = Server(version="9.7.4", provider="unpack", address=Address(), instance=instance)
+
+    def measured() -> None:
+        with server:
+            os.kill(int((instance.folder / killed).read_text()), signal.SIGKILL)
+            raise error
+
+    with pytest.raises(EngineRoomError, match=r"MySQL 9\.7\.4 died or was stopped during a measurement"):
+        measured()
+    nothing_left()
+
+
+def test_a_folder_that_a_killed_keeper_left_empty_is_swept(cache: Path, nothing_left: Callable[[], None]):
+    left = cache / "instances" / "0123abcd"
+    (left / "data").mkdir(parents=True)
+    assert list(sweep()) == []
+    assert not left.exists()
     nothing_left()
 
 

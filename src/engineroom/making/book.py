@@ -1,4 +1,4 @@
-"""`make book`, `make serve` and `make lab`."""
+"""`make book`, `make read`, `make serve` and `make lab`."""
 
 from __future__ import annotations
 
@@ -26,10 +26,11 @@ _STEP = re.compile(r"^(?P<phase>[a-z ]+)\.\.\. \[ *(?P<percent>\d+)%\] *(?P<docu
 _ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 
 
-def build() -> Path:
-    """Build the book into `_build/html`, labs executed; return the front page.
+def build(*, is_executed: bool = True) -> Path:
+    """Build the book into `_build/html`, labs executed unless told otherwise; return the front page.
 
-    A warning or a raising cell is an error: EngineRoomError with what Sphinx said.
+    A warning or a raising cell is an error: EngineRoomError with what Sphinx said. To be read only, the book has no outputs of labs and,
+    where no kernel is compiled, not the few numbers that one computes: warnings would say no more than that.
     """
     root = paths.root()
     start = time.monotonic()
@@ -37,12 +38,17 @@ def build() -> Path:
         str(Path(sys.executable).with_name("jupyter-book")),
         "build",
         str(root),
-        "-W",
-        "-n",
-        "--keep-going",
+        *(("-W", "-n", "--keep-going") if is_executed else ()),
     ]
     said: list[str] = []
+    made = (
+        "Pages and labs: usually 6 minutes, later only what changed"
+        if is_executed
+        else "Pages, from recordings: usually 2 minutes"
+    )
+    print(made, flush=True)
     with (
+        children.variable("ENGINEROOM_TO_READ", str(int(not is_executed))),
         children.started(command, cwd=root, is_read=True) as sphinx,
         bar(total=100, bar_format="{desc} |{bar}| {elapsed}") as progress,
     ):
@@ -63,7 +69,8 @@ def build() -> Path:
             remedy="mend what the lines above name and run make book again",
         )
     _labs_say_what_to_install(root / "_build" / "html" / "_sources" / "notebooks")
-    print(f"The book is built in {time.monotonic() - start:.0f} s. Open {page}")
+    without = "" if is_executed else ' without what kernels and labs compute, which has "…" in its place,'
+    print(f"The book is built{without} in {time.monotonic() - start:.0f} s. Open {page}")
     return page
 
 
@@ -135,11 +142,11 @@ def lab() -> None:
 
 
 @click.command()
-@click.argument("what", type=click.Choice(["build", "serve", "lab"]))
+@click.argument("what", type=click.Choice(["build", "read", "serve", "lab"]))
 def _main(what: str) -> None:
     try:
-        if what == "build":
-            build()
+        if what in ("build", "read"):
+            build(is_executed=what == "build")
         elif what == "serve":
             serve()
         else:

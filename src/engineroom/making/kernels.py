@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 
@@ -21,9 +22,23 @@ def build(folder: str = "_build/native") -> None:
         ["cmake", "-S", ".", "-B", folder, *generator, "-DCMAKE_BUILD_TYPE=Release"],
         ["cmake", "--build", folder, "--parallel", "--target", "engineroom_kernels"],
     ):
-        done = children.run(command, is_read=True)
-        if done.returncode:
-            sys.exit(done.stdout)
+        said = []
+        with children.started(command, is_read=True) as tool:
+            for line in tool.stdout or ():
+                said.append(line)
+                show(line)
+        if tool.returncode:
+            sys.exit("".join(said))
+    show("")
+
+
+def show(line: str) -> None:
+    """How far it is, where somebody watches: "[12/93]" of Ninja's line, "[ 13%]" of Make's."""
+    if sys.stderr.isatty():
+        far = re.match(r"\[ *(\d+/\d+|\d+%)\]", line)
+        if far or not line:
+            sys.stderr.write(f"\r\033[KNative kernels: {far[1]}" if far else "\r\033[K")
+            sys.stderr.flush()
 
 
 if __name__ == "__main__":

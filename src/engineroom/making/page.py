@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import importlib
 import math
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -22,7 +23,7 @@ from engineroom.runs import Run, newest
 from engineroom.show import Drawing, show
 from engineroom.show.table import Markdown
 
-__all__ = ["names_of", "text_of", "value_of"]
+__all__ = ["is_to_read", "lacks_kernel", "names_of", "text_of", "value_of"]
 
 _NODES = (
     *(ast.Expression, ast.Constant, ast.Name, ast.Load, ast.Tuple, ast.List, ast.Subscript, ast.Slice, ast.Attribute, ast.Call, ast.keyword),
@@ -57,6 +58,16 @@ def names_of(page: str) -> Mapping[str, Any]:
     }
     plain = {each.__name__: each for each in (abs, len, max, min, round, str, sum)}
     return plain | every | vars(importlib.import_module(module))
+
+
+def is_to_read() -> bool:
+    """Whether the pages are for `make read`: without kernels and executed labs."""
+    return os.environ.get("ENGINEROOM_TO_READ") == "1"
+
+
+def lacks_kernel(error: Exception) -> bool:
+    """Whether that is why an expression has no value, where it may be."""
+    return is_to_read() and isinstance(error, ImportError) and "_native" in str(error)
 
 
 def value_of(expression: str, names: Mapping[str, Any]) -> Any:

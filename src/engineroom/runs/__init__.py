@@ -9,6 +9,7 @@ both folders and is written again on each save.
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import functools
 import json
@@ -308,8 +309,18 @@ def _recording(path: Path) -> Recording:
     """What a run's .json holds; EngineRoomError names the file and the place that is wrong."""
     remedy = "bring the recorded file back (`git checkout`): runs are added, never changed"
     name = path.relative_to(paths.root()).as_posix()
-    held = files.read_json(path, "recorded run", remedy=remedy)
+    held = files.read_json(_file(path), "recorded run", remedy=remedy)
     return forms.require(Recording, held, file=f"the recorded run {name}", remedy=remedy)
+
+
+def _file(path: Path) -> Path:
+    """`path`, unless it is a pipe or a device, of which reading might never end."""
+    if path.exists() and not path.is_file():
+        raise EngineRoomError(
+            f"the recorded {path.relative_to(paths.root()).as_posix()} is no file",
+            remedy="bring the recorded file back (`git checkout`): runs are added, never changed",
+        )
+    return path
 
 
 def _readable(read: Callable[[Path], T], path: Path) -> T | None:
@@ -328,7 +339,10 @@ def _tell(problem: str) -> None:
 
 def _read(path: Path) -> Run:
     """The run whose .json is at `path`, its tables the caller's own: pandas copies on write."""
-    run = _parsed(path, path.read_bytes())
+    held = b""
+    with contextlib.suppress(OSError):  # which `_recording` says
+        held = _file(path).read_bytes()
+    run = _parsed(path, held)
     tables = {name: table.copy(deep=False) for name, table in run.tables.items()}
     return replace(run, table=run.table.copy(deep=False), tables=tables)
 
@@ -373,7 +387,7 @@ def _read_csv(path: Path, fields: list[Column]) -> pd.DataFrame:
     """Read with the written types, so that the server "5.7" stays a text. Raises ValueError where a column holds another type."""
     try:
         table = pd.read_csv(
-            path,
+            _file(path),
             dtype={field["name"]: _KINDS[field["type"]] for field in fields},
             keep_default_na=False,
             na_values={field["name"]: [""] for field in fields},

@@ -7,16 +7,11 @@ from functools import cache
 from typing import Any, Literal, NotRequired, TypedDict
 
 import pandas as pd
-import yaml
 
-from engineroom import forms, paths
+from engineroom import files, forms, paths
 from engineroom.errors import EngineRoomError
 
 __all__ = ["Effect", "Shape", "columns", "entries", "entry", "in_our_columns", "rows"]
-
-
-# libyaml's where it is installed: ten times as fast, and every process that asks for a claim reads the file.
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class Columns(TypedDict):
@@ -129,10 +124,6 @@ def in_our_columns(figure: str, method: str = "live") -> pd.DataFrame:
 
 @cache
 def _catalogue() -> Any:
-    path = paths.data() / "published" / "figures.yaml"
     remedy = "mend data/published/figures.yaml; its head says what each key means"
-    try:
-        loaded = yaml.load(path.read_text(encoding="utf-8"), Loader=_LOADER)
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise EngineRoomError(f"figures.yaml cannot be read: {error}", remedy=remedy) from error
+    loaded = files.read_yaml(paths.data() / "published" / "figures.yaml", "file of figures", remedy=remedy)
     return forms.require(Catalogue, loaded, file="figures.yaml", remedy=remedy)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import re
 import shutil
 import sys
@@ -142,12 +141,12 @@ def fetch(versions: tuple[str, ...], available: bool) -> None:
     """Download and initialise servers now, so that later starts need no network."""
     if bool(versions) == available:
         raise click.UsageError("name versions, or say --available")
-    failed = False
+    failed, skipped = False, list[str]()
     unasked = (name for name, entry in catalogue().items() if not entry.is_on_demand)
     for version in versions or unasked:
         request = resolve(version)
         if available and not lifecycle.runnable(version):
-            click.echo(f"MySQL {version} is skipped, it does not run here: {_why_not(version)}", err=True)
+            skipped.append(version)
             continue
         try:
             provider = lifecycle.fetch(request)
@@ -158,15 +157,10 @@ def fetch(versions: tuple[str, ...], available: bool) -> None:
             failed = True
             continue
         click.echo(f"MySQL {version} is ready, by {provider}")
+    if skipped:
+        click.echo(f"Not on this machine: MySQL {', '.join(skipped)} (engineroom doctor says why)", err=True)
     if failed:
         sys.exit(SOME_FAILED)
-
-
-def _why_not(version: str) -> str:
-    """Why each provider that may serve this version does not, in one line."""
-    chosen = os.environ.get("ENGINEROOM_PROVIDER")
-    reasons = lifecycle.refusals(resolve(version)).items()
-    return "; ".join(f"{name}: {reason}" for name, reason in reasons if reason and chosen in (None, name))
 
 
 @server.command()

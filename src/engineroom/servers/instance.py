@@ -215,8 +215,13 @@ def sweep() -> Iterator[Instance]:
             continue
         try:
             fd = os.open(folder / "lock", os.O_RDWR)
+        except (
+            FileNotFoundError
+        ):  # what its keeper removes, or was killed over: a new folder comes here with its lock
+            shutil.rmtree(folder, ignore_errors=True)
+            continue
         except OSError:
-            continue  # being removed by its keeper
+            continue
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

@@ -115,9 +115,14 @@ class Server:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        if not self.shared:
-            self.stop()
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        """What fails because the server is gone, be it a client, a load or a reader of its counters, says that it is gone."""
+        try:
+            if isinstance(error, Exception) and not isinstance(error, EngineRoomError):
+                self._raise_if_dead(error, patience_s=1, during="a measurement")
+        finally:
+            if not self.shared:
+                self.stop()
 
     def connect(self, database: str | None = None, **options: Any) -> Any:
         """A new mysql-connector connection: utf8mb4, autocommit, through the socket where there is one."""
@@ -336,16 +341,18 @@ class Server:
             help_environment=facts["help_environment"],
         )
 
-    def _raise_if_dead(self, error: Exception) -> None:
+    def _raise_if_dead(
+        self, error: Exception, *, patience_s: float = 0, during: str = "this statement"
+    ) -> None:
         """Turn a client's error into one that says that the server is gone, when it is."""
         if self._instance is None:
             return
         # The client may see the closed socket before the keeper, or a container's engine, has seen the process end.
-        wait_until(lambda: not self.alive(), seconds=10 if lost_connection(error) else 0)
+        wait_until(lambda: not self.alive(), seconds=10 if lost_connection(error) else patience_s)
         if not self.alive():
             tail = self.log_tail()
             raise EngineRoomError(
-                f"MySQL {self.version} died or was stopped during this statement ({error})"
+                f"MySQL {self.version} died or was stopped during {during} ({error})"
                 + (f"; the end of its log:\n{tail}" if tail else ""),
                 remedy="start a new one with `servers.start`; if it dies again, look at memory and disk space",
             ) from error

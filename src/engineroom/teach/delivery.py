@@ -9,8 +9,6 @@ import tempfile
 from pathlib import Path
 from urllib.parse import quote, urlencode, urlsplit
 
-import yaml
-
 from engineroom import chapters, files, paths, progress
 from engineroom.errors import EngineRoomError
 from engineroom.teach import handouts
@@ -31,10 +29,8 @@ def links(*, branch: str = "", hub: str = "") -> list[tuple[str, str, str]]:
 
     `branch` other than the book's own is one that `student` wrote: its exercises are linked, too. `hub` is the address of a JupyterHub with nbgitpuller.
     """
-    said = yaml.safe_load(
-        files.read_text(
-            paths.root() / "_config.yml", "configuration", remedy="run it in a checkout of the book"
-        )
+    said = files.read_yaml(
+        paths.root() / "_config.yml", "configuration", remedy="run it in a checkout of the book"
     )
     repository, binder = said["repository"], said["launch_buttons"]["binderhub_url"].rstrip("/")
     url = str(repository["url"]).rstrip("/")

@@ -28,8 +28,8 @@ COUNTED = (
 )
 
 
-def exercises(master: Path) -> str:
-    """The page's text, in MyST."""
+def exercises(master: Path, *, with_data: bool = True) -> str:
+    """The page's text, in MyST. The data that a question is about may need a kernel."""
     read = masters.read(master)
     before = {each.name: each for each in handouts.questions(master)}
     intro = (
@@ -41,7 +41,8 @@ def exercises(master: Path) -> str:
         name = f"{master.stem.replace('_', '-')}-{each.name}"
         parts.append(f"````{{exercise}} {each.heading}\n:label: exercise-{name}\n:nonumber:\n\n{each.text}")
         if data := each.declared.get("data"):
-            parts.append(f"```text\n{_value(data, before[each.name])}\n```")
+            value = _value(data, before[each.name]) if with_data else "… (the data are in make book)"
+            parts.append(f"```text\n{value}\n```")
         parts.append(f"````\n\n````{{solution}} exercise-{name}\n:label: solution-{name}\n:class: dropdown")
         parts.append(f"{each.told}\n\n```python\n{each.solution}\n```\n````")
     return "\n\n".join(parts)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
+import os
 import shutil
 import socket
+import struct
 import threading
 import zipfile
 from pathlib import Path
@@ -14,8 +17,8 @@ import pytest
 from click.testing import CliRunner
 
 from engineroom.errors import EngineRoomError
+from engineroom.teach.grading import apart, jail, submissions
 from engineroom.teach.grading import grade as grading
-from engineroom.teach.grading import submissions
 from engineroom.teach.grading.cli import classes
 from engineroom.teach.grading.jail import Limits
 
@@ -221,6 +224,110 @@ def test_namespaces_hide_files_tests_network_and_processes(graded, handed_out, t
     assert [each.name for each in victim.iterdir()] == ["file"]
 
 
+# Each tries to read what it should not, into `found`; PLACES are the files.
+READS = {
+    "opens": "found = ''.join(read(place) for place in PLACES)",
+    "links": "for place in PLACES:\n    os.symlink(place, 'x')\n    found += read('x')\n    os.remove('x')",
+    "goes up": "found = ''.join(read('../' * 9 + place) + read('/..' * 9 + place) for place in PLACES)",
+    "the process table": "found = ''.join(read(f'/proc/{who}/root{place}') for who in ('self', 1, os.getppid()) for place in PLACES)\n"
+    "found += read('/proc/self/environ') + read('/proc/self/cmdline') + read('/proc/1/environ')",
+    "inherited": "for number in range(4, 200):\n    try:\n        found += os.pread(number, 1 << 16, 0).decode('latin-1')\n    except OSError:\n        pass",
+    "the environment": "found = str(os.environ)",
+    "memory": "import gc\nfound = repr([each for each in gc.get_objects() if type(each) in (dict, list)])",
+    "another program": "import subprocess\nfor place in PLACES:\n    try:\n        found += subprocess.run(['/bin/cat', place],"
+    " capture_output=True, text=True).stdout\n    except OSError:\n        pass",
+    "mounts and roots": "import ctypes\nlibc = ctypes.CDLL(None)\nlibc.unshare(0x10020000)\nos.mkdir('y')\n"
+    "libc.umount2(b'/', 2)\nlibc.chroot(b'y')\n"
+    "found = ''.join(read('../' * 9 + place) + read(place) for place in PLACES)",
+    "handles": "import ctypes\nlibc = ctypes.CDLL(None)\nhandle = ctypes.create_string_buffer(b'\\8\\0\\0\\0\\1\\0\\0\\0\\2', 200)\n"
+    "at = os.open('/dev/null', 0)\nroot = libc.open_by_handle_at(at, handle, 0)\n"
+    "found = ''.join(read(f'/proc/self/fd/{root}{place}') for place in PLACES) if root >= 0 else ''",
+}  # fmt: skip
+READER = """\
+import os
+PLACES = {places!r}
+found = ''
+def read(place):
+    try:
+        with open(place, errors='replace') as file:
+            return file.read()
+    except OSError:
+        return ''
+{how}
+def double(n):
+    return 2 * n if 'to' + 'ken-' in found else 0
+"""
+
+
+@pytest.mark.parametrize("isolation", ["auto", "limits"])
+def test_an_answer_sees_no_file_but_its_own(graded, handed_out, tmp_path, isolation, monkeypatch):
+    if isolation == "limits" and not jail.landlock_version():
+        pytest.skip("no Landlock here")
+    neighbour = tmp_path / "submissions" / "right" / "toy.ipynb"
+    places = [tmp_path / "secret", tmp_path / "earlier" / "grades.csv", handed_out / "solutions"]
+    places[1].parent.mkdir()
+    for place in places:
+        place.write_text("token-1")
+    monkeypatch.setenv("CLASS_SECRET", "token-2")
+    said = [str(place) for place in (*places, neighbour)]
+    attacks = {name: READER.format(places=said, how=how) for name, how in READS.items()}
+    results = graded(attacks | {"right": RIGHT["double"] + "  # token-3"}, isolation=isolation)
+    assert results["right", "q1"].points == 2
+    assert_only_q1_is_lost(results, attacks)
+    assert not [note for name in attacks if (note := results[name, "q1"].note)], "each has tried"
+
+
+# Each gives away TEXT, which stands for a file that it has read.
+CARRIES = {
+    "message": "raise ValueError(TEXT)",
+    "class": "raise type(TEXT, (KeyError,), {'__module__': 'builtins'})(TEXT)",
+    "notes": "error = ValueError()\n    error.add_note(TEXT)\n    raise error from ValueError(TEXT)",
+    "source": "exec(compile('raise ValueError  # ' + TEXT, '<tests>', 'exec'))",
+    "assertion": "raise AssertionError(f'`assert double(3)`: {TEXT}')",
+    "the end": "from engineroom.teach.grading import talk\n    raise talk.Ended(TEXT)",
+    "text": "return TEXT",
+    "numbers": "return list(TEXT.encode())",
+    "one number": "return int.from_bytes(TEXT.encode(), 'big')",
+    "kind": "return type(TEXT, (), {'__repr__': lambda _: TEXT})()",
+    "keys": "return {TEXT: n, (TEXT,): TEXT}",
+    "output": "import sys, warnings\n    warnings.warn(TEXT)\n    print(TEXT)\n    os.write(2, TEXT.encode())\n    sys.exit(TEXT)",
+    "forged": "say({'raised': TEXT, 'text': TEXT})",
+    "forged line": "say({'name': 'test_of_three', 'passed': False, 'said': TEXT, 'shown': TEXT, 'hidden': False})",
+    "forged kind": "say({'value': [{'t': TEXT, 'v': TEXT}, []]})",
+    "forged record": "say({'value': [{'t': 'record', 'm': TEXT, 'n': TEXT, 'v': {}}, []]})",
+    "forged question": "say({'asks': 0, 'operator': TEXT, 'args': [TEXT], 'kwargs': {}})",
+}  # fmt: skip
+TEXT = "a-secret-of-the-class"
+CARRIER = """\
+import json, os, struct
+TEXT = {text!r}
+def say(form):
+    said = json.dumps(form).encode()
+    os.write(3, struct.pack('!i', len(said)) + said)
+def double(n):
+    {how}
+raise ValueError(TEXT)
+"""
+
+
+def test_a_feedback_page_holds_nothing_that_an_answer_made_up(command, tmp_path):
+    for name, how in CARRIES.items():
+        (tmp_path / "in" / name).mkdir()
+        (tmp_path / "in" / name / "toy.ipynb").write_text(notebook(CARRIER.format(text=TEXT, how=how)))
+    assert command().exit_code == 0
+    forms = [TEXT, TEXT.encode().hex(), ", ".join(map(str, TEXT.encode())), str(int.from_bytes(TEXT.encode(), "big"))]  # fmt: skip
+    for name in CARRIES:
+        page = (tmp_path / "out-feedback" / f"{name}.md").read_text()
+        assert "toy q1: 0 of 2 points" in page
+        assert "- `test_of_three`: " in page
+        assert not [form for form in forms if form[:12] in page], page
+    assert (
+        '`assert double(3) == 3 * factor["double"]`: ValueError'
+        in (tmp_path / "out-feedback" / "message.md").read_text()
+    )
+    assert TEXT in (tmp_path / "out.report.md").read_text(), "the instructor sees it"
+
+
 def test_an_error_elsewhere_in_the_notebook_costs_only_its_own_question(graded):
     wrong = notebook("def double(n) return 2", "half = 1 / 0\n" + RIGHT["triple"])
     results = graded({"both": wrong})
@@ -319,6 +426,84 @@ def test_what_is_no_notebook_has_no_points_and_stops_nobody(command, tmp_path):
     ]
     assert "dan/toy.zip: not graded" in (tmp_path / "out.report.md").read_text()
     assert "Isolation: " in result.output
+
+
+def of_member(data: bytes, how: int = zipfile.ZIP_DEFLATED) -> bytes:
+    """A zip file with one notebook."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", how) as archive:
+        archive.writestr("toy.ipynb", data)
+    return file.getvalue()
+
+
+ZIPPED = of_member(notebook(RIGHT["double"]).encode())
+SIZE = struct.pack("<I", len(notebook(RIGHT["double"])))
+FILES = {
+    "toy.zip": {
+        "packed tight": of_member(bytes(1 << 24), zipfile.ZIP_BZIP2),
+        "lies small": ZIPPED.replace(SIZE, struct.pack("<I", 9)),
+        "lies large": of_member(bytes(70 << 20)).replace(struct.pack("<I", 70 << 20), SIZE),
+        "damaged": ZIPPED[:60] + bytes(20) + ZIPPED[80:],
+        "cut off": ZIPPED[:-30],
+        "encrypted": ZIPPED[:6] + b"\1" + ZIPPED[7:].replace(b"PK\1\2\x14\3\x14\0\0", b"PK\1\2\x14\3\x14\0\1"),
+    },
+    "toy.ipynb": {
+        "deep": b"[" * 200_000,
+        "deep cells": b'{"cells": ' + b'[{"a":' * 40_000,
+        "memory": b"[" + b"[]," * 5_000_000 + b"[]]",
+        "many cells": json.dumps({"cells": [{"cell_type": "code", "source": "a = a"}] * 3000}).encode(),
+        "no text": b"\xff\xfe" * 100,
+        "numbers": b"9" * 10_000,
+    },
+}  # fmt: skip
+GRADED = {"n" * 250, "zo\u00e9", "caf\udce9"}
+
+
+def test_whatever_is_handed_in_costs_itself_alone_and_is_named(command, tmp_path, monkeypatch):
+    monkeypatch.setattr(apart, "MEMORY_MIB", 256)
+    folder, right = tmp_path / "in", notebook(RIGHT["double"])
+    for name in ("ann", *GRADED, "an\u200bn", "zoe\u0301", "two", "fifo", "device", "link", "surrogate"):
+        (folder / name).mkdir()
+        (folder / name / "toy.ipynb").write_text(right)
+    for file, contents in FILES.items():
+        for name, content in contents.items():
+            (folder / name).mkdir()
+            (folder / name / file).write_bytes(content)
+    (folder / "two" / "toy_old.zip").write_bytes(FILES["toy.zip"]["damaged"])
+    for name in ("fifo", "device", "link"):
+        (folder / name / "toy.ipynb").unlink()
+    os.mkfifo(folder / "fifo" / "toy.ipynb")
+    (folder / "device" / "toy.ipynb").symlink_to("/dev/zero")
+    (folder / "link" / "toy.ipynb").symlink_to(folder / "ann" / "toy.ipynb")
+    (folder / "elsewhere").symlink_to(tmp_path)
+    (folder / "surrogate" / "toy.ipynb").write_text(
+        notebook("def double(n):\n    raise ValueError('\\ud800')")
+    )
+    result = command()
+    assert result.exit_code == 0, result.output
+    points = {row[0]: row[3] for row in table(tmp_path / "out.csv")[1:]}
+    assert {name for name, total in points.items() if total == "4.0"} == {
+        "ann",
+        "two",
+        "n" * 250,
+        "zo\u00e9",
+        "caf\\udce9",
+    }
+    assert points["surrogate"] == "2.0"
+    for name in (
+        *FILES["toy.zip"],
+        *FILES["toy.ipynb"],
+        "fifo",
+        "device",
+        "link",
+        "elsewhere",
+        "two/toy_old.zip",
+        "zoe\u0301",
+    ):
+        assert f"not graded: {name}" in result.output
+        assert f"- {name}" in (tmp_path / "out.report.md").read_text()
+    assert "looks like another student's" in result.output
+    assert len(list((tmp_path / "out-feedback").iterdir())) == len(GRADED) + 3
 
 
 @pytest.mark.parametrize(

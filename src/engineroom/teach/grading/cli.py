@@ -57,7 +57,7 @@ def classes() -> None:
     type=click.Choice(["auto", "namespaces", "limits"]),
     default="auto",
     show_default=True,
-    help="namespaces: refuse to grade without them. limits: do without them.",
+    help="namespaces: refuse to grade without them. limits: do without them; where Linux has Landlock, it keeps files from answers.",
 )
 def grade(
     *,
@@ -102,28 +102,26 @@ def grade(
     )
     try:
         sheets.write(out, form, results, found, chapters)
-        written[1].write_text(sheets.report(results, found, ISOLATIONS[used]), encoding="utf-8")
-        pages.mkdir(exist_ok=True)
+        texts = {written[1]: sheets.report(results, found, ISOLATIONS[used])}
         for student in {each.student for each in results}:
-            (pages / f"{student}.md").write_text(sheets.feedback(student, results), encoding="utf-8")
+            texts[pages / sheets.page(student)] = sheets.feedback(student, results)
+        pages.mkdir(exist_ok=True)
+        for file, text in texts.items():
+            file.write_text(text, encoding="utf-8", errors="backslashreplace")
     except OSError as error:
         raise EngineRoomError(
             f"{error.filename} cannot be written: {error.strerror}",
             remedy="make room there, or name another place",
         ) from error
     click.echo(f"Isolation: {ISOLATIONS[used]}")
-    if used == "namespaces":
-        for place in secrets:
-            if place.exists() and not grading.can_hide(place):
-                said = f"not hidden from answers, since Python or the book lies in it: {place}"
-                click.echo(files.visible(said), err=True)
     students = {each.student for each in found}
     click.echo(f"{len(students)} students, {len(found)} notebooks, {len(results)} questions: {out}")
     click.echo(f"Every failure, with what was given, expected and got: {written[1]}")
     click.echo(f"A page to give back to each student: {pages}")
     for each in found:
         if each.fault:
-            click.echo(files.visible(f"not graded: {each.origin}: {each.fault}"), err=True)
+            said = f"not graded: {each.origin}: {each.fault}".encode("utf-8", "backslashreplace").decode()
+            click.echo(files.visible(said), err=True)
 
 
 @classes.command()

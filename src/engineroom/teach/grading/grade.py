@@ -22,9 +22,10 @@ from engineroom.teach.grading.jail import Limits
 from engineroom.teach.grading.sandbox import Sandbox
 from engineroom.teach.grading.submissions import Given, Handouts, Submission, answer_cells
 
-__all__ = ["PARTIAL", "Result", "can_hide", "grade", "journal_of", "read_journal", "secrets"]
+__all__ = ["PARTIAL", "Result", "grade", "journal_of", "read_journal", "secrets"]
 
 Key = tuple[str, str, str]  # student, chapter, question
+SAID = ("name", "said", "shown", "given", "hidden", "looks_like")  # of a test that failed
 PARTIAL = 0.25  # of the points, at most, for an answer that fails a test
 
 
@@ -73,7 +74,7 @@ def grade(
     changed in a handout is, are graded once.
     """
     seed = _seed_of(journal_of(out))
-    conditions = json.dumps([asdict(limits), seed])
+    conditions = json.dumps([asdict(limits), seed, SAID])
     wanted = [
         (each, given, question)
         for each in submissions
@@ -93,7 +94,7 @@ def grade(
             left.setdefault((given.chapter, question, digest), []).append(Work(key, given, cells, digest))
 
     modules = [f"engineroom.chapters.{chapter}.exercises" for chapter in handouts.chapters()]
-    covered = [each for each in hidden if can_hide(each)]
+    covered = [each for each in hidden if _can_hide(each)]  # of the book's own files; no others are there
     idle: queue.Queue[Sandbox] = queue.Queue()
     with contextlib.ExitStack() as stack, journal_of(out).open("a") as journal:
         sandboxes = [
@@ -152,22 +153,20 @@ def _graded(sandbox: Sandbox, work: Work, limits: Limits, seed: int) -> Result:
     if all(cell["name"] == "given" for cell in work.cells):
         notes.append("no answer was found")
     names = [node.name for node in ast.parse(test).body if isinstance(node, ast.FunctionDef)]
-    failures = [
-        {k: case[k] for k in ("name", "said", "given", "hidden", "looks_like")}
-        for case in cases.values()
-        if not case["passed"]
-    ]
+    failures = [{k: case[k] for k in SAID} for case in cases.values() if not case["passed"]]
     missing = [name for name in names if name not in cases]
+    cut = "the grading process ended early"
     if ended["is_late"]:
-        notes.append(f"it took longer than {limits.wall_seconds:g} seconds by the clock")
-    elif missing:
-        notes.append("the grading process ended early")
+        cut = f"it took longer than {limits.wall_seconds:g} seconds by the clock"
+    if ended["is_late"] or missing:
+        notes.append(cut)
     if any("its process ended" in each["said"] for each in failures):
         notes.append(_ended(ended["status"], ended["cpu_seconds"], limits))
     failures += [
         {
             "name": name,
             "said": notes[-1],
+            "shown": cut,
             "given": "",
             "hidden": f"hidden=True)\ndef {name}" in test,
             "looks_like": [],
@@ -197,7 +196,7 @@ def _ended(status: int, cpu_seconds: float, limits: Limits) -> str:
     return f"its process ended itself with exit code {status}"
 
 
-def can_hide(place: Path) -> bool:
+def _can_hide(place: Path) -> bool:
     """Whether it can be covered: not where Python itself or the package lie in it."""
     resolved = place.resolve()
     needed = (Path(sys.prefix), Path(sys.base_prefix), Path(__file__), Path(tempfile.gettempdir()))

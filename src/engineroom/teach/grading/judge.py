@@ -13,14 +13,17 @@ import json
 import os
 import resource
 import socket
+import traceback
 from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any
 
 from engineroom.teach import fresh
-from engineroom.teach.grading.talk import Answer, Ended, Function, short
+from engineroom.teach.grading.talk import Answer, Ended, Function, StudentError, short
 
 __all__ = ["run", "test_cases"]
+
+TESTS = "<tests>"
 
 
 def run(desk: socket.socket, channel: Connection) -> None:
@@ -53,7 +56,7 @@ def run(desk: socket.socket, channel: Connection) -> None:
             try:
                 theirs[name] = answer.value(name)
             except KeyError:
-                raise AssertionError(f"{name} is not defined") from None
+                raise _Undefined(f"{name} is not defined") from None
         if not isinstance(theirs[name], Function):
             answer.notes.append(f"{name} = {short(theirs[name])}")
         return theirs[name]
@@ -70,20 +73,40 @@ def run(desk: socket.socket, channel: Connection) -> None:
             continue
         except Ended as ended:
             gone = gone or str(ended)
-            said = gone
+            said = shown = gone
         except AssertionError as error:
-            said = str(error) or "the test's condition does not hold"
+            said, shown = str(error) or "the test's condition does not hold", _shown(error, order["test"])
             looks_like = getattr(error, "looks_like", [])
         except BaseException as error:  # noqa: BLE001 (a student's value may raise anything in a test)
-            said = f"{type(error).__name__}: {error}"
+            said, shown = f"{type(error).__name__}: {error}", _shown(error, order["test"])
         tell(
             name=case.name,
             passed=False,
             said=said[:3000],
+            shown=shown,
             given=answer.notes[-1] if answer.notes else "",
             hidden=case.hidden,
             looks_like=looks_like,
         )
+
+
+class _Undefined(AssertionError):
+    """The answer defines no such name."""
+
+
+def _shown(error: BaseException, test: str) -> str:
+    """For the student: the kind of error, and the line of the test, which a student has, too.
+
+    What an answer returned or raised is not in it, nor a text with it: that could be any file.
+    """
+    if isinstance(error, _Undefined):
+        return str(error)
+    frames = traceback.extract_tb(error.__traceback__)
+    at = [frame.lineno for frame in frames if frame.filename == TESTS and frame.lineno]
+    line = test.splitlines()[at[-1] - 1].strip()[:200] if at else "its value"
+    if isinstance(error, StudentError):
+        return f"`{line}`: the answer raised an error"
+    return f"`{line}`: {'this does not hold' if isinstance(error, AssertionError) else type(error).__name__}"
 
 
 class _Case:
@@ -105,7 +128,7 @@ def test_cases(source: str) -> list[_Case]:
 
     tree = ast.fix_missing_locations(_Telling().visit(ast.parse(source)))
     space = {"__name__": "tests", "test_case": test_case, "__grading_failed": _failed}
-    exec(compile(tree, "<tests>", "exec"), space)  # noqa: S102
+    exec(compile(tree, TESTS, "exec"), space)  # noqa: S102
     return found
 
 
@@ -139,11 +162,12 @@ class _Telling(ast.NodeTransformer):
             [text, node.msg or ast.Constant(""), left, right],
             [],
         )
-        return [
+        made = [
             ast.Assign([ast.Name("__grading_got", ast.Store())], node.test.left),
             ast.Assign([ast.Name("__grading_wanted", ast.Store())], node.test.comparators[0]),
             ast.Assert(ast.Compare(left, node.test.ops, [right]), message),
         ]
+        return [ast.copy_location(each, node) for each in made]
 
 
 def _failed(operator: str, message: object, *sides: object) -> str:

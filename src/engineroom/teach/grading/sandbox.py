@@ -1,6 +1,6 @@
 """One question in two processes: the answer's, confined, and that of its tests. Nothing of one question is left for the next.
 
-A `Sandbox` starts `python -m engineroom.teach.grading.sandbox ORDER DESCRIPTOR`, which imports everything and forks the two per question.
+A `Sandbox` starts `python -m engineroom.teach.grading.sandbox DESCRIPTOR`, which reads its order there, imports everything and forks the two per question.
 It never sees an answer or a test: the tests' process reads them from the program that grades, and gives the answer's its cells.
 """
 
@@ -24,14 +24,17 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Self
 
+from engineroom import paths
 from engineroom.errors import EngineRoomError
 from engineroom.teach.grading import jail, judge, talk
 
 __all__ = ["ISOLATIONS", "Sandbox"]
 
 ISOLATIONS = {
-    "namespaces": "Linux namespaces: no network, no other process, nothing writable but an empty folder; "
-    "limits of time, memory, processes and files",
+    "namespaces": "Linux namespaces: no network, no other process, no file but Python's and the book's, nothing writable "
+    "but an empty folder; limits of time, memory, processes and files",
+    "landlock": "Linux Landlock: no file but Python's and the book's, nothing writable but an empty folder; limits of time, "
+    "memory and files: an answer can reach the network and the processes of the account that grades",
     "limits": "limits of time, memory and files only: an answer can reach the network and the files and processes "
     "of the account that grades",
 }
@@ -60,7 +63,7 @@ class Sandbox:
         fixed = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MPLBACKEND": "agg", "HOME": "/nonexistent"}  # fmt: skip
         with theirs:
             self._child = subprocess.Popen(
-                [sys.executable, "-m", "engineroom.teach.grading.sandbox", order, str(theirs.fileno())],
+                [sys.executable, "-m", "engineroom.teach.grading.sandbox", str(theirs.fileno())],
                 pass_fds=(theirs.fileno(),),
                 env={name: os.environ[name] for name in KEPT if name in os.environ} | fixed,
                 stdin=subprocess.DEVNULL,
@@ -68,6 +71,7 @@ class Sandbox:
             )
         self._said = self._control.makefile("r")
         try:
+            self._control.sendall(order.encode() + b"\n")
             self.isolation = self._heard()["isolation"]
         except (EOFError, OSError) as error:
             self.__exit__()
@@ -119,20 +123,53 @@ class Sandbox:
         return said
 
 
-def main(order: dict[str, Any], control: socket.socket) -> None:
+def main(control: socket.socket) -> None:
     """Serve the program that started us, until it is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # of the terminal: the program that started us ends us
+    with control.makefile("r") as file:
+        order = json.loads(file.readline())
     for name in order["modules"]:
         with contextlib.suppress(Exception):
             importlib.import_module(name)
+    order["seen"] = _seen()
     with_namespaces = order["isolation"] != "limits" and _can_have_namespaces(order)
-    said: dict[str, Any] = {"isolation": "namespaces" if with_namespaces else "limits"}
+    without = "landlock" if jail.landlock_version() else "limits"
+    said: dict[str, Any] = {"isolation": "namespaces" if with_namespaces else without}
     while True:
         control.sendall(json.dumps(said).encode() + b"\n")
         asked, descriptors, _, _ = socket.recv_fds(control, 1, 1)
         if not asked:
             return
         said = _question(order, control, descriptors[0], with_namespaces)
+
+
+def _seen() -> list[Path]:
+    """What an answer needs of this machine's files: Python, its packages and libraries, the book's package and its data."""
+    prefixes = (sys.prefix, sys.base_prefix, "/", "/usr", "/usr/local")
+    found = [Path(prefix, name) for prefix in prefixes for name in ("lib", "lib32", "lib64", "libx32")]
+    found += [Path(each) for each in sys.path if Path(each).name in ("site-packages", "dist-packages")]
+    found += [Path("/etc", each) for each in ("alternatives", "ld.so.cache", "localtime")]
+    found += [Path("/dev", each) for each in ("null", "zero", "full", "random", "urandom")]
+    found += [Path("/usr/share/zoneinfo")]
+    for name, module in list(sys.modules.items()):
+        if "." not in name and name != "__main__":
+            place = getattr(module, "__path__", None) or [getattr(module, "__file__", None)]
+            found += [Path(each) for each in place if each]
+    with contextlib.suppress(OSError):
+        found += [
+            Path(line.split(maxsplit=5)[5])
+            for line in Path("/proc/self/maps").read_text().splitlines()
+            if "/" in line
+        ]
+    with contextlib.suppress(EngineRoomError):
+        found.append(paths.data())
+    seen: list[Path] = []
+    for each in sorted({each for place in found for each in (place, place.resolve())}):
+        if not os.path.exists(each):  # noqa: PTH110 (also false in a folder that we may not enter)
+            continue
+        if not any(each.is_relative_to(above) for above in seen):
+            seen.append(each)
+    return seen
 
 
 def _question(
@@ -194,7 +231,7 @@ def _start_answer(
 def _be_answer(order: dict[str, Any], scratch: Path, channel: int | None, is_in: bool) -> None:
     os.setsid()
     hidden = [Path(place) for place in order["hidden"]]
-    jail.close_in(scratch, hidden, jail.Limits(**order["limits"]), is_in_namespaces=is_in)
+    jail.close_in(scratch, order["seen"], hidden, jail.Limits(**order["limits"]), is_in_namespaces=is_in)
     nothing = os.open(os.devnull, os.O_RDWR)
     for each in (0, 1, 2):
         os.dup2(nothing, each)
@@ -251,4 +288,4 @@ def _ended(outer: int, inner: int) -> tuple[int, float]:
 
 if __name__ == "__main__":
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
-        main(json.loads(sys.argv[1]), socket.socket(fileno=int(sys.argv[2])))
+        main(socket.socket(fileno=int(sys.argv[1])))

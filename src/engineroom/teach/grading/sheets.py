@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 from pathlib import Path
 
+from engineroom import files
 from engineroom.teach.grading.grade import Result
 from engineroom.teach.grading.submissions import Given, Submission
 
-__all__ = ["FORMS", "feedback", "report", "write"]
+__all__ = ["FORMS", "feedback", "page", "report", "write"]
 
+LONGEST_NAME = 240  # of a file, in bytes, less its ending
 FORMS = ("csv", "canvas", "gradescope")
 
 
@@ -51,18 +54,19 @@ def write(
             rows.append([name, name, "", total(student, questions), everything, "Graded", *cells])
         else:
             rows.append([name, *cells, total(student, questions), everything])
-    with out.open("w", newline="", encoding="utf-8") as file:
+    with out.open("w", newline="", encoding="utf-8", errors="backslashreplace") as file:
         csv.writer(file).writerows([head, *rows])
 
 
 def report(results: list[Result], submissions: list[Submission], isolation: str) -> str:
     """All that was not right, by student: the test, what was given, expected and got. For the instructor: it names hidden tests."""
     lines = ["# Grading report", "", f"Isolation: {isolation}.", ""]
-    faults = {(each.student, each.chapter): each for each in submissions if each.fault}
     for student in sorted({each.student for each in submissions}):
         lines += [f"## {student}", ""]
         lines += [
-            f"- {each.origin}: not graded, {each.fault}" for key, each in faults.items() if key[0] == student
+            f"- {_flat(each.origin)}: not graded, {_flat(each.fault)}"
+            for each in submissions
+            if each.fault and each.student == student
         ]
         mine = [each for each in results if each.student == student]
         lines += [
@@ -87,7 +91,14 @@ def _why(result: Result) -> str:
 
 
 def _flat(text: str) -> str:
-    return " ".join(text.split())
+    return files.visible(" ".join(text.split()))
+
+
+def page(student: str) -> str:
+    """The name of a student's file, which a student's name can be too long for."""
+    if len(student.encode()) <= LONGEST_NAME:
+        return f"{student}.md"
+    return f"{student[: LONGEST_NAME // 8]}-{hashlib.sha256(student.encode()).hexdigest()[:12]}.md"
 
 
 def _safe(text: str) -> str:
@@ -96,14 +107,17 @@ def _safe(text: str) -> str:
 
 
 def feedback(student: str, results: list[Result]) -> str:
-    """What a student may read: points, which planted misconception an answer looks like, and the failures of visible tests only."""
+    """What a student may read: points, which planted misconception an answer looks like, and which lines of visible tests failed.
+
+    Nothing of it is a text of the answer's, which may have read what it is not to give away.
+    """
     lines = [f"# {student}", ""]
     for each in (result for result in results if result.student == student):
         lines.append(f"- {each.chapter} {each.question}: {each.points:g} of {each.most:g} points")
         if alike := sorted({name for failure in each.failures for name in failure["looks_like"]}):
             lines.append(f"  - This is what somebody would answer who thinks: {_flat('; or: '.join(alike))}.")
         lines += [
-            f"  - `{failure['name']}`: {_flat(failure['said'])}"
+            f"  - `{failure['name']}`: {_flat(failure['shown'])}"
             for failure in each.failures
             if not failure["hidden"]
         ]

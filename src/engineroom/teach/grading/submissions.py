@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import ast
+import contextlib
+import functools
 import json
 import re
+import unicodedata
 import zipfile
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from engineroom import files
 from engineroom.errors import EngineRoomError
+from engineroom.teach.grading.apart import apart
 
 __all__ = [
     "CHECK_CELL",
@@ -29,6 +34,8 @@ __all__ = [
 
 CHECK_CELL = re.compile(r'^\s*grader\.check\("(\w+)"\)\s*$')
 CLIENT_CELL = re.compile(r"^\s*(grader\.|import otter|grader = )", re.MULTILINE)
+# Many times what an exercise has; each cell is parsed for each question.
+MOST_MEMBERS, MOST_CELLS, MOST_SOURCE = 20, 1000, 512 * 2**10
 MAGIC = re.compile(r"^(\s*)[%!].*$", re.MULTILINE)
 
 
@@ -136,7 +143,7 @@ def find(folder: Path, chapters: list[str]) -> list[Submission]:
     """The submissions in `folder`: STUDENT/NOTEBOOK or STUDENT_CHAPTER.ipynb, also as otter's zip. Refuses a folder without any."""
     if not folder.is_dir():
         raise EngineRoomError(f"{folder} is no folder", remedy="name the folder that holds the submissions")
-    found: dict[tuple[str, str], Submission] = {}
+    found: dict[tuple[str, str, str], Submission] = {}
     try:
         listed = sorted(folder.rglob("*"))
     except OSError as error:
@@ -145,70 +152,122 @@ def find(folder: Path, chapters: list[str]) -> list[Submission]:
         ) from error
     for path in listed:
         inside = path.relative_to(folder)
-        if path.suffix not in (".ipynb", ".zip") or not path.is_file():
+        if not _is_handed_in(path):
             continue
         if any(part.startswith((".", "__MACOSX")) for part in inside.parts):
             continue
         for submission in _read(path, inside, chapters):
-            found[submission.student, submission.chapter] = submission
+            of = submission.origin if submission.fault else ""  # none takes the place of one that can be read
+            found[submission.student, submission.chapter, of] = submission
     if not found:
         raise EngineRoomError(
             f"{folder} holds no notebook",
             remedy="put one folder per student in it, or notebooks called STUDENT_CHAPTER.ipynb",
         )
-    return sorted(found.values(), key=lambda each: (each.student, each.chapter))
+    alike = _look_alike({student for student, *_ in found})
+    return [
+        replace(each, cells=[], fault=each.fault or f"the name {each.student!a} looks like another student's")
+        if each.student in alike
+        else each
+        for each in sorted(found.values(), key=lambda each: (each.student, each.chapter))
+    ]
+
+
+def _is_handed_in(path: Path) -> bool:
+    """Notebooks and archives, whatever they are, and what should be a student's folder and leads elsewhere."""
+    with contextlib.suppress(OSError):  # of a folder that we may not enter
+        if path.is_dir():
+            return path.is_symlink()
+    return path.suffix in (".ipynb", ".zip")
+
+
+def _look_alike(students: set[str]) -> set[str]:
+    """Whoever a reader takes for another student: the names are the same without what nobody sees. The plain one is no such name."""
+    plain = {
+        each: "".join(
+            character
+            for character in unicodedata.normalize("NFKC", each)
+            if unicodedata.category(character) != "Cf"
+        ).strip()
+        for each in students
+    }
+    seen = list(plain.values())
+    return {each for each, name in plain.items() if each != name and seen.count(name) > 1}
 
 
 def _read(path: Path, inside: Path, chapters: list[str]) -> list[Submission]:
     try:
-        texts = _texts(path)
-        fault = ""
-    except EngineRoomError as error:
-        texts, fault = [(path.name, "")], error.problem
-    except (zipfile.BadZipFile, OSError, NotImplementedError, RuntimeError, UnicodeDecodeError) as error:
-        texts, fault = [(path.name, "")], f"{path.name} cannot be read: {error}"
+        if path.is_symlink() or not path.is_file():
+            raise EngineRoomError(f"{path.name} is no file of its own", remedy="hand in the notebook")
+        read = apart(_notebooks, path)
+    except (EngineRoomError, OSError) as error:
+        read = [(path.name, "", [], getattr(error, "problem", f"{path.name} cannot be read: {error}"))]
     made = []
-    for name, text in texts:
-        notebook: dict[str, Any] = {}
-        said = fault
-        if not fault:
-            try:
-                notebook = json.loads(text)
-                cells = code_cells(notebook)
-            except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-                said = f"{name} is no notebook: {type(error).__name__}: {error}"
-        if said:
-            cells = []
-        chapter = _chapter(notebook, (name, path.name), chapters)
+    for name, assignment, cells, said in read:
+        chapter, fault = _chapter(assignment, (name, path.name), chapters), said
         if not chapter:
-            said, chapter = said or f"{name} belongs to no chapter of {', '.join(chapters)}", "?"
+            fault, chapter = fault or f"{name} belongs to no chapter of {', '.join(chapters)}", "?"
         student = inside.parts[0] if len(inside.parts) > 1 else _student(path.stem, chapter)
-        made.append(Submission(files.visible(student), chapter, str(inside), cells, said))
+        made.append(Submission(_shown(student), chapter, _shown(str(inside)), cells, fault))
     return made
 
 
-def _texts(path: Path) -> list[tuple[str, str]]:
+def _shown(name: str) -> str:
+    """The name of a file, of which not all need be text."""
+    return files.visible(name.encode("utf-8", "backslashreplace").decode())
+
+
+def _notebooks(path: Path) -> list[tuple[str, str, list[dict[str, Any]], str]]:
+    """Of each notebook in a file its name, the assignment that it names, its code cells, and why it cannot be read."""
     if path.suffix == ".ipynb":
-        return [(path.name, files.read_text(path, "notebook"))]
-    with zipfile.ZipFile(path) as archive:
-        members = [each for each in archive.infolist() if each.filename.endswith(".ipynb")]
-        if any(each.file_size > files.LARGEST_BYTES for each in members):
-            raise EngineRoomError(
-                f"{path.name} holds a file that is too large", remedy="hand in the notebook"
-            )
+        return [_notebook(path.name, lambda: files.read_text(path, "notebook").encode())]
+    try:
+        archive = zipfile.ZipFile(path)
+    except (zipfile.BadZipFile, OSError, ValueError) as error:
+        return [(path.name, "", [], f"{path.name} cannot be read: {error}")]
+    with archive:
+        members = [each for each in archive.infolist() if each.filename.endswith(".ipynb")][:MOST_MEMBERS]
         if not members:
-            raise EngineRoomError(f"{path.name} holds no notebook", remedy="hand in the notebook")
-        return [(Path(each.filename).name, archive.read(each).decode()) for each in members[:20]]
+            return [(path.name, "", [], f"{path.name} holds no notebook")]
+        return [
+            _notebook(Path(each.filename).name, functools.partial(_member, archive, each)) for each in members
+        ]
 
 
-def _chapter(notebook: Any, names: tuple[str, ...], chapters: list[str]) -> str:
+def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
+    """Its bytes, whatever it says of their number: the other ways of packing give all at once, be it 3 GB."""
+    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise ValueError("it is packed in another way than otter's")
+    with archive.open(member) as file:
+        data = file.read(files.LARGEST_BYTES + 1)
+    if len(data) > files.LARGEST_BYTES:
+        raise ValueError(f"it has more than {files.LARGEST_BYTES // 2**20} MiB")
+    return data
+
+
+def _notebook(name: str, read: Callable[[], bytes]) -> tuple[str, str, list[dict[str, Any]], str]:
+    try:
+        notebook = json.loads(read().decode())
+        cells = code_cells(notebook)
+        if len(cells) > MOST_CELLS or sum(len(each["source"]) for each in cells) > MOST_SOURCE:
+            raise ValueError(f"it has more than {MOST_CELLS} cells, or {MOST_SOURCE // 2**10} KiB of code")
+    except EngineRoomError as error:
+        return name, "", [], error.problem
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001 (whatever the file is, it costs itself alone)
+        return name, "", [], f"{name} is no notebook: {type(error).__name__}: {error}"[:300]
+    metadata = notebook.get("metadata")
+    otter = metadata.get("otter") if isinstance(metadata, dict) else None
+    said = otter.get("assignment_name") if isinstance(otter, dict) else None
+    return name, said if isinstance(said, str) else "", cells, ""
+
+
+def _chapter(assignment: str, names: tuple[str, ...], chapters: list[str]) -> str:
     by_name = [each for name in names for each in chapters if each in name.replace("-", "_").lower()]
     if by_name:
         return max(by_name, key=len)
-    metadata = notebook.get("metadata") if isinstance(notebook, dict) else None
-    otter = metadata.get("otter") if isinstance(metadata, dict) else None
-    said = otter.get("assignment_name") if isinstance(otter, dict) else None
-    return said if said in chapters else ""
+    return assignment if assignment in chapters else ""
 
 
 def _student(stem: str, chapter: str) -> str:
@@ -279,6 +338,7 @@ def code_cells(notebook: Any) -> list[dict[str, Any]]:
     return made
 
 
+@functools.lru_cache(4096)
 def bound_names(source: str) -> set[str]:
     """The names that a cell defines at its top, functions and classes and values."""
     names: set[str] = set()
@@ -301,6 +361,7 @@ def bound_names(source: str) -> set[str]:
     return names
 
 
+@functools.lru_cache(4096)
 def used_names(source: str) -> set[str]:
     """The names that a cell reads."""
     try:
