@@ -1,7 +1,7 @@
 """What our tools make of statements that nobody here chose, and of statements as applications send them: an outcome for each.
 
 `data/statements` holds seven applications' tables and statements that were written for this, and those of a real one, django-oscar. Those of
-`clinic` were written last and tried once: what was recorded is what came of them at first. The statements of four public benchmarks are not the repository's
+`clinic` were written last, when the tools stood. The statements of four public benchmarks are not the repository's
 to give: `engineroom.ask.compare.benchmarks` takes them from the packages that carry them. `python -m engineroom.ask.compare.corpus` puts each
 statement through `explain` on 9.7 and `compare` on three versions, and writes what came of it to `data/statements/outcomes.csv`.
 """
