@@ -451,9 +451,12 @@ def test_an_output_that_is_full_is_no_traceback(arguments: list[str], tmp_path: 
 def test_a_command_that_lacks_memory_says_so(mib: int):
     limited = f"ulimit -v {1024 * mib}; exec {shlex.quote(sys.executable)} -c 'from engineroom.cli import main; main()' ledger --figure fig-7-22"
     done = subprocess.run(["bash", "-c", limited], capture_output=True, text=True, check=False)
-    assert done.returncode == 1
     assert "Traceback" not in done.stderr
-    assert re.search(r"too little memory for this command|OpenBLAS error: Memory", done.stderr), done.stderr
+    # The C library and OpenBLAS end the process themselves where a thread finds no memory.
+    ended = r"cannot allocate memory for thread-local data: ABORT|OpenBLAS error: Memory"
+    assert re.search(ended, done.stderr) or (
+        done.returncode == 1 and "too little memory for this command" in done.stderr
+    ), done.stderr
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")

@@ -78,8 +78,19 @@ def _cli() -> None:
     """The Engine Room: every published figure re-run."""
 
 
+_NO_MEMORY = "engineroom: there is too little memory for this command\n  What to do: end other programs, or raise the limit (ulimit -v)\n"
+
+
 def main() -> None:
     """Entry point: an `EngineRoomError`, an output that is full and a want of memory become a message and exit code 1, never a traceback."""
+    try:
+        _main()
+    except MemoryError:  # also where there was none to tell of the first
+        os.write(2, _NO_MEMORY.encode())
+        sys.exit(1)
+
+
+def _main() -> None:
     try:
         try:
             _cli()
@@ -90,8 +101,7 @@ def main() -> None:
         sys.exit(1)
     except Exception as error:
         if _lacks_memory(error):
-            said = "there is too little memory for this command\n  What to do: end other programs, or raise the limit (ulimit -v)"
-            click.echo(f"engineroom: {said}", err=True)
+            click.echo(_NO_MEMORY, err=True, nl=False)
             sys.exit(1)
         if not isinstance(error, OSError):
             raise
