@@ -53,11 +53,11 @@ def test_the_kernel_shows_the_waits_and_locks_that_were_recorded_on_servers():
     run = runs.newest("own-lock-conflicts", "live")
     made = list(scripts(run.provenance["scripts"], seed=run.provenance["seed"]))
     assert set(run.table["series"]) == {"5.7", "8.0.15", "8.0.31", "9.7"}
-    for _, rows in run.table.groupby("series"):
+    for series, rows in run.table.groupby("series"):
         assert len(rows) == len(made) >= 300
         assert rows["waits"].sum() > 100
         assert rows["locks"].sum() > 300, "5.7 shows none but those that wait or block"
-        assert (rows["equal"] == 0).sum() <= 2
+        assert (rows["equal"] == 0).sum() == (2 if series == "8.0.15" else 0)
     for row in run.table[run.table["equal"] == 1].itertuples():
         seen = in_kernel(made[row.script], DESIGNS[row.series])
         found = (len(seen), sum(len(each.waits) for each in seen), sum(len(each.locks) for each in seen))

@@ -51,9 +51,8 @@ analyzed = _why_not.tables["analyzed"]["analyzed"].iloc[0]
 _where = newest("own-hash-join-where", "live")
 WHERE_SERVER = max(set(_where.table["server"]), key=release)
 _here = _where.table[_where.table["server"] == WHERE_SERVER]
-page_requests, page_reads, where_s = (
-    _here.groupby(["pool", "rows_kept", "series"])[column].min()
-    for column in ("page_requests", "page_reads", "server_cpu_s")
+page_requests, page_reads = (
+    _here.groupby(["pool", "rows_kept", "series"])[column].min() for column in ("page_requests", "page_reads")
 )
 
 
