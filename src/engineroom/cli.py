@@ -9,6 +9,7 @@ import re
 import resource
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 import click
 
@@ -86,8 +87,13 @@ def main() -> None:
     try:
         _main()
     except MemoryError:  # also where there was none to tell of the first
-        os.write(2, _NO_MEMORY.encode())
-        sys.exit(1)
+        _end_without_memory()
+
+
+def _end_without_memory() -> NoReturn:
+    # At once: an interpreter that ends in order needs memory too, and was seen to crash for want of it.
+    os.write(2, _NO_MEMORY.encode())
+    os._exit(1)
 
 
 def _main() -> None:
@@ -101,8 +107,7 @@ def _main() -> None:
         sys.exit(1)
     except Exception as error:
         if _lacks_memory(error):
-            click.echo(_NO_MEMORY, err=True, nl=False)
-            sys.exit(1)
+            _end_without_memory()
         if not isinstance(error, OSError):
             raise
         # What Python still holds for the output would fail once more while it ends.
