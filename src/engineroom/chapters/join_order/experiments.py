@@ -617,3 +617,4 @@ RECORD: Mapping[tuple[str, str], Callable[[], Run | list[Run]]] = {
     ("own-join-order-space", "kernel"): space,
     ("own-join-order-quality", "kernel"): quality,
 }
+MADE_TOGETHER = {("fig-7-25", "live"): ("own-join-order-flame",)}
