@@ -86,10 +86,26 @@ def test_methods_are_those_that_a_page_has_recordings_of(page):
 
 
 @pytest.mark.parametrize("chapter", chapters.written(), ids=lambda chapter: chapter.word)
-def test_a_chapter_says_on_its_first_screen_what_was_not_run_how_a_reader_runs_it_and_its_source(chapter):
-    first, runbook, _ = (ROOT / "book" / f"{chapter.word}.md").read_text(encoding="utf-8").partition("\n## ")
-    assert runbook
-    said = " ".join(first.split())
+def test_a_chapter_says_what_was_not_run_how_a_reader_runs_it_and_its_source(chapter):
+    said = " ".join((ROOT / "book" / f"{chapter.word}.md").read_text(encoding="utf-8").split())
     assert re.search(r"\*\*Not run here:\*\*[^*]* 8\.0\.(16|32) to 9\.6", said)
     assert "`engineroom server start 8.4`" in said
     assert re.search(r"\*\*Source:\*\* \{cite\}`[\w-]+`[^*]*\]\(https://", said)
+
+
+WITH_EVIDENCE = [each for each in chapters.written() if (ROOT / "book" / f"{each.word}_evidence.md").exists()]
+
+
+@pytest.mark.parametrize("chapter", WITH_EVIDENCE, ids=lambda chapter: chapter.word)
+def test_a_chapter_asks_answers_shows_and_says_where_its_evidence_is(chapter):
+    page = (ROOT / "book" / f"{chapter.word}.md").read_text(encoding="utf-8")
+    first, *parts = page.split("\n## ")
+    asked, explorable = first.index("\n> "), first.index("```{explorable}")
+    answer = re.sub(r"\{\w+\}`[^`]*`", "1", first[first.index("\n\n", asked) : explorable])
+    assert len(answer.split()) <= 40
+    assert ":starts:" in first
+    assert f"({chapter.word}_evidence.md)" in first
+    titles = [part.partition("\n")[0] for part in parts]
+    assert "What to check and set on your server" in titles
+    assert titles[-2:] == ["What was not tried", "Exercises"]
+    assert len(re.findall(r"^`{3,}\{dropdown\}|^:fold:", page, re.MULTILINE)) <= 3

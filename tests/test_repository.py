@@ -209,17 +209,6 @@ def test_no_tracked_file_names(what):
     assert found == []
 
 
-@pytest.mark.parametrize("chapter", [each.word for each in chapters.written()])
-def test_a_chapter_answers_its_question_in_short_before_it_asks_for_predictions(chapter):
-    page = (ROOT / "book" / f"{chapter}.md").read_text()
-    short = page[page.index("\n**In short.** ") : page.index("\n## Predict\n")]
-    assert "With ten minutes" in short
-    linked = re.findall(r"\]\(([\w-]+)\)", short)
-    assert len(linked) >= 2
-    for label in linked:
-        assert f"({label})=" in page or f":name: {label}\n" in page, label
-
-
 def test_every_file_is_small_enough_for_a_clone():
     large = {str(file.relative_to(ROOT)): file.stat().st_size for file in tracked() if file.is_file()}
     assert {name: size for name, size in large.items() if size > 3_000_000} == {}
