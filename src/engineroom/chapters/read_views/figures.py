@@ -39,8 +39,8 @@ def num_rv_1(table: Rows) -> Words:
     kept, closed, removed = (of[series, most] for series in LABELS_NUM_RV_1)
     return Words(
         alt=_picture_of_num_rv_1.alt(table, "{:,.0f}"),
-        caption=f"With {most:,} sessions the list of 5.7 holds {kept:,.0f} views, {100 * closed / kept:.0f} % of them closed. Removed at "
-        f"once, {removed:,.0f} are left.",
+        caption=f"With {most:,} sessions the list of 5.7 holds {kept:,.0f} views, {100 * closed / kept:.0f} % of them closed. If views "
+        f"are removed at once, {removed:,.0f} are left.",
     )
 
 
@@ -62,8 +62,8 @@ def num_rv_2(table: Rows) -> Words:
     mine, published = (of(table)["response"][list(LABELS_NUM_RV_2)] for of in (ours, theirs))
     ratio, told = (of["kept"] / of["removed_at_once"] for of in (mine, published))
     return Words(
-        alt=f"Dots of {UNIT}, on a log axis. Closed views {each(mine, '{:.0f}')}. Published: {each(published, '{:,.0f}')}.",
-        caption=f"On the simulated machine keeping closed views makes a statement take {ratio:.2f} times as long (published: {told:.0f} times).",
+        alt=f"Dots of {UNIT}, on a log axis. Simulated, with closed views {each(mine, '{:.0f}')}. Published: {each(published, '{:,.0f}')}.",
+        caption=f"In the article, keeping closed views makes a statement take {told:.0f} times as long; on the simulated machine {ratio:.2f} times.",
     )
 
 
@@ -97,8 +97,8 @@ def num_rv_3(table: Rows) -> Words:
     published = 100 * theirs(table)["removed_at_once"]["read_only"]
     return Words(
         alt=f"Dots of throughput, 5.7 being 1. {_picture_of_num_rv_3.said(table)}.",
-        caption=f"Where nobody writes, removing views at once leaves {left['read_only']:.0f} % of the throughput (published: at least "
-        f"{published:.0f} %). With one write in five it leaves {left['mixed']:.0f} %, in transactions that read and write "
+        caption=f"With reads only, removing views at once leaves {left['read_only']:.0f} % of the throughput (published: at least "
+        f"{published:.0f} %). With one write in five it leaves {left['mixed']:.0f} %, with transactions that read and write "
         f"{left['read_write']:.0f} %.",
     )
 
@@ -121,7 +121,7 @@ def own_read_views_idle(table: Rows) -> Words:
     more = ", ".join(f"{of[name, most] / of[name, 0]:.1f} times in {name}" for name in by_release(table))
     return Words(
         alt=_picture_of_own_read_views_idle.alt(table, "{:.0f}"),
-        caption=f"{most:,} idle sessions that have read once make a batch of purge take {more} as much processor time as none.",
+        caption=f"With {most:,} idle sessions that have read once, purge takes more processor time per batch than with none: {more}.",
     )
 
 
