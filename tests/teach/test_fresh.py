@@ -129,6 +129,17 @@ def test_page_and_notebook_say_how_long_the_exercises_take(master):
         assert minutes == pytest.approx(60 * hours, abs=20), parts
 
 
+@each_master
+def test_the_guide_counts_a_chapters_exercises_right(master):
+    questions = masters.read(master).questions
+    text = (master.parents[2] / "book" / "instructors_appendix.md").read_text(encoding="utf-8")
+    row = rf"^\| \[[^]]+\]\({re.escape(master.name)}\) \| (\d+) \| (\d+) \| (\d+) \| (.+) \|$"
+    minutes, points = sum(each.minutes for each in questions), sum(each.points for each in questions)
+    hardest = max(questions, key=lambda each: (each.stars, each.minutes)).title
+    expected = (str(len(questions)), str(minutes), str(points), hardest)
+    assert re.findall(row, text, re.MULTILINE) == [expected]
+
+
 def test_same_takes_any_kind_of_number_and_list():
     import numpy as np
 
