@@ -82,8 +82,8 @@ def fig_7_22(table: Rows) -> Words:
     return Words(
         alt=f"Dot plot of seconds by plan. Index nested loop: {ours[0]}. Hash join: {ours[1]}. Published: {published[0]} for the index "
         f"nested loop and {published[1]} for the hash join.",
-        caption=f"The index nested loop takes {'longer' if least > most else 'no longer'} than the hash join: {least:.2f} s at its best "
-        f"against {most:.2f} s at its worst server.",
+        caption=f"The index nested loop takes {'longer' if least > most else 'no longer'} than the hash join: {least:.2f} s on its "
+        f"fastest server against {most:.2f} s on its slowest.",
     )
 
 
@@ -95,14 +95,12 @@ def fig_7_23(table: Rows) -> Words:
     old, new = (theirs(table)[plan].iloc[0] for plan in ("index_nested_loop", "hash_join"))
     reversed_ = times(table)["reversed_order_without_hash"]
     servers = [server for server in times(table)["hash_join"].index if server in reversed_.index]
-    alone = "; ".join(
-        f"{reversed_[server]:.2f} s on {server} in the same order without it" for server in servers
-    )
+    alone = ", ".join(f"{reversed_[server]:.2f} s on {server}" for server in servers)
     return Words(
-        alt=f"Dot plot of seconds by plan. The best index nested loop takes {loop:.2f} s, the best hash join {hashed:.2f} s; {alone}. "
+        alt=f"Dot plot of seconds by plan. The best index nested loop takes {loop:.2f} s, the best hash join {hashed:.2f} s, the same order without it {alone}. "
         f"Published: {old:.2f} s and {new:.2f} s.",
-        caption=f"Index nested loop over hash join, each on its best server: {loop / hashed:.2f} (published {old / new:.2f}). The order "
-        f"alone does not explain it: {alone}.",
+        caption=f"The hash join is {loop / hashed:.2f} times as fast as the index loop, each on its best server (published {old / new:.2f}). "
+        f"The new order alone does not explain it: without a hash join it takes {alone}.",
     )
 
 
@@ -232,7 +230,7 @@ def own_hash_join_no_index(table: Rows) -> Words:
     return Words(
         alt=f"Log-log line chart of server CPU time against rows in each table. At {largest} rows: {said}.",
         caption=f"At {largest} rows {slow} takes {of[slow] / of[fast]:.0f} times the CPU time of {fast}. "
-        f"Doubling the tables costs it {2 ** slope[slow]:.1f} times as much, and {fast} {2 ** slope[fast]:.1f} times.",
+        f"Doubling the tables costs {2 ** slope[slow]:.1f} times as much on {slow} and {2 ** slope[fast]:.1f} times on {fast}.",
     )
 
 
@@ -356,8 +354,8 @@ def own_hash_join_three_changes(table: Rows) -> Words:
     version, order, algorithm = table["before_per_after"]
     return Words(
         alt=f"Step chart of server CPU seconds over four states: {each(dict(zip(*states(table, SECONDS), strict=True)), '{:.2f} s')}.",
-        caption=f"One change at a time: the version divides the time by {version:.2f}, changing the "
-        f"{table['change'].iloc[1]} multiplies it by {1 / order:.1f}, the hash join divides that by {algorithm:.1f}.",
+        caption=f"One change at a time: the new version divides the time by {version:.2f}, the new "
+        f"{table['change'].iloc[1]} multiplies it by {1 / order:.1f}, and the hash join divides it by {algorithm:.1f}.",
     )
 
 
@@ -413,6 +411,6 @@ def own_hash_join_warehouses(table: Rows) -> Words:
     )
     return Words(
         alt=_picture_of_own_hash_join_warehouses.alt(table, "{:.2f} µs", told=ends),
-        caption=f"From {few} to {many} warehouses the index loop's cost per row grows to {loop:.0f} times, the hash join's to "
-        f"{hashed:.1f} times. {crosses}",
+        caption=f"From {few} to {many} warehouses the index loop's cost per row grows {loop:.0f}-fold, the hash join's "
+        f"{hashed:.1f}-fold. {crosses}",
     )
