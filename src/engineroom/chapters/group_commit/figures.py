@@ -37,8 +37,8 @@ def own_gc_durable(table: Rows) -> Words:
     )
     return Words(
         alt=_picture_of_own_gc_durable.alt(table),
-        caption=f"With {last:g} clients a durable commit takes {serialised:.2f} fsyncs as 5.5 did it, {original:.2f} in the stages of 5.6 "
-        f"and {modified:.2f} with one redo flush per group.",
+        caption=f"With {last:g} clients a durable commit takes {serialised:.2f} fsyncs in 5.5, {original:.2f} in the stages of 5.6 "
+        f"and {modified:.2f} in 5.7.6, where a group shares one redo flush.",
     )
 
 
@@ -62,7 +62,7 @@ def own_gc_groups(table: Rows) -> Words:
     at_last = _picture_of_own_gc_groups.values(table)[:, last]
     return Words(
         alt=_picture_of_own_gc_groups.alt(table, more="Both logs are durable."),
-        caption=f"From {first} to {last} clients the fsyncs of the binlog fall from one per commit to {at_last.min():.2f} to "
+        caption=f"From {first} to {last} clients, binlog fsyncs fall from one per commit to between {at_last.min():.2f} and "
         f"{at_last.max():.2f}: a group shares one.",
     )
 
@@ -120,10 +120,10 @@ def own_gc_stages(table: pd.DataFrame) -> Words:
     leads = table[table["happening"] == "leads"]["what"].value_counts()
     return Words(
         alt=f"A line per transaction over time, {len(told_us)} of them in {told_us.max():.0f} us: executing, then FLUSH, SYNC and COMMIT. "
-        f"Leaders are dots: {leads['FLUSH']} in FLUSH, {leads['SYNC']} in SYNC, {leads['COMMIT']} in COMMIT. While one group is in SYNC, "
+        f"A dot is a leader: {leads['FLUSH']} in FLUSH, {leads['SYNC']} in SYNC, {leads['COMMIT']} in COMMIT. While one group is in SYNC, "
         "the next is in FLUSH.",
-        caption=f"{told_us.count()} transactions committed in {leads['FLUSH']} groups, with {leads['FLUSH']} redo and {leads['SYNC']} binlog "
-        "fsyncs. A dot is a leader at work; all others wait.",
+        caption=f"{told_us.count()} transactions commit in {leads['FLUSH']} groups, with {leads['FLUSH']} redo and {leads['SYNC']} binlog "
+        "fsyncs. A dot is a leader at work; the others wait.",
     )
 
 
@@ -146,6 +146,6 @@ def tab_gc_1(table: Rows) -> Words:
     return Words(
         alt=f"Line chart of {Y_TAB_GC_1} against clients. One redo flush per group over one per transaction: {at(gain, '{:.3f}')}. "
         f"Published: {at(source, '{:.3f}')}.",
-        caption=f"With settings that wait for no fsync, one redo flush per group changes throughput by {low:+.1f} to {high:+.1f} %; "
+        caption=f"Where no commit waits for an fsync, one redo flush per group changes throughput by {low:+.1f} to {high:+.1f} %; "
         f"published were {least:+.1f} to {most:+.1f} %.",
     )
