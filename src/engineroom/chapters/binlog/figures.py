@@ -49,7 +49,7 @@ def words_of_bytes_of_log(table: Rows, *, setting: str, how: str, base: str) -> 
     of, published = (each(table)["binlog_size", setting] for each in (ours, theirs))
     return Words(
         alt=f"Dots of the size of the binary log over {base}. {how} it is {of:.2f}, published {published:.2f}.",
-        caption=f"{how}, TPC-C's binary log has {of:.2f} of its bytes (published: {published:.2f}).",
+        caption=f"{how}, TPC-C's binary log keeps {of:.2f} of its bytes (published: {published:.2f}).",
     )
 
 
@@ -82,7 +82,7 @@ fig_7_26 = figure(
         over="compressed",
         under="uncompressed",
         ratio="Compressed over uncompressed",
-        caption="Compressed in the session before it queues, a transaction's throughput is {} times the uncompressed",
+        caption="If each session compresses before it queues, throughput is {} times the uncompressed",
     )
 )
 
@@ -169,7 +169,7 @@ def own_binlog_cpu(table: Rows) -> Words:
     added = "; ".join(f"{name} {of[name] / of[BASE_CPU] - 1:+.0%}" for name in of.index if name != BASE_CPU)
     return Words(
         alt=f"Dots of CPU time of the server per TPC-C transaction: {BASE_CPU} {of[BASE_CPU]:,.0f} microseconds; beside it {added}.",
-        caption=f"One client, server CPU per transaction beside {of[BASE_CPU]:,.0f} microseconds uncompressed with full images: {added}.",
+        caption=f"Server CPU per transaction of one client, against {of[BASE_CPU]:,.0f} microseconds for {BASE_CPU}: {added}.",
     )
 
 
@@ -257,7 +257,7 @@ def own_binlog_levels(table: pd.DataFrame) -> Words:
     )
     return Words(
         alt=f"Lines of bytes left against CPU time per byte, a point per level of zstd. {left}.",
-        caption=f"Levels that are the cheapest at some prices of disk and CPU (filled): {pays}. Never worth it for any of the three: "
+        caption=f"Only the filled levels are ever the cheapest, whatever disk and CPU cost. {pays}. Worth it for none of the three: "
         f"{_listed(never_worth(table))}.",
     )
 
@@ -333,5 +333,5 @@ def own_binlog_transactions(table: Rows) -> Words:
     full = of["full"].rename(index=KINDS_TRANSACTIONS)
     return Words(
         alt=f"Dots of bytes per transaction, by kind and setting. With full images {each(full, '{:,.0f}')}.",
-        caption=f"Of a New-Order's {full['New-Order']:,.0f} bytes are left: {order}. Of a Payment's {full['Payment']:,.0f}: {payment}.",
+        caption=f"What is left of a New-Order's {full['New-Order']:,.0f} bytes: {order}; of a Payment's {full['Payment']:,.0f}: {payment}.",
     )
