@@ -95,7 +95,7 @@ def num_fs_3(table: Rows) -> Words:
     what = _shared(table)
     return Words(
         alt=f"Dots of shares of {what}, like 5.6 and like 8.0. Row conversion {conversion}; reading {reading}.",
-        caption=f"Converting rows takes {conversion} of the server's {what}, like 5.6 and like 8.0.",
+        caption=f"Converting rows takes {conversion} of the server's {what}, in the old design and in the new.",
     )
 
 
@@ -110,8 +110,8 @@ def num_fs_4(table: Rows) -> Words:
     said, published = (both(of, "reading") for of in (ours(table), theirs(table)))
     return Words(
         alt=f"Dots of the share of reading when the sort is by the long column: ours {said} percent, published {published} percent.",
-        caption=f"Sorted by the long column itself, reading takes {said} percent of our servers' {_shared(table)}, like 5.6 and like 8.0; "
-        f"published are {published}.",
+        caption=f"In a sort by the long column itself, reading takes {said} percent of our servers' {_shared(table)}, in the old design "
+        f"and in the new (published: {published}).",
     )
 
 
@@ -153,8 +153,9 @@ def num_fs_5(table: Rows) -> Words:
     )
     said = each(of, "{:.2g}", named="{1} on {0}")
     return Words(
-        alt=f"Dots of long values read per scanned row: {said}. Of the source, {affected} are affected and {free} are not.",
-        caption=f"Of our servers {' and '.join(of.index[of > 0.5]) or 'none'} reads the long value of every row: {said}.",
+        alt=f"Dots of long values read per scanned row: {said}. The source says that {affected} are affected and {free} are not.",
+        caption=f"The long value of every row is read by {' and '.join(of.index[of > 0.5]) or 'none of our servers'}. "
+        f"Values read per scanned row: {said}.",
     )
 
 
@@ -270,7 +271,7 @@ def own_filesort_crossover(table: pd.DataFrame) -> Words:
         alt=f"Log-log line chart of pages read against rows returned, {n:,} rows in the table. Late fetch is below additional fields up "
         f"to {long:,.0f} rows where values are off-page, and up to {short:,.0f} where rows are short.",
         caption=f"With a long off-page value, fetching rows late reads fewer pages up to {long:,.0f} of {n:,} rows; with short rows "
-        f"the columns are cheaper to carry from row {short:,.0f} on.",
+        f"carrying the columns reads fewer pages from row {short:,.0f} on.",
     )
 
 
