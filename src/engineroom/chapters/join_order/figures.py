@@ -238,8 +238,8 @@ def own_join_order_kernel_flame(table: Rows) -> Words:
     named = ", ".join(f"{name} {percent:.0f} percent" for name, percent in widest.items())
     return Words(
         alt=f"Flame graph of our planner by source function. {each(share, '{:.0f} percent')}. With what they call: {named}.",
-        caption=f"A flame graph of our planner, callers below what they call: of the samples, {share['pricing pairs']:.0f} percent are in "
-        f"pricing pairs and {share['growing sets']:.0f} in growing sets (hatched).",
+        caption=f"Our planner, callers below what they call: pricing pairs takes {share['pricing pairs']:.0f} percent of the samples, growing "
+        f"sets (hatched) {share['growing sets']:.0f}.",
     )
 
 
@@ -288,7 +288,7 @@ def own_join_order_flame(table: Rows) -> Words:
     named = each(table.groupby("frame")["share_percent"].max().reindex(GROWING).dropna(), "{:.0f} percent")
     return Words(
         alt=f"Flame graph of planning. Below FindBestQueryPlan: {named}.",
-        caption=f"A flame graph of the server's planning, callers below what they call. With what they call: {named}.",
+        caption=f"The server's planning, callers below what they call. Each with all that it calls: {named}.",
     )
 
 
@@ -350,12 +350,11 @@ def own_join_order_planning(table: Rows) -> Words:
     against = []
     for shape in SHAPES:
         times = last[shape, "on"].iloc[0] / last[shape, "off"].iloc[0]
-        how = f"{times:.0f} times" if times >= 1 else f"1/{1 / times:.0f} of the time"
-        against.append(f"a {shape} of {last[shape, 'on'].index[0]} tables {how}")
+        how = f"{times:.0f} times as long" if times >= 1 else f"1/{1 / times:.0f} of the time"
+        against.append(f"{how} for a {shape} of {last[shape, 'on'].index[0]} tables")
     return Words(
         alt=f"Three line charts of planning time against tables, for chains, stars and cliques. {said}.",
-        caption=f"Planning with the hypergraph optimizer against planning without: {', '.join(against)}, and {clique:.1f} times with at "
-        "most 1000 pairs.",
+        caption=f"With the switch on, planning takes {', '.join(against)}, and {clique:.1f} times with at most 1000 pairs.",
     )
 
 
@@ -406,8 +405,8 @@ def own_join_order_quality(table: Rows) -> Words:
     )
     return Words(
         alt=f"Sorted lines of a plan's cost over the best plan's, one a search. {said}.",
-        caption=f"Greedy finds the best plan for {share['greedy']} and costs {worst['greedy']} times as much at worst; left-deep "
-        f"{share['left-deep']} and {worst['left-deep']} times. The best plan of the simplified graph is the best of all for {limits}.",
+        caption=f"Greedy finds the best plan in {share['greedy']} of the cases, and costs {worst['greedy']} times as much at worst; "
+        f"left-deep in {share['left-deep']}, and {worst['left-deep']} times. The simplified graph still has the best plan in {limits}.",
     )
 
 
@@ -446,7 +445,7 @@ def own_join_order_space(table: Rows) -> Words:
     return Words(
         alt=f"Log line chart of {Y_SPACE} against tables. At {largest} tables: {each(of[list(SERIES_SPACE)], '{:.3g}')}.",
         caption=f"For a star of {largest} tables DPsize looks at {star:,.0f} times as many candidates as there are pairs; for a chain DPsub "
-        f"wastes most, {chain:,.0f} times.",
+        f"is the worst, {chain:,.0f} times.",
     )
 
 
