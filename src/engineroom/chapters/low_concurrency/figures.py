@@ -84,7 +84,7 @@ def words_of(table: Rows, *, what: str, over: str, under: str, counted: str = ""
     ours_is, theirs_is = (f"{counted}, {over} over {under}", f" for the {what}") if is_counted else (what, "")
     return Words(
         alt=f"Dot plot of the {ours_is}. Ours ({named}): {ratio:.3f}. Published{theirs_is}: {published:.3f}.",
-        caption=f"The {ours_is}: {ratio:.2f} ({named}); the source measured {published:.2f}{theirs_is}.",
+        caption=f"The {ours_is}: {ratio:.2f} ({named}). Published{theirs_is}: {published:.2f}.",
     )
 
 
@@ -396,7 +396,7 @@ def own_low_concurrency_installed(table: pd.DataFrame) -> Words:
     times = of.loc[list(dict.fromkeys(table["operation"])), list(_settings(table))]
     new, old = table["server"].iloc[0], table["over"].iloc[0]
     said = "; ".join(f"{name}: {each(line)}" for name, line in times.iterrows())
-    caption = f"{'; '.join(f'{name}: {(times[name] > 1).sum()} of {len(times)}' for name in times)} operations cost {new} more CPU time than {old}."
+    caption = f"Operations that cost {new} more CPU time than {old}: {'; '.join(f'{name}, {(times[name] > 1).sum()} of {len(times)}' for name in times)}."
     if INSTALLED in times:
         apart = max(times.index, key=lambda name: abs(math.log(times[INSTALLED][name] / times[EQUAL][name])))
         caption += f" The settings move '{apart}' most: {times[EQUAL][apart]:.2f} times with equal ones, {times[INSTALLED][apart]:.2f} times as installed"
@@ -677,6 +677,6 @@ def own_low_concurrency_flame(table: Rows) -> Words:
             named.append(frame)
     return Words(
         alt=f"Flame graph of a bulk insert on 8.0.31, callers below what they call, hatched by the change from 5.7.22. {', '.join(said[:9])}.",
-        caption=f"A bulk insert on 8.0.31, callers below what they call. Hatched: grown (//), new (xx) or shrunk (\\\\) against 5.7.22. "
-        f"The widest that are new: {', '.join(named[:3])}.",
+        caption=f"A bulk insert on 8.0.31, callers below what they call. Against 5.7.22: grown (//), new (xx) or shrunk (\\\\). "
+        f"A new name may be old code: {', '.join(named[:3])}.",
     )
