@@ -42,6 +42,8 @@ def _run(figure: str) -> runs.Run:
         "own-low-concurrency-installed": "own-low-concurrency-operations",
         "own-low-concurrency-causes": "own-low-concurrency-instructions",
         "own-low-concurrency-flame": "own-low-concurrency-instructions",
+        "own-crowd-fsyncs": "own-crowd",
+        "own-crowd-latches": "own-crowd",
     }
     if figure == "own-machine-validation":
         return validation.as_run(validation.validate(validation.CASES[-3:]))

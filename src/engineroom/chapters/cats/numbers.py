@@ -9,6 +9,7 @@ import pandas as pd
 
 from engineroom.chapters.cats.standings import Leads, Standing
 from engineroom.runs import newest, published
+from engineroom.validation import sixteen  # noqa: F401 (for the page)
 
 _printed = newest("own-deadlock-print", "live")
 print_us, report_bytes = (_printed.values("server", y=y)["9.7.4"] for y in ("print_cpu_us", "print_bytes"))

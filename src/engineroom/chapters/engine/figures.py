@@ -18,6 +18,7 @@ from engineroom.show.panels import panels
 from engineroom.show.parts import (
     Curves,
     Dots,
+    Ranked,
     Rows,
     Run,
     all_rows,
@@ -500,3 +501,72 @@ def own_whatif(table: Rows) -> Words:
         caption=f"The what-if beside live servers on two processors: it predicts {of.min():.2f} to {of.max():.2f} times the measured throughput, half of the "
         f"points within {100 * (of - 1).abs().median():.0f} %. The range that it tells has {int(table['is_in_range'].sum())} of {len(table)} measured throughputs.",
     )
+
+
+LABELS_CROWD = {"5.7.22": "5.7.22", "8.0.31": "8.0.31", "9.7.4": "9.7.4"}
+HOT, UNIFORM = "load == 'hot rows' and setting == 'usual'", "load == 'uniform' and setting == 'usual'"
+
+
+@figure(
+    "own-crowd",
+    rows=rows_by("clients", y="tps", keep=[], where=HOT),
+    picture=Curves(labels=LABELS_CROWD, x_label="clients", y_label="updates per second"),
+)
+def own_crowd(table: Rows) -> Words:
+    """Our own figure: updates of hot rows per second against clients, on real servers and twelve processors."""
+    tps = ours(table)
+    kept = {version: tps[version].iloc[-1] / tps[version].max() for version in LABELS_CROWD}
+    clients = int(tps["5.7.22"].index[-1])
+    return Words(
+        alt="Log-log line chart of updates per second against clients. With "
+        f"{clients} clients a server has, of its best: {'; '.join(f'{version} {100 * share:.0f} %' for version, share in kept.items())}.",
+        caption=f"Hot rows on twelve processors: with {clients} clients MySQL 5.7.22 keeps {100 * kept['5.7.22']:.0f} % of its best "
+        f"throughput, 8.0.31 {100 * kept['8.0.31']:.0f} % and 9.7.4 {100 * kept['9.7.4']:.0f} %.",
+    )
+
+
+@figure(
+    "own-crowd-fsyncs",
+    rows=rows_by("clients", y="fsyncs", keep=[], where=UNIFORM),
+    picture=Curves(labels=LABELS_CROWD, x_label="clients", y_label="fsyncs of the redo log per transaction"),
+)
+def own_crowd_fsyncs(table: Rows) -> Words:
+    """Our own figure: fsyncs of the redo log per transaction against clients, on real servers and twelve processors, where an fsync takes no time."""
+    fsyncs = ours(table)
+    few, many = fsyncs["8.0.31"].iloc[0], fsyncs["8.0.31"].iloc[-1]
+    first, last = fsyncs["8.0.31"].index[[0, -1]]
+    return Words(
+        alt=f"Log-log line chart of fsyncs per transaction against clients. 5.7.22: {at(fsyncs['5.7.22'])}. 8.0.31: {at(fsyncs['8.0.31'])}.",
+        caption=f"Log threads flush whatever there is: MySQL 8.0.31 makes {few:.0f} fsyncs per transaction with {first:g} client and {many:.1f} with {last:g}; "
+        f"5.7.22 stays near {fsyncs['5.7.22'].median():.1f}. An fsync takes no time here.",
+    )
+
+
+@figure(
+    "own-crowd-latches",
+    rows=lambda run: rows_by("latch", y="clients_waiting", keep=[])(
+        run.with_table(_most_waited(run.tables["latches"]))
+    ),
+    picture=Ranked(label="clients that wait for the latch, of 256", series=LABELS_CROWD, form="{:.2g}"),
+)
+def own_crowd_latches(table: Rows) -> Words:
+    """Our own figure: for which latches 256 clients that update hot rows wait, on real servers and twelve processors."""
+    waiting = ours(table)
+    most = {version: waiting[version].idxmax() for version in LABELS_CROWD}
+    return Words(
+        alt="Ranked list of latches by the clients that wait for them, 256 in all. "
+        + "; ".join(f"{version}: {latch} {waiting[version][latch]:.0f}" for version, latch in most.items())
+        + ".",
+        caption="Who waits where, of 256 clients that update hot rows: "
+        + "; ".join(
+            f"{waiting[version][latch]:.0f} at {latch} on {version}" for version, latch in most.items()
+        )
+        + ".",
+    )
+
+
+def _most_waited(latches: Rows) -> Rows:
+    """With the crowd on hot rows, the four latches of each server for which most clients wait."""
+    crowd = latches[(latches["load"] == "hot rows") & (latches["clients"] == latches["clients"].max())]
+    ranked = crowd.sort_values("clients_waiting", ascending=False).groupby("series", sort=False).head(4)
+    return ranked.assign(repeat=0)

@@ -17,6 +17,7 @@ from engineroom.runs import Run, newest, recorded
 from engineroom.runs.summary import summarise, values
 from engineroom.show.drawing import origin_of
 from engineroom.show.table import Table
+from engineroom.validation import sixteen  # noqa: F401 (for the page)
 from engineroom.validation.predicted import beside_servers
 
 switches, binlog, pool, purge = (

@@ -12,6 +12,7 @@ from engineroom.runs import newest, published, recorded
 from engineroom.runs.summary import paired_ratio, values
 from engineroom.servers.catalogue import release
 from engineroom.show.table import Table
+from engineroom.validation import sixteen  # noqa: F401 (for the page)
 
 if TYPE_CHECKING:
     from engineroom._native.lock_sys import Playground

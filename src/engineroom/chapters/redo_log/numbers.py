@@ -16,6 +16,7 @@ from engineroom.runs.summary import paired_ratio, values
 from engineroom.show.compared import KNOWN_PERCENT, WIDTH
 from engineroom.show.drawing import origin_of
 from engineroom.show.table import Table
+from engineroom.validation import sixteen  # noqa: F401 (for the page)
 
 # Redo fsyncs per transaction by series and clients: "flushes" is the log of 8.0 with its log threads, "old_redo" that of 5.7.
 flushes_sim, flushes_live = newest("fig-7-06", "sim"), newest("fig-7-06", "live")

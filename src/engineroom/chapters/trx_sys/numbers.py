@@ -9,6 +9,7 @@ from engineroom.runs import Run, newest, published
 from engineroom.runs.summary import values
 from engineroom.show.drawing import origin_of
 from engineroom.show.table import Table
+from engineroom.validation import sixteen  # noqa: F401 (for the page)
 
 LATCHES = ["mutex", "serialisation", "shards"]
 second_mutex, shards = newest("fig-7-08", "sim"), newest("fig-7-09", "sim")
