@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 
 from bs4 import BeautifulSoup, Tag
 
-from engineroom import chapters, paths
+from engineroom import chapters, cli, paths
 
 LOADING = {"script": "src", "img": "src", "iframe": "src", "source": "src", "object": "data", "embed": "src"}
 
@@ -210,6 +210,21 @@ def test_a_chapter_can_be_read_in_ten_minutes(html):
         if words > (MOST_WORDS_WITH_EVIDENCE if has_evidence else MOST_WORDS):
             too_long[page.word] = words
     assert too_long == {}
+
+
+def test_the_front_page_is_short_and_names_one_command_for_each_symptom(html):
+    front = html / "book" / "index.html"
+    assert words_of(front) <= 700
+    symptoms = soup(front).select(".triage dt")
+    answers = soup(front).select(".triage dd")
+    assert len(symptoms) == len(answers) == 10
+    words = {f"{each.word}.html" for each in chapters.written()}
+    for answer in answers:
+        [command] = answer.select("pre")
+        said = command.get_text().split()
+        is_ours = said[0] == "engineroom" and said[1] in cli.COMMANDS
+        assert is_ours or said[0] in {"SELECT", "SHOW", "EXPLAIN"}, said
+        assert {str(link["href"]) for link in answer.select("a[href]")} & words, said
 
 
 def test_prose_is_spelled():
