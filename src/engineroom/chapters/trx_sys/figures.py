@@ -15,7 +15,9 @@ LABELS_FIG_7_08 = {"before": "one mutex", "after": "two mutexes"}
 )
 def fig_7_08(table: Rows) -> Words:
     """Figure 7-8: throughput of TPC-C with one mutex of the transaction system and with two."""
-    return compared(table, LABELS_FIG_7_08, "transactions per minute", over="after", under="before")
+    return compared(
+        table, LABELS_FIG_7_08, "transactions per minute", over="after", under="before", where="In our model"
+    )
 
 
 LABELS_FIG_7_09 = {"before": "one set", "after": "shards"}
@@ -28,4 +30,6 @@ LABELS_FIG_7_09 = {"before": "one set", "after": "shards"}
 )
 def fig_7_09(table: Rows) -> Words:
     """Figure 7-9: throughput of TPC-C with one set of active transactions and with shards of it."""
-    return compared(table, LABELS_FIG_7_09, "transactions per minute", over="after", under="before")
+    return compared(
+        table, LABELS_FIG_7_09, "transactions per minute", over="after", under="before", where="In our model"
+    )
