@@ -100,16 +100,11 @@ def own_machine_crowds(table: Rows) -> Words:
     points = crowds.off(table.assign(repeat=0)).sort_values("off_percent")
     middle, n = points["off_percent"].abs().median(), len(points)
     slow, fast = points.iloc[0], points.iloc[-1]
-    farthest = " and ".join(
-        f"{each['lock']} with {each['threads']} threads ({each['off_percent']:+.0f} %)"
-        for each in (slow, fast)
-    )
     return Words(
         alt=f"{len(PANELS)} small log-log charts of turns per microsecond against threads, one a study or several of one kind; dots are "
         f"published, lines simulated. Simulated throughput is {middle:.0f} percent off in the median of {n} points, from "
         f"{slow['off_percent']:+.0f} to {fast['off_percent']:+.0f} percent.",
-        caption=f"Dots are what others measured, lines the simulated machine of each study. Throughput is {middle:.0f} % off in the median of "
-        f"{n} contended points; farthest {farthest}.",
+        caption=f"The simulated machine (lines) is {middle:.0f} % off what others measured (dots), in the median of {n} points.",
     )
 
 
@@ -154,7 +149,7 @@ def own_machine_flame(table: Rows) -> Words:
     named = each(share.sort_values(ascending=False), "{:.0f} percent")
     return Words(
         alt=f"Flame graph of the threads' time, what they do below, what they are in meanwhile above it: {named}.",
-        caption=f"Where the time of the threads went: {named}.",
+        caption=f"Where the threads' time went: {named}.",
     )
 
 
@@ -192,8 +187,8 @@ def own_machine_real(table: Rows) -> Words:
     off = table.loc[table["is_held_out"], "commits_per_s_off_percent"].abs()
     said = f"{off.median():.0f} % off in the median and {off.max():.0f} % at most"
     return Words(
-        alt=f"Log-log scatter of simulated against measured commits per second, {len(table)} points. On loads not fitted: {said}.",
-        caption=f"Loads that the fit has not seen: {said}. The band is 20 % to either side.",
+        alt=f"Log-log scatter of simulated against measured commits per second, {len(table)} points. On loads that took no part in the fit: {said}.",
+        caption=f"On loads that took no part in the fit, commits per second are {said}. The band: 20 % to either side.",
     )
 
 
@@ -291,12 +286,12 @@ def own_machine_sensitivity(table: Rows) -> Words:
         most.append(f"{_short(str(moved_figure))}: {in_words(mine['parameter'].iloc[0])} (times {times:.2f})")
     moved = set(_moving(table)["figure"])
     still = ", ".join(_short(figure) for figure in table["figure"].unique() if figure not in moved)
-    said = f" No number moves what {still} are asked by more than {MOVES_PERCENT:g} %." if still else ""
+    said = f" No number moves a ratio of {still} by more than {MOVES_PERCENT:g} %." if still else ""
     return Words(
         alt=f"Horizontal lines around one, a line for each of up to {SHOWN} numbers of the machine that move a figure. Moving most: "
         f"{'; '.join(most) or 'nothing'}.",
-        caption=f"What a figure's claims ask for, with a number of its machine at half and at one and a half, where that moves it by more than "
-        f"{MOVES_PERCENT:g} %; grey: other seeds; filled: the verdict flips, with {varied['flips'].sum()} of {len(varied)} varied machines.{said}",
+        caption=f"How far a figure's ratio moves if one number of its machine is halved or taken one and a half times, where that is more than "
+        f"{MOVES_PERCENT:g} %. Grey: other seeds. Filled: the verdict flips, as it does with {varied['flips'].sum()} of {len(varied)} varied machines.{said}",
     )
 
 
