@@ -97,7 +97,7 @@ def own_lock_latches(table: Rows) -> Words:
     over = at_last["sharded"] / at_last
     return Words(
         alt=_picture_of_own_lock_latches.alt(table, "{:,.0f}", told=ends, more="The clients share no row."),
-        caption=f"With {last} clients on rows of their own, 512 shards let {over['one_mutex']:.1f} times as many locks through as one mutex, "
+        caption=f"In our model, with {last} clients on rows of their own, 512 shards let {over['one_mutex']:.1f} times as many locks through as one mutex, "
         f"{over['sharded_one_shard']:.1f} times as many as one shard, and {over['sharded_one_part']:.1f} times as many as with the global latch "
         "in one part.",
     )
