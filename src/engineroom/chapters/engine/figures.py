@@ -91,8 +91,8 @@ def own_engine_binlog(table: Rows) -> Words:
     most = table["series"].iloc[-1]
     return Words(
         alt=f"Dots of throughput, the engine without a binary log being 1, by the design of the commit. {_picture_of_own_engine_binlog.said(table)}.",
-        caption=f"With {most}, the binary log of 5.5 leaves {of[most, '5.5']:.2f} of the throughput, that of 5.6 {of[most, '5.6']:.2f}, "
-        f"and that of 5.7.6 {of[most, '5.7.6']:.2f}; if 5.7.6 syncs nothing, {of[most, '5.7.6, not synced']:.2f}.",
+        caption=f"With {most}, a binary log leaves {of[most, '5.5']:.2f} of the throughput as 5.5 commits, {of[most, '5.6']:.2f} as 5.6 does, "
+        f"and {of[most, '5.7.6']:.2f} as 5.7.6 does; if 5.7.6 syncs nothing, {of[most, '5.7.6, not synced']:.2f}.",
     )
 
 
@@ -158,8 +158,8 @@ def own_engine_live(table: Rows) -> Words:
     alone, more = of.xs(1, level="clients"), of.drop(index=1, level="clients")
     return Words(
         alt=_said_own_engine_live.alt(table, more="A panel per load."),
-        caption=f"With one client the engine is {alone.min():.2f} to {alone.max():.2f} times as fast as the server; the engine leaves out the way of a "
-        f"message between the two processes. From two clients on it lies between {more.min():.2f} and {more.max():.2f}, half of the points within "
+        caption=f"With one client the engine is {alone.min():.2f} to {alone.max():.2f} times as fast as the server; it leaves out the way of a "
+        f"message between client and server. From two clients on it lies between {more.min():.2f} and {more.max():.2f}, half of the points within "
         f"{100 * (more - 1).abs().median():.0f} %.",
     )
 
@@ -228,7 +228,7 @@ def own_engine_holds(table: Rows) -> Words:
     return Words(
         alt=f"Curves of throughput with shards over that with one mutex, by clients. {said}. Published: {at(theirs)}.",
         caption=f"With {first} clients shards are worth a factor of {recorded[first]:.2f} as recorded, and {sampled[first]:.2f} if latches are held as "
-        f"long as a server's at most; published is {theirs[first]:.2f}. With {last}, {recorded[last]:.2f}, {sampled[last]:.2f} and {theirs[last]:.2f}.{beyond}",
+        f"long as sampled on a server; published is {theirs[first]:.2f}. With {last}, {recorded[last]:.2f}, {sampled[last]:.2f} and {theirs[last]:.2f}.{beyond}",
     )
 
 
@@ -380,7 +380,7 @@ def own_engine_scheduler(table: Rows) -> Words:
     farthest = str(counted.idxmin())
     return Words(
         alt=f"Dots of throughput where the system counts virtual run time, first come, first served being 1, by log and clients. {_picture_of_own_engine_scheduler.said(table)}.",
-        caption=f"Virtual run time leaves least of the throughput at “{farthest}”, the log and the clients: {counted[farthest]:.2g}. If who wakes displaces "
+        caption=f"Virtual run time leaves least at “{farthest}” (log, clients): {counted[farthest]:.2g} of the throughput. If a thread that wakes displaces "
         f"nobody, {of['nobody displaced', farthest]:.2f} is left there.",
     )
 
@@ -499,7 +499,7 @@ def own_whatif(table: Rows) -> Words:
     return Words(
         alt=_said_own_whatif.alt(table, more="A panel per load."),
         caption=f"The what-if beside live servers on two processors: it predicts {of.min():.2f} to {of.max():.2f} times the measured throughput, half of the "
-        f"points within {100 * (of - 1).abs().median():.0f} %. The range that it tells has {int(table['is_in_range'].sum())} of {len(table)} measured throughputs.",
+        f"points within {100 * (of - 1).abs().median():.0f} %. {int(table['is_in_range'].sum())} of {len(table)} measured throughputs lie in the range that it tells.",
     )
 
 
@@ -557,9 +557,9 @@ def own_crowd_latches(table: Rows) -> Words:
         alt="Ranked list of latches by the clients that wait for them, 256 in all. "
         + "; ".join(f"{version}: {latch} {waiting[version][latch]:.0f}" for version, latch in most.items())
         + ".",
-        caption="Who waits where, of 256 clients that update hot rows: "
+        caption="Of 256 clients that update hot rows, few wait for a latch: "
         + "; ".join(
-            f"{waiting[version][latch]:.0f} at {latch} on {version}" for version, latch in most.items()
+            f"{waiting[version][latch]:.0f} for {latch} on {version}" for version, latch in most.items()
         )
         + ".",
     )
