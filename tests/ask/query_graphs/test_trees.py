@@ -115,7 +115,7 @@ TABLES = [
 def test_the_pages_table_says_what_each_hint_does_on_the_running_server():
     if not servers.runnable("9.7"):
         pytest.skip("no MySQL 9.7 on this machine")
-    page = (paths.root() / "book" / "join_order.md").read_text(encoding="utf-8")
+    page = (paths.root() / "book" / "join_order_evidence.md").read_text(encoding="utf-8")
     said = re.findall(
         r"^\| `(\w+\(.*?\))` \| (another|the same) plan \| (another|the same) plan \|$", page, re.MULTILINE
     )
