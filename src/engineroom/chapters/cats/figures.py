@@ -123,8 +123,8 @@ def fig_7_18(table: Rows) -> Words:
     return Words(
         alt=f"Log-log line chart of transactions per second against clients. CATS over FIFO without printing: {at(silent)}; with "
         f"printing: {at(printed)}. Published without: {at(told)}; with: {at(told_printed)}.",
-        caption=f"On the simulated machine at {last:g} clients CATS gives {silent[last]:.2f} times FIFO's throughput when no deadlock "
-        f"is printed and {printed[last]:.2f} times when each is; the source measured {told.iloc[-1]:.2f} and {told_printed.iloc[-1]:.2f} times.",
+        caption=f"With {last:g} clients the source's CATS has {told_printed.iloc[-1]:.2f} times the throughput of its FIFO when each deadlock "
+        f"is printed, and {told.iloc[-1]:.2f} times when none is. In our model it has {printed[last]:.2f} and {silent[last]:.2f} times.",
     )
 
 
@@ -193,7 +193,7 @@ def own_cats_policies(table: Rows) -> Words:
     )
     return Words(
         alt=f"Five panels of dots: throughput over FIFO's, a row per policy. {said}.",
-        caption=f"Ahead on each load are the fastest policy and whoever it does not differ from. {ahead}. Faint dots are the "
+        caption=f"The fastest policy on each load, and those from which it does not differ: {ahead}. Faint dots are the "
         f"{table['repeat'].nunique()} seeds, large ones their mean, bars its interval of 95 % by Student's t. Two policies differ where their bars "
         "do not overlap. Each panel has a scale of its own.",
     )
@@ -252,9 +252,9 @@ def own_cats_print_cost(table: Rows) -> Words:
     cross = {clients: leads(table, clients).crossing_us() for clients in CLIENTS}
     seeds = table["repeat"].nunique()
     crossing = (
-        f"no cost at which the two cross: CATS is ahead from 0 ms on with {CLIENTS[0]} clients and with {MOST}"
+        f"CATS is ahead at every cost, even at none, with {CLIENTS[0]} clients and with {MOST}"
         if all(each.high == 0 for each in cross.values())
-        else "a crossing at "
+        else "The two cross at "
         + "; ".join(
             f"{each.value / 1_000:.2f} ms ({each.low / 1_000:.2f} to {each.high / 1_000:.2f}) with {n} clients"
             for n, each in cross.items()
@@ -262,7 +262,7 @@ def own_cats_print_cost(table: Rows) -> Words:
     )
     return Words(
         alt=f"{curves.alt(table, '{:,.0f}')} A grey band with {MOST} clients: {even_us.low / 1_000:.2f} to {even_us.high / 1_000:.2f} ms.",
-        caption=f"There is {crossing}. With {MOST} clients CATS has {free.times()} the throughput of FIFO without printing. From "
+        caption=f"{crossing}. With {MOST} clients and no printing CATS has {free.times()} the throughput of FIFO. From "
         f"{even_us.value / 1_000:.2f} ms per report on ({even_us.low / 1_000:.2f} to {even_us.high / 1_000:.2f}, the grey band) printing is the larger "
-        f"part of its lead. Dots are {seeds} seeds; intervals have nine tenths of 2,000 draws of them.",
+        f"part of its lead. Dots are {seeds} seeds; intervals span nine tenths of 2,000 draws of them.",
     )
