@@ -69,7 +69,7 @@ def fig_7_02(table: Rows) -> Words:
     return Words(
         alt=f"Dot plot of load time by build. Before over after: {ratio:.2f}, published {published:.2f}. "
         f"Ours in seconds of virtual time: {seconds['before']:.2f} and {seconds['after']:.2f}.",
-        caption=f"The same load takes {ratio:.2f} times as long over the log of 5.7 as over the log of 8.0; published {published:.2f}.",
+        caption=f"Simulated, the same load takes {ratio:.2f} times as long over the log of 5.7 as over the log of 8.0; published {published:.2f}.",
     )
 
 
@@ -110,7 +110,7 @@ def fig_7_05(table: Rows) -> Words:
     return Words(
         alt=f"Dot plot of the callers of log reservation by share of {_what(table)} it: {each(of, '{:.1f} %')}. "
         f"Published, of one stack: {each(published, '{:.0f} %')}.",
-        caption=f"Committing mini-transactions makes {of['mtr_commit']:.1f} % of {_what(table)} log reservation.",
+        caption=f"Committing mini-transactions accounts for {of['mtr_commit']:.1f} % of {_what(table)} the log's reservation.",
     )
 
 
@@ -149,8 +149,8 @@ def fig_7_06(table: Rows) -> Words:
         alt=_picture_of_fig_7_06.alt(
             table, more=f"Published for 8.0: {at(theirs(table)['flushes'], '{:g}')}."
         ),
-        caption=f"The log of 8.0 flushes most with {where:g} {'client' if where == 1 else 'clients'}, {peak:.1f} times per transaction, the log "
-        f"of 5.7 at most {of['old_redo'].max():.2f} times.{more}",
+        caption=f"8.0 flushes most with {where:g} {'client' if where == 1 else 'clients'}, {peak:.1f} times per transaction, "
+        f"5.7 at most {of['old_redo'].max():.2f} times.{more}",
     )
 
 
@@ -173,7 +173,7 @@ def num_ch7_1(table: Rows) -> Words:
     where = f"slower at {slower} clients" if slower else "slower nowhere"
     return Words(
         alt=f"Log-log line chart of transactions per second against clients. Log of 8.0 over log of 5.7: {at(ratio, '{:.3f}')}.",
-        caption=f"Below 50 clients the log of 8.0 is {where}, of those that were tried; the largest loss is {100 * (1 - ratio.min()):.1f} %.",
+        caption=f"Simulated with fewer than 50 clients, the log of 8.0 is {where}; the largest loss is {100 * (1 - ratio.min()):.1f} %.",
     )
 
 
@@ -206,8 +206,8 @@ def num_deg_3(table: Rows) -> Words:
     return Words(
         alt=_picture_of_num_deg_3.alt(table, "{:.0f}"),
         caption=f"Alone, a commit in the design of 8.0 costs {alone(table, 'mtr_8_0_writer_threads_off')} what it costs in the design of 5.7 "
-        f"with the log's threads off, and {alone(table, 'mtr_8_0')} with them on. With {most:g} threads a commit takes {at_best}{old}, {off} "
-        f"and {new} ns.",
+        f"with the log threads off, and {alone(table, 'mtr_8_0')} with them on. With {most:g} threads a commit takes {at_best}{old} ns "
+        f"in 5.7, {off} in 8.0 with them off and {new} with them on.",
     )
 
 
@@ -259,7 +259,7 @@ def own_redo_throughput(table: Rows) -> Words:
     first, last = known.index[0], known.index[-1]
     return Words(
         alt=f"Log-log line chart of transactions per minute against clients. Log of 8.0 over log of 5.7: {at(ratio)}.",
-        caption=f"With nothing but the redo log to wait for, the log of 8.0 gives {known[first]:.2f} times the throughput of "
+        caption=f"Simulated with nothing but the redo log to wait for, the log of 8.0 gives {known[first]:.2f} times the throughput of "
         f"5.7's at {first:g} clients and {known[last]:.1f} times at {last:g}.{beyond}",
     )
 
