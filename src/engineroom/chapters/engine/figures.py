@@ -509,7 +509,7 @@ HOT, UNIFORM = "load == 'hot rows' and setting == 'usual'", "load == 'uniform' a
 
 @figure(
     "own-crowd",
-    rows=rows_by("clients", y="tps", keep=[], where=HOT),
+    rows=lambda run: rows_by("clients", y="tps", keep=[])(run.with_table(run.table.query(HOT))),
     picture=Curves(labels=LABELS_CROWD, x_label="clients", y_label="updates per second"),
 )
 def own_crowd(table: Rows) -> Words:
@@ -527,7 +527,7 @@ def own_crowd(table: Rows) -> Words:
 
 @figure(
     "own-crowd-fsyncs",
-    rows=rows_by("clients", y="fsyncs", keep=[], where=UNIFORM),
+    rows=lambda run: rows_by("clients", y="fsyncs", keep=[])(run.with_table(run.table.query(UNIFORM))),
     picture=Curves(labels=LABELS_CROWD, x_label="clients", y_label="fsyncs of the redo log per transaction"),
 )
 def own_crowd_fsyncs(table: Rows) -> Words:

@@ -12,8 +12,10 @@ from engineroom.show.table import Table
 
 _limits = newest("own-filesort-limits", "live")
 servers = sorted({name for name in _limits.table["series"] if "," not in name}, key=release)
-oldest, *_, before, latest = servers
-provoked = f"{before}, provoked"  # told to carry the columns
+oldest, latest = servers[0], servers[-1]
+# The last with the old sort, which can be told to carry the columns.
+provoked = max((name for name in set(_limits.table["series"]) if ", provoked" in name), key=release)
+before = provoked.removesuffix(", provoked")
 limits_rows = int(_limits.table["rows"].max())
 pages, cpu_ms, merge_passes = (
     _limits.values("rows", "series", "limit", y=y)[limits_rows]

@@ -15,7 +15,7 @@ from engineroom.workloads.tpcc_rows import DISTRICTS
 
 # Districts and order lines joined on the district's number, in every plan that a server has.
 query = newest("fig-7-22", "live")
-old, middle, new = sorted(set(query.table["server"]), key=release)  # only the newest has hash joins
+old, middle, late, new = sorted(set(query.table["server"]), key=release)  # the last two have hash joins
 cpu_s = query.values("server", "series", y="server_cpu_s")
 counters = query.values("server", "series", "counter", y="value", table="counters").astype(int)
 hash_plan = query.table.query("series == 'hash_join'")["plan"].iloc[0]
