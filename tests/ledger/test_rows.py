@@ -331,7 +331,7 @@ def test_a_chapter_shows_its_verdicts_with_their_stability_and_protocols(empty_b
 def test_a_chapter_says_where_the_scheduling_held_against_threads_turns_a_verdict(empty_book: Path) -> None:  # noqa: ARG001
     run = made_up("sim")
     runs.save(run, chapter="hash_join")
-    said = "with the scheduling held against real threads](machine-real): fig-7-23 ✗ contradicted."
+    said = "with [the scheduler that was compared with real threads](machine-real) (one seed): fig-7-23 ✗ contradicted."
     assert said not in page.verdicts_markdown("hash_join")
     for hash_s, count in ((1.0, 0), (9.0, 1)):
         table = made_up("sim", hash_s=hash_s).table

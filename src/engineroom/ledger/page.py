@@ -77,7 +77,7 @@ def verdicts_markdown(chapter: str) -> str:
         if row.rescheduled not in (None, row.verdict)
     ]
     if turned:
-        table += f"\nBy one seed [with the scheduling held against real threads](machine-real): {'; '.join(turned)}.\n"
+        table += f"\nSimulated again with [the scheduler that was compared with real threads](machine-real) (one seed): {'; '.join(turned)}.\n"
     if held := [f"{row.figure} {_words(row.held_longer)}" for row in found if row.held_longer]:
         table += f"\nWith [latches held as long as a server's at most](engine-holds): {'; '.join(held)}.\n"
     return table
@@ -109,9 +109,9 @@ def _change(recording: history.Recording) -> str:
     ]
     parts = [_cell(each) for each in stated[:_MOST_CHANGES]]
     if more := len(stated) - len(parts):
-        parts.append(f"{more} more changes")
+        parts.append(f"{more} more {'changes' if more > 1 else 'change'}")
     if new := len(recording.changes) - len(stated):
-        parts.append(f"{new} {'numbers' if new > 1 else 'number'} that only one of the two states")
+        parts.append(f"{new} {'numbers' if new > 1 else 'number'} recorded in only one of the two")
     verdict = recording.verdict.replace("_", " ")
     return f"recording {recording.n} {verdict}" + (f" (changed: {', '.join(parts)})" if parts else "")
 
@@ -208,7 +208,7 @@ def _fragile(row: Row) -> str:
 def _rescheduled(row: Row) -> str:
     if row.rescheduled is None:
         return ""
-    return f"; {_words(row.rescheduled)} by one seed [with the scheduling held against real threads](machine-real)"
+    return f"; {_words(row.rescheduled)} with [the scheduler that was compared with real threads](machine-real) (one seed)"
 
 
 def _held_longer(row: Row) -> str:
