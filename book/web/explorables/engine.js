@@ -37,8 +37,8 @@ const TRX = {
   "5.6": "one mutex, as in 5.6",
   "5.7": "one mutex, as in 5.7",
   "8.0": "one mutex, as in early 8.0",
-  "8.0, split": "commit numbers split off (8.0.25)",
-  "8.0, sharded": "256 shards (8.0.26 and later)",
+  "8.0, split": "commit numbers split off (no release)",
+  "8.0, sharded": "that and 256 shards (8.0.26 and later)",
 };
 const LOCKS = { "5.7": "one mutex, as in 5.7", "9.7": "sharded, as in 9.7" };
 const BINLOGS = {

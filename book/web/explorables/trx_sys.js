@@ -3,9 +3,9 @@
 const DESIGNS = {
   "5.6": "5.6: one mutex, all are listed",
   "5.7": "5.7: one mutex",
-  "8.0": "8.0 to 8.0.24: one mutex",
-  "8.0, split": "8.0.25: a second mutex, for numbers",
-  "8.0, sharded": "8.0.26 and later: and 256 shards",
+  "8.0": "8.0 to 8.0.25: one mutex",
+  "8.0, split": "no release: a second mutex, for numbers",
+  "8.0, sharded": "8.0.26 and later: that and 256 shards",
 };
 const TRANSACTIONS = ["SELECT", "two SELECTs", "UPDATE", "SELECT, UPDATE"];
 const SESSIONS = 5;

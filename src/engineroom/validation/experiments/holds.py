@@ -274,7 +274,7 @@ _UNDER_LATCHES: Mapping[str, tuple[str, str]] = {
     _REDO: ("log", "reserve_ns"),
     _VIEWS: ("trx_sys", "prepare_ns"),
 }
-# The designs of each part that have a server's times: those of 9.7.4 are in 8.0.25 and 8.0.26.
+# The designs of each part that have a server's times: those of 9.7.4 stand for both designs with a second mutex.
 _DESIGNS: Mapping[str, Mapping[str, Sequence[str]]] = {
     "locks": {"5.7.22": ["5.7"], "8.0.15": ["8.0.15"], "9.7.4": ["9.7"]},
     "log": {"5.7.22": ["5.7"], "8.0.15": ["8.0"], "9.7.4": ["8.0, writer threads off"]},
