@@ -257,7 +257,7 @@ def own_binlog_levels(table: pd.DataFrame) -> Words:
     )
     return Words(
         alt=f"Lines of bytes left against CPU time per byte, a point per level of zstd. {left}.",
-        caption=f"Only the filled levels are ever the cheapest, whatever disk and CPU cost. {pays}. Worth it for none of the three: "
+        caption=f"Only the filled levels are the cheapest at some price of disk and CPU. {pays}. Worth it for none, by these times: "
         f"{_listed(never_worth(table))}.",
     )
 
