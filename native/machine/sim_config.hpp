@@ -50,6 +50,8 @@ struct SimConfig {
   std::uint32_t cores_per_socket = 2;
   std::uint32_t threads_per_core = 1;
   std::uint32_t smt_permille = 600;
+  // Of the speed of the only core that is busy, what is left while all are: frequency, shared caches and memory. In a straight line between.
+  std::uint32_t all_busy_permille = 1000;
 
   Time load_ps = 1'000;
   Time rmw_ps = 5'000;
@@ -141,6 +143,7 @@ constexpr auto described(options::Of<SimConfig>) {
           option<&C::cores_per_socket>({.least = 1}, "cores of each"),
           option<&C::threads_per_core>({.least = 1}, "CPUs of each core, at most 256 in all"),
           option<&C::smt_permille>({.least = 1, .most = 1000}, "speed of a CPU whose sibling is busy, too"),
+          option<&C::all_busy_permille>({.least = 1, .most = 1000}, "speed of a core while all are busy"),
           option<&C::load_ps>(kCost, "a look at a line that is here"),
           option<&C::rmw_ps>(kCost, "an atomic operation on a line that is here alone"),
           option<&C::same_core_ps>(kCost, "how long a line takes from a sibling of the core"),

@@ -34,9 +34,19 @@ enum class Views : std::uint8_t {
 };
 constexpr auto named(names::Of<Views>) { return names::as_written<Views::removed_at_once>("views"); }
 
+/// How the active ids are kept that a view copies.
+enum class Ids : std::uint8_t {
+  vector,  // sorted, eight to a cache line: a view copies all of them
+  bitmap,  // a bit for each id from the least active one on: a view copies that span (a patch of 8.0.27)
+};
+constexpr auto named(names::Of<Ids>) { return names::as_written<Ids::bitmap>("ids"); }
+
 struct TrxSysConfig {
   Latches latches = Latches::sharded;
   Views views = Views::kept;
+  Ids ids = Ids::vector;
+  bool closes_without_mutex = false;
+  bool has_lines = false;
   // What the instructions take that are not shared words and not copies.
   std::uint64_t list_ns = 15;     // entering a list, or leaving it
   std::uint64_t set_ns = 60;      // entering, leaving or searching a tree or a hash table of ids
@@ -52,6 +62,12 @@ constexpr auto described(options::Of<TrxSysConfig>) {
       {
           options::option<&C::latches>("under which latches ids, numbers and sets lie"),
           options::option<&C::views>("what becomes of the view of an autocommit read"),
+          options::option<&C::ids>("how the active ids are kept that a view copies"),
+          options::option<&C::closes_without_mutex>(
+              "the view of a statement is marked closed at its end, and leaves the list when the session "
+              "opens the next one"),
+          options::option<&C::has_lines>("lists, sets and ids are memory that has to come from the CPU that "
+                                         "changed it last; off: it is here"),
           options::option<&C::list_ns>("entering a list, or leaving it"),
           options::option<&C::set_ns>("entering, leaving or searching a set of ids"),
           options::option<&C::prepare_ns>("making a view, besides copying its ids"),

@@ -27,6 +27,7 @@
 #include "transactions/design.hpp"
 #include "transactions/read_view.hpp"
 #include "transactions/rules.hpp"
+#include "transactions/shared_memory.hpp"
 #include "transactions/view_list.hpp"
 
 namespace engineroom::transactions {
@@ -41,7 +42,7 @@ struct Trx {
   bool is_autocommit_read = false;
   bool is_listed = false;  // among the active ones
   bool is_prepared = false;
-  typename M::Lines line{1};  // that a walk over the list of 5.6 looks at
+  typename M::Lines line{1};  // that links it in lists, and that a walk over the list of 5.6 looks at
 };
 
 struct TrxSysCounters {
@@ -74,6 +75,9 @@ class TrxSys {
       : config_(config),
         mutex_(m, "trx_sys_mutex", config.latch_spin),
         serialisation_mutex_(m, "trx_sys_serialisation_mutex", config.latch_spin) {
+#if defined(__cpp_exceptions)
+    if (config.has_lines) memory_ = std::make_unique<Memory>();
+#endif
     if (config.latches != Latches::sharded) return;
     for (std::size_t i = 0; i < kShards; ++i) {
       shards_.push_back(std::make_unique<Shard>(m, config.latch_spin));
@@ -108,10 +112,12 @@ class TrxSys {
     if (trx.view == nullptr) {
       trx.view = views_.take();
     } else {
+      if (has_lines()) co_await touch_view_links(m, *trx.view);
       views_.unlink(trx.view);
     }
     if (Rules::counter_is_read_under_mutex()) counter = co_await m.load(counter_);
     co_await prepare(m, *trx.view, trx.id, counter);
+    if (has_lines()) co_await touch_new_view(m, *trx.view);
     views_.link_newest(trx.view);
     co_await m.store(trx.view->closed, 0);
     m.charge(config_.list_ns);
@@ -122,7 +128,13 @@ class TrxSys {
   /// At the end of a statement at READ COMMITTED: the view leaves the list.
   Task<> drop_view(M& m, Trx<M>& trx) {
     if (trx.view == nullptr) co_return;
+    if (closes_without_mutex()) {
+      co_await m.store(trx.view->closed, 1);
+      trx.is_view_open = false;
+      co_return;
+    }
     co_await lock(m);
+    if (has_lines()) co_await touch_view_links(m, *trx.view);
     unlink_view(m, trx);
     co_await mutex_.unlock(m);
   }
@@ -134,6 +146,7 @@ class TrxSys {
       const TrxId least = co_await m.load(shard.least);
       if (id < least) co_return false;
       co_await lock(m, shard);
+      if (has_lines()) co_await Memory::node(m, shard.line);
       const bool is_found = shard.ids.contains(id);
       m.charge(config_.set_ns);
       co_await shard.latch.unlock(m);
@@ -144,6 +157,7 @@ class TrxSys {
       if (id < least) co_return false;
     }
     co_await lock(m);
+    if (has_lines()) co_await memory_->tree(m, id, ids_.size(), Access::read);
     const bool is_found = std::ranges::binary_search(ids_, id);
     m.charge(config_.set_ns);
     co_await mutex_.unlock(m);
@@ -191,7 +205,12 @@ class TrxSys {
     trx.is_autocommit_read = false;
   }
   /// The session ends.
-  Task<> disconnect(M& m, Trx<M>& trx) { return drop_view(m, trx); }
+  Task<> disconnect(M& m, Trx<M>& trx) {
+    if (trx.view == nullptr) co_return;
+    co_await lock(m);
+    unlink_view(m, trx);
+    co_await mutex_.unlock(m);
+  }
 
   /// Purge's view: the oldest open one, its creator's changes taken out of it; a fresh one where none is open.
   Task<> clone_oldest(M& m, ReadView& into) {
@@ -235,10 +254,67 @@ class TrxSys {
     Shard(M& m, const sync::SpinParams& spin) : latch(m, "trx_sys_shard_mutex", spin) {}
     sync::Latch<M> latch;
     typename M::Word least{UINT64_MAX};
+    typename M::Lines line{1};
     std::set<TrxId> ids;  // under the latch
   };
 
+  using Memory = SharedMemory<M>;
+
+  bool has_lines() const {
+#if defined(__cpp_exceptions)
+    return memory_ != nullptr;
+#else
+    return false;  // no explorable asks for it, and a page loads every byte
+#endif
+  }
+  bool closes_without_mutex() const {
+#if defined(__cpp_exceptions)
+    return config_.closes_without_mutex;
+#else
+    return false;
+#endif
+  }
+  bool has_bitmap() const { return config_.ids == Ids::bitmap; }
+  bool has_tree() const { return config_.latches != Latches::one_5_6 && config_.latches != Latches::sharded; }
+
+  // Lines of a section under the mutex (has_lines).
+  /// The active transaction at a place of the list comes or goes, and its neighbours are linked anew.
+  Task<> touch_active(M& m, std::size_t at, TrxId id, bool comes) {
+    const std::size_t size = ids_.size();
+    if (!has_bitmap()) {
+      co_await memory_->ids(m, at, size, Access::write);
+    } else {
+      // Who was the least looks for the next bit.
+      const bool was_least = !comes && at == 0 && size > 1;
+      co_await memory_->bits(m, id, was_least ? ids_[1] : id, Access::write);
+    }
+    co_await memory_->head(m, Memory::kTransactions);
+    if (at > 0) co_await Memory::node(m, listed_[at - 1]->line);
+    if (at + 1 < size) co_await Memory::node(m, listed_[at + 1]->line);
+    co_await Memory::node(m, listed_[at]->line);
+    if (has_tree()) co_await memory_->tree(m, id, size, Access::write);
+  }
+  Task<> touch_copied_ids(M& m) {
+    if (ids_.empty()) co_return;
+    if (has_bitmap()) {
+      co_await memory_->bits(m, ids_.front(), newest_, Access::read);
+    } else {
+      co_await memory_->ids(m, 0, ids_.size(), Access::read);
+    }
+  }
+  Task<> touch_view_links(M& m, View<M>& view) {
+    co_await memory_->head(m, Memory::kViews);
+    if (view.newer != nullptr) co_await Memory::node(m, view.newer->node);
+    if (view.older != nullptr) co_await Memory::node(m, view.older->node);
+  }
+  Task<> touch_new_view(M& m, View<M>& view) {
+    co_await memory_->head(m, Memory::kViews);
+    if (views_.newest() != nullptr) co_await Memory::node(m, views_.newest()->node);
+    co_await Memory::node(m, view.node);
+  }
+
   bool is_old() const { return config_.latches == Latches::one_5_6 || config_.latches == Latches::one_5_7; }
+  bool is_listed() const { return config_.latches == Latches::one_5_6 || has_lines(); }
   bool has_serialisation_mutex() const {
     return config_.latches == Latches::split || config_.latches == Latches::sharded;
   }
@@ -262,7 +338,9 @@ class TrxSys {
     trx.is_listed = !trx.is_autocommit_read;
     if (trx.is_listed) {
       ids_.push_back(trx.id);
-      if (config_.latches == Latches::one_5_6) listed_.push_back(&trx);
+      newest_ = trx.id;
+      if (is_listed()) listed_.push_back(&trx);
+      if (has_lines()) co_await touch_active(m, ids_.size() - 1, trx.id, true);
       m.charge(config_.list_ns + (has_set_under_mutex() ? config_.set_ns : 0));
       if (ids_.size() == 1) co_await m.store(least_active_, trx.id);
     }
@@ -271,6 +349,7 @@ class TrxSys {
     // For a moment a view may hold the id, and the shard does not.
     Shard& shard = *shards_[trx.id % kShards];
     co_await lock(m, shard);
+    if (has_lines()) co_await Memory::node(m, shard.line);
     shard.ids.insert(trx.id);
     m.charge(config_.set_ns);
     if (*shard.ids.begin() == trx.id) co_await m.store(shard.least, trx.id);
@@ -284,13 +363,17 @@ class TrxSys {
     const auto at = std::ranges::lower_bound(ids_, trx.id);
     m.charge(config_.list_ns + (has_set_under_mutex() ? config_.set_ns : 0));
     const bool was_least = at == ids_.begin();
-    ids_.erase(at);
-    if (config_.latches == Latches::one_5_6) std::erase(listed_, &trx);
+    const auto place = static_cast<std::size_t>(at - ids_.begin());
+    if (has_lines()) co_await touch_active(m, place, trx.id, false);
+    ids_.erase(ids_.begin() + static_cast<std::ptrdiff_t>(place));
+    if (is_listed()) std::erase(listed_, &trx);
+    if (has_lines() && trx.view != nullptr) co_await touch_view_links(m, *trx.view);
     // Readers of the rest of this section are kept out by the mutex; who reuses a view looks at the counter, which the
     // number has moved.
     visible();
     if (trx.view != nullptr) unlink_view(m, trx);
     if (Rules::ids_leave_before_numbers() && !has_serialisation_mutex() && trx.no != 0) {
+      if (has_lines()) co_await memory_->head(m, Memory::kNumbers);
       std::erase(numbers_, trx.no);
       m.charge(config_.list_ns);
     }
@@ -301,6 +384,7 @@ class TrxSys {
   Task<> leave_shard(M& m, Trx<M>& trx) {
     Shard& shard = *shards_[trx.id % kShards];
     co_await lock(m, shard);
+    if (has_lines()) co_await Memory::node(m, shard.line);
     const bool was_least = *shard.ids.begin() == trx.id;
     shard.ids.erase(trx.id);
     m.charge(config_.set_ns);
@@ -316,6 +400,7 @@ class TrxSys {
       co_await lock(m);
     }
     trx.no = co_await m.add(counter_, 1);
+    if (has_lines()) co_await memory_->head(m, Memory::kNumbers);
     numbers_.push_back(trx.no);
     m.charge(config_.list_ns);
     if (numbers_.size() == 1 && has_serialisation_mutex()) co_await m.store(least_no_, trx.no);
@@ -336,6 +421,7 @@ class TrxSys {
     }
     ++counters_.serialisation;
     co_await serialisation_mutex_.lock(m);
+    if (has_lines()) co_await memory_->head(m, Memory::kNumbers);
     const bool was_least = numbers_.front() == trx.no;
     std::erase(numbers_, trx.no);
     m.charge(config_.list_ns);
@@ -364,12 +450,23 @@ class TrxSys {
       }
       m.charge(listed_.size() * config_.walk_ns);
     } else {
-      scratch_.resize(std::max(scratch_.size(), ids_.size()));
-      m.copy(scratch_.data(), ids_.data(), ids_.size() * sizeof(TrxId));
+      if (has_lines()) co_await touch_copied_ids(m);
+      copy_ids(m);
     }
     m.charge(config_.prepare_ns);
     view.complete();
     if (Rules::number_taken() == NumberTaken::last) co_await take_number(m, view);
+  }
+  void copy_ids(M& m) {
+    if (has_bitmap()) {
+      // A bit for each id from the least on, of those that have ended since, too.
+      const std::uint64_t span = ids_.empty() ? 0 : newest_ - ids_.front();
+      const auto bytes = static_cast<std::size_t>(std::min<std::uint64_t>(span / 8 + 1, 8192));
+      scratch_.resize(std::max<std::size_t>(scratch_.size(), 2048));
+      return m.copy(scratch_.data(), scratch_.data() + 1024, bytes);
+    }
+    scratch_.resize(std::max(scratch_.size(), ids_.size()));
+    m.copy(scratch_.data(), ids_.data(), ids_.size() * sizeof(TrxId));
   }
   Task<> take_number(M& m, View<M>& view) {
     if (has_serialisation_mutex()) {
@@ -410,8 +507,10 @@ class TrxSys {
   typename M::Word least_active_{UINT64_MAX};
   typename M::Word least_no_{kFirst};
   // Under the mutex.
-  std::vector<TrxId> ids_;  // ascending: they are given under it
-  std::vector<Trx<M>*> listed_;
+  std::vector<TrxId> ids_;       // ascending: they are given under it
+  std::vector<Trx<M>*> listed_;  // the same transactions, where somebody walks over them
+  std::unique_ptr<Memory> memory_;
+  TrxId newest_ = 0;
   ViewList<M> views_;
   View<M> fresh_;
   std::vector<TrxId> scratch_;

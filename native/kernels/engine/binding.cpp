@@ -54,8 +54,8 @@ which they are tried; who is left out waits on, as long as anybody is granted.
 run_ns, warmup_ns: virtual time; the warm-up is not counted. With load["transactions"] the run goes on to their end and
 run_ns bounds it. longest_ns: the window grows from run_ns up to this until it is settled.
 
-Returns a dict. Of the window: transactions, begun (attempts), commits, rolled_back, deadlocks, timeouts, changes, undone, mtrs,
-lock_waits, lock_wait_ns, false_positives, rounds; acquisitions of trx_mutex, trx_serialisation, trx_shards, lock_global, lock_pages,
+Returns a dict. Of the window: transactions, begun (attempts), commits, rolled_back, new_orders (committed), deadlocks, timeouts,
+changes, undone, mtrs, dirtied (mini-transactions that made a clean page dirty), lock_waits, lock_wait_ns, false_positives, rounds; acquisitions of trx_mutex, trx_serialisation, trx_shards, lock_global, lock_pages,
 lock_tables; of purge purge_committed (undo logs that entered the history), purge_removed (that left it), purge_rows, purge_batches,
 purge_latches; of the buffer pool pool_gets, pool_misses, pool_reads, pool_writes, pool_user_writes (of these by sessions), pool_evicted,
 pool_made_young, pool_free_waits; fsyncs, writes and written_bytes of the redo log, binlog_fsyncs, binlog_writes and binlog_bytes,

@@ -55,7 +55,7 @@ class Clients {
   void spawn(M& m) {
     engine_.spawn_threads(m);
     for (std::uint32_t i = 0; i < load_.clients; ++i) {
-      m.spawn("client", [this, &m, i] { return client(m, *sessions_[i], done_[i]); });
+      m.spawn("client", [this, &m, i] { return client(m, i); });
     }
   }
 
@@ -134,9 +134,12 @@ class Clients {
     return most;
   }
 
-  Task<> client(M& m, Session<M>& s, sessions::Counts& mine) {
+  Task<> client(M& m, std::uint32_t number) {
+    Session<M>& s = *sessions_[number];
+    sessions::Counts& mine = done_[number];
     machine::Random random(m.random());
     Script script;
+    script.client = number;
     while (!m.stopping() && (load_.transactions == 0 || mine.transactions < load_.transactions)) {
       const std::uint64_t start = m.now();
       Outcome outcome = Outcome::deadlock;
@@ -148,6 +151,7 @@ class Clients {
       }
       if (outcome != Outcome::granted) co_return;
       ++mine.transactions;
+      s.counts.new_orders += script.kind == TransactionKind::new_order && !script.rolls_back ? 1 : 0;
       mine.latency_ns.add(m.now() - start);
     }
     // An engine with threads of its own does not end by itself.

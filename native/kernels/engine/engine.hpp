@@ -57,6 +57,7 @@ struct alignas(64) Counts {
   std::uint64_t begun = 0;  // transactions, each attempt one
   std::uint64_t commits = 0;
   std::uint64_t rolled_back = 0;  // as their script says
+  std::uint64_t new_orders = 0;   // committed transactions of that kind
   std::uint64_t deadlocks = 0;    // attempts that were victims
   std::uint64_t timeouts = 0;
   std::uint64_t changes = 0;
@@ -69,6 +70,7 @@ struct alignas(64) Counts {
     begun += other.begun;
     commits += other.commits;
     rolled_back += other.rolled_back;
+    new_orders += other.new_orders;
     deadlocks += other.deadlocks;
     timeouts += other.timeouts;
     changes += other.changes;
@@ -243,6 +245,8 @@ class Engine {
             .sync_groups = stages.sync_groups,
             .commit_groups = stages.commit_groups};
   }
+  /// Mini-transactions that made a clean page dirty, without a buffer pool.
+  std::uint64_t dirtied() const { return dirtied_; }
   Lsn flushed_lsn(M& m) const { return log_->flushed_lsn(m); }
   const transactions::TrxSys<M>& trx_sys() const { return trx_sys_; }
   PoolCounts pool_counts() const { return pages_.pool() ? pages_.pool()->counts() : PoolCounts{}; }
@@ -571,7 +575,8 @@ class Engine {
     co_return true;
   }
   Task<redo_log::Appended> mini_transaction(M& m, std::uint64_t bytes) {
-    const bool dirties = m.random() % 100 < config_.dirty_percent;
+    const bool dirties = m.random() % 100 < config_.dirty_percent && finds_clean_page(m);
+    dirtied_ += dirties ? 1 : 0;
     return mini_transaction(m, bytes, dirties);
   }
   Task<redo_log::Appended> mini_transaction(M& m, std::uint64_t bytes, bool dirties) {
@@ -586,6 +591,15 @@ class Engine {
     s.end_lsn = appended.end_lsn;
     ++s.counts.mtrs;
     co_return appended.done;
+  }
+  /// Pages that a crowd changes over and over are dirty already, but for those that were written since.
+  bool finds_clean_page(M& m) {
+    if (!is_whole || config_.cleaned_per_s == 0) return true;
+    const std::uint64_t now_ns = m.now();
+    if (now_ns < next_clean_ns_) return false;
+    // What was written while nobody asked is not kept for later.
+    next_clean_ns_ = std::max(next_clean_ns_.load(), now_ns) + 1'000'000'000 / config_.cleaned_per_s;
+    return true;
   }
   /// Of no session.
   Task<bool> write_redo(M& m, std::uint64_t bytes) {
@@ -630,6 +644,8 @@ class Engine {
   std::optional<Purge<M>> purge_;
   std::conditional_t<is_whole, std::unique_ptr<Stages>, std::nullptr_t> stages_ = nullptr;
   std::atomic<std::uint64_t> last_xid_ = 0;
+  std::atomic<std::uint64_t> next_clean_ns_ = 0;
+  std::atomic<std::uint64_t> dirtied_ = 0;
   Pages<M, is_whole> pages_;
   Orders orders_;
   std::unordered_map<std::uint64_t, Writer> writers_;

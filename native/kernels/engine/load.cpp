@@ -124,9 +124,15 @@ void read_write(const LoadConfig& load, Random& random, Script& script) {
   insert.lookups = 2;
 }
 
+/// The client's own, or any.
+std::uint64_t warehouse_of(const LoadConfig& load, Random& random, const Script& script) {
+  return load.home_warehouses ? machine::mixed(script.client) % load.warehouses
+                              : random.below(load.warehouses);
+}
+
 void new_order(const LoadConfig& load, Random& random, Script& script) {
   Writer to(script.steps);
-  const std::uint64_t w = random.below(load.warehouses);
+  const std::uint64_t w = warehouse_of(load, random, script);
   const std::uint64_t d = w * kDistricts + random.below(kDistricts);
   const std::uint64_t customer = d * kCustomers + uneven(random, 1023, kCustomers);
   const std::uint64_t orders = d * kOrdersOfDistrict;
@@ -172,7 +178,7 @@ void new_order(const LoadConfig& load, Random& random, Script& script) {
 
 void payment(const LoadConfig& load, Random& random, Script& script) {
   Writer to(script.steps);
-  const std::uint64_t w = random.below(load.warehouses);
+  const std::uint64_t w = warehouse_of(load, random, script);
   const std::uint64_t d = w * kDistricts + random.below(kDistricts);
   std::uint64_t of = d;
   if (random.below(100) < 15 && load.warehouses > 1) {
@@ -209,7 +215,7 @@ void order_status(Random& random, Script& script) {
 void delivery(const LoadConfig& load, Random& random, Script& script) {
   Writer to(script.steps);
   script.commit = S::delivery_commit;
-  const std::uint64_t w = random.below(load.warehouses);
+  const std::uint64_t w = warehouse_of(load, random, script);
   for (std::uint64_t d = w * kDistricts; d < (w + 1) * kDistricts; ++d) {
     const std::uint64_t orders = d * kOrdersOfDistrict;
     const std::uint64_t lines = between(random, 5, 15);

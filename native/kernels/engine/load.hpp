@@ -6,7 +6,7 @@
 //             district, the warehouse, the customer; Delivery, district by district, the oldest order, its lines and its
 //             customer
 // Leaves out  what is in the rows: which order a customer had last, who has the middle name; the customer of a delivered order
-//             is drawn anew. Terminals have no home warehouse and do not think
+//             is drawn anew. Terminals do not think
 // Cost        some random numbers per step, no shared state
 //
 // A script is drawn before its transaction begins. What only the run knows, the number of a new order and the oldest one that
@@ -42,6 +42,7 @@ struct LoadConfig {
   Distribution distribution = Distribution::pareto;
   std::uint64_t pareto_percent = 20;
   std::uint64_t warehouses = 1;
+  bool home_warehouses = false;
   bool foreign_keys = false;
 };
 constexpr auto described(options::Of<LoadConfig>) {
@@ -61,6 +62,8 @@ constexpr auto described(options::Of<LoadConfig>) {
               {.least = 1, .most = 50},
               "rand-pareto-h: so many percent of the rows are drawn in all other cases"),
           options::option<&C::warehouses>({.least = 1, .most = 100'000}, "of TPC-C"),
+          options::option<&C::home_warehouses>(
+              "whether each client keeps one warehouse, as BenchmarkSQL's terminalWarehouseFixed has it"),
           options::option<&C::foreign_keys>(
               "whether an order's insertion locks its customer, as BenchmarkSQL's schema has it"),
       });
@@ -136,6 +139,7 @@ struct Script {
   bool sends_commit = true;  // else the last statement commits by itself
   Statement commit = Statement::commit;
   const Demand* commit_demand = nullptr;  // else the one of the statement `commit`
+  std::uint64_t client = 0;               // whose script it is
   std::vector<Step> steps;
 };
 

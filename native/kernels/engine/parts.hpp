@@ -31,6 +31,7 @@ struct EngineConfig {
   bool server_order = false;
   std::uint64_t flush_every = 1;
   std::uint64_t dirty_percent = 30;
+  std::uint64_t cleaned_per_s = 0;
   std::uint64_t undo_ns = 5'000;
   std::uint64_t undo_bytes = 150;
 };
@@ -55,6 +56,9 @@ constexpr auto described(options::Of<EngineConfig>) {
                                            "that waits for the disk; 0: none does"),
           options::option<&C::dirty_percent>({.most = 100},
                                              "of the mini-transactions make a clean page dirty"),
+          options::option<&C::cleaned_per_s>(
+              {.most = 1'000'000'000},
+              "pages that are written per second: in the long run no more become dirty; 0: no limit"),
           options::option<&C::undo_ns>("taking back one changed row, always the same"),
           options::option<&C::undo_bytes>({.least = 1, .most = kMostMtrBytes}, "redo of taking it back"),
       });

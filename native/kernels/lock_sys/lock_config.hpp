@@ -56,6 +56,7 @@ struct LockConfig {
   std::uint64_t create_ns = 40;
   std::uint64_t weigh_ns = 100;
   std::uint64_t print_ns = 0;
+  bool has_lines = false;
   sync::SpinParams latch_spin{};
 
   QueueDesign queues() const {
@@ -98,6 +99,8 @@ constexpr auto described(options::Of<LockConfig>) {
           option<&C::create_ns>("one lock object made and put into its chain"),
           option<&C::weigh_ns>("one waiter in the thread's sum of weights and its search for cycles"),
           option<&C::print_ns>("telling of one deadlock, while all queues are latched"),
+          option<&C::has_lines>("lock objects and heads of chains are memory that has to come from the CPU "
+                                "that changed it last; off: it is here"),
           option<&C::latch_spin, &SpinParams::rounds>("spin_rounds", "looks at a latch before a park"),
           option<&C::latch_spin, &SpinParams::wait_delay>("spin_wait_delay",
                                                           "between two looks a number up to this is drawn"),

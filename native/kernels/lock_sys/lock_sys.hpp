@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -83,6 +84,7 @@ class LockSys {
         check_(m, "lock_wait_timeout_event"),
         print_(m.site("print_deadlock")) {
     options::check(config);
+    if (kKnowsLines && config.has_lines) memory_ = std::make_unique<Memory>(config.cells);
   }
   LockSys(M& m, const LockConfig& config) : LockSys(m, config, scheduler_of(config.policy)) {}
 
@@ -129,8 +131,9 @@ class LockSys {
     co_await latches_.lock_table(m, table);
     ++trx.latched.tables;
     co_await trx.mutex.lock(m);
-    Looks looks;
+    Looks looks = new_looks();
     const Asked got = queues_.ask_table(trx, table, mode, looks);
+    if (kKnowsLines && looks.keeps_lines) co_await fetch(m, looks);
     charge(m, looks);
     co_await trx.mutex.unlock(m);
     const Outcome outcome = co_await resolve(m, trx, got);
@@ -145,8 +148,9 @@ class LockSys {
     const Cell cell = co_await lock_cell(m, trx, record);
     co_await owner.mutex.lock(m);
     if (owner.id == id && !owner.is_committed && Rules::converts_implicit_locks()) {
-      Looks looks;
+      Looks looks = new_looks();
       queues_.make_explicit(owner, record, looks);
+      if (kKnowsLines && looks.keeps_lines) co_await fetch(m, looks);
       charge(m, looks);
     }
     co_await owner.mutex.unlock(m);
@@ -177,9 +181,10 @@ class LockSys {
   Task<> unlock_record(M& m, T& trx, Request asked) {
     const std::size_t part = co_await enter(m, trx);
     const Cell cell = co_await lock_cell(m, trx, asked);
-    Looks looks;
+    Looks looks = new_looks();
     std::vector<Lock*> granted;
     queues_.unlock(trx, asked, granted, looks);
+    if (kKnowsLines && looks.keeps_lines) co_await fetch(m, looks);
     charge(m, looks);
     co_await wake(m, granted, looks);
     co_await latches_.unlock_page(m, cell);
@@ -216,9 +221,10 @@ class LockSys {
     const std::size_t part = co_await enter(m, trx);
     const Cell cell = co_await lock_cell(m, trx, {.page = page, .heap_no = gone});
     co_await inherit(m, page, next, page, gone, records, false);
-    Looks looks;
+    Looks looks = new_looks();
     std::vector<Lock*> woken;
     queues_.forget_record(page, gone, woken, looks);
+    if (kKnowsLines && looks.keeps_lines) co_await fetch(m, looks);
     charge(m, looks);
     co_await wake(m, woken, looks);
     co_await latches_.unlock_page(m, cell);
@@ -232,13 +238,14 @@ class LockSys {
     const Cell b{queues_.cell_of(to), new_heap_no};
     co_await latches_.lock_pages(m, a, b);
     trx.latched.pages += latches_.are_in_one_shard(a, b) ? 1 : 2;
-    Looks looks;
+    Looks looks = new_looks();
     for (Lock* lock : queues_.locks_to_move(from, heap_no, looks)) {
       T& owner = static_cast<T&>(*lock->trx);
       co_await owner.mutex.lock(m);
       queues_.move_lock(*lock, heap_no, to, new_heap_no, records, looks);
       co_await owner.mutex.unlock(m);
     }
+    if (kKnowsLines && looks.keeps_lines) co_await fetch(m, looks);
     charge(m, looks);
     co_await latches_.unlock_pages(m, a, b);
     co_await latches_.leave(m, part);
@@ -255,6 +262,24 @@ class LockSys {
     std::uint64_t since_ns = 0;
   };
 
+  Looks new_looks() const {
+    Looks looks;
+    looks.keeps_lines = kKnowsLines && memory_ != nullptr;
+    return looks;
+  }
+  /// The lines that were looked at and changed come here, the latch held: the cell's, then those of objects.
+  Task<> fetch(M& m, const Looks& looks) {
+    const auto of_cell = looks.written.empty() ? machine::Access::read : machine::Access::write;
+    for (const std::size_t cell : looks.cells) {
+      co_await m.touch(memory_->cells, cell / kCellsOfLine, 1, of_cell);
+    }
+    for (const std::uint32_t line : looks.read) {
+      co_await m.touch(memory_->objects, line % kObjects, 1, machine::Access::read);
+    }
+    for (const std::uint32_t line : looks.written) {
+      co_await m.touch(memory_->objects, line % kObjects, 1, machine::Access::write);
+    }
+  }
   void charge(M& m, const Looks& looks) {
     m.charge(looks.objects * config_.look_ns + looks.created * config_.create_ns);
   }
@@ -273,8 +298,9 @@ class LockSys {
     const std::size_t part = co_await enter(m, trx);
     const Cell cell = co_await lock_cell(m, trx, asked);
     co_await trx.mutex.lock(m);
-    Looks looks;
+    Looks looks = new_looks();
     const Asked got = inserts ? queues_.ask_to_insert(trx, asked, looks) : queues_.ask(trx, asked, looks);
+    if (kKnowsLines && looks.keeps_lines) co_await fetch(m, looks);
     charge(m, looks);
     co_await trx.mutex.unlock(m);
     const Outcome outcome = co_await resolve(m, trx, got);
@@ -291,8 +317,9 @@ class LockSys {
       co_return Outcome::waits;
     }
     for (;;) {
-      Looks looks;
+      Looks looks = new_looks();
       const Found found = search_deadlock(queues_, trx, mark_, looks);
+      if (kKnowsLines && looks.keeps_lines) co_await fetch(m, looks);
       charge(m, looks);
       if (found.victim == nullptr) co_return Outcome::waits;
       co_await tell(m, found.cycle, *found.victim);
@@ -312,9 +339,10 @@ class LockSys {
     co_await trx.mutex.lock(m);
     std::erase(trx.locks, lock);
     co_await trx.mutex.unlock(m);
-    Looks looks;
+    Looks looks = new_looks();
     std::vector<Lock*> granted;
     dequeue(*lock, granted, looks);
+    if (kKnowsLines && looks.keeps_lines) co_await fetch(m, looks);
     charge(m, looks);
     co_await wake(m, granted, looks);
     co_await trx.mutex.lock(m);
@@ -349,7 +377,7 @@ class LockSys {
   Task<bool> release_some(M& m, T& trx) {
     co_await latches_.lock_page(m, {});
     ++trx.latched.pages;
-    Looks looks;
+    Looks looks = new_looks();
     std::vector<Lock*> granted;
     co_await trx.mutex.lock(m);
     for (std::uint64_t i = 0; i < config_.release_interval && !trx.locks.empty(); ++i) {
@@ -360,6 +388,7 @@ class LockSys {
     }
     const bool is_done = trx.locks.empty();
     co_await trx.mutex.unlock(m);
+    if (kKnowsLines && looks.keeps_lines) co_await fetch(m, looks);
     charge(m, looks);
     co_await wake(m, granted, looks);
     co_await latches_.unlock_page(m, {});
@@ -387,9 +416,10 @@ class LockSys {
       if (is_last_still) trx.locks.pop_back();
       co_await trx.mutex.unlock(m);
       if (is_last_still) {
-        Looks looks;
+        Looks looks = new_looks();
         std::vector<Lock*> granted;
         dequeue(*lock, granted, looks);
+        if (kKnowsLines && looks.keeps_lines) co_await fetch(m, looks);
         charge(m, looks);
         co_await wake(m, granted, looks);
       }
@@ -412,7 +442,7 @@ class LockSys {
 
   Task<> inherit(M& m, PageId page, HeapNo heir, PageId donors_page, HeapNo donor, std::uint32_t records,
                  bool only_gaps) {
-    Looks looks;
+    Looks looks = new_looks();
     const std::vector<Lock> all = queues_.locks_to_inherit(donors_page, donor, only_gaps, looks);
     for (const Lock& lock : all) {
       T& owner = static_cast<T&>(*lock.trx);
@@ -421,6 +451,7 @@ class LockSys {
       queues_.inherit(lock, page, heir, records, looks);
       co_await owner.mutex.unlock(m);
     }
+    if (kKnowsLines && looks.keeps_lines) co_await fetch(m, looks);
     charge(m, looks);
   }
   // Waits.
@@ -543,12 +574,22 @@ class LockSys {
     co_await latches_.let_all_go(m);
   }
 
+  static constexpr std::size_t kObjects = 1 << 15;
+  static constexpr std::size_t kCellsOfLine = 8;
+  /// Of lock objects, and of the hash table's heads.
+  struct Memory {
+    explicit Memory(std::size_t n_cells) : cells(n_cells / kCellsOfLine + 1) {}
+    typename M::Lines objects{kObjects};
+    typename M::Lines cells;
+  };
+
   LockConfig config_;
   Latches<M, Rules> latches_;
   LockQueues<Rules> queues_;
   sync::Latch<M> wait_mutex_;
   sync::Event<M> check_;
   machine::Site print_;
+  std::unique_ptr<Memory> memory_;
   std::vector<Slot> slots_;
   std::vector<std::size_t> free_slots_;
   std::uint64_t reservations_ = 0;

@@ -37,6 +37,7 @@ struct Lock {
   bool is_record = false;
   bool is_waiting = false;
   std::uint32_t n_bits = 0;
+  std::uint32_t line = 0;  // of memory, where that counts
   std::vector<std::uint64_t> bitmap{};
 
   bool has(HeapNo heap_no) const {
@@ -103,7 +104,12 @@ struct Trx {
   std::uint64_t weight() const { return undo_no + locks.size(); }
 
   Lock* take_lock() {
-    if (free_.empty()) return &pool_.emplace_back();
+    if (free_.empty()) {
+      constexpr std::uint32_t kUsual = 32;
+      Lock& made = pool_.emplace_back();
+      made.line = number * kUsual + static_cast<std::uint32_t>(pool_.size() - 1);
+      return &made;
+    }
     Lock* lock = free_.back();
     free_.pop_back();
     return lock;

@@ -40,11 +40,35 @@ struct QueueDesign {
   bool unlock_leaves_gap = true;
 };
 
+/// Whether memory may count: not in a browser, where no explorable asks for it and a page loads every byte.
+#if defined(__cpp_exceptions)
+constexpr bool kKnowsLines = true;
+#else
+constexpr bool kKnowsLines = false;
+#endif
+
 /// Lock objects that were looked at: what the walk through a chain takes.
 struct Looks {
   std::uint64_t objects = 0;
   std::uint64_t created = 0;
   std::uint64_t renewed = 0;  // waiters that wait for somebody else now: a new edge of the wait-for graph
+  // Where memory counts: the lines of these objects in the order in which they were looked at, and of those that were changed.
+  bool keeps_lines = false;
+  std::vector<std::uint32_t> read{};
+  std::vector<std::uint32_t> written{};
+  std::vector<std::size_t> cells{};
+
+  void at(const Lock& lock) {
+    ++objects;
+    if (kKnowsLines && keeps_lines) read.push_back(lock.line);
+  }
+  void changed(const Lock& lock) {
+    if (kKnowsLines && keeps_lines) written.push_back(lock.line);
+  }
+  std::size_t at_cell(std::size_t cell) {
+    if (kKnowsLines && keeps_lines && (cells.empty() || cells.back() != cell)) cells.push_back(cell);
+    return cell;
+  }
 };
 
 enum class Answer : std::uint8_t {
@@ -275,7 +299,7 @@ class LockQueues {
   void each_conflicting_ahead(const Lock& waiting, Looks& looks, const Body& body) const {
     if (!waiting.is_record) {
       for (const Lock* lock : tables_.at(waiting.place)) {
-        ++looks.objects;
+        looks.at(*lock);
         if (lock == &waiting) return;
         if (lock->trx != waiting.trx && !is_compatible(waiting.mode, lock->mode)) body(*lock);
       }
@@ -303,7 +327,7 @@ class LockQueues {
     std::vector<Lock*>& list = table_list(table);
     Trx* blocker = nullptr;
     for (const Lock* lock : list) {
-      ++looks.objects;
+      looks.at(*lock);
       if (lock->trx != &trx && !is_compatible(mode, lock->mode)) blocker = lock->trx;
       if (blocker != nullptr) break;
     }
@@ -321,7 +345,7 @@ class LockQueues {
     list.erase(std::find(list.begin(), list.end(), &lock));
     if (lock.is_waiting) stop_waiting(lock);
     for (Lock* waiting : list) {
-      ++looks.objects;
+      looks.at(*waiting);
       if (!waiting->is_waiting) continue;
       const Lock* ahead = conflicting_table_lock_ahead(*waiting);
       if (ahead == nullptr) {
@@ -355,14 +379,14 @@ class LockQueues {
   bool looks_at_waiting_ahead() const { return scheduler_.looks_at_waiting_ahead(waiting()); }
 
   Lock* first_on_page(PageId page, Looks& looks) const {
-    return on_page(chains_[cell_of(page)], page, looks);
+    return on_page(chains_[looks.at_cell(cell_of(page))], page, looks);
   }
   static Lock* next_on_page(const Lock* lock, Looks& looks) {
     return on_page(lock->next, lock->place, looks);
   }
   static Lock* on_page(Lock* lock, PageId page, Looks& looks) {
     while (lock != nullptr) {
-      ++looks.objects;
+      looks.at(*lock);
       if (lock->place == page) break;
       lock = lock->next;
     }
@@ -390,6 +414,7 @@ class LockQueues {
     lock->trx = &trx;
     lock->next = nullptr;
     lock->is_waiting = false;
+    looks.changed(*lock);
     trx.locks.push_back(lock);
     return lock;
   }
@@ -441,6 +466,7 @@ class LockQueues {
       return;
     }
     similar->set(asked.heap_no);
+    looks.changed(*similar);
     if (is_behind_waiter) move_to_front(*similar, looks);
   }
 
@@ -449,14 +475,21 @@ class LockQueues {
     lock.next = std::exchange(head, &lock);
   }
   void append(Lock& lock, Looks& looks) {
-    Lock** at = &chains_[cell_of(lock.place)];
-    for (; *at != nullptr; at = &(*at)->next) ++looks.objects;
+    Lock** at = &chains_[looks.at_cell(cell_of(lock.place))];
+    for (; *at != nullptr; at = &(*at)->next) {
+      looks.at(**at);
+      if ((*at)->next == nullptr) looks.changed(**at);
+    }
     lock.next = nullptr;
     *at = &lock;
   }
   void unlink_from_chain(Lock& lock, Looks& looks) {
-    Lock** at = &chains_[cell_of(lock.place)];
-    for (; *at != &lock; at = &(*at)->next) ++looks.objects;
+    Lock** at = &chains_[looks.at_cell(cell_of(lock.place))];
+    for (; *at != &lock; at = &(*at)->next) {
+      looks.at(**at);
+      if ((*at)->next == &lock) looks.changed(**at);
+    }
+    looks.changed(lock);
     *at = lock.next;
   }
   void move_to_front(Lock& lock, Looks& looks) {
@@ -480,6 +513,7 @@ class LockQueues {
     if (design_.knows_blockers) trx.blocking_trx.store(blocker, std::memory_order_relaxed);
   }
   void grant(Lock& lock, std::vector<Lock*>& granted, Looks& looks) {
+    looks.changed(lock);
     stop_waiting(lock);
     if (scheduler_.policy == Policy::cats_8_0_3) {
       const HeapNo heap_no = lock.only_record();
@@ -544,7 +578,7 @@ class LockQueues {
       if (i >= chosen && !holders.empty()) in_the_way = holders.back();
       const Request asked = request_of(lock, heap_no);
       for (Lock* holder : holders) {
-        ++looks.objects;
+        looks.at(*holder);
         if (in_the_way == nullptr && must_wait<Rules>(*lock.trx, asked, *holder)) in_the_way = holder;
       }
       if (in_the_way == nullptr && Rules::grant_looks_at_waiting_ahead()) {

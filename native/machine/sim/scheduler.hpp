@@ -32,6 +32,14 @@ class Scheduler {
   }
   /// So much computing on a CPU whose sibling may be busy.
   Time slowed_by_sibling(std::uint32_t cpu, Time piece) const;
+  /// The same while so many cores are busy.
+  Time slowed_by_crowd(Time piece) const {
+    const std::uint32_t cores = core_.topology.cpus() / core_.topology.cpus_per_core();
+    if (cores < 2) return piece;
+    const Time others = std::min(busy_, cores) - std::min<std::uint32_t>(busy_, 1);
+    const Time lost_permille = (1000 - Time{core_.config.all_busy_permille}) * others / (cores - 1);
+    return piece * 1000 / (1000 - lost_permille);
+  }
 
   // Segments of the thread that runs.
   /// The event at which the CPU turns to something else: the end of what the thread does, or of its time slice.

@@ -479,6 +479,28 @@ TEST(Shares, VirtualRunTimeMakesAnotherRunAndTheSameEachTime) {
   EXPECT_EQ(hash(kLatencyPs), hash(kLatencyPs));
 }
 
+TEST(Crowd, OneThreadIsUnscaledAllBusyGiveTheFactorAndMoreAreNeverFaster) {
+  constexpr std::uint32_t kCores = 8;
+  const auto ends_ns = [](std::uint32_t busy) {
+    SimConfig config = exact(2, kCores / 2);
+    config.all_busy_permille = 500;
+    M m(config);
+    for (std::uint32_t i = 0; i < busy; ++i) {
+      m.spawn("busy", [&m]() -> Task<> {
+        co_await m.yield();  // all have begun
+        m.work(700 * kUs);
+        co_await m.yield();
+      });
+    }
+    m.run();
+    return m.now();
+  };
+  const std::uint64_t alone = ends_ns(1);
+  EXPECT_NEAR(alone, 700 * kUs, 2 * kUs);
+  EXPECT_NEAR(ends_ns(kCores), 1'400 * kUs, 4 * kUs);
+  for (std::uint32_t busy = 2; busy <= kCores; ++busy) EXPECT_GT(ends_ns(busy), ends_ns(busy - 1)) << busy;
+}
+
 TEST(Shares, WhatAClientComputesIsNotTheServers) {
   SimConfig config = exact(1, 2);
   config.yield_ps = 0;

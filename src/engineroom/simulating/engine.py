@@ -5,8 +5,8 @@ median of the batches' means. Nothing else is taken from the servers: what many 
 which the statements were measured.
 
 The load is what a run carries in its provenance: that of the kernel, with the number of clients left out, and the demands. One that has
-`holds`, too, says what each design of a part computes while it holds its latches, besides what it reads and writes there; `engine` has options
-of the engine as a whole.
+`holds`, too, says what each design of a part computes while it holds its latches, besides what it reads and writes there; `engine`, `locks`,
+`trx_sys`, `log` and `commit` have options of these parts that all its designs share.
 """
 
 from __future__ import annotations
@@ -143,13 +143,17 @@ def _held(design: Design, holds: Mapping[str, Any]) -> Design:
     return replace(design, **options)
 
 
+_PARTS = ("engine", "locks", "trx_sys", "log", "commit")
+
+
 def _simulate(
     design: Design, given: Given, clients: int, order: GrantOrder | None, **window: Any
 ) -> dict[str, Any]:
     from engineroom._native import engine
 
     design = _held(design, given.load.get("holds", {}))
-    design = replace(design, engine={**given.load.get("engine", {}), **design.engine})
+    shared = {part: {**given.load.get(part, {}), **getattr(design, part)} for part in _PARTS}
+    design = replace(design, **shared)
     known = {option.name for option in engine.load_options()}
     load = {name: value for name, value in given.load.items() if name in known}
     seen: dict[str, Any] = engine.simulate(
@@ -201,7 +205,7 @@ def observed(
         "transactions": seen["transactions"],
         **settling.window(seen),
     }
-    if design.engine.get("binlog", "off") != "off":
+    if {**given.load.get("engine", {}), **design.engine}.get("binlog", "off") != "off":
         row["binlog_fsyncs"] = seen["binlog_fsyncs"] / done
         row["commits_per_group"] = seen["commits"] / max(1, seen["sync_groups"])
     if design.engine.get("has_buffer_pool"):

@@ -102,6 +102,26 @@ TEST(EngineLoad, NewOrderLocksItsStockInOneOrderAndPaymentTheDistrictFirst) {
   EXPECT_NEAR(rolled_back, 18, 17);
 }
 
+TEST(EngineLoad, AClientKeepsItsWarehouseAndClientsHaveDifferentOnes) {
+  const LoadConfig load{.kind = LoadKind::tpcc, .warehouses = 1000, .home_warehouses = true};
+  machine::Random random(3);
+  std::set<std::uint64_t> homes;
+  for (std::uint64_t client = 0; client < 50; ++client) {
+    Script script;
+    script.client = client;
+    std::set<std::uint64_t> mine;
+    for (int i = 0; i < 40; ++i) {
+      draw(load, random, script);
+      for (const Step& step : script.steps) {
+        if (step.table == Table::district && step.locks) mine.insert(step.row / kDistricts);
+      }
+    }
+    EXPECT_EQ(mine.size(), 1U) << client;
+    homes.insert(mine.begin(), mine.end());
+  }
+  EXPECT_GT(homes.size(), 40U);
+}
+
 TEST(EngineLoad, RowsOfOnePageAreNeighboursAndTablesShareNone) {
   const Place first = place_of(Table::stock, 0);
   EXPECT_EQ(place_of(Table::stock, 1).page, first.page);
@@ -376,6 +396,28 @@ TEST(Engine, APartThatIsOffIsNotAskedAndTheOthersAre) {
   const Seen never_flushes = seen_with({.flush_every = 0});
   EXPECT_GT(never_flushes.counts.mtrs, 0U);
   EXPECT_LT(never_flushes.ended_ns, all.ended_ns);
+}
+
+TEST(Engine, NoMorePagesBecomeDirtyThanAreWritten) {
+  constexpr std::uint64_t kRunNs = 200'000'000;
+  const auto dirtied = [](std::uint64_t cleaned_per_s) {
+    Parts parts;
+    parts.engine.cleaned_per_s = cleaned_per_s;
+    parts.engine.dirty_percent = 100;
+    SimMachine m({.cores_per_socket = 4});
+    SimMachine::File file(m, "redo", machine::Bytes::counted);
+    Clients<SimMachine> clients(m, file, parts, LoadConfig{.clients = 8, .rows = 10'000},
+                                demands_for(LoadKind::sysbench_read_write));
+    clients.spawn(m);
+    m.run_for(kRunNs);
+    return std::pair(clients.engine().dirtied(), clients.engine_counts().mtrs);
+  };
+  const auto [without, all] = dirtied(0);
+  EXPECT_EQ(without, all);
+  const auto [few, more] = dirtied(1'000);
+  EXPECT_LE(few, 1'000 * kRunNs / 1'000'000'000 + 1);
+  EXPECT_GE(few, 190U);
+  EXPECT_GT(more, 10 * few);
 }
 
 TEST(Engine, LocksThatAreHeldUntilTheCommitIsDurableAreHeldLonger) {

@@ -54,6 +54,51 @@ TEST(LockLatches, AreThreeForOneUpdateIn5_7AndSevenIn9_7) {
   EXPECT_EQ(now.global, 3U) << "letting go takes one share for all locks";
 }
 
+TEST(LockLines, WhoWalksOverAQueueWaitsForTheLineOfEachLockInIt) {
+  // A line that another socket has costs 1 us, all else nothing.
+  const machine::SimConfig lines_alone{.sockets = 2,
+                                       .cores_per_socket = 1,
+                                       .load_ps = 0,
+                                       .rmw_ps = 0,
+                                       .same_core_ps = 0,
+                                       .same_socket_ps = 0,
+                                       .other_socket_ps = 1'000'000,
+                                       .first_touch_ps = 0,
+                                       .read_occupancy_ps = 0,
+                                       .switch_ps = 0,
+                                       .wake = {.quantiles_ps = {0}},
+                                       .timer_slack_ps = 0};
+  const auto asking_ns = [&](std::uint32_t holders, bool has_lines) {
+    LockConfig config = config_of(Design::mysql_9_7);
+    config.look_ns = config.create_ns = 0;
+    config.has_lines = has_lines;
+    SimMachine m(lines_alone);
+    LockSys<SimMachine, OneMutex> locks(m, config);
+    std::deque<TrxOn<SimMachine>> all;
+    for (std::uint32_t i = 0; i <= holders; ++i) all.emplace_back(m, i);
+    std::uint64_t ns = 0;
+    m.spawn("holders", [&]() -> Task<> {
+      for (std::uint32_t i = 0; i < holders; ++i) {
+        co_await locks.begin(m, all[i]);
+        co_await locks.lock_record(m, all[i], row(kPageA, Mode::s));
+      }
+    });
+    m.spawn("reader", [&]() -> Task<> {
+      co_await m.sleep(100'000'000);
+      co_await locks.begin(m, all[holders]);
+      const std::uint64_t start = m.now();
+      co_await locks.lock_record(m, all[holders], row(kPageA, Mode::s));
+      ns = m.now() - start;
+    });
+    m.run();
+    return ns;
+  };
+  const std::uint64_t two = asking_ns(2, true);
+  EXPECT_EQ(asking_ns(3, true) - two, 1000U);
+  EXPECT_EQ(asking_ns(40, true) - two, 38'000U);
+  EXPECT_EQ(asking_ns(40, false), asking_ns(2, false)) << "memory is free";
+}
+
 TEST(LockWaits, EndAtTheirTimeout) {
   LockConfig config = config_of(Design::mysql_9_7);
   config.lock_wait_timeout_ns = 50'000'000;

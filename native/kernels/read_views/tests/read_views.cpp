@@ -145,6 +145,86 @@ TEST(Purge, WalksOverEachClosedViewBehindTheOldestOpenOneAndThatOne) {
   EXPECT_EQ(trx_sys.views_in_list(), 0U);
 }
 
+/// A line that another socket has costs 1 us, all else nothing.
+SimConfig lines_alone(std::uint32_t sockets) {
+  return {.sockets = sockets,
+          .cores_per_socket = 2 / sockets,
+          .load_ps = 0,
+          .rmw_ps = 0,
+          .same_core_ps = 0,
+          .same_socket_ps = 0,
+          .other_socket_ps = 1'000'000,
+          .first_touch_ps = 0,
+          .read_occupancy_ps = 0,
+          .copy_ps_per_kib = 0,
+          .switch_ps = 0,
+          .wake = {.quantiles_ps = {0}},
+          .timer_slack_ps = 0};
+}
+/// How long a view takes to open on one CPU while the other has changed so many active ids last.
+std::uint64_t opening_ns(std::size_t active, std::uint32_t sockets, TrxSysConfig config) {
+  config.list_ns = config.set_ns = config.prepare_ns = 0;
+  SimMachine m(lines_alone(sockets));
+  TrxSys<SimMachine> trx_sys(m, config);
+  std::vector<std::unique_ptr<Trx<SimMachine>>> writers;
+  std::uint64_t ns = 0;
+  m.spawn("writer", [&]() -> Task<> {
+    for (std::size_t i = 0; i < active; ++i) {
+      writers.push_back(std::make_unique<Trx<SimMachine>>());
+      co_await trx_sys.begin(m, *writers.back(), false);
+      co_await trx_sys.become_read_write(m, *writers.back());
+    }
+  });
+  m.spawn("reader", [&]() -> Task<> {
+    co_await m.sleep(100'000'000);
+    Trx<SimMachine> reader;
+    co_await trx_sys.begin(m, reader, false);
+    const std::uint64_t start = m.now();
+    co_await trx_sys.open_view(m, reader);
+    ns = m.now() - start;
+    co_await trx_sys.disconnect(m, reader);
+  });
+  m.run();
+  return ns;
+}
+
+TEST(TrxSysLines, AViewTakesALineForEightActiveIdsAndNoneOfItsOwnSocket) {
+  const TrxSysConfig lines{.has_lines = true};
+  const std::uint64_t eight = opening_ns(8, 2, lines);
+  for (const std::size_t n : {9U, 16U, 17U, 64U, 65U, 800U}) {
+    EXPECT_EQ(opening_ns(n, 2, lines) - eight, 1000 * ((n + 7) / 8 - 1)) << n;
+  }
+  EXPECT_EQ(opening_ns(800, 1, lines), opening_ns(8, 1, lines));
+  EXPECT_EQ(opening_ns(800, 2, {}), opening_ns(8, 2, {})) << "memory is free";
+}
+
+TEST(TrxSysLines, ABitmapTakesALineForFiveHundredAndTwelveIds) {
+  const TrxSysConfig bits{.ids = Ids::bitmap, .has_lines = true};
+  EXPECT_EQ(opening_ns(300, 2, bits), opening_ns(8, 2, bits));
+  EXPECT_EQ(opening_ns(1000, 2, bits) - opening_ns(8, 2, bits), 1000U);
+}
+
+TEST(TrxSys, AViewThatIsClosedWithoutTheMutexLeavesTheListWithTheNextOne) {
+  SimMachine m(SimConfig{});
+  TrxSys<SimMachine> trx_sys(m, {.closes_without_mutex = true});
+  std::vector<std::uint64_t> latched;
+  m.spawn("session", [&]() -> Task<> {
+    Trx<SimMachine> trx;
+    co_await trx_sys.begin(m, trx, false);
+    for (int i = 0; i < 3; ++i) {
+      const std::uint64_t before = trx_sys.counters().mutex;
+      co_await trx_sys.open_view(m, trx);
+      co_await trx_sys.drop_view(m, trx);
+      latched.push_back(trx_sys.counters().mutex - before);
+      EXPECT_EQ(trx_sys.views_in_list(), 1U);
+    }
+    co_await trx_sys.disconnect(m, trx);
+  });
+  m.run();
+  EXPECT_EQ(latched, (std::vector<std::uint64_t>{1, 1, 1}));
+  EXPECT_EQ(trx_sys.views_in_list(), 0U);
+}
+
 TEST(Purge, RemovesNothingThatAnOpenViewNeeds) {
   SimMachine m(SimConfig{});
   TrxSys<SimMachine> trx_sys(m, {});
