@@ -199,7 +199,7 @@ TEST(TrxSysLines, AViewTakesALineForEightActiveIdsAndNoneOfItsOwnSocket) {
 }
 
 TEST(TrxSysLines, ABitmapTakesALineForFiveHundredAndTwelveIds) {
-  const TrxSysConfig bits{.ids = Ids::bitmap, .has_lines = true};
+  const TrxSysConfig bits{.ids = transactions::Ids::bitmap, .has_lines = true};
   EXPECT_EQ(opening_ns(300, 2, bits), opening_ns(8, 2, bits));
   EXPECT_EQ(opening_ns(1000, 2, bits) - opening_ns(8, 2, bits), 1000U);
 }
