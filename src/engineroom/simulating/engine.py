@@ -152,7 +152,7 @@ def _simulate(
     from engineroom._native import engine
 
     design = _held(design, given.load.get("holds", {}))
-    shared = {part: {**given.load.get(part, {}), **getattr(design, part)} for part in _PARTS}
+    shared: dict[str, Any] = {part: {**given.load.get(part, {}), **getattr(design, part)} for part in _PARTS}
     design = replace(design, **shared)
     known = {option.name for option in engine.load_options()}
     load = {name: value for name, value in given.load.items() if name in known}

@@ -569,4 +569,4 @@ def _most_waited(latches: Rows) -> Rows:
     """With the crowd on hot rows, the four latches of each server for which most clients wait."""
     crowd = latches[(latches["load"] == "hot rows") & (latches["clients"] == latches["clients"].max())]
     ranked = crowd.sort_values("clients_waiting", ascending=False).groupby("series", sort=False).head(4)
-    return ranked.assign(repeat=0)
+    return Rows(ranked.assign(repeat=0))
