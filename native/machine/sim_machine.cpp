@@ -226,7 +226,10 @@ Time SimMachine::passed_into_segment(Thread& t) {
   if (core_.config.task_ps > 0 && &t == core_.current) charge_calls();
   Time piece = t.pending;
   if (core_.config.threads_per_core > 1 && piece > 0) piece = scheduler_.slowed_by_sibling(t.cpu, piece);
-  if (core_.config.all_busy_permille < 1000 && piece > 0) piece = scheduler_.slowed_by_crowd(piece);
+  if (core_.config.all_busy_permille < 1000) {
+    const Time computing = std::max<Time>(0, t.pending - t.pending_memory);  // a line's way is no slower
+    piece += scheduler_.slowed_by_crowd(computing) - computing;
+  }
   if (core_.config.random_schedule) {
     const std::uint64_t bits = core_.random.next();
     if ((bits & 7) == 0) piece += static_cast<Time>((bits >> 3) % 2'000'000);

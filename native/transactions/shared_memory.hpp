@@ -1,9 +1,10 @@
 // The memory behind the mutex of the transaction system, as cache lines: what a section reads and writes there has to come from the CPU
 // that changed it last, and the next one waits meanwhile.
 //
-// Models      rw_trx_ids (a vector, eight ids to a line), rw_trx_set (a red-black tree), the heads and neighbours of rw_trx_list,
-//             serialisation_list and m_views; recent ids as bits (a patch of 8.0.27)
-// Leaves out  the tree's balancing: a node is reached from its root, over as many levels as its size needs
+// Models      rw_trx_ids (a vector, eight ids to a line), rw_trx_set (a red-black tree), heads and neighbours of rw_trx_list and
+//             m_views, the head of serialisation_list; recent ids as bits (a patch of 8.0.27)
+// Leaves out  the tree's balancing, so that its upper levels are soon in every cache; where a view keeps its copy; that a
+//             processor fetches several lines of one copy at a time: what they take one after the other is an upper bound
 // Cost        an event for each line that is not here
 #pragma once
 

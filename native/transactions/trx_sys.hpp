@@ -128,15 +128,12 @@ class TrxSys {
   /// At the end of a statement at READ COMMITTED: the view leaves the list.
   Task<> drop_view(M& m, Trx<M>& trx) {
     if (trx.view == nullptr) co_return;
-    if (closes_without_mutex()) {
-      co_await m.store(trx.view->closed, 1);
-      trx.is_view_open = false;
+    if (!closes_without_mutex()) {
+      co_await remove_view(m, trx);
       co_return;
     }
-    co_await lock(m);
-    if (has_lines()) co_await touch_view_links(m, *trx.view);
-    unlink_view(m, trx);
-    co_await mutex_.unlock(m);
+    co_await m.store(trx.view->closed, 1);
+    trx.is_view_open = false;
   }
 
   /// Whether the transaction that has changed a record is still active, so that the record is locked implicitly.
@@ -157,7 +154,8 @@ class TrxSys {
       if (id < least) co_return false;
     }
     co_await lock(m);
-    if (has_lines()) co_await memory_->tree(m, id, ids_.size(), Access::read);
+    if (has_lines() && config_.latches != Latches::one_5_6)
+      co_await memory_->tree(m, id, ids_.size(), Access::read);
     const bool is_found = std::ranges::binary_search(ids_, id);
     m.charge(config_.set_ns);
     co_await mutex_.unlock(m);
@@ -197,7 +195,7 @@ class TrxSys {
     if (trx.is_listed) {
       co_await leave(m, trx, [] {});
     } else if (trx.view != nullptr && config_.views != Views::kept) {
-      co_await drop_view(m, trx);
+      co_await remove_view(m, trx);
     } else if (trx.is_view_open) {
       co_await m.store(trx.view->closed, 1);
       trx.is_view_open = false;
@@ -206,10 +204,7 @@ class TrxSys {
   }
   /// The session ends.
   Task<> disconnect(M& m, Trx<M>& trx) {
-    if (trx.view == nullptr) co_return;
-    co_await lock(m);
-    unlink_view(m, trx);
-    co_await mutex_.unlock(m);
+    if (trx.view != nullptr) co_await remove_view(m, trx);
   }
 
   /// Purge's view: the oldest open one, its creator's changes taken out of it; a fresh one where none is open.
@@ -281,7 +276,9 @@ class TrxSys {
   /// The active transaction at a place of the list comes or goes, and its neighbours are linked anew.
   Task<> touch_active(M& m, std::size_t at, TrxId id, bool comes) {
     const std::size_t size = ids_.size();
-    if (!has_bitmap()) {
+    if (config_.latches == Latches::one_5_6) {
+      // The list is all that there is.
+    } else if (!has_bitmap()) {
       co_await memory_->ids(m, at, size, Access::write);
     } else {
       // Who was the least looks for the next bit.
@@ -297,7 +294,7 @@ class TrxSys {
   Task<> touch_copied_ids(M& m) {
     if (ids_.empty()) co_return;
     if (has_bitmap()) {
-      co_await memory_->bits(m, ids_.front(), newest_, Access::read);
+      co_await memory_->bits(m, least_copied_bit(), newest_, Access::read);
     } else {
       co_await memory_->ids(m, 0, ids_.size(), Access::read);
     }
@@ -306,6 +303,7 @@ class TrxSys {
     co_await memory_->head(m, Memory::kViews);
     if (view.newer != nullptr) co_await Memory::node(m, view.newer->node);
     if (view.older != nullptr) co_await Memory::node(m, view.older->node);
+    co_await Memory::node(m, view.node);
   }
   Task<> touch_new_view(M& m, View<M>& view) {
     co_await memory_->head(m, Memory::kViews);
@@ -457,11 +455,16 @@ class TrxSys {
     view.complete();
     if (Rules::number_taken() == NumberTaken::last) co_await take_number(m, view);
   }
+  /// Older ones are few, and stand in a vector.
+  TrxId least_copied_bit() const {
+    constexpr TrxId kCopied = 65'536;  // in 8 KiB
+    return newest_ - ids_.front() < kCopied ? ids_.front() : newest_ - (kCopied - 1);
+  }
   void copy_ids(M& m) {
     if (has_bitmap()) {
       // A bit for each id from the least on, of those that have ended since, too.
-      const std::uint64_t span = ids_.empty() ? 0 : newest_ - ids_.front();
-      const auto bytes = static_cast<std::size_t>(std::min<std::uint64_t>(span / 8 + 1, 8192));
+      const auto bytes =
+          ids_.empty() ? std::size_t{0} : static_cast<std::size_t>(newest_ - least_copied_bit()) / 8 + 1;
       scratch_.resize(std::max<std::size_t>(scratch_.size(), 2048));
       return m.copy(scratch_.data(), scratch_.data() + 1024, bytes);
     }
@@ -492,6 +495,12 @@ class TrxSys {
     co_return true;
   }
 
+  Task<> remove_view(M& m, Trx<M>& trx) {
+    co_await lock(m);
+    if (has_lines()) co_await touch_view_links(m, *trx.view);
+    unlink_view(m, trx);
+    co_await mutex_.unlock(m);
+  }
   void unlink_view(M& m, Trx<M>& trx) {
     views_.unlink(trx.view);
     views_.give_back(trx.view);

@@ -22,7 +22,7 @@ using machine::Task;
 template <Machine M>
 struct View : ReadView {
   typename M::Word closed{0};
-  typename M::Lines node{1};  // what links it, and its ids
+  typename M::Lines node{1};  // what links it
   View* newer = nullptr;
   View* older = nullptr;
   // For whoever checks: how many transactions had become visible when the snapshot was taken.

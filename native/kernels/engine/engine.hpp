@@ -597,8 +597,9 @@ class Engine {
     if (!is_whole || config_.cleaned_per_s == 0) return true;
     const std::uint64_t now_ns = m.now();
     if (now_ns < next_clean_ns_) return false;
-    // What was written while nobody asked is not kept for later.
-    next_clean_ns_ = std::max(next_clean_ns_.load(), now_ns) + 1'000'000'000 / config_.cleaned_per_s;
+    constexpr std::uint64_t kKeptNs = 10'000'000;  // so long what was written waits for somebody to change it
+    const std::uint64_t earliest_ns = now_ns > kKeptNs ? now_ns - kKeptNs : 0;
+    next_clean_ns_ = std::max(next_clean_ns_.load(), earliest_ns) + 1'000'000'000 / config_.cleaned_per_s;
     return true;
   }
   /// Of no session.

@@ -169,7 +169,12 @@ class LockSys {
     const std::size_t slot = reserve(trx, m.now());
     co_await wait_mutex_.unlock(m);
     if (config_.detection != Detection::in_request) co_await check_.set(m);
-    const sync::WaitEnd end = co_await trx.wakeup.wait(m, seen);
+    sync::WaitEnd end = co_await trx.wakeup.wait(m, seen);
+    // The signal that ended the wait before may come late, and this one goes on.
+    while (end == sync::WaitEnd::signalled && trx.wait_lock.load() != nullptr) {
+      const std::uint64_t late = co_await trx.wakeup.reset(m);
+      if (trx.wait_lock.load() != nullptr) end = co_await trx.wakeup.wait(m, late);
+    }
     co_await wait_mutex_.lock(m);
     slots_[slot].trx = nullptr;
     free_slots_.push_back(slot);
@@ -269,7 +274,7 @@ class LockSys {
   }
   /// The lines that were looked at and changed come here, the latch held: the cell's, then those of objects.
   Task<> fetch(M& m, const Looks& looks) {
-    const auto of_cell = looks.written.empty() ? machine::Access::read : machine::Access::write;
+    const auto of_cell = looks.changes_head ? machine::Access::write : machine::Access::read;
     for (const std::size_t cell : looks.cells) {
       co_await m.touch(memory_->cells, cell / kCellsOfLine, 1, of_cell);
     }
@@ -574,7 +579,7 @@ class LockSys {
     co_await latches_.let_all_go(m);
   }
 
-  static constexpr std::size_t kObjects = 1 << 15;
+  static constexpr std::size_t kObjects = 1 << 17;
   static constexpr std::size_t kCellsOfLine = 8;
   /// Of lock objects, and of the hash table's heads.
   struct Memory {

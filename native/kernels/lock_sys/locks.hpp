@@ -105,7 +105,7 @@ struct Trx {
 
   Lock* take_lock() {
     if (free_.empty()) {
-      constexpr std::uint32_t kUsual = 32;
+      constexpr std::uint32_t kUsual = 64;
       Lock& made = pool_.emplace_back();
       made.line = number * kUsual + static_cast<std::uint32_t>(pool_.size() - 1);
       return &made;

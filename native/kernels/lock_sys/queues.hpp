@@ -56,7 +56,8 @@ struct Looks {
   bool keeps_lines = false;
   std::vector<std::uint32_t> read{};
   std::vector<std::uint32_t> written{};
-  std::vector<std::size_t> cells{};
+  std::vector<std::size_t> cells{};  // whose chains were walked
+  bool changes_head = false;         // of one of them
 
   void at(const Lock& lock) {
     ++objects;
@@ -64,6 +65,11 @@ struct Looks {
   }
   void changed(const Lock& lock) {
     if (kKnowsLines && keeps_lines) written.push_back(lock.line);
+  }
+  /// An intention lock waits only for locks on the whole table, whose number stands beside the list's head: nobody walks over the others.
+  void changed_table(TableId table) {
+    constexpr std::uint32_t kHeads = 1 << 16;  // behind the objects of a thousand transactions
+    if (kKnowsLines && keeps_lines) written.push_back(kHeads + static_cast<std::uint32_t>(table));
   }
   std::size_t at_cell(std::size_t cell) {
     if (kKnowsLines && keeps_lines && (cells.empty() || cells.back() != cell)) cells.push_back(cell);
@@ -108,7 +114,10 @@ class LockQueues {
     const bool is_alone = next_on_page(first, looks) == nullptr;
     if (is_alone && first->trx == &trx && !first->is_waiting && first->mode == asked.mode &&
         first->kind == asked.kind && asked.heap_no < first->n_bits) {
-      if (!asked.may_stay_implicit) first->set(asked.heap_no);
+      if (!asked.may_stay_implicit) {
+        first->set(asked.heap_no);
+        looks.changed(*first);
+      }
       return {};
     }
     if (holds(trx, asked, looks)) return {.answer = Answer::held};
@@ -180,6 +189,7 @@ class LockQueues {
     });
     if (found == nullptr) return;
     found->reset(asked.heap_no);
+    looks.changed(*found);
     if (looks_at_waiting_ahead()) {
       grant_in_queue_order(asked.page, granted, looks);
     } else {
@@ -327,10 +337,12 @@ class LockQueues {
     std::vector<Lock*>& list = table_list(table);
     Trx* blocker = nullptr;
     for (const Lock* lock : list) {
-      looks.at(*lock);
+      ++looks.objects;
       if (lock->trx != &trx && !is_compatible(mode, lock->mode)) blocker = lock->trx;
       if (blocker != nullptr) break;
     }
+    if (!list.empty()) looks.changed(*list.back());
+    looks.changed_table(table);
     Lock* lock = made(trx, looks);
     lock->place = table;
     lock->mode = mode;
@@ -342,10 +354,14 @@ class LockQueues {
   }
   void dequeue_table(Lock& lock, std::vector<Lock*>& granted, Looks& looks) {
     std::vector<Lock*>& list = table_list(lock.place);
-    list.erase(std::find(list.begin(), list.end(), &lock));
+    const auto at = std::find(list.begin(), list.end(), &lock);
+    if (at != list.begin()) looks.changed(**std::prev(at));
+    if (std::next(at) != list.end()) looks.changed(**std::next(at));
+    looks.changed_table(lock.place);
+    list.erase(at);
     if (lock.is_waiting) stop_waiting(lock);
     for (Lock* waiting : list) {
-      looks.at(*waiting);
+      ++looks.objects;
       if (!waiting->is_waiting) continue;
       const Lock* ahead = conflicting_table_lock_ahead(*waiting);
       if (ahead == nullptr) {
@@ -433,6 +449,7 @@ class LockQueues {
     resize(*lock, std::max(asked.records_on_page, asked.heap_no));
     lock->set(asked.heap_no);
     if (design_.granted_in_front && !waits) {
+      looks.changes_head = true;
       prepend(*lock);
     } else {
       append(*lock, looks);
@@ -481,6 +498,7 @@ class LockQueues {
       if ((*at)->next == nullptr) looks.changed(**at);
     }
     lock.next = nullptr;
+    looks.changes_head = looks.changes_head || at == &chains_[cell_of(lock.place)];
     *at = &lock;
   }
   void unlink_from_chain(Lock& lock, Looks& looks) {
@@ -490,10 +508,12 @@ class LockQueues {
       if ((*at)->next == &lock) looks.changed(**at);
     }
     looks.changed(lock);
+    looks.changes_head = looks.changes_head || at == &chains_[cell_of(lock.place)];
     *at = lock.next;
   }
   void move_to_front(Lock& lock, Looks& looks) {
     unlink_from_chain(lock, looks);
+    looks.changes_head = true;
     prepend(lock);
   }
 

@@ -123,7 +123,7 @@ class Run {
         random_(seed),
         report_(report),
         m_(machine_of(seed)),
-        locks_(m_, small(config), scheduler_of(config.policy, seed)),
+        locks_(m_, small(config, seed), scheduler_of(config.policy, seed)),
         tree_(m_, "tree") {
     const std::uint64_t pages = 2 + random_.below(3);
     for (std::uint64_t i = 0; i < 4 + random_.below(4); ++i) {
@@ -174,12 +174,13 @@ class Run {
     config.seed = seed;
     return config;
   }
-  static LockConfig small(LockConfig config) {
+  static LockConfig small(LockConfig config, std::uint64_t seed) {
     config.cells = 7;
     config.page_shards = std::min<std::size_t>(config.page_shards, 4);
     config.table_shards = 2;
     config.global_parts = 3;
     config.release_interval = 2;
+    config.has_lines = seed % 4 == 3;
     config.weigh_ns = 5'000;  // so long that much happens between a snapshot and what is made of it
     return config;
   }

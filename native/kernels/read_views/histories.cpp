@@ -257,12 +257,17 @@ HistoryReport run_histories(Latches latches, Views views, Mistake mistake, const
   options::check(config);
   check(latches, views, mistake);
   HistoryReport report;
-  TrxSysConfig trx_sys{.latches = latches, .views = views};
   plant(mistake, [&]<typename Rules>() {
     for (std::uint64_t i = 0; i < config.runs; ++i) {
       const std::uint64_t seed = config.seed + i;
       Random random(seed * 0x9E3779B97F4A7C15U + 1);
       SimMachine m(wild_machine(random, seed));
+      // What a section waits for, and how views are closed and ids kept, changes nothing that a reader sees.
+      const TrxSysConfig trx_sys{.latches = latches,
+                                 .views = views,
+                                 .ids = i % 4 == 2 ? transactions::Ids::bitmap : transactions::Ids::vector,
+                                 .closes_without_mutex = i % 4 == 1,
+                                 .has_lines = i % 4 >= 2};
       History<Rules> history(m, random, seed, trx_sys, config, report);
       history.run(m);
       ++report.runs;

@@ -151,9 +151,8 @@ def _simulate(
 ) -> dict[str, Any]:
     from engineroom._native import engine
 
-    design = _held(design, given.load.get("holds", {}))
     shared: dict[str, Any] = {part: {**given.load.get(part, {}), **getattr(design, part)} for part in _PARTS}
-    design = replace(design, **shared)
+    design = _held(replace(design, **shared), given.load.get("holds", {}))
     known = {option.name for option in engine.load_options()}
     load = {name: value for name, value in given.load.items() if name in known}
     seen: dict[str, Any] = engine.simulate(
@@ -205,13 +204,14 @@ def observed(
         "transactions": seen["transactions"],
         **settling.window(seen),
     }
-    if {**given.load.get("engine", {}), **design.engine}.get("binlog", "off") != "off":
+    parts = {**given.load.get("engine", {}), **design.engine}
+    if parts.get("binlog", "off") != "off":
         row["binlog_fsyncs"] = seen["binlog_fsyncs"] / done
         row["commits_per_group"] = seen["commits"] / max(1, seen["sync_groups"])
-    if design.engine.get("has_buffer_pool"):
+    if parts.get("has_buffer_pool"):
         row["pool_misses"] = seen["pool_misses"] / done
         row["pool_writes"] = seen["pool_writes"] / done
-    if design.engine.get("has_purge"):
+    if parts.get("has_purge"):
         row["purge_removed"] = seen["purge_removed"] / max(1, seen["purge_committed"])
         row["purge_cpus"] = sum(time_by(seen["activities"], _purging).values()) / 1000 / seen["window_ns"]
         row["history_length"] = seen["history_length"]
