@@ -133,7 +133,7 @@ class LockSys {
     co_await trx.mutex.lock(m);
     Looks looks = new_looks();
     const Asked got = queues_.ask_table(trx, table, mode, looks);
-    if (kKnowsLines && looks.keeps_lines) co_await fetch(m, looks);
+    if (looks.keeps_lines) co_await fetch(m, looks);
     charge(m, looks);
     co_await trx.mutex.unlock(m);
     const Outcome outcome = co_await resolve(m, trx, got);
@@ -150,7 +150,7 @@ class LockSys {
     if (owner.id == id && !owner.is_committed && Rules::converts_implicit_locks()) {
       Looks looks = new_looks();
       queues_.make_explicit(owner, record, looks);
-      if (kKnowsLines && looks.keeps_lines) co_await fetch(m, looks);
+      if (looks.keeps_lines) co_await fetch(m, looks);
       charge(m, looks);
     }
     co_await owner.mutex.unlock(m);
@@ -189,7 +189,7 @@ class LockSys {
     Looks looks = new_looks();
     std::vector<Lock*> granted;
     queues_.unlock(trx, asked, granted, looks);
-    if (kKnowsLines && looks.keeps_lines) co_await fetch(m, looks);
+    if (looks.keeps_lines) co_await fetch(m, looks);
     charge(m, looks);
     co_await wake(m, granted, looks);
     co_await latches_.unlock_page(m, cell);
@@ -229,7 +229,7 @@ class LockSys {
     Looks looks = new_looks();
     std::vector<Lock*> woken;
     queues_.forget_record(page, gone, woken, looks);
-    if (kKnowsLines && looks.keeps_lines) co_await fetch(m, looks);
+    if (looks.keeps_lines) co_await fetch(m, looks);
     charge(m, looks);
     co_await wake(m, woken, looks);
     co_await latches_.unlock_page(m, cell);
@@ -250,7 +250,7 @@ class LockSys {
       queues_.move_lock(*lock, heap_no, to, new_heap_no, records, looks);
       co_await owner.mutex.unlock(m);
     }
-    if (kKnowsLines && looks.keeps_lines) co_await fetch(m, looks);
+    if (looks.keeps_lines) co_await fetch(m, looks);
     charge(m, looks);
     co_await latches_.unlock_pages(m, a, b);
     co_await latches_.leave(m, part);
@@ -269,21 +269,24 @@ class LockSys {
 
   Looks new_looks() const {
     Looks looks;
-    looks.keeps_lines = kKnowsLines && memory_ != nullptr;
+    if constexpr (kKnowsLines) looks.keeps_lines = memory_ != nullptr;
     return looks;
   }
   /// The lines that were looked at and changed come here, the latch held: the cell's, then those of objects.
   Task<> fetch(M& m, const Looks& looks) {
-    const auto of_cell = looks.changes_head ? machine::Access::write : machine::Access::read;
-    for (const std::size_t cell : looks.cells) {
-      co_await m.touch(memory_->cells, cell / kCellsOfLine, 1, of_cell);
+    if constexpr (kKnowsLines) {
+      const auto of_cell = looks.changes_head ? machine::Access::write : machine::Access::read;
+      for (const std::size_t cell : looks.cells) {
+        co_await m.touch(memory_->cells, cell / kCellsOfLine, 1, of_cell);
+      }
+      for (const std::uint32_t line : looks.read) {
+        co_await m.touch(memory_->objects, line % kObjects, 1, machine::Access::read);
+      }
+      for (const std::uint32_t line : looks.written) {
+        co_await m.touch(memory_->objects, line % kObjects, 1, machine::Access::write);
+      }
     }
-    for (const std::uint32_t line : looks.read) {
-      co_await m.touch(memory_->objects, line % kObjects, 1, machine::Access::read);
-    }
-    for (const std::uint32_t line : looks.written) {
-      co_await m.touch(memory_->objects, line % kObjects, 1, machine::Access::write);
-    }
+    co_return;
   }
   void charge(M& m, const Looks& looks) {
     m.charge(looks.objects * config_.look_ns + looks.created * config_.create_ns);
@@ -305,7 +308,7 @@ class LockSys {
     co_await trx.mutex.lock(m);
     Looks looks = new_looks();
     const Asked got = inserts ? queues_.ask_to_insert(trx, asked, looks) : queues_.ask(trx, asked, looks);
-    if (kKnowsLines && looks.keeps_lines) co_await fetch(m, looks);
+    if (looks.keeps_lines) co_await fetch(m, looks);
     charge(m, looks);
     co_await trx.mutex.unlock(m);
     const Outcome outcome = co_await resolve(m, trx, got);
@@ -324,7 +327,7 @@ class LockSys {
     for (;;) {
       Looks looks = new_looks();
       const Found found = search_deadlock(queues_, trx, mark_, looks);
-      if (kKnowsLines && looks.keeps_lines) co_await fetch(m, looks);
+      if (looks.keeps_lines) co_await fetch(m, looks);
       charge(m, looks);
       if (found.victim == nullptr) co_return Outcome::waits;
       co_await tell(m, found.cycle, *found.victim);
@@ -347,7 +350,7 @@ class LockSys {
     Looks looks = new_looks();
     std::vector<Lock*> granted;
     dequeue(*lock, granted, looks);
-    if (kKnowsLines && looks.keeps_lines) co_await fetch(m, looks);
+    if (looks.keeps_lines) co_await fetch(m, looks);
     charge(m, looks);
     co_await wake(m, granted, looks);
     co_await trx.mutex.lock(m);
@@ -393,7 +396,7 @@ class LockSys {
     }
     const bool is_done = trx.locks.empty();
     co_await trx.mutex.unlock(m);
-    if (kKnowsLines && looks.keeps_lines) co_await fetch(m, looks);
+    if (looks.keeps_lines) co_await fetch(m, looks);
     charge(m, looks);
     co_await wake(m, granted, looks);
     co_await latches_.unlock_page(m, {});
@@ -424,7 +427,7 @@ class LockSys {
         Looks looks = new_looks();
         std::vector<Lock*> granted;
         dequeue(*lock, granted, looks);
-        if (kKnowsLines && looks.keeps_lines) co_await fetch(m, looks);
+        if (looks.keeps_lines) co_await fetch(m, looks);
         charge(m, looks);
         co_await wake(m, granted, looks);
       }
@@ -456,7 +459,7 @@ class LockSys {
       queues_.inherit(lock, page, heir, records, looks);
       co_await owner.mutex.unlock(m);
     }
-    if (kKnowsLines && looks.keeps_lines) co_await fetch(m, looks);
+    if (looks.keeps_lines) co_await fetch(m, looks);
     charge(m, looks);
   }
   // Waits.

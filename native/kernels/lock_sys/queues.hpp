@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -47,33 +48,49 @@ constexpr bool kKnowsLines = true;
 constexpr bool kKnowsLines = false;
 #endif
 
-/// Lock objects that were looked at: what the walk through a chain takes.
-struct Looks {
-  std::uint64_t objects = 0;
-  std::uint64_t created = 0;
-  std::uint64_t renewed = 0;  // waiters that wait for somebody else now: a new edge of the wait-for graph
-  // Where memory counts: the lines of these objects in the order in which they were looked at, and of those that were changed.
+/// The lines of memory of what was looked at, in that order, and of what was changed.
+struct LinesLookedAt {
   bool keeps_lines = false;
   std::vector<std::uint32_t> read{};
   std::vector<std::uint32_t> written{};
   std::vector<std::size_t> cells{};  // whose chains were walked
   bool changes_head = false;         // of one of them
 
-  void at(const Lock& lock) {
-    ++objects;
-    if (kKnowsLines && keeps_lines) read.push_back(lock.line);
+  void saw(const Lock& lock) {
+    if (keeps_lines) read.push_back(lock.line);
   }
   void changed(const Lock& lock) {
-    if (kKnowsLines && keeps_lines) written.push_back(lock.line);
+    if (keeps_lines) written.push_back(lock.line);
   }
   /// An intention lock waits only for locks on the whole table, whose number stands beside the list's head: nobody walks over the others.
   void changed_table(TableId table) {
     constexpr std::uint32_t kHeads = 1 << 16;  // behind the objects of a thousand transactions
-    if (kKnowsLines && keeps_lines) written.push_back(kHeads + static_cast<std::uint32_t>(table));
+    if (keeps_lines) written.push_back(kHeads + static_cast<std::uint32_t>(table));
   }
+  void changed_head() { changes_head = true; }
   std::size_t at_cell(std::size_t cell) {
-    if (kKnowsLines && keeps_lines && (cells.empty() || cells.back() != cell)) cells.push_back(cell);
+    if (keeps_lines && (cells.empty() || cells.back() != cell)) cells.push_back(cell);
     return cell;
+  }
+};
+struct NoLines {
+  static constexpr bool keeps_lines = false;
+  void saw(const Lock&) {}
+  void changed(const Lock&) {}
+  void changed_table(TableId) {}
+  void changed_head() {}
+  std::size_t at_cell(std::size_t cell) { return cell; }
+};
+
+/// Lock objects that were looked at: what the walk through a chain takes.
+struct Looks : std::conditional_t<kKnowsLines, LinesLookedAt, NoLines> {
+  std::uint64_t objects = 0;
+  std::uint64_t created = 0;
+  std::uint64_t renewed = 0;  // waiters that wait for somebody else now: a new edge of the wait-for graph
+
+  void at(const Lock& lock) {
+    ++objects;
+    saw(lock);
   }
 };
 
@@ -449,7 +466,7 @@ class LockQueues {
     resize(*lock, std::max(asked.records_on_page, asked.heap_no));
     lock->set(asked.heap_no);
     if (design_.granted_in_front && !waits) {
-      looks.changes_head = true;
+      looks.changed_head();
       prepend(*lock);
     } else {
       append(*lock, looks);
@@ -498,7 +515,7 @@ class LockQueues {
       if ((*at)->next == nullptr) looks.changed(**at);
     }
     lock.next = nullptr;
-    looks.changes_head = looks.changes_head || at == &chains_[cell_of(lock.place)];
+    if (at == &chains_[cell_of(lock.place)]) looks.changed_head();
     *at = &lock;
   }
   void unlink_from_chain(Lock& lock, Looks& looks) {
@@ -508,12 +525,12 @@ class LockQueues {
       if ((*at)->next == &lock) looks.changed(**at);
     }
     looks.changed(lock);
-    looks.changes_head = looks.changes_head || at == &chains_[cell_of(lock.place)];
+    if (at == &chains_[cell_of(lock.place)]) looks.changed_head();
     *at = lock.next;
   }
   void move_to_front(Lock& lock, Looks& looks) {
     unlink_from_chain(lock, looks);
-    looks.changes_head = true;
+    looks.changed_head();
     prepend(lock);
   }
 
