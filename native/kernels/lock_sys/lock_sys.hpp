@@ -269,11 +269,12 @@ class LockSys {
 
   Looks new_looks() const {
     Looks looks;
-    if constexpr (kKnowsLines) looks.keeps_lines = memory_ != nullptr;
+    looks.keep_lines(memory_ != nullptr);
     return looks;
   }
   /// The lines that were looked at and changed come here, the latch held: the cell's, then those of objects.
-  Task<> fetch(M& m, const Looks& looks) {
+  template <typename Seen>
+  Task<> fetch(M& m, const Seen& looks) {
     if constexpr (kKnowsLines) {
       const auto of_cell = looks.changes_head ? machine::Access::write : machine::Access::read;
       for (const std::size_t cell : looks.cells) {

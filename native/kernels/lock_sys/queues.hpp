@@ -56,6 +56,7 @@ struct LinesLookedAt {
   std::vector<std::size_t> cells{};  // whose chains were walked
   bool changes_head = false;         // of one of them
 
+  void keep_lines(bool keeps) { keeps_lines = keeps; }
   void saw(const Lock& lock) {
     if (keeps_lines) read.push_back(lock.line);
   }
@@ -75,6 +76,7 @@ struct LinesLookedAt {
 };
 struct NoLines {
   static constexpr bool keeps_lines = false;
+  void keep_lines(bool) {}
   void saw(const Lock&) {}
   void changed(const Lock&) {}
   void changed_table(TableId) {}
