@@ -169,12 +169,14 @@ class LockSys {
     const std::size_t slot = reserve(trx, m.now());
     co_await wait_mutex_.unlock(m);
     if (config_.detection != Detection::in_request) co_await check_.set(m);
-    sync::WaitEnd end = co_await trx.wakeup.wait(m, seen);
-    // The signal that ended the wait before may come late, and this one goes on.
-    while (end == sync::WaitEnd::signalled && trx.wait_lock.load() != nullptr) {
-      const std::uint64_t late = co_await trx.wakeup.reset(m);
-      if (trx.wait_lock.load() != nullptr) end = co_await trx.wakeup.wait(m, late);
-    }
+    sync::WaitEnd end = sync::WaitEnd::signalled;
+    std::uint64_t signals = seen;
+    do {
+      end = co_await trx.wakeup.wait(m, signals);
+      // The signal that ended the wait before may come late, and this one goes on.
+      if (end != sync::WaitEnd::signalled || trx.wait_lock.load() == nullptr) break;
+      signals = co_await trx.wakeup.reset(m);
+    } while (trx.wait_lock.load() != nullptr);
     co_await wait_mutex_.lock(m);
     slots_[slot].trx = nullptr;
     free_slots_.push_back(slot);

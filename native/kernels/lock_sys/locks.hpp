@@ -105,9 +105,11 @@ struct Trx {
 
   Lock* take_lock() {
     if (free_.empty()) {
-      constexpr std::uint32_t kUsual = 64;
       Lock& made = pool_.emplace_back();
+#if defined(__cpp_exceptions)  // not in a browser: queues.hpp, kKnowsLines
+      constexpr std::uint32_t kUsual = 64;
       made.line = number * kUsual + static_cast<std::uint32_t>(pool_.size() - 1);
+#endif
       return &made;
     }
     Lock* lock = free_.back();
