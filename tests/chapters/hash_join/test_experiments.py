@@ -73,7 +73,7 @@ def test_conditions_on_both_tables_save_an_index_loop_pages_and_little_memory_co
     requests = run.table.set_index(["pool", "rows_kept", "series"]).sort_index()["page_requests"]
     loop, hashed = (requests["in memory", :, plan] for plan in hash_join.PLANS)
     assert loop["all rows"] > 5 * loop["a tenth of either table"] > 25 * loop["a hundredth of either table"]
-    assert hashed.max() - hashed.min() <= 2  # threads of the server ask for a page, too
+    assert hashed.max() - hashed.min() <= 2  # the counter is the whole server's
 
 
 def _is_equal_to_the_byte(run: runs.Run) -> None:
