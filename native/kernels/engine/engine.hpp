@@ -299,7 +299,7 @@ class Engine {
 
   // The binary log.
 
-  /// A transaction in the stages, of which whoever leads knows all that ending it takes.
+  /// A transaction in the stages, of which the leader knows all that ending it takes.
   struct Member : group_commit::Ticket {
     S* session = nullptr;
     const Demand* demand = nullptr;
@@ -342,7 +342,7 @@ class Engine {
     if (is_done && config_.has_trx_sys) co_await trx_sys_.prepare_commit(m, s.trx);
     co_return redo_log::Appended{.done = is_done, .end_lsn = s.end_lsn};
   }
-  /// By its session, or by whoever leads.
+  /// By its session, or by its leader.
   Task<redo_log::Appended> commit_in_engine(M& m, Member& member) {
     S& s = *member.session;
     if (is_in_server_order()) {

@@ -84,7 +84,7 @@ struct Parts {
   group_commit::CommitConfig commit{};
   PurgeConfig purge{};
   PoolConfig pool{};
-  /// Of whoever uses the library; empty: the policy of `locks`.
+  /// From the caller; empty: the policy of `locks`.
   lock_sys::Order order{};
 };
 

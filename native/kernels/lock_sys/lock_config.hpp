@@ -19,7 +19,7 @@ constexpr auto named(names::Of<Latching>) {
 
 enum class Detection : std::uint8_t {
   off,         // innodb_deadlock_detect=OFF: the timeout ends a deadlock
-  in_request,  // by whoever is about to wait
+  in_request,  // by the session that is about to wait
   background   // by a thread, from a snapshot
 };
 constexpr auto named(names::Of<Detection>) {

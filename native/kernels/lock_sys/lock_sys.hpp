@@ -6,7 +6,7 @@
 // Leaves out  releasing read locks at XA PREPARE; the latch for one waiter that times out (all are stopped for it)
 // Cost        per lock one latch of its queue for asking and one for letting go, and a transaction's own mutex
 //
-// Asking does not wait: whoever asks holds the latch of the page and gives it back before it waits.
+// Asking does not wait: the session that asks holds the latch of the page and gives it back before it waits.
 #pragma once
 
 #include <algorithm>
@@ -258,7 +258,7 @@ class LockSys {
     co_await latches_.leave(m, part);
   }
 
-  /// Whoever looks at all of it: nobody changes anything in between.
+  /// For a look at all of it: nobody changes anything in between.
   Task<> stop_all(M& m) { co_await latches_.stop_all(m); }
   Task<> let_all_go(M& m) { co_await latches_.let_all_go(m); }
 
@@ -320,7 +320,7 @@ class LockSys {
     co_return outcome;
   }
 
-  /// With the queue latched: whoever finds deadlocks in the request does it here, until none is left.
+  /// With the queue latched: a design that finds deadlocks in the request does it here, until none is left.
   Task<Outcome> resolve(M& m, T& trx, const Asked& got) {
     if (got.answer != Answer::waits) co_return Outcome::granted;
     if (config_.detection != Detection::in_request) {
@@ -405,7 +405,7 @@ class LockSys {
     co_await latches_.unlock_page(m, {});
     co_return is_done;
   }
-  /// Lock by lock, each under its own shard. False when somebody wants to stop all: whoever has a share lets go.
+  /// Lock by lock, each under its own shard. False when somebody wants to stop all: then each session lets its share go.
   Task<bool> release_by_shards(M& m, T& trx, std::size_t part) {
     co_await trx.mutex.lock(m);
     while (!trx.locks.empty()) {

@@ -5,7 +5,7 @@
 // Leaves out  predicate locks, AUTO_INC's counter, resizing the hash
 // Cost        proportional to the lock objects in the chain that are looked at; Looks counts them
 //
-// Nothing here waits or takes a latch: whoever calls has latched the chain, and the mutex of the transaction that gets or
+// Nothing here waits or takes a latch: the caller has latched the chain, and the mutex of the transaction that gets or
 // loses an object. So the same code runs under one mutex, under 512, and in a table that a student makes in Python.
 //
 // The queue of a record is those objects of its page's chain that have its bit, in the order of the chain.
@@ -395,7 +395,7 @@ class LockQueues {
   /// Makes the list of a table: before real threads ask for it, since that is under the latch of no table.
   void add_table(TableId table) { tables_.try_emplace(table); }
 
-  /// Every lock object, for whoever looks at a run from outside: pages first.
+  /// Every lock object, for a look at a run from outside: pages first.
   template <typename Body>
   void each_lock(const Body& body) const {
     for (Lock* first : chains_) {
@@ -562,7 +562,7 @@ class LockQueues {
     granted.push_back(&lock);
   }
 
-  /// 5.7: whoever has nobody ahead to wait for, on the whole page.
+  /// 5.7: each waiter that has nobody ahead to wait for, on the whole page.
   void grant_in_queue_order(PageId page, std::vector<Lock*>& granted, Looks& looks) {
     std::vector<Lock*> waiters;
     each_on_page(page, looks, [&](Lock& lock) {

@@ -220,7 +220,7 @@ class Run {
 
   std::size_t any_record() { return static_cast<std::size_t>(m_.random() % records_.size()); }
 
-  /// With the tree latched, whichever way: whoever changed the record last has its lock made one that can be seen.
+  /// With the tree latched, either way: the lock of the one that changed the record last is made one that can be seen.
   Task<> convert(T& trx, const Record& record) {
     if (record.writer == nullptr || record.writer == &trx) co_return;
     T& writer = *record.writer;
@@ -319,7 +319,7 @@ class Run {
       const PageId from = record.page;
       const HeapNo was = record.heap_no;
       const HeapNo is = next_heap_no_[to]++;
-      // Whoever looks between the two finds the record where its locks are.
+      // A session that looks between the two finds the record where its locks are.
       co_await locks_.move_record(m_, trx, from, was, to, is, is);
       record.page = to;
       record.heap_no = is;
