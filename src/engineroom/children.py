@@ -17,11 +17,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import FrameType
 
-__all__ = ["end_all", "ending_with_us", "run", "started", "variable"]
+__all__ = ["end_all", "ending_with_us", "ends_with_its_parent", "run", "started", "variable"]
 
 PR_SET_PDEATHSIG = 1
 PATIENCE_S = 10  # for a command to end by itself, so that pytest can say what it did
 
+_libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 _running: set[subprocess.Popen[str]] = set()
 _lock = threading.Lock()
 _is_ending = False
@@ -35,12 +36,18 @@ def ending_with_us() -> Iterator[None]:
     """
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _leave)
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+    if _libc is not None:
+        _libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
     try:
         yield
     finally:
         end_all()
+
+
+def ends_with_its_parent() -> None:
+    """For `preexec_fn` of a command that must not outlive a `kill -9` of its parent; Linux only."""
+    if _libc is not None:
+        _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _leave(number: int, frame: FrameType | None) -> None:  # noqa: ARG001

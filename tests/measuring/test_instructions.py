@@ -113,6 +113,11 @@ with instructions.counting(sys.argv[1], provider="unpack") as counted:
 """
 
 
+def words_of_all() -> list[str]:
+    """The words of every command that runs."""
+    return [word for process in psutil.process_iter(["cmdline"]) for word in process.info["cmdline"] or ()]
+
+
 @pytest.mark.live
 @pytest.mark.slow
 @needs_valgrind
@@ -129,6 +134,10 @@ def test_a_run_that_is_killed_leaves_no_process_and_no_file() -> None:
             assert wait_until(lambda: any(folder.glob("counts.*")), seconds=60)
             assert any(folder.glob("vgdb*"))
             killed.send_signal(signal.SIGKILL)
+        # A vgdb that outlived its parent would trace the dead server, which then stays a zombie.
+        assert wait_until(
+            lambda: not any("vgdb" in word and str(folder) in word for word in words_of_all()), seconds=20
+        )
         assert wait_until(lambda: not server.is_running(), seconds=20)
         assert wait_until(lambda: not folder.exists(), seconds=20)
         assert wait_until(lambda: not any(Path(name).iterdir()), seconds=20)

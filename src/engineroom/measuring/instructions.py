@@ -29,6 +29,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from engineroom.children import ends_with_its_parent
 from engineroom.errors import EngineRoomError
 from engineroom.measuring import callgrind
 from engineroom.progress import bar
@@ -407,7 +408,7 @@ class Counted:
         try:
             done = subprocess.run(
                 command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=_CONTROL_S,
-                check=False,
+                check=False, preexec_fn=ends_with_its_parent,  # a vgdb that is left holds the dead server as a zombie
             )  # fmt: skip
             said = f"exit code {done.returncode}: {done.stderr.strip()[-200:]}" if done.returncode else ""
         except subprocess.TimeoutExpired:

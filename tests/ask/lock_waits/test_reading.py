@@ -225,7 +225,7 @@ def test_two_real_sessions_that_block_each_other_are_seen_and_nothing_is_left(ve
 
 
 class Behind:
-    """A session whose last statement waits."""
+    """A session whose last statement may wait, so nobody waits for it."""
 
     def __init__(self, server, *statements):
         self._connection = server.connect("d")
@@ -241,13 +241,17 @@ class Behind:
             if cursor.with_rows:
                 cursor.fetchall()
 
+    def done(self):
+        """The session once its last statement has ended, if that waits for nobody."""
+        self._thread.join(30)
+        return self
+
     def _ends(self, statement):
         with contextlib.suppress(mysql.connector.Error):
             self.run(statement)
 
     def close(self):
-        self._thread.join(30)
-        self._connection.close()
+        self.done()._connection.close()
 
 
 @pytest.fixture
@@ -277,7 +281,7 @@ def test_other_locks_than_of_rows_are_in_the_same_graph(filled):
         filled.execute(
             "UPDATE performance_schema.setup_instruments SET ENABLED = 'YES' WHERE NAME LIKE 'wait/lock/metadata%'"
         )
-    reader = Behind(filled, "START TRANSACTION", "SELECT * FROM t")
+    reader = Behind(filled, "START TRANSACTION", "SELECT * FROM t").done()
     alters = Behind(filled, "ALTER TABLE t ADD w INT")
     seen(filled, lambda found: found.waiting == [alters.id])
     late = [Behind(filled, f"SELECT * FROM t WHERE id = {n}") for n in (1, 2, 3)]
@@ -319,7 +323,7 @@ def test_a_prepared_transaction_that_its_client_left_stands_by_its_xid(filled):
 @pytest.mark.live
 @pytest.mark.parametrize("filled", ["5.6", "9.7"], indirect=True)
 def test_a_killed_session_rolls_back_and_a_crowd_is_read_as_its_pairs_are(filled, monkeypatch):
-    changes = Behind(filled, "START TRANSACTION", "UPDATE t SET v = 0")
+    changes = Behind(filled, "START TRANSACTION", "UPDATE t SET v = 0").done()
     waits = [Behind(filled, f"UPDATE t SET v = 8 WHERE id = {1 + n % 2}") for n in range(8)]
     pairs = seen(filled, lambda found: len(found.waiting) == 8)
     monkeypatch.setattr(reading, "_CROWD", 0)
@@ -332,8 +336,7 @@ def test_a_killed_session_rolls_back_and_a_crowd_is_read_as_its_pairs_are(filled
         each.close()
     rows = ", ".join(f"({n}, 1)" for n in range(4, 40_000))
     filled.execute(f"INSERT INTO t VALUES {rows}", database="d")
-    changes = Behind(filled, "START TRANSACTION", "UPDATE t SET v = v + 1")
-    changes._thread.join()
+    changes = Behind(filled, "START TRANSACTION", "UPDATE t SET v = v + 1").done()
     waits = Behind(filled, "UPDATE t SET v = 0 WHERE id = 1")
     filled.execute(f"KILL {changes.id}")
     found = seen(
