@@ -54,6 +54,17 @@ def test_a_command_took_what_the_thread_used_until_the_next_one():
     assert commands["wall_ns"].tolist() == [1000, 900, 100]
 
 
+def test_notes_that_another_connection_was_writing_are_not_cut_in_half(tmp_path: Path):
+    earlier = _notes((1, 1, 7, QUERY, b"SELECT 2"), (2, 2, 7, QUIT, b"")).tobytes()
+    file = tmp_path / "commands"
+    file.write_bytes(earlier[:-9])
+    clock = CommandClock(file)
+    clock.skip()
+    later = _notes((1, 3, 8, QUERY, b"BEGIN"), (5, 4, 8, QUERY, b"COMMIT"), (9, 5, 8, QUIT, b""))
+    file.write_bytes(earlier + later.tobytes())
+    assert clock.taken(b"BEGIN")["cpu_ns"].tolist() == [4, 4]
+
+
 def test_the_last_connection_that_began_so_counts_from_its_first_such_statement():
     notes = _notes(
         (1, 1, 7, QUERY, b"BEGIN"),

@@ -103,7 +103,8 @@ class CommandClock:
     def skip(self) -> None:
         """Forget what was noted so far."""
         with contextlib.suppress(FileNotFoundError):
-            self._seen = self._file.stat().st_size
+            size = self._file.stat().st_size
+            self._seen = size - size % _RECORD.itemsize  # the last note may still be half written
 
     def taken(self, first: bytes) -> npt.NDArray[Any]:
         """What `commands_of` makes of the notes since the last call, once that connection has ended.
