@@ -38,7 +38,14 @@ ONE_POINT = Experiment(
     says="made up",
     points={"threads": (1,), "series": ("mtr_5_7",)},
     measure=measured,
-    load={"statements": 1, "away_ns": 100, "flush_every": 0, "dirty_percent": 80},
+    load={
+        "statements": 1,
+        "away_ns": 100,
+        "flush_every": 0,
+        "dirty_percent": 80,
+        "demands": {"a": 7},
+        "holds": {"log": {"8.0": {"reserve_ns": 40}}, "is_measured": True},
+    },
     machine="four_sockets_176",
     columns={},
 )
@@ -202,6 +209,8 @@ def test_each_number_of_the_load_is_varied_where_it_can_be(given):
         ("load.away_ns", 1.5): 150,
         ("load.dirty_percent", 0.5): 40,
         ("load.dirty_percent", 1.5): 100,
+        ("load.holds", 0.5): {"log": {"8.0": {"reserve_ns": 20}}, "is_measured": True},
+        ("load.holds", 1.5): {"log": {"8.0": {"reserve_ns": 60}}, "is_measured": True},
     }
     assert not [arguments for arguments in given if "load" in arguments and arguments["machine"] is None]
 
@@ -260,15 +269,6 @@ def test_every_simulated_figure_is_simulated_on_the_machine_that_was_compared():
     simulated = {figure for _, figure, by in known if by == "sim" and figure in figures()}
     assert {getattr(each.how, "whole", each.how).figure for each in seen["asked"]} == simulated
     assert seen["compared"].figure == "own-machine-real"
-
-
-def test_every_figure_of_a_whole_engine_is_simulated_with_latches_held_longer():
-    seen = {}
-    recording._latches(lambda **given: seen.update(given), recipes(), executor=HERE)
-    held = {each.whole.figure for each in seen["asked"]}
-    assert {"fig-7-01", "fig-7-03", "fig-7-07", "fig-7-08", "fig-7-09", "fig-7-10", "fig-7-19"} <= held
-    assert "fig-7-06" not in held, "the redo log alone"
-    assert seen["sampled"].figure == "own-hold-times"
 
 
 @pytest.mark.parametrize(

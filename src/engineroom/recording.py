@@ -51,11 +51,9 @@ def recipes() -> dict[tuple[str, str, str], Recipe]:
             word, figure, method = (page.word, *key)[-3:]
             found[word, figure, method] = how
     other_machine = ("machine", "own-machine-configuration", "sim")
-    other_latches = [("engine", figure, "sim") for figure in ("own-engine-holds", "own-engine-order")]
     return {
         **found,
         other_machine: functools.partial(_configuration, found[other_machine], found),
-        **{key: functools.partial(_latches, found[key], found) for key in other_latches},
     }
 
 
@@ -66,15 +64,6 @@ def _configuration(
     compared = runs.latest("own-machine-real", "host")
     assert compared is not None, "no comparison with real threads is recorded"
     return how(asked=_simulated_in_ledger(known), compared=compared, executor=executor)
-
-
-def _latches(
-    how: Recipe, known: Mapping[tuple[str, str, str], Recipe], *, executor: Executor | None = None
-) -> Run | list[Run]:
-    """The same of those that whole engines make, simulated anew with latches held as on servers."""
-    sampled = runs.newest("own-hold-times", "live")
-    asked = _simulated_in_ledger(known, lambda run: "demands" in run.provenance["load"])
-    return how(asked=asked, sampled=sampled, executor=executor)
 
 
 def _simulated_in_ledger(

@@ -16,7 +16,7 @@ from engineroom.errors import EngineRoomError
 from engineroom.ledger import exchange, history, judging, page
 from engineroom.ledger.claims import figures
 from engineroom.ledger.cli import ledger
-from engineroom.ledger.rows import HELD, RESCHEDULED, TOKENS, _kept, _made_of, keep, rows
+from engineroom.ledger.rows import RESCHEDULED, TOKENS, _kept, _made_of, keep, rows
 from engineroom.ledger.verdicts import judge
 from engineroom.runs import Run
 
@@ -24,7 +24,6 @@ KEYS = {
     "fragile",
     "varied",
     "rescheduled",
-    "held_longer",
     "protocols",
     "reason",
     "repeats",
@@ -338,19 +337,6 @@ def test_a_chapter_says_where_the_scheduling_held_against_threads_turns_a_verdic
         other = replace(run, figure=RESCHEDULED, tables={run.figure: table})
         runs.save(other, chapter="machine")
         assert page.verdicts_markdown("hash_join").count(said) == count
-
-
-def test_a_chapter_and_the_ledger_say_where_longer_held_latches_turn_a_verdict(empty_book: Path) -> None:  # noqa: ARG001
-    run = made_up("sim")
-    runs.save(run, chapter="hash_join")
-    for hash_s, count in ((1.0, 0), (9.0, 1)):
-        table = made_up("sim", hash_s=hash_s).table.assign(held="as sampled")
-        other_way = made_up("sim").table.assign(held="half")
-        tables = {run.figure: pd.concat([table, other_way], ignore_index=True)}
-        runs.save(replace(run, figure=HELD, tables=tables), chapter="engine")
-        held = "[latches held as long as a server's at most](engine-holds)"
-        assert page.verdicts_markdown("hash_join").count(f"With {held}: fig-7-23 ✗ contradicted.") == count
-        assert page.markdown().count(f"✗ contradicted with {held}") == count
 
 
 def test_a_chapter_says_what_was_changed_where_a_verdict_was_another(empty_book: Path) -> None:  # noqa: ARG001

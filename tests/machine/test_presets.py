@@ -114,9 +114,18 @@ def test_the_sources_machine_has_176_hardware_threads_and_its_numbers_can_be_var
         machine.varied("speed", 0.5)
 
 
+def test_a_machine_that_is_based_on_another_differs_in_what_it_says():
+    base, theirs = presets.preset("four_sockets_176").values(), presets.preset("sources_176").values()
+    changed = {name: value for name, value in theirs.items() if value != base.get(name)}
+    assert changed == {"smt_permille": 700, "all_busy_permille": 660, "latency_ps": 24_000_000_000}
+    one = presets.preset("one_socket_44").values()
+    assert one == {**theirs, "sockets": 1}
+
+
 def test_an_unknown_preset_is_answered_with_the_known_ones():
     with pytest.raises(
-        EngineRoomError, match="choose from: four_sockets_176, laptop, one_socket_44, two_sockets_88"
+        EngineRoomError,
+        match="choose from: four_sockets_176, laptop, one_socket_44, sources_176, two_sockets_88",
     ):
         presets.preset("mainframe")
 

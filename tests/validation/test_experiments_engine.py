@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 
 import pandas as pd
 import pytest
 
 from engineroom import runs
 from engineroom.errors import EngineRoomError
-from engineroom.simulating.again import Asked
-from engineroom.simulating.executors import HERE
-from engineroom.simulating.experiment import Experiment
+from engineroom.simulating import engine
 from engineroom.validation.experiments import beside, holds, latch_order, whatif
 from engineroom.validation.experiments.beside import HELD_OUT, LOADS, SERVERS, Rows, factors, with_client
 from engineroom.validation.experiments.latch_order import most_common
@@ -70,12 +67,6 @@ def test_what_a_session_does_under_latches_is_a_part_of_its_time_on_9_7():
     assert (rows.groupby("series")["cpu_us"].sum() < rows.groupby("series")["thread_cpu_us"].max()).all()
 
 
-def holds_seen(_point, given):
-    """What a load says of the locks of 9.7, and of the log of 8.0."""
-    holds = given.load["holds"]
-    return {"lock_ns": holds["locks"]["9.7"]["create_ns"], "redo_ns": holds["log"]["8.0"]["reserve_ns"]}
-
-
 def test_an_engine_in_a_servers_order_visits_the_stations_as_the_servers_do():
     sim, live = latch_order.latch_order_sim(), runs.newest("own-latch-order", "live")
     both = latch_order.beside_engines(live, sim)
@@ -102,69 +93,25 @@ def test_stations_are_told_from_latches_that_the_engine_has_not():
     assert latch_order.stations([]) == []
 
 
-HOLDS_SEEN = Experiment(
-    figure="fig-7-07",
-    says="made up",
-    points={"series": ("after", "before")},
-    measure=holds_seen,
-    load={"rows": 1},
-    machine="four_sockets_176",
-    columns=dict.fromkeys(("series", "repeat", "lock_ns", "redo_ns"), "made up"),
-)
-
-
-def order_seen(_point, given):
-    return {
-        "lock_ns": given.load["holds"]["locks"]["9.7"]["create_ns"],
-        "in_server_order": given.load["engine"]["server_order"],
-    }
-
-
-ORDER_SEEN = replace(
-    HOLDS_SEEN,
-    measure=order_seen,
-    points={"series": ("after",)},
-    columns=dict.fromkeys(("series", "repeat", "lock_ns", "in_server_order"), "made up"),
-)
-
-
 def test_an_engine_is_given_the_time_by_which_its_server_is_longer_under_its_latches():
     sampled = runs.newest("own-hold-times", "live")
-    run = holds.held_sim(
-        asked=[Asked(HOLDS_SEEN, lambda point: point["series"] == "after")],
-        sampled=sampled,
-        seeds=(1,),
-        executor=HERE,
-    )
-    assert run.table["held"].tolist() == list(holds.WAYS)
+    run = holds.held_sim(sampled=sampled)
     assert run.provenance["sampled_in_recording"] == sampled.n
-    given = run.tables["given"].set_index(["server", "part"])
-    assert len(given) == 9
-    known = given.dropna(subset=["after_us"])
+    assert len(run.table) == 9
+    assert (run.table["held_ns"] >= 10).all()
+    known = run.table.dropna(subset=["with_us"])
     assert len(known) == 6
-    assert (known["before_us"] < known["server_us"]).all()
+    assert (known["without_us"] < known["server_us"]).all()
     # With what it was given an engine is there as long as its server.
-    assert known["after_us"].to_numpy() == pytest.approx(known["server_us"].to_numpy(), rel=0.02)
-    longer = run.provenance["holds"]
-    lock_ns, redo_ns = longer["locks"]["9.7"]["create_ns"], longer["log"]["8.0"]["reserve_ns"]
-    assert lock_ns == 40 + given.loc[("9.7.4", "row and table locks"), "added_ns"]
-    seen = run.tables["fig-7-07"].set_index("held")
-    assert seen["lock_ns"].to_dict() == pytest.approx(
-        {"as sampled": lock_ns, "half": 40 + (lock_ns - 40) / 2, "locks alone": lock_ns}, abs=1
-    )
-    assert seen["redo_ns"].to_dict() == pytest.approx(
-        {"as sampled": redo_ns, "half": 10 + (redo_ns - 10) / 2, "locks alone": 10}, abs=1
-    )
+    assert known["with_us"].to_numpy() == pytest.approx(known["server_us"].to_numpy(), rel=0.02)
 
 
-def test_an_engine_in_a_servers_order_is_simulated_without_longer_holds_and_with_them():
-    run = holds.order_sim(
-        asked=[Asked(ORDER_SEEN)], sampled=runs.newest("own-hold-times", "live"), seeds=(1,), executor=HERE
-    )
-    assert run.figure == "own-engine-order"
-    seen = run.tables["fig-7-07"].set_index("held")
-    assert seen["in_server_order"].all()
-    assert seen.loc["in a server's order", "lock_ns"] == 40 < seen.loc["and as sampled", "lock_ns"]
+def test_engines_of_the_sources_server_hold_their_latches_as_long_as_a_server_does():
+    table = runs.newest("own-engine-holds", "sim").table.set_index(["series", "engine_part"])["held_ns"]
+    found = engine.holds()
+    assert found["locks"]["9.7"] == {"create_ns": table["9.7.4", "locks"]}
+    assert found["log"]["5.7"] == {"reserve_ns": table["5.7.22", "log"]}
+    assert found["trx_sys"]["8.0, split"] == found["trx_sys"]["8.0, sharded"]
 
 
 @pytest.mark.live

@@ -6,7 +6,7 @@ from engineroom import runs
 from engineroom.ledger import history
 from engineroom.ledger.claims import Figure, figures
 from engineroom.ledger.rows import Row
-from engineroom.ledger.sensitivity import rescheduled, verdicts_by_way
+from engineroom.ledger.sensitivity import rescheduled
 from engineroom.ledger.verdicts import Judgement, fragile, judge, stability, variations
 
 __all__ = ["judgements", "rows"]
@@ -27,11 +27,6 @@ def _rescheduled(run: runs.Run) -> str | None:
     found = rescheduled([run])
     flips = found[found["verdict"] != found["usual_verdict"]]
     return None if flips.empty else str(flips["verdict"].iloc[0])
-
-
-def _held_longer(run: runs.Run, judged: Judgement) -> str | None:
-    verdict = next(iter(verdicts_by_way(run).values()), judged.verdict)
-    return None if verdict == judged.verdict else verdict
 
 
 def _rows_of(each: Figure) -> list[Row]:
@@ -58,5 +53,4 @@ def _row(each: Figure, run: runs.Run, judged: Judgement) -> Row:
         judged.reason,
         variations(run) if run.method == "sim" else None,
         _rescheduled(run),
-        _held_longer(run, judged),
     )

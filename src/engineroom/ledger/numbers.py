@@ -31,9 +31,9 @@ def fragile_rows() -> str:
     return _counted(f"{_name(row)} ({row.stability:.2f})" for row in _decided() if row.is_fragile)
 
 
-def other_rows(what: str) -> str:
-    """The rows that have another verdict when `rescheduled`, or when latches are `held_longer`."""
-    found = ((row, getattr(row, what)) for row in _decided())
+def rescheduled_rows() -> str:
+    """The rows that have another verdict when rescheduled."""
+    found = ((row, row.rescheduled) for row in _decided())
     return _counted(f"{_name(row)} ({other.replace('_', ' ')})" for row, other in found if other)
 
 

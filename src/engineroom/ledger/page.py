@@ -59,7 +59,7 @@ def claims_markdown(*named: str) -> str:
 
 
 def verdicts_markdown(chapter: str) -> str:
-    """The verdicts of a chapter on its page: which, also with other scheduling and longer held latches, how stable, and under which protocols; claims and recordings are the ledger's."""
+    """The verdicts of a chapter on its page: which, also with other scheduling, how stable, and under which protocols; claims and recordings are the ledger's."""
     found = [row for row in rows(chapter=chapter) if row.method is not None]
     lines = (
         (
@@ -78,8 +78,6 @@ def verdicts_markdown(chapter: str) -> str:
     ]
     if turned:
         table += f"\nSimulated again with [the scheduler that was compared with real threads](machine-real) (one seed): {'; '.join(turned)}.\n"
-    if held := [f"{row.figure} {_words(row.held_longer)}" for row in found if row.held_longer]:
-        table += f"\nWith [latches held as long as a server's at most](engine-holds): {'; '.join(held)}.\n"
     return table
 
 
@@ -192,7 +190,7 @@ def _verdict(row: Row) -> str:
     run += f", newest of {len(kept)}" if len(kept) > 1 else ""
     run += f", {withdrawn} withdrawn" if withdrawn else ""
     held = f"{row.claims_held} of {row.claims_total} claims held"
-    said = f"**{_words(row.verdict)}** by {row.method}, {held} ({run}); stability {_stability(row)}{_fragile(row)}{_rescheduled(row)}{_held_longer(row)}"
+    said = f"**{_words(row.verdict)}** by {row.method}, {held} ({run}); stability {_stability(row)}{_fragile(row)}{_rescheduled(row)}"
     return f"{said}; protocols {_protocols(row)}" + (f". {_cell(row.reason)}" if row.reason else "")
 
 
@@ -209,12 +207,6 @@ def _rescheduled(row: Row) -> str:
     if row.rescheduled is None:
         return ""
     return f"; {_words(row.rescheduled)} with [the scheduler that was compared with real threads](machine-real) (one seed)"
-
-
-def _held_longer(row: Row) -> str:
-    if row.held_longer is None:
-        return ""
-    return f"; {_words(row.held_longer)} with [latches held as long as a server's at most](engine-holds)"
 
 
 def _unsettled(run: Run, claim: Claim) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 
 from engineroom import files, paths
 
-__all__ = ["FRAGILE_BELOW", "HELD", "RESCHEDULED", "TOKENS", "Row", "keep", "rows"]
+__all__ = ["FRAGILE_BELOW", "RESCHEDULED", "TOKENS", "Row", "keep", "rows"]
 
 # Each verdict with the sign that stands beside it, so that colour is never the only channel.
 TOKENS = {
@@ -31,8 +31,6 @@ TOKENS = {
 FRAGILE_BELOW = 0.8
 # Simulated figures once more, with the scheduling that was held against real threads.
 RESCHEDULED = "own-machine-configuration"
-# Figures of whole engines once more, with latches held otherwise: its column `held` says how.
-HELD = "own-engine-holds"
 
 
 @dataclass(frozen=True)
@@ -42,8 +40,7 @@ class Row:
     `stability` is from 0 to 1, None where there is no verdict of a run; `protocols` has an entry for each that the figure has had, with its
     recordings and the verdict of each; `fragile` the varied numbers of a simulated machine that change the verdict; `varied` on how many
     machines and loads a simulated run was tried beside its own, 0 where it was never varied and None for other methods; `rescheduled` the
-    verdict that one seed gives with the scheduling held against real threads, if the same seed gives another without; `held_longer` that of an
-    engine whose latches are held as long as a server's at most, if it is another; else None.
+    verdict that one seed gives with the scheduling held against real threads, if the same seed gives another without; else None.
     """
 
     figure: str
@@ -61,7 +58,6 @@ class Row:
     reason: str | None = None
     varied: int | None = None
     rescheduled: str | None = None
-    held_longer: str | None = None
 
     @property
     def is_fragile(self) -> bool:
@@ -114,6 +110,6 @@ def _made_of() -> str:
     hashed = hashlib.sha256((paths.data() / "published" / "figures.yaml").read_bytes())
     found = (file for kind in ("*/*.*.*", "*/withdrawn/*.*.*") for file in _file().parent.glob(kind))
     for file in sorted(found):
-        if not file.name.startswith("own-") or file.name.startswith((f"{HELD}.", f"{RESCHEDULED}.")):
+        if not file.name.startswith("own-") or file.name.startswith(f"{RESCHEDULED}."):
             hashed.update(f"{file.name}\0".encode() + file.read_bytes())
     return hashed.hexdigest()

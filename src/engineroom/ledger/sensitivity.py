@@ -8,12 +8,11 @@ from dataclasses import replace
 import pandas as pd
 
 from engineroom.ledger.claims import figures
-from engineroom.ledger.rows import HELD, RESCHEDULED
+from engineroom.ledger.rows import RESCHEDULED
 from engineroom.ledger.verdicts import Claim, judge
 from engineroom.runs import Run, latest
 
 __all__ = [
-    "HELD",
     "MOVES_PERCENT",
     "RESCHEDULED",
     "SEED",
@@ -23,7 +22,6 @@ __all__ = [
     "rescheduled",
     "sensitivity",
     "varied_runs",
-    "verdicts_by_way",
 ]
 
 # What stands beside the varied numbers: the usual machine with other seeds.
@@ -64,17 +62,6 @@ def rescheduled(runs: Iterable[Run], other: Run | None = None) -> pd.DataFrame:
     ]
     found = sensitivity(compared)
     return found[found["parameter"] == RESCHEDULED].reset_index(drop=True)
-
-
-def verdicts_by_way(run: Run, other: Run | None = None) -> dict[str, str]:
-    """The verdict on a run's figure for each way in which latches are held in `other`, or in the newest recording of `HELD`; none where that has no such figure."""
-    other = other or latest(HELD, "sim")
-    if other is None or run.method != "sim" or run.figure not in other.tables:
-        return {}
-    return {
-        str(way): judge(run.with_table(rows)).verdict
-        for way, rows in other.tables[run.figure].groupby("held", sort=False)
-    }
 
 
 def sensitivity(runs: Iterable[Run]) -> pd.DataFrame:

@@ -88,10 +88,12 @@ def parameters(machine: str | Mapping[str, Any]) -> dict[str, Any]:
 
 
 def load(path: Path) -> Preset:
-    """A machine from a file: a preset, or what `engineroom calibrate` wrote."""
+    """A machine from a file: a preset, perhaps one that says only how it differs from the preset that it is `based_on`, or what `engineroom calibrate` wrote."""
     try:
         read: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        found = tuple(Parameter(name, **fields) for name, fields in read["parameters"].items())
+        based_on = preset(read["based_on"]).parameters if "based_on" in read else ()
+        own = [Parameter(name, **fields) for name, fields in read["parameters"].items()]
+        found = tuple({parameter.name: parameter for parameter in [*based_on, *own]}.values())
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise EngineRoomError(
             f"{path} does not hold a machine's parameters: {error}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -38,8 +39,12 @@ def compared(
     under: str,
     form: str = "{:,.0f}",
     where: str = "On the simulated machine",
+    in_one_unit: bool = False,
 ) -> Words:
-    """`over` divided by `under` at each x; `what` is the quantity, with its unit, `where` what the caption begins with."""
+    """`over` divided by `under` at each x; `what` is the quantity, with its unit, `where` what the caption begins with.
+
+    `in_one_unit`: the published values have the unit of ours, and the caption says how far ours are from them.
+    """
     ratio, told = ratios(table, over, under)
     known, beyond = known_ratios(table, ratio)
     first, last = known.index[0], known.index[-1]
@@ -54,8 +59,15 @@ def compared(
         alt=f"Log-log line chart of {what} against clients. {said}. {labels[over]} over {labels[under]}: {at(known)}; "
         f"published: {at(told)}.",
         caption=f"{where}, {what} with {labels[over]} over {labels[under]}: {ratio[first]:.2f} at {first:g} clients and "
-        f"{ratio[last]:.2f} at {last:g}; the source measured {told[there]:.2f} at {there:g}.{beyond}{hollow}",
+        f"{ratio[last]:.2f} at {last:g}; the source measured {told[there]:.2f} at {there:g}.{beyond}{_distance(table) if in_one_unit else ''}{hollow}",
     )
+
+
+def _distance(table: pd.DataFrame) -> str:
+    """How far ours are from the published values, either way."""
+    off = (ours(table) / theirs(table)).dropna().map(math.log).abs().map(math.exp)
+    farthest: Any = off.idxmax()
+    return f" Ours are off by {off.median():.2f} times in the median, by {off.max():.2g} times at most, at {farthest[1]:g}."
 
 
 def known_ratios(table: pd.DataFrame, ratio: pd.Series[Any]) -> tuple[pd.Series[Any], str]:

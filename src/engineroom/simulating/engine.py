@@ -4,9 +4,9 @@ What a statement computes and writes is what it asked of a live server that had 
 median of the batches' means. Nothing else is taken from the servers: what many clients do to each other comes out of the model. The processors of the simulated machine compute as fast as those on
 which the statements were measured.
 
-The load is what a run carries in its provenance: that of the kernel, with the number of clients left out, and the demands. One that has
-`holds`, too, says what each design of a part computes while it holds its latches, besides what it reads and writes there; `engine`, `locks`,
-`trx_sys`, `log` and `commit` have options of these parts that all its designs share.
+The load is what a run carries in its provenance: that of the kernel, with the number of clients left out, and the demands, of which
+`cpu_percent` is computed where that is given. One that has `holds`, too, says what each design of a part computes while it holds its latches,
+besides what it reads and writes there; `engine`, `locks`, `trx_sys`, `log` and `commit` have options of these parts that all its designs share.
 """
 
 from __future__ import annotations
@@ -14,14 +14,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
-from types import MappingProxyType
 from typing import Any
 
 from engineroom.errors import EngineRoomError
-from engineroom.runs import recorded
+from engineroom.runs import newest, recorded
 from engineroom.simulating import settling
 from engineroom.simulating.activities import time_by
-from engineroom.simulating.experiment import Experiment, Given, Seen
+from engineroom.simulating.experiment import Given, Seen
 
 __all__ = [
     "COLUMNS",
@@ -32,7 +31,7 @@ __all__ = [
     "Design",
     "GrantOrder",
     "demands",
-    "designs_under_tpcc",
+    "holds",
     "load_of",
     "observed",
     "of_design",
@@ -54,7 +53,7 @@ _FEWEST_MTRS, _USUAL_BYTES = 0.01, 150
 COLUMNS = {
     "concurrency": "clients in a closed loop",
     "tps": "transactions per second of virtual time",
-    "tpmC": "transactions of all kinds per minute of virtual time",
+    "tpmC": "New-Order transactions per minute of virtual time, as TPC-C counts them; of another load there are none",
     "latency_ms": "mean time of a transaction with all its attempts, ms: clients over throughput",
     "latency_ms_p99": "99th percentile of it, ms",
     "ignored_errors": "deadlocks that a client saw in 60 s of virtual time",
@@ -134,6 +133,24 @@ def load_of(server: str, kind: str, **options: Any) -> dict[str, Any]:
     return {"kind": kind, **options, "demands_of": server, "demands": demands(server, kind)}
 
 
+# The designs of each part that have a server's hold times: those of 9.7.4 stand for both designs with a second mutex.
+HELD_AS: Mapping[str, Mapping[str, Sequence[str]]] = {
+    "locks": {"5.7.22": ["5.7"], "8.0.15": ["8.0.15"], "9.7.4": ["9.7"]},
+    "log": {"5.7.22": ["5.7"], "8.0.15": ["8.0"], "9.7.4": ["8.0, writer threads off"]},
+    "trx_sys": {"5.7.22": ["5.7"], "8.0.15": ["8.0"], "9.7.4": ["8.0, split", "8.0, sharded"]},
+}
+
+
+def holds() -> dict[str, dict[str, dict[str, int]]]:
+    """What servers compute while they hold latches, as `own-engine-holds` has it: part -> design of it -> option -> ns."""
+    found: dict[str, dict[str, dict[str, int]]] = {part: {} for part in HELD_AS}
+    rows: Any = newest("own-engine-holds", "sim").table.to_dict("records")
+    for row in rows:
+        for design in HELD_AS[row["engine_part"]][row["series"]]:
+            found[row["engine_part"]][design] = {row["option"]: int(row["held_ns"])}
+    return found
+
+
 def _held(design: Design, holds: Mapping[str, Any]) -> Design:
     """The design, whose parts hold their latches as long as `holds` says: part -> design of it -> options; nothing of a design that is not there."""
     chosen = {"locks": design.lock_design, "trx_sys": design.latches, "log": design.redo}
@@ -143,7 +160,16 @@ def _held(design: Design, holds: Mapping[str, Any]) -> Design:
     return replace(design, **options)
 
 
-_PARTS = ("engine", "locks", "trx_sys", "log", "commit")
+def _computed_here(load: Mapping[str, Any]) -> dict[str, dict[str, int]]:
+    """The load's demands on a processor that takes `cpu_percent` of the time."""
+    percent = load.get("cpu_percent", 100)
+    return {
+        name: {**demand, "computing_ns": round(demand["computing_ns"] * percent / 100)}
+        for name, demand in load["demands"].items()
+    }
+
+
+PARTS = ("engine", "locks", "trx_sys", "log", "commit")
 
 
 def _simulate(
@@ -151,14 +177,14 @@ def _simulate(
 ) -> dict[str, Any]:
     from engineroom._native import engine
 
-    shared: dict[str, Any] = {part: {**given.load.get(part, {}), **getattr(design, part)} for part in _PARTS}
+    shared: dict[str, Any] = {part: {**given.load.get(part, {}), **getattr(design, part)} for part in PARTS}
     design = _held(replace(design, **shared), given.load.get("holds", {}))
     known = {option.name for option in engine.load_options()}
     load = {name: value for name, value in given.load.items() if name in known}
     seen: dict[str, Any] = engine.simulate(
         parameters=dict(given.machine),
         load={**load, "clients": clients},
-        demands=given.load["demands"],
+        demands=_computed_here(given.load),
         engine={"redo": design.redo, **design.engine},
         lock_design=design.lock_design,
         locks=dict(design.locks),
@@ -192,7 +218,6 @@ def observed(
     per_second = seen["transactions"] / seen["window_ns"] * 1e9
     row = {
         "tps": per_second,
-        "tpmC": 60 * per_second,
         "latency_ms": clients / per_second * 1000 if per_second else None,
         "latency_ms_p99": seen["latency_ns_p99"] / 1e6,
         "ignored_errors": seen["deadlocks"] / seen["window_ns"] * 60e9,
@@ -204,6 +229,8 @@ def observed(
         "transactions": seen["transactions"],
         **settling.window(seen),
     }
+    if given.load["kind"] == "tpcc":
+        row["tpmC"] = seen["new_orders"] / seen["window_ns"] * 60e9
     parts = {**given.load.get("engine", {}), **design.engine}
     if parts.get("binlog", "off") != "off":
         row["binlog_fsyncs"] = seen["binlog_fsyncs"] / done
@@ -226,40 +253,8 @@ def _purging(path: Sequence[str]) -> str | None:
     return path[0] if path[0].startswith("purge") else None
 
 
-def designs_under_tpcc(
-    figure: str,
-    says: str,
-    designs: Mapping[str, Design],
-    *,
-    server: str,
-    concurrency: Sequence[int],
-    machine: str,
-    warehouses: int = 1000,
-    window: Mapping[str, int] = TPCC_WINDOW,
-    columns: Mapping[str, str] = MappingProxyType({}),
-) -> Experiment:
-    """Engines of several designs, one per series, under TPC-C; the designs are part of the run's load. `columns` are beside `COLUMNS`."""
-    return Experiment(
-        figure=figure,
-        says=says,
-        points={"concurrency": concurrency, "series": tuple(designs)},
-        measure=of_design,
-        options=window,
-        load=partial(_tpcc, server, warehouses, {name: design.said() for name, design in designs.items()}),
-        machine=machine,
-        columns={**COLUMNS, **columns},
-    )
-
-
-def _tpcc(server: str, warehouses: int, designs: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        **load_of(server, "tpcc", away_ns=TPCC_AWAY_NS, warehouses=warehouses),
-        "designs": dict(designs),
-    }
-
-
 def of_design(point: Mapping[str, Any], given: Given, **window: int) -> Seen:
-    """What is measured at a point of designs, such as `designs_under_tpcc` has them: a row, and the waits as the table `latches`."""
+    """What is measured at a point of designs, such as `sources.designs_under_tpcc` has them: a row, and the waits as the table `latches`."""
     design = Design(**given.load["designs"][point["series"]])
     row, waits = observed(design, given, clients=point["concurrency"], **window)
     return Seen([row], {"latches": waits})

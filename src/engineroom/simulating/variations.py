@@ -73,12 +73,19 @@ def _machine_of(run: Run) -> Preset:
 
 
 def varied_load(load: Mapping[str, Any], name: str, factor: float) -> dict[str, Any]:
-    """The load with one number times `factor`: what is at least one stays at least one, and a share is at most all of it."""
-    value = load[name]
+    """The load with one number times `factor`, or with all that a part is told: what is at least one stays at least one, and a share is at most all of it."""
+    return {**load, name: _varied(name, load[name], factor)}
+
+
+def _varied(name: str, value: Any, factor: float) -> Any:
+    """All numbers of a part at once; what statements ask for is varied by `cpu_percent`, and designs are choices."""
+    if isinstance(value, Mapping) and name not in ("demands", "designs"):
+        return {key: _varied(key, each, factor) for key, each in value.items()}
     if not isinstance(value, int) or isinstance(value, bool):
-        return dict(load)
+        return value
     varied = times(value, factor)
-    return {**load, name: min(100, varied) if name.endswith("_percent") else varied}
+    assert isinstance(varied, int)
+    return min(100, varied) if name.endswith("_percent") and value <= 100 else varied
 
 
 def _table(

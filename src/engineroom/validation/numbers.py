@@ -408,7 +408,7 @@ def moves_run() -> Run:
 
 def moving_table() -> Table:
     """Each number that moves a figure by more than the limit: by how much at most, and where the number comes from."""
-    known = {each.name: each for each in presets.preset("four_sockets_176").parameters}
+    known = {each.name: each for each in presets.preset("sources_176").parameters}
     found = moving()
     farthest = found.assign(size=found["moved_percent"].abs()).sort_values("size", ascending=False)
     rows = []
@@ -426,7 +426,7 @@ def moving_table() -> Table:
 
 
 def _machines() -> list[presets.Preset]:
-    return [presets.preset(name) for name in ("laptop", "two_sockets_88", "four_sockets_176")]
+    return [presets.preset(name) for name in ("laptop", "two_sockets_88", "four_sockets_176", "sources_176")]
 
 
 def machines_table() -> Table:
@@ -435,7 +435,7 @@ def machines_table() -> Table:
     rows = [[in_words(name), *(value.get(name, "-") for value in values)] for name in values[-1]]
     return Table(
         pd.DataFrame(rows, columns=["parameter", *(preset.name for preset in _machines())]),
-        "The three machines: what one operation costs, and how many of each part there are.",
+        "The machines: what one operation costs, and how many of each part there are.",
     )
 
 

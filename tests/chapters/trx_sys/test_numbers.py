@@ -10,7 +10,6 @@ import pytest
 from engineroom.chapters.trx_sys.numbers import (
     beyond_noise,
     fall_percent,
-    lost_half,
     statements_table,
     waiting_share,
     waits_us,
@@ -68,16 +67,3 @@ def test_a_fall_is_from_the_highest_throughput_to_that_of_the_most_clients(run):
     assert fall_percent(run, "after") == 0
     lower = run.table.assign(tpmC=run.table["tpmC"].where(run.table["concurrency"] == 200, 500.0))
     assert fall_percent(replace(run, table=lower), "after") == 50
-
-
-def test_each_varied_machine_that_loses_half_is_found_with_the_clients_of_both_designs(run):
-    level, early, late = (40.0, 41.0, 21.0), (40.0, 18.0, 18.0), (40.0, 45.0, 20.0)
-    lines = {"load_ps": (early, late), "pause_ps": (level, late), "wake_ps": (level, level)}
-    rows = [
-        {"series": series, "concurrency": n, "tps": tps, "parameter": name, "factor": 1.5}
-        for name, both in lines.items()
-        for series, line in zip(("before", "after"), both, strict=True)
-        for n, tps in zip((200, 250, 300), line, strict=True)
-    ]
-    varied = replace(run, tables={"varied": pd.DataFrame(rows)})
-    assert lost_half(varied) == [("load_ps", 1.5, 200, 250), ("pause_ps", 1.5, None, 250)]

@@ -68,12 +68,12 @@ def _picture(what: str) -> Curves:
 
 def _words(what: str, over: str = "cats", under: str = "fifo") -> Callable[[Rows], Words]:
     """Both schedulers, and their ratio beside the published one."""
-    return partial(compared, labels=LABELS, what=what, over=over, under=under)
+    return partial(compared, labels=LABELS, what=what, over=over, under=under, in_one_unit=what in (TPS, TPM))
 
 
 TPS, TPM, MS, DEADLOCKS = (
     "transactions per second",
-    "transactions per minute",
+    "New-Orders per minute",
     "milliseconds per transaction",
     "deadlocks per minute",
 )

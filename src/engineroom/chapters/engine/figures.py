@@ -6,12 +6,9 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import pandas as pd
 from matplotlib.lines import Line2D
 
-from engineroom.runs import newest, published, side_by_side
-from engineroom.runs.side_by_side import PUBLISHED, ours
-from engineroom.show.compared import WIDTH, known_ratios
+from engineroom.runs.side_by_side import ours
 from engineroom.show.curves import lines
 from engineroom.show.figure import figure
 from engineroom.show.panels import panels
@@ -21,7 +18,6 @@ from engineroom.show.parts import (
     Ranked,
     Rows,
     Run,
-    all_rows,
     as_found,
     at,
     compared,
@@ -47,13 +43,13 @@ SHORT = {"patched": "patched", "new_redo": "redo of 8.0"}
 @figure(
     "fig-7-03",
     rows=with_width,
-    picture=Curves(
-        labels=LABELS_FIG_7_03, narrow=SHORT, x_label="clients", y_label="transactions per minute"
-    ),
+    picture=Curves(labels=LABELS_FIG_7_03, narrow=SHORT, x_label="clients", y_label="New-Orders per minute"),
 )
 def fig_7_03(table: Rows) -> Words:
     """Figure 7-3: throughput of TPC-C on 5.7 as it is, with other latches, and with another redo log as well."""
-    return compared(table, LABELS_FIG_7_03, "transactions per minute", over="patched", under="original")
+    return compared(
+        table, LABELS_FIG_7_03, "New-Orders per minute", over="patched", under="original", in_one_unit=True
+    )
 
 
 DESIGNS = {
@@ -177,60 +173,6 @@ own_engine_held_out_binlog = figure(
 
 
 OF = "fig-7-07"
-
-LABELS_HOLDS = {
-    "recorded": "as recorded",
-    "half": "half the difference",
-    "as sampled": "as sampled",
-}
-
-WHAT_HOLDS = "shards over one mutex"
-
-_picture_of_own_engine_holds = Curves(
-    labels={**LABELS_HOLDS, OF: "figure 7-7"},
-    x_label="clients",
-    y_label=WHAT_HOLDS,
-    y_log=False,
-)
-
-
-def _rows_of_own_engine_holds(run: Run) -> Rows:
-    """The ratio by ways of holding latches and clients, of each repeat; and the published one."""
-    simulated = pd.concat([newest(OF, "sim").table.assign(held="recorded"), run.tables[OF]])
-    of_ways = simulated[simulated["held"].isin(list(LABELS_HOLDS))]
-    by = of_ways.pivot(index=["held", "concurrency", "repeat"], columns="series", values=["tpmC", WIDTH])
-    gains = pd.DataFrame(
-        {
-            "gain": by["tpmC"]["after"] / by["tpmC"]["before"],
-            WIDTH: by[WIDTH]["after"].combine(by[WIDTH]["before"], max),
-        }
-    )
-    gains = gains.reset_index().rename(columns={"held": "series"})
-    made = all_rows(
-        replace(run, table=gains, tables={}), by=("concurrency", "series"), y="gain", keep=(WIDTH,)
-    )
-    theirs = published.in_our_columns(OF).pivot(index="concurrency", columns="series", values="tpmC")
-    gain = (theirs["after"] / theirs["before"]).rename("gain").reset_index()
-    there = gain.assign(series=OF, repeat=0, source=PUBLISHED, method="")
-    return pd.concat([made, there], ignore_index=True)
-
-
-@figure("own-engine-holds", rows=_rows_of_own_engine_holds, picture=_picture_of_own_engine_holds)
-def own_engine_holds(table: Rows) -> Words:
-    """Our own figure: what sharded row locks are worth if latches are held as long as a server's at most (figure 7-7's engines)."""
-    of = _picture_of_own_engine_holds.values(table)
-    theirs = table[table["source"] == PUBLISHED].set_index("concurrency")["gain"]
-    recorded, sampled = of["recorded"], of["as sampled"]
-    first = next(int(n) for n in sampled.index if sampled[n] > 1.2)
-    known, beyond = known_ratios(table, sampled)
-    last = int(known.index[-1])
-    said = "; ".join(f"{label}: {at(of[way])}" for way, label in LABELS_HOLDS.items())
-    return Words(
-        alt=f"Curves of throughput with shards over that with one mutex, by clients. {said}. Published: {at(theirs)}.",
-        caption=f"With {first} clients shards are worth a factor of {recorded[first]:.2f} as recorded, and {sampled[first]:.2f} if latches are held as "
-        f"long as sampled on a server; published is {theirs[first]:.2f}. With {last}, {recorded[last]:.2f}, {sampled[last]:.2f} and {theirs[last]:.2f}.{beyond}",
-    )
-
 
 _said_own_engine_live_binlog = Curves(
     labels=as_found("series"), x_label="clients", y_label="throughput, engine over server", y_log=False
@@ -437,45 +379,6 @@ own_engine_tpcc = figure(
 own_engine_tpcc_binlog = figure(
     "own-engine-tpcc-binlog", rows=_rows_of_own_engine_live, picture=_picture_of_own_engine_live
 )(own_engine_live.words)
-
-
-WAYS_CONVOY = {
-    "as in 5.7": "as in 5.7",
-    "waking costs 1.5 times": "waking costs\n1.5 times",
-    "waking costs half": "waking costs\nhalf",
-    "waking is free": "waking is free",
-    "spins four times as long": "spins four\ntimes as long",
-}
-
-
-def _rows_of_own_log_convoy(run: Run) -> pd.DataFrame:
-    """Throughput; the numbers of clients are the series here."""
-    table = side_by_side.rows(run, by=("concurrency", "series"), y="tps", keep=())
-    named = table.rename(columns={"series": "way"})
-    named.insert(0, "series", [f"{clients:,} clients" for clients in named["concurrency"]])
-    return named.drop(columns="concurrency")
-
-
-@figure(
-    "own-log-convoy",
-    rows=_rows_of_own_log_convoy,
-    picture=Dots(rows=WAYS_CONVOY, by="way", label="transactions per second", log=True),
-)
-def own_log_convoy(table: pd.DataFrame) -> Words:
-    """Our own figure: throughput over the redo log of 5.7 with new latches before it, if what happens at its mutex were otherwise."""
-    of = ours(table)
-    clients = list(dict.fromkeys(table["series"]))
-    said = "; ".join(
-        f"{name.replace(chr(10), ' ')}: " + each({n: float(of[n][key]) for n in clients})
-        for key, name in WAYS_CONVOY.items()
-    )
-    most = clients[-1]
-    return Words(
-        alt=f"Dots of transactions per second by what is otherwise at the mutex of the log of 5.7. {said}.",
-        caption=f"With {most} there are {float(of[most]['as in 5.7']):,.0f} transactions per second as in 5.7, "
-        f"{float(of[most]['spins four times as long']):,.0f} if threads spin four times as long before they sleep, and "
-        f"{float(of[most]['waking is free']):,.0f} if waking them costs nothing.",
-    )
 
 
 _said_own_whatif = Curves(

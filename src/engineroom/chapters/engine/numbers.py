@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from engineroom.ledger import sensitivity
-from engineroom.ledger.sensitivity import SEED
+from engineroom import paths
 from engineroom.ledger.verdicts import judge
-from engineroom.runs import Run, newest, recorded
+from engineroom.runs import Run, newest, published, recorded
 from engineroom.runs.summary import summarise, values
 from engineroom.show.drawing import origin_of
 from engineroom.show.table import Table
@@ -23,7 +22,7 @@ from engineroom.validation.predicted import beside_servers
 switches, binlog, pool, purge = (
     newest(f"own-engine-{name}", "sim") for name in ("switches", "binlog", "pool", "purge")
 )
-convoy, next_queue = newest("own-log-convoy", "sim"), newest("fig-7-03", "sim")
+next_queue = newest("fig-7-03", "sim")
 live, held_out, tpcc = (newest(f"own-engine-{name}", "live") for name in ("live", "held-out", "tpcc"))
 live_binlog, held_out_binlog, tpcc_binlog = (
     newest(f"own-engine-{name}-binlog", "live") for name in ("live", "held-out", "tpcc")
@@ -70,15 +69,6 @@ def half_width_percent(run: Run, clients: int, *series: str) -> float:
 switched = over(switches, "none")
 _lowest = switched.drop("none", level="series").groupby("series").min()
 combinations, fallen = list(_lowest.index), list(_lowest.index[_lowest < 0.5])
-
-sleeps_per_mtr, blocked_percent, timed_out_percent, convoy_tps = (
-    convoy.values("series", "concurrency", y=y)
-    for y in ("sleeps_per_mtr", "blocked_percent", "timed_out_percent", "tps")
-)
-_machine = convoy.provenance["machine"]
-# innodb_sync_spin_loops, and the mean number of pauses between two looks: innodb_spin_wait_delay 6, halved, times 50.
-spin_us = 30 * 150 * _machine["pause_ps"] / 1e6
-wake_us = _machine["wake_each_ps"] / 1e6
 
 scheduled_tps = newest("own-engine-scheduler", "sim").values("scheduler", "series", "concurrency", y="tps")
 _by_scheduler = scheduled_tps.unstack("scheduler")
@@ -262,59 +252,86 @@ def hold_times_table(run: Run = hold_times) -> Table:
     )
 
 
-def given_us() -> pd.Series[float]:
-    """Given to what an engine does under a part's latches, by part: a lock created, a mini-transaction, a view."""
-    given = newest("own-engine-holds", "sim").tables["given"]
-    return given.set_index("part")["added_ns"] / 1000
-
-
-@cache
-def crowd_of_7_7(way: str = "") -> pd.DataFrame:
-    """The rows of figure 7-7 with the most clients, as recorded or in a way of holding latches."""
-    held = newest("own-engine-holds", "sim").tables["fig-7-07"]
-    rows = held[held["held"] == way] if way else newest("fig-7-07", "sim").table
-    return rows.query("concurrency == concurrency.max()")
-
-
-def shards_gain(rows: pd.DataFrame) -> float:
-    """The median throughput with sharded row locks over that with one mutex."""
-    rates = values(rows, "series", y="tps", how="median")
-    return float(rates["after"] / rates["before"])
-
-
-@cache
-def held_verdicts() -> pd.DataFrame:
-    """A row per figure of whole engines: its verdict as recorded, and for each way in which latches are held or asked for."""
-    holds, in_order = newest("own-engine-holds", "sim"), newest("own-engine-order", "sim")
-    figures = sorted(set(holds.tables) - {"given"})
-    own = {figure: newest(figure, "sim") for figure in figures}
+def held_table() -> Table:
+    """A row per server and part: what the server takes there, the engine by itself, and what each of its actions is given."""
+    run = newest("own-engine-holds", "sim")
     rows = [
         {
-            "recorded": judge(run).verdict,
-            **sensitivity.verdicts_by_way(run, holds),
-            **sensitivity.verdicts_by_way(run, in_order),
+            "part": row["part"],
+            "server": row["series"],
+            "the server": f"{row['server_us']:.1f} us",
+            "the engine by itself": "not known"
+            if pd.isna(row["without_us"])
+            else f"{row['without_us']:.1f} us",
+            "each of its actions is given": f"{row['held_ns']:,} ns",
         }
-        for run in own.values()
+        for row in run.table.to_dict("records")
     ]
-    return pd.DataFrame(rows, index=pd.Index(figures, name="figure"))
+    caption = "CPU time per transaction of SysBench in the functions that take a part's latches, and what an engine's lock, mini-transaction or view is given to be there as long."
+    return Table(pd.DataFrame(rows), caption, origin_of(run))
 
 
-def turned(way: str) -> list[tuple[str, str, str]]:
-    """The figures that have another verdict in that way: figure, verdict as recorded, verdict."""
-    verdicts = held_verdicts()
-    turning = verdicts[verdicts[way] != verdicts["recorded"]]
-    return list(turning[["recorded", way]].itertuples(name=None))
+# What whole engines make, in the units of the sources.
+OF_WHOLE_ENGINES = (
+    *("fig-7-01", "fig-7-03", "fig-7-07", "fig-7-08", "fig-7-09"),
+    *("fig-7-10", "fig-7-17", "fig-7-19", "fig-7-20", "fig-7-21"),
+)
 
 
-def held_table() -> Table:
-    """The verdicts that are not the same in all ways."""
-    verdicts = held_verdicts()
-    turning = verdicts[verdicts.nunique(axis="columns") > 1].reset_index()
+@cache
+def over_published(figure: str) -> pd.Series[float]:
+    """Our throughput over the published one, by series and number of clients."""
+    theirs = published.in_our_columns(figure)
+    unit = next(name for name in ("tpmC", "tps", "throughput") if name in theirs)
+    ours = newest(figure, "sim").values("series", "concurrency", y="tps" if unit == "throughput" else unit)
+    ratios: pd.Series[float] = ours / theirs.set_index(["series", "concurrency"])[unit]
+    return ratios.dropna()
+
+
+def distances_table() -> Table:
+    """A row per published figure of whole engines: how far ours is from it, and what of it holds."""
+    rows = []
+    for figure in OF_WHOLE_ENGINES:
+        ratios, judged = over_published(figure), judge(newest(figure, "sim"))
+        farthest: Any = ratios.map(math.log).abs().idxmax()
+        series, clients = farthest
+        rows.append(
+            {
+                "figure": _number(figure),
+                "points": len(ratios),
+                "off, median": f"{either_way(ratios):.2f} times",
+                "farthest": f"{ratios[series, clients]:.2g} times ({series}, {clients:,} clients)",
+                "claims held": f"{judged.claims_held} of {judged.claims_total}",
+            }
+        )
+    caption = "Throughput of the simulated engine over the published one, in the source's own unit."
+    return Table(pd.DataFrame(rows), caption, origin_of(newest("fig-7-03", "sim")))
+
+
+def all_distances() -> pd.Series[float]:
+    """The same of all their points together."""
+    return pd.concat([over_published(figure) for figure in OF_WHOLE_ENGINES])
+
+
+@cache
+def over_further_curves() -> pd.Series[float]:
+    """Our throughput over that of further curves of the sources' author, by curve and number of clients; 4-43 is the one that calibrates."""
+    curves = pd.read_csv(paths.data() / "published" / "more.csv")
+    curves["series"] = curves["figure"] + " " + curves["series"]
+    run = newest("own-engine-published", "sim")
+    ours = pd.concat([run.values("series", "concurrency", y=unit) for unit in ("tpmC", "qps")])
+    ratios: pd.Series[float] = ours / curves.set_index(["series", "concurrency"])["value"]
+    return ratios.dropna()
+
+
+def further_curves_table() -> Table:
+    """A row per curve: ours over the published one, by clients."""
+    wide = over_further_curves().unstack("concurrency")
+    said = wide.map(lambda ratio: "" if np.isnan(ratio) else f"{ratio:.2f}").reset_index()
     return Table(
-        turning.replace("_", " ", regex=True).assign(figure=turning["figure"].map(_number)),
-        f"Verdicts that hang on how latches are held. As sampled: as long as a server's at most; half: by half of the difference. The other {len(verdicts) - len(turning)} "
-        "figures have one verdict in all ways.",
-        origin_of(newest("own-engine-order", "sim")),
+        said.rename(columns={"series": "curve", **{n: f"{n:,} clients" for n in wide.columns}}),
+        "Throughput of the simulated engine over curves that are in no claim. 4-43 calibrates; all others are held out.",
+        origin_of(newest("own-engine-published", "sim")),
     )
 
 
@@ -368,25 +385,3 @@ def stations_table() -> Table:
         "Statements of which a server and its engine visit the stations in different orders.",
         origin_of(newest("own-engine-latch-order", "sim")),
     )
-
-
-@cache
-def _varied(figure: str) -> pd.DataFrame:
-    return sensitivity.farthest(sensitivity.sensitivity([newest(figure, "sim")]))
-
-
-def flips(figure: str) -> str:
-    """Which of the runs with other numbers change the figure's verdict: "3 of 53 such runs"."""
-    return sensitivity.flipped(_varied(figure))
-
-
-def moved(figure: str) -> pd.Series[float]:
-    """By what factor a ratio of the figure moves in each of these runs; 0 where it goes to nothing."""
-    moves = _varied(figure)
-    return pd.Series(1 + moves[moves["parameter"] != SEED]["moved_percent"] / 100)
-
-
-def moved_most(figure: str) -> float:
-    """The largest of these factors, either way, of the ratios that do not go to nothing."""
-    known = moved(figure)[moved(figure) > 0]
-    return float(np.maximum(known, 1 / known).max())

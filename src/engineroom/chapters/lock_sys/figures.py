@@ -23,11 +23,13 @@ LABELS_FIG_7_07 = {"before": "one mutex", "after": "shards"}
 @figure(
     "fig-7-07",
     rows=with_width,
-    picture=Curves(labels=LABELS_FIG_7_07, x_label="clients", y_label="transactions per minute"),
+    picture=Curves(labels=LABELS_FIG_7_07, x_label="clients", y_label="New-Orders per minute"),
 )
 def fig_7_07(table: Rows) -> Words:
     """Figure 7-7: throughput of TPC-C with one mutex over all row locks and with shards."""
-    return compared(table, LABELS_FIG_7_07, "transactions per minute", over="after", under="before")
+    return compared(
+        table, LABELS_FIG_7_07, "New-Orders per minute", over="after", under="before", in_one_unit=True
+    )
 
 
 SETTING = "innodb_print_all_deadlocks"

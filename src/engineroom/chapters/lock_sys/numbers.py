@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from engineroom.ledger import sensitivity
 from engineroom.runs import newest, published, recorded
 from engineroom.runs.summary import paired_ratio, values
 from engineroom.servers.catalogue import release
@@ -53,13 +52,11 @@ waits_us = values(
 )  # per transaction
 shards_waits_us = waits_us["after"].filter(regex="_mutex$|_rw_lock$")
 
-# Where the published gain of shards begins, and latches held as long as a server's at most.
+# Where the published gain of shards begins.
 published_tpm = published.in_our_columns("fig-7-07").set_index(["series", "concurrency"])["tpmC"]
 published_gain = published_tpm["after"] / published_tpm["before"]
 gain_clients = int(published_gain[published_gain > 1.2].index[0])
 fewer_clients = int(published_gain.index[published_gain.index < gain_clients][-1])
-_held = newest(sensitivity.HELD, "sim").tables["fig-7-07"].query("held == 'as sampled'")
-held_tpm = values(_held, "series", "concurrency", y="tpmC", how="median")
 
 row_locks = newest("own-bench-lock-sys", "kernel").provenance["of a row lock"]  # the chapter's bench
 
@@ -75,7 +72,7 @@ def gain(rows: pd.DataFrame) -> float:
     return paired_ratio(crowd[["after"]], crowd[["before"]]).value
 
 
-gain_ratio, held_gain_ratio = gain(engine.table), gain(_held)
+gain_ratio = gain(engine.table)
 
 
 def different_table() -> Table:

@@ -43,7 +43,7 @@ LABELS_FIG_7_01 = {
 
 SHORT_FIG_7_01 = {"before": "5.7", "after": "8.0", "new_latches": "later latches"}
 
-Y = "transactions per minute"
+Y = "New-Orders per minute"
 
 
 @figure(
@@ -53,7 +53,7 @@ Y = "transactions per minute"
 )
 def fig_7_01(table: Rows) -> Words:
     """Figure 7-1: throughput of a whole engine against clients, over the log of 5.7 and of 8.0."""
-    return compared(table, LABELS_FIG_7_01, Y, over="after", under="before")
+    return compared(table, LABELS_FIG_7_01, Y, over="after", under="before", in_one_unit=True)
 
 
 # Our load is a small part of the published one: each build's time as a multiple of the quicker one's.

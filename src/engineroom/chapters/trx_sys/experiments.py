@@ -7,9 +7,10 @@ they asked of 8.0.15, the recorded server nearest to those builds, with one clie
 
 from __future__ import annotations
 
-from engineroom.simulating.engine import Design, designs_under_tpcc
+from engineroom.simulating.engine import Design
+from engineroom.simulating.sources import designs_under_tpcc
 
-SERVER, MACHINE = "8.0.15", "four_sockets_176"
+SERVER = "8.0.15"
 CLIENTS = (50, 100, 150, 200, 250, 300)
 TWO_MUTEXES = {"before": Design(latches="8.0"), "after": Design(latches="8.0, split")}
 SHARDS = {"before": Design(latches="8.0, split"), "after": Design(latches="8.0, sharded")}
@@ -20,7 +21,6 @@ two_mutexes_sim = designs_under_tpcc(
     TWO_MUTEXES,
     server=SERVER,
     concurrency=CLIENTS,
-    machine=MACHINE,
 )
 shards_sim = designs_under_tpcc(
     "fig-7-09",
@@ -28,7 +28,6 @@ shards_sim = designs_under_tpcc(
     SHARDS,
     server=SERVER,
     concurrency=CLIENTS,
-    machine=MACHINE,
 )
 
 RECORD = {("fig-7-08", "sim"): two_mutexes_sim, ("fig-7-09", "sim"): shards_sim}

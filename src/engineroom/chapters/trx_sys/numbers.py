@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pandas as pd
 
-from engineroom.ledger import sensitivity
 from engineroom.runs import Run, newest, published
 from engineroom.runs.summary import values
 from engineroom.show.drawing import origin_of
@@ -25,8 +24,6 @@ off = counted - _statements.table[[f"kernel_{name}" for name in LATCHES]].set_ax
 _plain = _statements.table.query("has_binlog == 0").round().astype(dict.fromkeys(LATCHES, int))
 taken = _plain.set_index(["series", "level", "statement"])[LATCHES]
 mutex, all_latches = taken["mutex"], taken.sum(axis="columns")
-
-flips = sensitivity.flips
 
 
 def statements_table(plain: pd.DataFrame = _plain) -> Table:
@@ -87,20 +84,3 @@ def waiting_share(run: Run) -> float:
     latency_ms = run.values("series", "concurrency", y="latency_ms")["before"]
     waited_us = medians[medians.index.str.startswith("trx_sys_")].sum()
     return float(waited_us / (1000 * latency_ms.loc[latency_ms.index.max()]))
-
-
-def lost_half(run: Run) -> list[tuple[str, float, int | None, int | None]]:
-    """Parameter and factor of each varied machine and load on which throughput loses half, and beyond how many clients before and after."""
-    found = []
-    for (name, factor), table in run.tables["varied"].groupby(["parameter", "factor"], sort=False):
-        tps = table.pivot_table("tps", "concurrency", "series").sort_index()
-        before, after = (_last_before_a_fall(tps[series]) for series in ("before", "after"))
-        if before or after:
-            found.append((str(name), float(str(factor)), before, after))
-    return found
-
-
-def _last_before_a_fall(tps: pd.Series[float]) -> int | None:
-    """The most clients before throughput falls below half of what it had been; None if it never does."""
-    fallen = tps < tps.cummax().shift() / 2
-    return int(tps.index[int(fallen.argmax()) - 1]) if fallen.any() else None

@@ -9,7 +9,16 @@ from collections.abc import Callable, Mapping
 
 from engineroom.runs import Run
 from engineroom.validation import formulas
-from engineroom.validation.experiments import beside, configuration, crowds, holds, latch_order, real, whatif
+from engineroom.validation.experiments import (
+    beside,
+    configuration,
+    crowds,
+    holds,
+    latch_order,
+    published,
+    real,
+    whatif,
+)
 
 RECORD: Mapping[tuple[str, ...], Callable[..., Run | list[Run]]] = {
     ("own-machine-validation", "sim"): formulas.formulas_sim,
@@ -25,7 +34,7 @@ RECORD: Mapping[tuple[str, ...], Callable[..., Run | list[Run]]] = {
     ("engine", "own-whatif", "live"): whatif.whatif_live,
     ("engine", "own-hold-times", "live"): holds.hold_times_live,
     ("engine", "own-engine-holds", "sim"): holds.held_sim,
-    ("engine", "own-engine-order", "sim"): holds.order_sim,
+    ("engine", "own-engine-published", "sim"): published.published_sim,
     ("engine", "own-latch-order", "live"): latch_order.latch_order_live,
     ("engine", "own-engine-latch-order", "sim"): latch_order.latch_order_sim,
 }

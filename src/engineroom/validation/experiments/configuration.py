@@ -32,6 +32,8 @@ def scheduled_as(compared: Run, machine: str) -> dict[str, Any]:
     of_figure, measured = parameters(machine), compared.provenance["machine"]
     if "wake_quantiles_ps" in measured:
         of_figure.pop("wake_ps", None)  # instead of its one value
+    if "tick_ps" in measured:
+        of_figure.pop("latency_ps", None)  # another scheduler
     return {**of_figure, **{name: measured[name] for name in SCHEDULING if name in measured}}
 
 

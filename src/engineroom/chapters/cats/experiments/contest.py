@@ -1,7 +1,7 @@
 """A schedule of your own against those of the servers and of the literature, on one load.
 
 The load is SysBench's read-write transactions of 300 clients over 10,000 rows, most of them on few: on it the order matters most of the
-five loads of `own-cats-policies`. The engine is that of the scheduling figures, and no deadlock is printed. A place on the board is the
+five loads of `own-cats-policies`. The engine is a stock one of late 8.0, and no deadlock is printed. A place on the board is the
 median over the seeds; on another load it may be another.
 """
 
@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from engineroom import progress
-from engineroom.chapters.cats.experiments.policies import LOADS
-from engineroom.chapters.cats.experiments.simulated import DEMANDS_OF, MACHINE
+from engineroom.chapters.cats.experiments.policies import LOADS, MACHINE
+from engineroom.chapters.cats.experiments.simulated import DEMANDS_OF
 from engineroom.chapters.cats.standings import POLICIES
 from engineroom.errors import EngineRoomError
 from engineroom.machine.presets import parameters

@@ -21,10 +21,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from engineroom.chapters.cats.experiments.simulated import DEMANDS_OF, MACHINE, SCHEDULERS
+from engineroom.chapters.cats.experiments.simulated import DEMANDS_OF, SCHEDULERS
 from engineroom.chapters.cats.standings import CLIENTS, Leads
-from engineroom.simulating.engine import COLUMNS, SYSBENCH_AWAY_NS, Design, load_of, observed
+from engineroom.simulating.engine import COLUMNS, observed
 from engineroom.simulating.experiment import Experiment, Given
+from engineroom.simulating.sources import MACHINE, improved, sysbench
 
 COSTS_US = (0, 500, 1_000, 2_000, 4_000)
 SEEDS = tuple(range(1, 21))
@@ -48,19 +49,12 @@ CLAIMS: Mapping[str, Callable[[pd.DataFrame], bool]] = {
 
 
 def _load() -> dict[str, Any]:
-    return load_of(
-        DEMANDS_OF,
-        "sysbench_read_write",
-        away_ns=SYSBENCH_AWAY_NS,
-        rows=1_000_000,
-        distribution="pareto",
-        pareto_percent=20,
-    )
+    return sysbench(DEMANDS_OF, rows=1_000_000, distribution="pareto", pareto_percent=20)
 
 
 def _seen(point: Mapping[str, Any], given: Given, **window: int) -> dict[str, Any]:
     locks = {"policy": SCHEDULERS[point["series"]], "print_ns": 1_000 * point["print_us"]}
-    row, _ = observed(Design(locks=locks), given, clients=point["clients"], **window)
+    row, _ = observed(improved(locks=locks), given, clients=point["clients"], **window)
     return row
 
 

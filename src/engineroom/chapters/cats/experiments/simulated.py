@@ -1,14 +1,13 @@
 """FIFO and CATS for row locks on the simulated machine, under SysBench and TPC-C, with deadlocks printed and not.
 
 Machine, load and designs are fixed before the first comparison with a published number. Both schedulers run in the same engine, that
-of late 8.0: sharded lock system, sharded set of active transactions, the redo log of 8.0, row locks held until the commit is durable.
-FIFO is as the source made it: all weights equal. Statements ask for what they asked of 8.0.15, the recorded server of the 8.0
-line, with one client. What printing one deadlock takes, while all queues are latched, is what the thread of 9.7.4 that prints it took more of
+of late 8.0 with what the source's author improved in it (`simulating.sources`). FIFO is as the source made it: all weights equal. Statements ask
+for what they asked of 8.0.15, the recorded server of the 8.0 line, with one client. What printing one deadlock takes, while all queues are latched, is what the thread of 9.7.4 that prints it took more of
 a processor with innodb_print_all_deadlocks than without; the report that is always written to a temporary file is left out.
 
 The source counts ignored errors of a run whose length it does not tell; ours are per minute. It bound its server to one of four sockets
 for figure 7-20: the same machine with one. Of the vendor's chart, figure 7-13, neither machine nor load is told, nor whether deadlocks
-were printed: ours has the load of the source's figures, and does not print them, which is the server's default.
+were printed: ours has the load of the source's figures on a server that is not improved, and does not print them, which is the server's default.
 """
 
 from __future__ import annotations
@@ -18,18 +17,10 @@ from functools import partial
 from typing import Any
 
 from engineroom.runs import newest
-from engineroom.simulating.engine import (
-    COLUMNS,
-    SYSBENCH_AWAY_NS,
-    TPCC_AWAY_NS,
-    TPCC_WINDOW,
-    Design,
-    load_of,
-    observed,
-)
+from engineroom.simulating.engine import COLUMNS, TPCC_WINDOW, Design, observed
 from engineroom.simulating.experiment import Experiment, Given, Seen, Together
+from engineroom.simulating.sources import MACHINE, ONE_SOCKET, improved, sysbench, tpcc
 
-MACHINE, ONE_SOCKET = "four_sockets_176", "one_socket_44"
 DEMANDS_OF = "8.0.15"
 PRINTING = "9.7.4"
 SCHEDULERS: Mapping[str, str] = {"fifo": "fcfs, equal weights", "cats": "cats, 8.0.20"}
@@ -45,24 +36,13 @@ def print_ns() -> int:
 
 
 def _sysbench() -> dict[str, Any]:
-    load = load_of(
-        DEMANDS_OF,
-        "sysbench_read_write",
-        away_ns=SYSBENCH_AWAY_NS,
-        rows=1_000_000,
-        distribution="pareto",
-        pareto_percent=20,
-    )
+    load = sysbench(DEMANDS_OF, rows=1_000_000, distribution="pareto", pareto_percent=20)
     return {**load, "print_ns": print_ns()}
-
-
-def _tpcc(warehouses: int) -> dict[str, Any]:
-    return load_of(DEMANDS_OF, "tpcc", away_ns=TPCC_AWAY_NS, warehouses=warehouses)
 
 
 def _seen(point: Mapping[str, Any], given: Given, **window: int) -> Seen:
     scheduler, _, logging = point["series"].partition("_")
-    design = Design(
+    design = improved(
         locks={"policy": SCHEDULERS[scheduler], "print_ns": given.load["print_ns"] if logging else 0}
     )
     row, waits = observed(design, given, clients=point["concurrency"], **window)
@@ -136,7 +116,7 @@ def _tpcc_experiment(
         points={"concurrency": points, "series": ("fifo", "cats")},
         measure=_seen,
         options=TPCC_WINDOW,
-        load=partial(_tpcc, warehouses),
+        load=partial(tpcc, DEMANDS_OF, warehouses),
         machine=machine,
         columns=COLUMNS,
     )

@@ -12,8 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from engineroom.chapters.cats.experiments.policies import LOADS, WORKLOAD, all_loads, load_by_name
-from engineroom.chapters.cats.experiments.simulated import MACHINE
+from engineroom.chapters.cats.experiments.policies import LOADS, MACHINE, WORKLOAD, all_loads, load_by_name
 from engineroom.simulating.engine import COLUMNS, Design, observed
 from engineroom.simulating.experiment import Experiment, Given
 

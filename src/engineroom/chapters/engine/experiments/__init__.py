@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from engineroom.chapters.engine.experiments import binlog, convoy, demands, pool, purge, scheduler, simulated
+from engineroom.chapters.engine.experiments import binlog, demands, pool, purge, scheduler, simulated
 from engineroom.runs import Run
 
 # What `engineroom record` can measure: figure and method -> a function without arguments.
@@ -14,7 +14,6 @@ RECORD: Mapping[tuple[str, str], Callable[..., Run | list[Run]]] = {
     ("own-demands-warehouses", "live"): demands.warehouses_live,
     ("fig-7-03", "sim"): simulated.patched_sim,
     ("own-engine-switches", "sim"): simulated.switches_sim,
-    ("own-log-convoy", "sim"): convoy.convoy_sim,
     ("own-engine-binlog", "sim"): binlog.binlog_sim,
     ("own-engine-pool", "sim"): pool.pool_sim,
     ("own-engine-purge", "sim"): purge.purge_sim,

@@ -14,18 +14,17 @@ from collections.abc import Callable, Mapping
 
 from engineroom.runs import Run
 from engineroom.runs.summary import values
-from engineroom.simulating.engine import Design, designs_under_tpcc
+from engineroom.simulating.engine import Design
+from engineroom.simulating.sources import designs_under_tpcc
 
 CROWD = 500
+# The server's default, binlog_order_commits = ON; the sources' server has it off.
+_IN_ORDER = {"order_commits": True}
 DESIGNS = {
-    "off": Design(),
-    "5.5": Design(engine={"binlog": "5.5"}),
-    "5.6": Design(engine={"binlog": "5.6"}),
-    "5.7.6": Design(engine={"binlog": "5.7.6"}),
-    "5.7.6, not synced": Design(
-        engine={"binlog": "5.7.6"}, commit={"sync_binlog": 0, "flush_log_at_trx_commit": 2}
-    ),
-    "5.7.6, no order": Design(engine={"binlog": "5.7.6"}, commit={"order_commits": False}),
+    "off": Design(engine={"binlog": "off"}),
+    **{binlog: Design(engine={"binlog": binlog}, commit=_IN_ORDER) for binlog in ("5.5", "5.6", "5.7.6")},
+    "5.7.6, not synced": Design(commit={**_IN_ORDER, "sync_binlog": 0, "flush_log_at_trx_commit": 2}),
+    "5.7.6, no order": Design(),
 }
 binlog_sim = designs_under_tpcc(
     "own-engine-binlog",
@@ -33,7 +32,6 @@ binlog_sim = designs_under_tpcc(
     DESIGNS,
     server="8.0.15",
     concurrency=(1, 50, 150, CROWD),
-    machine="four_sockets_176",
     window={"first_ms": 100, "longest_ms": 300, "warmup_ms": 100},
     columns={
         "binlog_fsyncs": "of the binary log, per transaction, where there is one",

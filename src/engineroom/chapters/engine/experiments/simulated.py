@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from itertools import product
 
-from engineroom.simulating.engine import Design, designs_under_tpcc
+from engineroom.simulating.engine import Design
+from engineroom.simulating.sources import designs_under_tpcc
 
 FCFS = {"policy": "fcfs, 5.7"}
 DESIGNS = {
@@ -27,7 +28,6 @@ patched_sim = designs_under_tpcc(
     DESIGNS,
     server="5.7.22",
     concurrency=(50, 100, 150, 300, 500, 1000),
-    machine="four_sockets_176",
 )
 
 # Which parts are new -> the engine that has them.
@@ -47,6 +47,5 @@ switches_sim = designs_under_tpcc(
     COMBINATIONS,
     server="8.0.15",
     concurrency=(50, 150, 300, 1000),
-    machine="four_sockets_176",
     window={"first_ms": 100, "longest_ms": 400, "warmup_ms": 100},
 )

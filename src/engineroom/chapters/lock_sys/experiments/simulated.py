@@ -19,10 +19,10 @@ from functools import partial
 from typing import Any
 
 from engineroom.simulating import settling
-from engineroom.simulating.engine import Design, designs_under_tpcc
+from engineroom.simulating.engine import Design
 from engineroom.simulating.experiment import Experiment, Given
+from engineroom.simulating.sources import designs_under_tpcc
 
-MACHINE = "four_sockets_176"
 # A transaction of ten rows; a lock every 5 us.
 LOAD: Mapping[str, int] = {"rows": 10, "row_ns": 5_000}
 # A transaction takes less than 0.1 ms when nobody waits.
@@ -89,7 +89,7 @@ latches_sim = Experiment(
     measure=_measure,
     options=WINDOW,
     load=LOAD,
-    machine=MACHINE,
+    machine="four_sockets_176",
     columns=COLUMNS,
 )
 
@@ -100,5 +100,4 @@ throughput_sim = designs_under_tpcc(
     DESIGNS,
     server="8.0.15",
     concurrency=(50, 100, 150, 200, 250, 300),
-    machine=MACHINE,
 )

@@ -20,10 +20,11 @@ from engineroom.chapters.redo_log.experiments.simulated import caller, component
 from engineroom.runs import Run
 from engineroom.simulating import settling
 from engineroom.simulating.activities import percent, time_by
-from engineroom.simulating.engine import COLUMNS, Design, designs_under_tpcc, of_design, run
+from engineroom.simulating.engine import COLUMNS, Design, of_design, run
 from engineroom.simulating.experiment import Given, Seen
+from engineroom.simulating.sources import designs_under_tpcc
 
-SERVER, MACHINE = "8.0.15", "four_sockets_176"
+SERVER = "8.0.15"
 LOGS = {
     "old_redo": Design(lock_design="8.0.15", latches="8.0", redo="5.7"),
     "new_redo": Design(lock_design="8.0.15", latches="8.0"),
@@ -36,7 +37,6 @@ throughput_engine_sim = designs_under_tpcc(
     BUILDS,
     server=SERVER,
     concurrency=(50, 100, 150, 200, 250, 300),
-    machine=MACHINE,
 )
 
 
@@ -52,7 +52,6 @@ few_clients_engine_sim = replace(
         LOGS,
         server=SERVER,
         concurrency=(1, 2, 5, 10, 20, 40),
-        machine=MACHINE,
         columns={"throughput": COLUMNS["tps"]},
     ),
     measure=_few_clients,
@@ -86,7 +85,6 @@ profile_engine_sim = replace(
         PROFILED,
         server="5.7.22",
         concurrency=(PROFILED_CLIENTS,),
-        machine=MACHINE,
         columns={
             "component": "what the clients do: the innermost name on the call path",
             "caller": "what a client does when it reserves or waits for the reservation",
