@@ -42,7 +42,7 @@ __all__ = [
 # Between two statements, the client and the network: what the redo log's loads have per round, over the statements of a round.
 SYSBENCH_AWAY_NS, TPCC_AWAY_NS = 33_000, 80_000
 # Virtual time: long enough that a client of a crowd has some transactions, or the cap.
-TPCC_WINDOW: Mapping[str, int] = {"first_ms": 100, "longest_ms": 800, "warmup_ms": 200}
+TPCC_WINDOW: Mapping[str, int] = {"first_ms": 100, "longest_ms": 300, "warmup_ms": 150}
 # Of own-demands, the recording that the simulated figures rest on: with another one all of them have another protocol.
 RECORDING = 5
 # Where the load of that name was measured.

@@ -25,7 +25,7 @@ DEMANDS_OF = "8.0.15"
 PRINTING = "9.7.4"
 SCHEDULERS: Mapping[str, str] = {"fifo": "fcfs, equal weights", "cats": "cats, 8.0.20"}
 # Virtual time: long enough that a client of a crowd has some transactions, or the cap.
-SYSBENCH_WINDOW = {"first_ms": 300, "longest_ms": 3_000, "warmup_ms": 500}
+SYSBENCH_WINDOW = {"first_ms": 300, "longest_ms": 1_000, "warmup_ms": 300}
 
 
 def print_ns() -> int:

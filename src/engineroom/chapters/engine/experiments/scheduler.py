@@ -39,7 +39,7 @@ _under_tpcc = designs_under_tpcc(
     "throughput over the log of 5.7 and of 8.0 by how processors are shared out",
     LOGS,
     server="8.0.15",
-    concurrency=(100, 200, 300, 1000),
+    concurrency=(100, 300, 1000),
 )
 scheduler_sim = replace(
     _under_tpcc,

@@ -47,5 +47,5 @@ switches_sim = designs_under_tpcc(
     COMBINATIONS,
     server="8.0.15",
     concurrency=(50, 150, 300, 1000),
-    window={"first_ms": 100, "longest_ms": 400, "warmup_ms": 100},
+    window={"first_ms": 100, "longest_ms": 200, "warmup_ms": 100},
 )
