@@ -37,6 +37,11 @@ def test_the_machine_is_described_in_json() -> None:
             "python -m engineroom.bench hash_join",
         ),
         (["/x/run.py", "-m", "a b"], ["/b/python", "-X", "dev", "/x/run.py", "-m", "a b"], "run.py -m 'a b'"),
+        (
+            ["/b/engineroom", "compare", "--dsn=MySQL://me:pass word@h/shop", "q.sql"],
+            ["/b/python", "/b/engineroom", "compare"],
+            "engineroom compare '--dsn=mysql://…' q.sql",
+        ),
         ([""], ["/b/python"], "python"),
     ],
 )

@@ -120,10 +120,11 @@ def _scrub_text(text: str) -> str:
 
 
 def _command(argv: Sequence[str], orig_argv: Sequence[str]) -> str:
-    """What was typed: the script's name, or `python -m` with the module, whose file is only called __main__.py."""
+    """What was typed, without servers' addresses: the script's name, or `python -m` with the module, whose file is only called __main__.py."""
     typed = orig_argv[1 : len(orig_argv) - len(argv) + 1]
     program = ["python", *typed] if "-m" in typed else [Path(argv[0]).name or "python"]
-    return shlex.join([*program, *argv[1:]])
+    words = [re.sub(r"mysql://.*", "mysql://…", each, flags=re.DOTALL | re.IGNORECASE) for each in argv[1:]]
+    return shlex.join([*program, *words])
 
 
 def _user() -> str:
