@@ -237,7 +237,7 @@ def test_the_exit_code_is_not_zero_when_every_version_refuses(files, monkeypatch
         )
         for n, no in enumerate(refused)
     ]
-    monkeypatch.setattr(cli, "compared", lambda *_, **__: _comparison(*sides))
+    monkeypatch.setattr(cli, "compare_many", lambda *_, **__: [_comparison(*sides)])
     done = CliRunner().invoke(cli.compare, files("SELECT 1"))
     assert done.exit_code == code
     assert ("refuses the statement: 1064: no" in done.output) == any(refused)
@@ -245,7 +245,7 @@ def test_the_exit_code_is_not_zero_when_every_version_refuses(files, monkeypatch
 
 def test_what_would_steer_a_terminal_is_shown_and_not_obeyed(files, monkeypatch) -> None:
     side = Side(version="9.7.4", note="", plan="-> Table scan on \x1b[2Jt\x9b31m\u202e")
-    monkeypatch.setattr(cli, "compared", lambda *_, **__: _comparison(side))
+    monkeypatch.setattr(cli, "compare_many", lambda *_, **__: [_comparison(side)])
     output = CliRunner().invoke(cli.compare, files("SELECT 1")).output
     assert "-> Table scan on \\x1b[2Jt\\x9b31m\\u202e" in output
     assert "\x1b" not in output

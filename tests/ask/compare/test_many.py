@@ -98,6 +98,21 @@ def test_what_top_leaves_out_is_counted_and_not_listed():
     assert "select a from t" not in said
 
 
+def test_what_the_caller_has_something_against_is_left_out_with_the_reason():
+    chosen = many.choose(SOME, 9, lambda statement: "too bad" if "FROM" in statement else "")
+    assert [why for _, why in chosen.left_out] == ["CREATE cannot be run again and again", "too bad"]
+
+
+def test_elapsed_times_stand_in_the_table_where_no_cpu_time_is_known():
+    own = [
+        replace(side(name, None, None), wall_s=s, digest="x") for name, s in (("5.7", 0.01), ("9.7", 0.02))
+    ]
+    shown = many.text(many.choose(SOME, most=1), [replace(found(*own), control_wall_s=0.011)]).splitlines()
+    assert shown[0] == "Elapsed time per statement, medians:"
+    assert shown[2].split()[-7:] == ["10.00", "ms", "20.00", "ms", "2.00", "1.10", "agree"]
+    assert any(line.startswith("last / first: elapsed time of 9.7 by 5.7's.") for line in shown)
+
+
 def test_what_is_left_out_has_its_time_and_share_in_the_json():
     of = many.json_of(many.choose(SOME, most=1), [found(side("5.7", 0.002, None))])
     keys = ("digest", "count", "log_s", "share", "why")

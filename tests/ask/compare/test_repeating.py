@@ -47,6 +47,27 @@ def test_what_is_undone_follows_from_the_parse_and_the_engines(statement, verb, 
     assert bool(found.why) == found.copy
 
 
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("SELECT 'FOR UPDATE', `into outfile` FROM t", ""),
+        ("EXPLAIN DELETE FROM t", ""),
+        ("SHOW TABLES", ""),
+        ("WITH a AS (SELECT 1) DELETE FROM t", "DELETE"),
+        ("EXPLAIN ANALYZE UPDATE t SET n = 1", "UPDATE"),
+        ("/*!50001 INSERT */ INTO t VALUES (1)", "INSERT"),
+        ("SELECT n FROM t FOR  UPDATE", "FOR UPDATE"),
+        ("TABLE t INTO OUTFILE 'x'", "INTO OUTFILE"),
+        ("SELECT 1 INTO /*+ x */ DUMPFILE 'x'", "INTO DUMPFILE"),
+        ("SET GLOBAL read_only = 0", "SET"),
+        ("CALL p()", "CALL"),
+        ("KILL 3", "KILL"),
+    ],
+)
+def test_what_writes_or_locks_is_named(statement, said):
+    assert repeating.writes(statement) == said
+
+
 def test_a_stored_function_over_tables_that_roll_back_is_rolled_back():
     assert repeating.undo("SELECT f()", engines={}, routines=frozenset({"f"})).rollback
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from engineroom import listing, sql_text
 from engineroom.ask.compare import repeating, report, sides
-from engineroom.ask.compare.loading import Ready
+from engineroom.ask.compare.loading import Session
 from engineroom.ask.compare.sides import Comparison, Side
 from engineroom.errors import EngineRoomError
 from engineroom.measuring import instructions
@@ -187,7 +187,7 @@ def count(
     with contextlib.ExitStack() as running:
         started = _Started(running, versions, {**chosen, **shown})
 
-        def beside(version: str, side: Side, here: Ready) -> None:
+        def beside(version: str, side: Side, here: Session) -> None:
             undo = here.undo(statement)
             if undo.copy:
                 raise EngineRoomError(

@@ -26,7 +26,7 @@ from engineroom.servers.server import ONE_STATEMENT
 if TYPE_CHECKING:
     from engineroom.servers import Server
 
-__all__ = ["DATABASE", "MadeRows", "Ready"]
+__all__ = ["DATABASE", "MadeRows", "Ready", "Session"]
 
 DATABASE = "compared"
 _ACCOUNT = "compared"
@@ -78,30 +78,105 @@ class _Catalogue(NamedTuple):
     tables: Mapping[str, str]  # as SQL has them: their names
 
 
-class Ready:
-    """A server with the tables and rows, and a session of the account over them."""
+class Session:
+    """A session over the tables of a server, and what its runs have left behind."""
 
-    def __init__(self, server: Server, about: Mapping[str, Any], statements: Sequence[str]) -> None:
+    is_own = False  # the reader's: nothing is made there
+
+    def __init__(self, server: Server, about: Mapping[str, Any]) -> None:
         self.server = server
         self.about = about
-        self._statements = statements
-        self._named = frozenset[str]().union(*map(repeating.names, statements))
         self.connection: Any = None
         self.remarks: dict[str, None] = {}
         self.load_s = 0.0
         self.unfilled: dict[
             str, str
         ] = {}  # tables with made rows on other servers, and why there are none here
+        self._temporary: dict[str, str] = {}
+        self._databases: list[str] = []
+        self._is_spoilt = self._is_lost = False
+        self._catalogue: _Catalogue | None = None
+
+    def undo(self, statement: str) -> repeating.Undo:
+        """What has to be done before this statement can be run again here."""
+        known = self._known()
+        return repeating.undo(
+            statement,
+            engines={**known.lasting, **self._temporary},
+            routines=known.routines,
+            views=known.views,
+        )
+
+    def state(self, statement: str) -> list[tuple[Any, ...]]:
+        """What is the same before a run and after its ROLLBACK: a checksum of each table that the statement may change."""
+        known = self._known()
+        named = repeating.names(statement, known.views)
+        chosen = [name for name, plain in known.tables.items() if known.routines & named or plain in named]
+        return self.server.query(f"CHECKSUM TABLE {', '.join(chosen)}") if chosen else []
+
+    def spoil(self, undo: repeating.Undo) -> None:
+        """Note what a run has left behind."""
+        self._is_spoilt |= undo.copy or (undo.session and bool(self._temporary))
+        self._is_lost |= undo.session
+
+    def clean(self) -> None:
+        """Make tables and session what they were before the last run."""
+        raise NotImplementedError
+
+    def recover(self) -> None:
+        """Go on after an error, with another session: that one may be gone, or in the midst of a result."""
+        self.spoil(repeating.Undo(session=True))
+        self.clean()
+
+    def hang_up(self) -> None:
+        """End the session."""
+        if self.connection is not None:
+            with contextlib.suppress(Exception):
+                self.connection.close()
+
+    def _names(self, sql: str) -> list[str]:
+        """The one column that a query answers with."""
+        return [_str(name) for (name,) in self.server.query(sql)]
+
+    def _known(self) -> _Catalogue:
+        if self._catalogue is None:
+            of = f"({', '.join(map(_text, self._databases))})"
+            tables = self.server.query(
+                "SELECT table_schema, table_name, engine, COALESCE(transactions, 'NO') FROM information_schema.tables LEFT JOIN "
+                f"information_schema.engines USING (engine) WHERE table_type = 'BASE TABLE' AND table_schema IN {of}"
+            )
+            routines = self._names(
+                f"SELECT routine_name FROM information_schema.routines WHERE routine_schema IN {of}"
+            )
+            views = self.server.query(
+                f"SELECT table_name, view_definition FROM information_schema.views WHERE table_schema IN {of}"
+            )
+            self._catalogue = _Catalogue(
+                lasting={_str(row[1]).casefold(): _str(row[2]) for row in tables if _str(row[3]) != "YES"},
+                routines=frozenset(map(str.casefold, routines)),
+                views={_str(name).casefold(): _str(text) for name, text in views},
+                tables={
+                    f"{_quoted(_str(row[0]))}.{_quoted(_str(row[1]))}": _str(row[1]).casefold()
+                    for row in tables
+                },
+            )
+        return self._catalogue
+
+
+class Ready(Session):
+    """A server with the tables and rows, and a session of the account over them."""
+
+    def __init__(self, server: Server, about: Mapping[str, Any], statements: Sequence[str]) -> None:
+        super().__init__(server, about)
+        self._statements = statements
+        self._named = frozenset[str]().union(*map(repeating.names, statements))
         self._password = secrets.token_urlsafe(12) + ".1aA"
         self._database = DATABASE
         self._session: list[str] = []
-        self._temporary: dict[str, str] = {}
-        self._databases: list[str] = []
         self._schema: Dump = Dump()
         self._data: Dump = Dump()
         self._rows: MadeRows | None = None
-        self._is_spoilt = self._is_lost = False
-        self._catalogue: _Catalogue | None = None
+        self._more: Dump = Dump()
         server.execute(f"CREATE USER '{_ACCOUNT}'@'%' IDENTIFIED BY '{self._password}'")
 
     def load_tables(self, schema: Dump) -> None:
@@ -138,6 +213,14 @@ class Ready:
         self._use_read_tables()
         self.load_s += time.monotonic() - began
 
+    def run_more(self, more: Dump) -> None:
+        """Run the lines that this side alone has."""
+        self._more = more
+        began = time.monotonic()
+        self._run(more.lines, "its own SQL")
+        self._catalogue = None
+        self.load_s += time.monotonic() - began
+
     def _use_read_tables(self) -> None:
         """Of several databases use the one with most of the tables that are read, where the last one of the files has fewer."""
         tables = self._known().tables
@@ -148,28 +231,6 @@ class Ready:
             self._remark(f"runs the statements in the database {most}")
             self.connection.cmd_init_db(most)
 
-    def undo(self, statement: str) -> repeating.Undo:
-        """What has to be done before this statement can be run again here."""
-        known = self._known()
-        return repeating.undo(
-            statement,
-            engines={**known.lasting, **self._temporary},
-            routines=known.routines,
-            views=known.views,
-        )
-
-    def checksums(self, statement: str) -> list[tuple[Any, ...]]:
-        """Of each table that the statement may change."""
-        known = self._known()
-        named = repeating.names(statement, known.views)
-        chosen = [name for name, plain in known.tables.items() if known.routines & named or plain in named]
-        return self.server.query(f"CHECKSUM TABLE {', '.join(chosen)}") if chosen else []
-
-    def spoil(self, undo: repeating.Undo) -> None:
-        """Note what a run has left behind."""
-        self._is_spoilt |= undo.copy or (undo.session and bool(self._temporary))
-        self._is_lost |= undo.session
-
     def clean(self) -> None:
         """Make tables and session what they were before the last run."""
         if self._is_spoilt:
@@ -179,17 +240,14 @@ class Ready:
             self._databases = []
             self.load_tables(self._schema)
             self.load_rows(self._data, self._rows)
+            if self._more.lines:
+                self.run_more(self._more)
         elif self._is_lost:
             self._connect()
             with self.connection.cursor() as cursor:
                 for sql in (*self._session, f"SET {_AFTER_LOADING}"):
                     cursor.execute(sql)
         self._is_spoilt = self._is_lost = False
-
-    def recover(self) -> None:
-        """Go on after an error, with another session: that one may be gone, or in the midst of a result."""
-        self.spoil(repeating.Undo(session=True))
-        self.clean()
 
     def close(self) -> None:
         """Drop what was made here and end the session, on a server that goes on."""
@@ -198,36 +256,6 @@ class Ready:
             *(f"DROP DATABASE IF EXISTS {_quoted(each)}" for each in reversed(self._databases)),
             f"DROP USER '{_ACCOUNT}'@'%'",
         )
-
-    def hang_up(self) -> None:
-        """End the session."""
-        if self.connection is not None:
-            with contextlib.suppress(Exception):
-                self.connection.close()
-
-    def _known(self) -> _Catalogue:
-        if self._catalogue is None:
-            of = f"({', '.join(map(_text, self._databases))})"
-            tables = self.server.query(
-                "SELECT table_schema, table_name, engine, COALESCE(transactions, 'NO') FROM information_schema.tables LEFT JOIN "
-                f"information_schema.engines USING (engine) WHERE table_type = 'BASE TABLE' AND table_schema IN {of}"
-            )
-            routines = self.server.query(
-                f"SELECT routine_name FROM information_schema.routines WHERE routine_schema IN {of}"
-            )
-            views = self.server.query(
-                f"SELECT table_name, view_definition FROM information_schema.views WHERE table_schema IN {of}"
-            )
-            self._catalogue = _Catalogue(
-                lasting={_str(row[1]).casefold(): _str(row[2]) for row in tables if _str(row[3]) != "YES"},
-                routines=frozenset(_str(name).casefold() for (name,) in routines),
-                views={_str(name).casefold(): _str(text) for name, text in views},
-                tables={
-                    f"{_quoted(_str(row[0]))}.{_quoted(_str(row[1]))}": _str(row[1]).casefold()
-                    for row in tables
-                },
-            )
-        return self._catalogue
 
     def _make(self, database: str, *, is_made_by_line: bool = False) -> None:
         """Give a database to the account, and make it; `dumps` names none of the server's own."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -73,14 +73,16 @@ def counted_once(statements: Sequence[str]) -> Counted:
     return counted((Event(each, 0.0) for each in statements), Counter(), numbered_names_apart=True)
 
 
-def choose(found: Counted, most: int) -> Chosen:
-    """The first `most` digests that read, change rows or call a procedure."""
+def choose(found: Counted, most: int, unfit: Callable[[str], str] = lambda _: "") -> Chosen:
+    """The first `most` digests that read, change rows or call a procedure, but those that `unfit` has something against."""
     taken: list[Group] = []
     left_out: list[tuple[Group, str]] = []
     for each in found.groups:
         word = repeating.verb(each.statement)
         if word not in repeating.READS | repeating.CHANGES | {"CALL"}:
             left_out.append((each, f"{word or 'it'} cannot be run again and again"))
+        elif why := unfit(each.statement):
+            left_out.append((each, why))
         elif len(taken) == most:
             left_out.append((each, f"{_BEYOND_TOP}{most}"))
         else:
@@ -125,17 +127,18 @@ def text(chosen: Chosen, compared: Sequence[Comparison]) -> str:
     """A table by digest, what was refused, and the digests' texts."""
     lines: list[str] = []
     if compared:
-        versions = [side.version for side in compared[0].sides]
-        head = ["", "times", "in the log", "share", *versions, "last / first", "first again", "results"]
+        names = [side.name for side in compared[0].sides]
+        is_by_cpu = all(found.is_by_cpu for found in compared)
+        head = ["", "times", "in the log", "share", *names, "last / first", "first again", "results"]
         rows = [
-            _row(i, chosen, each, found)
+            _row(i, chosen, each, found, is_by_cpu=is_by_cpu)
             for i, (each, found) in enumerate(zip(chosen.taken, compared, strict=True), start=1)
         ]
         lines += [
-            "Server CPU time per statement, medians:",
+            f"{'Server CPU' if is_by_cpu else 'Elapsed'} time per statement, medians:",
             *listing.table(head, rows),
             "",
-            *_legend(compared),
+            *_legend(compared, is_by_cpu=is_by_cpu),
             "",
         ]
     for i, (each, found) in enumerate(zip(chosen.taken, compared, strict=True), start=1):
@@ -149,17 +152,20 @@ def text(chosen: Chosen, compared: Sequence[Comparison]) -> str:
     lines += _left_out(chosen)
     lines += remarks(chosen.of)
     if compared and not any(found.measured for found in compared):
-        lines += ["", f"What to do: {remedy([side for found in compared for side in found.sides])}"]
+        lines += [
+            "",
+            f"What to do: {remedy([side for found in compared for side in found.sides], is_own=compared[0].is_own)}",
+        ]
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _legend(compared: Sequence[Comparison]) -> list[str]:
+def _legend(compared: Sequence[Comparison], *, is_by_cpu: bool) -> list[str]:
     """What the columns mean, and how many statements came to which result."""
     counts = Counter(each.results for each in compared)
-    last, first = (compared[0].sides[i].version for i in (-1, 0))
+    last, first = (compared[0].sides[i].name for i in (-1, 0))
     return [
         *textwrap.wrap(
-            f"last / first: CPU time of {last} by {first}'s. first again: {first} measured once more in the same turns, by its own; what "
+            f"last / first: {'CPU' if is_by_cpu else 'elapsed'} time of {last} by {first}'s. first again: {first} measured once more in the same turns, by its own; what "
             "differs from 1 there is noise, and a ratio no further from 1 says nothing. A result is compared where two versions answer.",
             _WIDTH,
         ),
@@ -200,16 +206,17 @@ def _time_of(chosen: Chosen, each: Group) -> str:
     return f"{listing.seconds(each.log_s)}, {share}, {times}: " if each.log_s else ""
 
 
-def _row(number: int, chosen: Chosen, each: Group, found: Comparison) -> list[str]:
-    cpu = [side.server_cpu_s for side in found.sides]
-    first, last = cpu[0], cpu[-1]
+def _row(number: int, chosen: Chosen, each: Group, found: Comparison, *, is_by_cpu: bool) -> list[str]:
+    seconds = [side.server_cpu_s if is_by_cpu else side.wall_s for side in found.sides]
+    control = found.control_cpu_s if is_by_cpu else found.control_wall_s
+    first, last = seconds[0], seconds[-1]
     return [
         f"#{number}",
         f"{each.count:,}",
         f"{each.log_s:.3g} s" if each.log_s else "-",
         f"{chosen.of.share(each):.1%}" if each.log_s else "-",
-        *(seconds_text(side.server_cpu_s, side) for side in found.sides),
-        f"{last / first:.2f}" if first and last and len(cpu) > 1 else "-",
-        f"{found.control_cpu_s / first:.2f}" if first and found.control_cpu_s else "-",
+        *(seconds_text(each, side) for each, side in zip(seconds, found.sides, strict=True)),
+        f"{last / first:.2f}" if first and last and len(seconds) > 1 else "-",
+        f"{control / first:.2f}" if first and control else "-",
         found.results,
     ]

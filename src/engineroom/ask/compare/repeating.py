@@ -13,7 +13,20 @@ from sqlglot.errors import SqlglotError
 
 from engineroom import sql_text
 
-__all__ = ["CHANGES", "READS", "Undo", "all_of", "chance", "names", "parsed", "qualifiers", "undo", "verb"]
+__all__ = [
+    "CHANGES",
+    "READS",
+    "Undo",
+    "all_of",
+    "chance",
+    "may_roll_back",
+    "names",
+    "parsed",
+    "qualifiers",
+    "undo",
+    "verb",
+    "writes",
+]
 
 # It says on standard error what it does not parse; here that is no news.
 logging.getLogger("sqlglot").setLevel(logging.ERROR)
@@ -38,6 +51,10 @@ _CHANCE = re.compile(
       |LAST_INSERT_ID|ANY_VALUE|PS_CURRENT_THREAD_ID)\s*\(|(CURRENT_(?:DATE|TIME|TIMESTAMP|USER)|LOCALTIME(?:STAMP)?|UTC_(?:DATE|TIME|TIMESTAMP)
       |information_schema|performance_schema)\b)|(@@?[\w.$]*)""",
     re.IGNORECASE | re.VERBOSE,
+)
+_WRITES = re.compile(
+    r"\bINTO\s+(?:OUTFILE|DUMPFILE)\b|\bFOR\s+(?:UPDATE|SHARE)\b|\bLOCK\s+IN\s+SHARE\s+MODE\b",
+    re.IGNORECASE,
 )
 _ORDERED = (exp.RowNumber, exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue, exp.NthValue, exp.Ntile)
 
@@ -80,6 +97,20 @@ def verb(statement: str) -> str:
         main = _MAIN - {"WITH"}
         return next((word for word, deep in words[at + 1 :] if deep == depth and word in main), "SELECT")
     return first
+
+
+def writes(statement: str) -> str:
+    """What in a statement may change something or lock rows: its verb, or a clause of a SELECT; nothing where it only reads."""
+    main = verb(statement)
+    if main not in READS:
+        return main
+    clause = _WRITES.search(_bare(statement).replace("''", " "))  # a hint may stand between its words
+    return " ".join(clause[0].upper().split()) if clause else ""
+
+
+def may_roll_back(statement: str) -> bool:
+    """Whether a ROLLBACK may undo a run: by the statement alone, whatever its tables."""
+    return verb(statement) in READS | CHANGES and not writes(statement).endswith("FILE")
 
 
 def undo(

@@ -16,18 +16,30 @@ _WIDTH = 100
 def text(comparison: Comparison) -> str:
     """The whole as lines: cost, result, counters, plans, settings."""
     sides = comparison.sides
-    versions = [side.version for side in sides]
-    lines = textwrap.wrap(" ".join(comparison.statement.split()), _WIDTH, max_lines=6, placeholder=" ...")
+    versions = [side.name for side in sides]
+    lines = [
+        line
+        for text in comparison.texts
+        for line in textwrap.wrap(" ".join(text.split()), _WIDTH, max_lines=6, placeholder=" ...")
+    ]
     refused = [side.refusal for side in sides if side.refused]
     if not comparison.measured:
-        return "\n".join([*lines, "", *refused, *remark_lines(comparison), f"  What to do: {remedy(sides)}"])
+        return "\n".join(
+            [
+                *lines,
+                "",
+                *refused,
+                *remark_lines(comparison),
+                f"  What to do: {remedy(sides, is_own=comparison.is_own)}",
+            ]
+        )
     lines += ["", *listing.table(["", *versions], _cost(comparison)), ""]
     lines += [f"Results: {comparison.results}"]
     for where, found in comparison.differing_rows().items():
         lines.append(f"  {where}: {rows_text(found)}")
     lines += [*remark_lines(comparison), *refused]
     for side in comparison.measured:
-        lines += ["", f"Plan of {side.version}:"]
+        lines += ["", f"Plan of {side.name}:"]
         lines += [f"  {line}" for line in (side.plan or f"none: {side.plan_refused}").splitlines()]
     names = sorted({name for side in sides for name in side.counters})
     if names:
@@ -61,8 +73,18 @@ def remark_lines(comparison: Comparison) -> list[str]:
     ]
 
 
-def remedy(sides: Sequence[Side]) -> str:
+def remedy(sides: Sequence[Side], *, is_own: bool = False) -> str:
     """What to do where no version ran the statement."""
+    said = " ".join(str(side.refused) for side in sides)
+    if is_own:
+        if "of your own" in said:
+            return "compare it on servers that are started for it, with --versions and --schema"
+        if "READ ONLY" in said:  # a function in it writes
+            return "on a test server give --allow-writes, and each run is rolled back"
+        if "denied" in said:
+            return "grant the account what the statement reads"
+        if "doesn't exist" in said or "No database selected" in said:
+            return "name the statement's database behind the last slash of --dsn"
     if any("doesn't exist" in str(side.refused) for side in sides):
         return (
             "give the tables with --schema (`mysqldump --no-data` of your database writes them), and rows with --data, or made ones with "
@@ -79,22 +101,13 @@ def remedy(sides: Sequence[Side]) -> str:
 
 def _cost(comparison: Comparison) -> list[list[str]]:
     sides = comparison.sides
-    first = next((side.server_cpu_s for side in sides if side.server_cpu_s), None)
-    runs = max((len(side.cpu_repeats_s) for side in sides), default=0)
-    rows = [[f"server CPU, median of {runs}", *(seconds_text(side.server_cpu_s, side) for side in sides)]]
-    if first:
-        rows.append(
-            [
-                "times the first",
-                *(f"{side.server_cpu_s / first:.2f}" if side.server_cpu_s else "-" for side in sides),
-            ]
-        )
-        rows.append(["least to most", *(_spread(side, first) for side in sides)])
-    if first and comparison.control_cpu_s:
-        rows.append(
-            ["the first once more", f"{comparison.control_cpu_s / first:.2f}", *("" for _ in sides[1:])]
-        )
-    rows.append(["elapsed, median", *(seconds_text(side.wall_s, side) for side in sides)])
+    runs = max((len(side.cpu_repeats_s or side.wall_repeats_s) for side in sides), default=0)
+    rows = [
+        [f"server CPU, median of {runs}", *(seconds_text(side.server_cpu_s, side) for side in sides)],
+        ["elapsed, median", *(seconds_text(side.wall_s, side) for side in sides)],
+    ]
+    at = 1 if comparison.is_by_cpu else 2
+    rows[at:at] = _times_the_first(comparison)
     if any(side.affected_rows is not None for side in sides):
         rows.append(["rows changed", *(_number(side.affected_rows) for side in sides)])
     else:
@@ -102,10 +115,27 @@ def _cost(comparison: Comparison) -> list[list[str]]:
     return rows
 
 
-def _spread(side: Side, first: float) -> str:
-    """The repeats' ends, as times of the first version's median."""
-    cpu = side.cpu_repeats_s
-    return f"{min(cpu) / first:.2f} to {max(cpu) / first:.2f}" if cpu else "-"
+def _times_the_first(comparison: Comparison) -> list[list[str]]:
+    """The medians, the repeats' ends and the control, as times of the first side's median."""
+    seconds = [comparison.seconds(side) for side in comparison.sides]
+    first = next((each for each in seconds if each), None)
+    if first is None:
+        return []
+    repeats = [
+        side.cpu_repeats_s if comparison.is_by_cpu else side.wall_repeats_s for side in comparison.sides
+    ]
+    rows = [
+        ["times the first", *(f"{each / first:.2f}" if each else "-" for each in seconds)],
+        [
+            "least to most",
+            *(f"{min(each) / first:.2f} to {max(each) / first:.2f}" if each else "-" for each in repeats),
+        ],
+    ]
+    if comparison.control_s:
+        rows.append(
+            ["the first once more", f"{comparison.control_s / first:.2f}", *("" for _ in seconds[1:])]
+        )
+    return rows
 
 
 def rows_text(rows: Sequence[Sequence[str | None]]) -> str:

@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import re
 import statistics
+import textwrap
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from engineroom import sql_text
 from engineroom.ask.compare import dumps, repeating
-from engineroom.ask.compare.loading import MadeRows, Ready
+from engineroom.ask.compare.loading import MadeRows, Ready, Session
 from engineroom.errors import EngineRoomError
 from engineroom.measuring.statement import Measured, measure
 from engineroom.measuring.statement import plan as explained
@@ -34,8 +35,10 @@ __all__ = [
     "Comparison",
     "Interrupted",
     "Side",
+    "Variant",
     "compare",
     "compare_many",
+    "compare_own",
 ]
 
 # Each differs by default between 5.6, 5.7, 8.0 and 9.7, and costs or saves CPU time by itself.
@@ -59,6 +62,7 @@ _PLANNED = {"SELECT", "WITH", "TABLE", "VALUES", *repeating.CHANGES}
 _MOST_COPY_S = 20  # of making the tables afresh; what takes longer is done for one run alone
 # What answers for an earlier statement of the session.
 _OF_SESSION = re.compile(r"\b(FOUND_ROWS|ROW_COUNT|LAST_INSERT_ID)\s*\(\s*\)", re.IGNORECASE)
+_SUMS = re.compile(r"\b(?:COUNT|SUM|MAX|MIN|AVG)\s*\(", re.IGNORECASE)
 _SHOWN_ROWS = 5
 _KEPT_ROWS = 100_000  # of an answer, to show which rows differ
 # Where a server keeps its files, who it is, and what follows from these.
@@ -73,13 +77,15 @@ _NOT_SETTINGS = (
 
 @dataclass(frozen=True, kw_only=True)
 class Side:
-    """The statement on one version. With `refused`, the server's own error, nothing was measured.
+    """The statement on one version, or server of the reader's own. With `refused`, the server's own error, nothing was measured.
 
     CPU and elapsed seconds are medians of the repeats.
     """
 
     version: str
     note: str
+    label: str = ""  # tells it from another side of this version
+    statement: str | None = None  # its own, where sides have different ones
     refused: str | None = None
     refused_at: str | None = None  # schema | rows | statement
     plan: str | None = None
@@ -87,6 +93,7 @@ class Side:
     server_cpu_s: float | None = None
     cpu_repeats_s: tuple[float, ...] = ()
     wall_s: float | None = None
+    wall_repeats_s: tuple[float, ...] = ()
     rows: int | None = None
     affected_rows: int | None = None
     columns: tuple[str, ...] = ()
@@ -99,9 +106,14 @@ class Side:
     varies: bool = False  # its own runs answered differently
 
     @property
+    def name(self) -> str:
+        """Its version, and what tells it from another side."""
+        return f"{self.version} {self.label}".rstrip()
+
+    @property
     def refusal(self) -> str:
         """What it refused, as a sentence."""
-        return f"MySQL {self.version} refuses the {self.refused_at}: {self.refused}"
+        return f"MySQL {self.name} refuses the {self.refused_at}: {self.refused}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,14 +127,35 @@ class Comparison:
     made_rows: int | None
     provenance: Mapping[str, Any]
     control_cpu_s: float | None = None  # the first version's own statement, measured once more in each turn
+    control_wall_s: float | None = None
     about_files: tuple[str, ...] = ()  # what was skipped, mapped or made otherwise than asked
     about_runs: tuple[str, ...] = ()
     homeless: tuple[str, ...] = ()  # constants of the statement that no made row holds
+    is_own: bool = False  # servers and tables are the reader's own
 
     @property
     def measured(self) -> list[Side]:
         """The sides that ran the statement."""
         return [side for side in self.sides if side.refused is None]
+
+    @property
+    def texts(self) -> list[str]:
+        """The statement, and what a side has in its place."""
+        return [self.statement, *(side.statement for side in self.sides if side.statement is not None)]
+
+    @property
+    def is_by_cpu(self) -> bool:
+        """Whether the servers' CPU times are compared. Where one cannot be read, elapsed times are."""
+        return all(side.server_cpu_s is not None for side in self.measured)
+
+    def seconds(self, side: Side) -> float | None:
+        """What is compared of a side."""
+        return side.server_cpu_s if self.is_by_cpu else side.wall_s
+
+    @property
+    def control_s(self) -> float | None:
+        """What is compared of the first side once more."""
+        return self.control_cpu_s if self.is_by_cpu else self.control_wall_s
 
     @property
     def results(self) -> str:
@@ -139,13 +172,14 @@ class Comparison:
     @property
     def is_empty(self) -> bool:
         """Whether no version found a row: none came, none was changed, or one of nothing but 0 and NULL that sums up none."""
-        if repeating.verb(self.statement) not in (*repeating.CHANGES, "SELECT", "TABLE"):
+        kinds = (*repeating.CHANGES, "SELECT", "TABLE")
+        if any(repeating.verb(text) not in kinds for text in self.texts):
             return False
         found = [side.affected_rows if side.rows is None else side.rows for side in self.measured]
-        sums_up = re.search(r"\b(?:COUNT|SUM|MAX|MIN|AVG)\s*\(", self.statement, re.IGNORECASE)
+        sums_up = any(_SUMS.search(text) for text in self.texts)
         sums = [set(row) <= {None, "0"} for side in self.measured for row in side.first_rows]
         return bool(found) and (
-            found == [0] * len(found) or bool(sums_up and set(found) == {1} and sums and all(sums))
+            found == [0] * len(found) or (sums_up and set(found) == {1} and bool(sums) and all(sums))
         )
 
     @property
@@ -161,10 +195,11 @@ class Comparison:
             elif self.made_rows is not None:
                 said += ": no made row meets all conditions"
             found.append(
-                said
-                + f". Give rows of your own with --data{'' if self.made_rows else ', or made ones with --rows'}."
+                f"{said}."
+                if self.is_own
+                else f"{said}. Give rows of your own with --data{'' if self.made_rows else ', or made ones with --rows'}."
             )
-        if chance := repeating.chance(self.statement):
+        if chance := list(dict.fromkeys(name for text in self.texts for name in repeating.chance(text))):
             found.append(
                 f"Not the same in each run, whatever the version: {', '.join(chance)}. A difference may come from there alone."
             )
@@ -177,17 +212,18 @@ class Comparison:
         ran = self.measured
         found: dict[str, list[tuple[str | None, ...]]] = {}
         for other in ran[1:]:
+            are_kept = all(side.kept_rows or not side.rows for side in (ran[0], other))
             if other.digest == ran[0].digest:
                 continue
             for some, rest in ((ran[0], other), (other, ran[0])):
-                only = Counter(some.kept_rows) - Counter(rest.kept_rows)
-                found[f"in {some.version}, not in {rest.version}"] = list(only.elements())[:_SHOWN_ROWS]
+                only = Counter(some.kept_rows if are_kept else ()) - Counter(rest.kept_rows)
+                found[f"in {some.name}, not in {rest.name}"] = list(only.elements())[:_SHOWN_ROWS]
         return found
 
     def differing_settings(self) -> dict[str, dict[str, str | None]]:
         """Global variables whose values differ, `None` where a version lacks one; flags of optimizer_switch apart."""
         names = sorted({name for side in self.sides for name in side.variables})
-        found = {name: {side.version: side.variables.get(name) for side in self.sides} for name in names}
+        found = {name: {side.name: side.variables.get(name) for side in self.sides} for name in names}
         return {name: values for name, values in found.items() if len(set(values.values())) > 1}
 
     def json(self) -> dict[str, Any]:
@@ -195,6 +231,9 @@ class Comparison:
         sides = [asdict(side) for side in self.sides]
         for plain in sides:
             del plain["variables"], plain["kept_rows"]
+            for name in ("label", "statement"):
+                if not plain[name]:
+                    del plain[name]
         return {
             "statement": self.statement,
             "results": self.results,
@@ -204,6 +243,7 @@ class Comparison:
             "equal_settings": {name: str(value) for name, value in self.equal_settings.items()},
             "sides": sides,
             "control_cpu_s": self.control_cpu_s,
+            "control_wall_s": self.control_wall_s,
             "rows_that_differ": self.differing_rows(),
             "settings_that_differ": self.differing_settings(),
             "provenance": provenance.scrub(self.provenance),
@@ -224,6 +264,15 @@ def compare(statement: str, **how: Any) -> Comparison:
     return found
 
 
+@dataclass(frozen=True, kw_only=True)
+class Variant:
+    """What side B has and side A has not, on one version: another text of the statement, options, SQL that runs over its tables."""
+
+    statement: str | None = None
+    options: Mapping[str, str | int | bool] = field(default_factory=dict)
+    sql: Path | None = None
+
+
 def compare_many(
     statements: Sequence[str],
     *,
@@ -238,7 +287,8 @@ def compare_many(
     on: Mapping[str, Server] | None = None,
     only_answers: bool = False,
     holding_constants: bool = True,
-    beside: Callable[[str, Side, Ready], None] | None = None,
+    beside: Callable[[str, Side, Session], None] | None = None,
+    b: Variant | None = None,
 ) -> list[Comparison]:
     """Run each of `statements` on each version, one statement after the other, over the same tables and rows.
 
@@ -251,11 +301,17 @@ def compare_many(
     dropped again. With `only_answers` each statement runs once per version, which says what it answers and not what it costs.
     Made rows hold the constants of the statements' conditions unless `holding_constants` says otherwise.
     `beside` gets each version that ran a statement, what it answered, and the session over the tables, which end with the servers then.
+    With `b` two servers of one version are the sides A and B.
     Ctrl-C raises Interrupted with the statements that were measured whole, when there are any.
     """
     if len(set(versions)) != len(versions) or not versions:
         raise EngineRoomError(
             f"versions are {', '.join(versions) or 'none'}", remedy="name each version once, such as 5.7,9.7"
+        )
+    if b is not None and len(versions) > 1:
+        raise EngineRoomError(
+            f"A and B are of one version, and versions are {', '.join(versions)}",
+            remedy="name one with --versions",
         )
     if data is not None and rows is not None:
         raise EngineRoomError("both --data and --rows are given", remedy="choose one source of rows")
@@ -264,11 +320,12 @@ def compare_many(
             f"--rows is {rows}" + ("" if schema else " and there is no --schema whose tables it could fill"),
             remedy="give a schema with CREATE TABLE statements and at least one row",
         )
-    if repeats < 1:
-        raise EngineRoomError(f"repeats are {repeats}", remedy="ask for at least one")
-    named = frozenset[str]().union(*map(repeating.names, statements))
+    _refuse_impossible(statements, repeats, b.statement if b else None)
+    texts = [*statements, *([b.statement] if b and b.statement else [])]
+    named = frozenset[str]().union(*map(repeating.names, texts))
     setup = dumps.read(schema, "schema", routines=named) if schema else dumps.Dump()
     load = dumps.read(data, "data", routines=named) if data else dumps.Dump()
+    more = dumps.read(b.sql, "SQL of B", routines=named) if b and b.sql else dumps.Dump()
     if schema and not (setup.lines or setup.skipped):
         raise EngineRoomError(
             f"the schema {schema.name} holds no statement", remedy="put CREATE TABLE statements into it"
@@ -278,91 +335,153 @@ def compare_many(
 
     made_equal = {**({} if as_installed else EQUAL_SETTINGS), **(options or {})}
     chosen = {**(AS_INSTALLED if as_installed else {}), **made_equal}
-    for version in versions:
-        resolve(version, chosen)
+    asked = {version: (version, chosen) for version in versions}
+    if b is not None:
+        asked = {"A": (versions[0], chosen), "B": (versions[0], {**chosen, **b.options})}
+        made_equal = {name: value for name, value in made_equal.items() if name not in b.options}
+    for version, of_side in asked.values():
+        resolve(version, of_side)
     sides: dict[str, Side] = {}
     ready: dict[str, Ready] = {}
-    made = None if rows is None else MadeRows(rows, statements, holding_constants)
-    measured: list[_Found] = []
+    made = None if rows is None else MadeRows(rows, texts, holding_constants)
     with provenance.watch() as watched, contextlib.ExitStack() as running:
-        for version in versions:
+        for key, (version, of_side) in asked.items():
             server = (
                 on[version]
                 if on is not None
-                else running.enter_context(servers.start(version, options=chosen, confined=True))
+                else running.enter_context(servers.start(version, options=of_side, confined=True))
             )
-            about: dict[str, Any] = {
-                "version": server.version,
-                "note": server.note,
-                "variables": _variables(server),
-            }
-            here = Ready(server, about, statements)
+            about = _about(
+                server, "" if b is None else key, b.statement if b is not None and key == "B" else None
+            )
+            here = Ready(server, about, texts)
             running.callback(here.close if on is not None and beside is None else here.hang_up)
             with _refusals(here, "schema") as refused:
                 here.load_tables(setup)
             if refused:
-                sides[version] = refused[0]
+                sides[key] = refused[0]
             else:
-                ready[version] = here
+                ready[key] = here
         # The newest describes the tables and refuses most: what it takes all get.
-        for version in sorted(ready, key=lambda each: release(ready[each].server.version), reverse=True):
+        for key in sorted(ready, key=lambda each: release(ready[each].server.version), reverse=True):
             before = made.refused if made and made.tables else None
-            with _refusals(ready[version], "rows") as refused:
-                ready[version].load_rows(load, made)
+            with _refusals(ready[key], "rows") as refused:
+                ready[key].load_rows(load, made)
             if refused:
-                sides[version] = refused[0]
-                del ready[version]
+                sides[key] = refused[0]
+                del ready[key]
             elif made and before not in (None, made.refused):
                 for here in ready.values():
                     here.spoil(repeating.Undo(copy=True))
-        ready = {version: ready[version] for version in versions if version in ready}
-        # Without a server that is ready there is nothing to show progress of.
-        shown = bar(
-            statements, desc="Statements", unit="statement", disable=True if len(statements) == 1 else None
-        )
-        try:
-            for statement in shown if ready else statements:
-                found = _measured(ready, statement, repeats, limit_s, only_answers=only_answers)
-                for version, side in found.sides.items():
-                    if beside and side.refused is None:
-                        ready[version].clean()
-                        beside(version, side, ready[version])
-                measured.append(found)
-        except KeyboardInterrupt:
-            if not measured:
-                raise
-            shown.close()
-    if not ready:
-        raise EngineRoomError(
-            f"no version takes it: {'; '.join(side.refusal for side in sides.values())}",
-            remedy="correct the file"
-            if data or all(side.refused_at == "schema" for side in sides.values())
-            else "give rows of your own with --data",
-        )
-    about_files = dict.fromkeys([*setup.remarks, *load.remarks, *(made.remarks if made else ())])
+        if more.lines and "B" in ready:
+            with _refusals(ready["B"], "SQL of its own") as refused:
+                ready["B"].run_more(more)
+            if refused:
+                sides["B"] = refused[0]
+                del ready["B"]
+        if not ready:
+            raise EngineRoomError(
+                f"no version takes it: {'; '.join(side.refusal for side in sides.values())}",
+                remedy="correct the file"
+                if data or all(side.refused_at == "schema" for side in sides.values())
+                else "give rows of your own with --data",
+            )
+        ready = {key: ready[key] for key in asked if key in ready}
+        measured = _in_order(ready, statements, repeats, limit_s, only_answers=only_answers, beside=beside)
+    about_files = dict.fromkeys(
+        [*setup.remarks, *load.remarks, *more.remarks, *(made.remarks if made else ())]
+    )
     for here in ready.values():
         about_files |= here.remarks
     if not has_landlock() and any(here.server.pid is not None for here in ready.values()):
         about_files["This kernel has no Landlock: the account's missing rights alone keep the SQL in."] = None
-    about_run = {**provenance.machine(seed=0), "during": watched}
-    compared = [
-        Comparison(
-            statement=statement,
-            sides=tuple({**sides, **found.sides}[version] for version in versions),
-            equal_settings=made_equal,
-            repeats=repeats,
-            made_rows=rows,
-            provenance=about_run,
-            control_cpu_s=found.control_cpu_s,
-            about_files=tuple(about_files),
-            about_runs=found.remarks,
-            homeless=tuple(made.homeless if made else ()),
+    return _compared(
+        statements,
+        [tuple({**sides, **found.sides}[key] for key in asked) for found in measured],
+        measured,
+        equal_settings=made_equal,
+        repeats=repeats,
+        made_rows=rows,
+        provenance={**provenance.machine(seed=0), "during": watched},
+        about_files=tuple(about_files),
+        homeless=tuple(made.homeless if made else ()),
+    )
+
+
+def compare_own(
+    statements: Sequence[str],
+    *,
+    servers: Sequence[tuple[Server, str | None]],
+    repeats: int = 5,
+    limit_s: float | None = None,
+    allows_writes: bool = False,
+    other: str | None = None,
+) -> list[Comparison]:
+    """Run each of `statements` on servers of the reader's own, each with its default database, over the tables that are there.
+
+    With `other`, another text of the statement, one server is the sides A and B. Each session may only read unless `allows_writes`;
+    what is changed then is rolled back, and what a ROLLBACK does not bring back is not run. EngineRoomError for a statement that writes
+    and may not. Repeats, limit, turns and Ctrl-C are as with `compare_many`.
+    """
+    from engineroom.ask.compare.own import Own
+
+    _refuse_impossible(statements, repeats, other)
+    if other is not None and len(servers) > 1:
+        raise EngineRoomError(
+            f"A and B are of one server, and {len(servers)} are named", remedy="name one with --dsn"
         )
-        for statement, found in zip(statements, measured, strict=False)
-    ]
-    if len(compared) < len(statements):
-        raise Interrupted(compared)
-    return compared
+    for text in (*statements, *([other] if other else [])):
+        if not allows_writes and (said := repeating.writes(text)):
+            short = textwrap.shorten(text, 100, placeholder=" ...")
+            raise EngineRoomError(
+                f"a server of your own is only read, and this is {said}: {short}",
+                remedy="on a test server give --allow-writes, and each run is rolled back"
+                if repeating.may_roll_back(text)
+                else "compare it on servers that are started for it, with --versions and --schema",
+            )
+    ready: dict[str, Own] = {}
+    with provenance.watch() as watched, contextlib.ExitStack() as running:
+        sessions = [*servers, *(servers if other is not None else ())]
+        is_named = len({server.version for server, _ in sessions}) == len(sessions)
+        for i, (server, database) in enumerate(sessions):
+            letter = chr(ord("A") + i)
+            key = server.version if is_named else letter
+            about = _about(server, "" if is_named else letter, other if i else None)
+            ready[key] = Own(server, about, database=database, allows_writes=allows_writes)
+            running.callback(ready[key].hang_up)
+        measured = _in_order(ready, statements, repeats, limit_s)
+    return _compared(
+        statements,
+        [tuple(found.sides.values()) for found in measured],
+        measured,
+        equal_settings={},
+        repeats=repeats,
+        made_rows=None,
+        provenance={**provenance.machine(seed=0), "during": watched},
+        about_files=tuple({remark: None for here in ready.values() for remark in here.remarks}),
+        is_own=True,
+    )
+
+
+def _refuse_impossible(statements: Sequence[str], repeats: int, other: str | None) -> None:
+    if repeats < 1:
+        raise EngineRoomError(f"repeats are {repeats}", remedy="ask for at least one")
+    if other is not None and len(statements) != 1:
+        raise EngineRoomError(
+            f"B has one statement, and A has {len(statements)}",
+            remedy="compare one, or leave --b-query out: the same statements then run on both sides",
+        )
+
+
+def _about(server: Server, label: str, statement: str | None) -> dict[str, Any]:
+    """What a side says of itself, whatever comes of the statement."""
+    return {
+        "version": server.version,
+        "note": server.note,
+        "label": label,
+        "statement": statement,
+        "variables": _variables(server),
+    }
 
 
 @dataclass(frozen=True)
@@ -370,12 +489,61 @@ class _Found:
     """What came of one statement."""
 
     sides: Mapping[str, Side]
-    control_cpu_s: float | None = None
+    again: Sequence[Measured] = ()  # the first side once more, as a control
     remarks: tuple[str, ...] = ()
 
 
+def _compared(
+    statements: Sequence[str], sides: Sequence[tuple[Side, ...]], measured: Sequence[_Found], **about: Any
+) -> list[Comparison]:
+    """The comparisons; Interrupted when there are fewer than statements."""
+    compared = [
+        Comparison(
+            statement=statement,
+            sides=of_statement,
+            control_cpu_s=_median_cpu_s(found.again),
+            control_wall_s=statistics.median(run.wall_s for run in found.again) if found.again else None,
+            about_runs=found.remarks,
+            **about,
+        )
+        for statement, of_statement, found in zip(statements, sides, measured, strict=False)
+    ]
+    if len(compared) < len(statements):
+        raise Interrupted(compared)
+    return compared
+
+
+def _in_order(
+    ready: Mapping[str, Session],
+    statements: Sequence[str],
+    repeats: int,
+    limit_s: float | None,
+    *,
+    only_answers: bool = False,
+    beside: Callable[[str, Side, Session], None] | None = None,
+) -> list[_Found]:
+    """What comes of the statements, one after the other; after Ctrl-C of those that were measured whole, when there are any."""
+    measured: list[_Found] = []
+    shown = bar(
+        statements, desc="Statements", unit="statement", disable=True if len(statements) == 1 else None
+    )
+    try:
+        for statement in shown:
+            found = _measured(ready, statement, repeats, limit_s, only_answers=only_answers)
+            for key, side in found.sides.items():
+                if beside and side.refused is None:
+                    ready[key].clean()
+                    beside(key, side, ready[key])
+            measured.append(found)
+    except KeyboardInterrupt:
+        if not measured:
+            raise
+        shown.close()
+    return measured
+
+
 @contextlib.contextmanager
-def _refusals(here: Ready, at: str) -> Iterator[list[Side]]:
+def _refusals(here: Session, at: str) -> Iterator[list[Side]]:
     """Collects the side that a server's own error makes, and raises EngineRoomError when the server has died of it."""
     import mysql.connector
 
@@ -392,19 +560,21 @@ def _refusals(here: Ready, at: str) -> Iterator[list[Side]]:
 
 
 def _measured(
-    ready: Mapping[str, Ready], statement: str, repeats: int, limit_s: float | None, *, only_answers: bool
+    ready: Mapping[str, Session], statement: str, repeats: int, limit_s: float | None, *, only_answers: bool
 ) -> _Found:
-    """The sides of the servers that are ready, measured in turns, and the first one's CPU seconds once more as a control."""
+    """The sides of the servers that are ready, measured in turns, and the first one once more as a control."""
+    texts = {key: here.about["statement"] or statement for key, here in ready.items()}
+    undo = repeating.all_of(here.undo(texts[key]) for key, here in ready.items())
     why = None
-    if asks := _OF_SESSION.search(sql_text.without_texts(statement)):
-        why = f"{asks[1].upper()}() answers for the statement before it, and each statement is run alone"
-    elif dumps.DIRECTORY.search(statement):  # 5.6 asks for no right
-        why = "the server's own folders take the tables; leave DATA DIRECTORY and INDEX DIRECTORY out"
+    for text in texts.values():
+        if asks := _OF_SESSION.search(sql_text.without_texts(text)):
+            why = f"{asks[1].upper()}() answers for the statement before it, and each statement is run alone"
+        elif dumps.DIRECTORY.search(text):  # 5.6 asks for no right
+            why = "the server's own folders take the tables; leave DATA DIRECTORY and INDEX DIRECTORY out"
+    if undo.copy and any(here.is_own for here in ready.values()):
+        why = f"it is not run on a server of your own: {undo.why}"
     if why:
-        return _Found(
-            {v: Side(**here.about, refused=why, refused_at="statement") for v, here in ready.items()}
-        )
-    undo = repeating.all_of(here.undo(statement) for here in ready.values())
+        return _Found({key: _refusing(here, why) for key, here in ready.items()})
     remarks = [f"Each run had tables made afresh: {undo.why}."] if undo.copy else []
     repeated = not only_answers
     if undo.copy and repeated and max(here.load_s for here in ready.values()) > _MOST_COPY_S:
@@ -414,44 +584,46 @@ def _measured(
         repeats = 1
     for here in ready.values():
         here.clean()
-    plans = {version: _plan(here, statement, limit_s) for version, here in ready.items()}
+    plans = {key: _plan(here, texts[key], limit_s) for key, here in ready.items()}
     for here in ready.values():  # a plan may set a variable
         here.spoil(repeating.Undo(session=undo.session))
-    named = repeating.names(statement)
     sides = {
-        version: Side(**here.about, refused=here.unfilled[table], refused_at="rows")
-        for version, here in ready.items()
-        for table in named & here.unfilled.keys()
+        key: Side(**here.about, refused=here.unfilled[table], refused_at="rows")
+        for key, here in ready.items()
+        for table in repeating.names(texts[key]) & here.unfilled.keys()
     }
-    seen: dict[str, list[Measured]] = {version: [] for version in ready}
+    seen: dict[str, list[Measured]] = {key: [] for key in ready}
     again: list[Measured] = []
 
     # The first turn reads pages and fills caches; it counts only when there can be no second.
     turns = repeats + repeated
     order = [*ready, *(list(ready)[:1] if repeated else [])]
     for turn, place in in_turns(turns, range(len(order)), desc="Statement"):
-        version = order[place]
-        here = ready[version]
-        if version in sides:
+        key = order[place]
+        here = ready[key]
+        if key in sides:
             continue
         here.clean()
         is_verified = undo.rollback and turn == 0 and place < len(ready)
-        before = here.checksums(statement) if is_verified else []
+        before = here.state(texts[key]) if is_verified else []
         for _ in range(2):
             with _refusals(here, "statement") as refused:
                 with _limited(here, limit_s):
-                    found = measure(here.server, here.connection, statement, rolled_back=undo.rollback)
-                (again if place == len(ready) else seen[version]).append(found)
+                    found = measure(here.server, here.connection, texts[key], rolled_back=undo.rollback)
+                (again if place == len(ready) else seen[key]).append(found)
             here.spoil(undo)
             if refused:
                 here.recover()
-            if undo.copy or not undo.rollback:
+            if undo.copy or not undo.rollback or (here.is_own and refused):
                 break
-            if is_verified and here.checksums(statement) != before:
-                left = f"ROLLBACK did not bring back what it changed on {version}"
-            elif refused and seen[version]:  # such as the numbers that AUTO_INCREMENT has given out
-                left = f"another run on {version} met what ROLLBACK leaves: {refused[0].refused}"
+            if is_verified and here.state(texts[key]) != before:
+                left = f"ROLLBACK did not bring back what it changed on {key}"
+            elif refused and seen[key]:  # such as the numbers that AUTO_INCREMENT has given out
+                left = f"another run on {key} met what ROLLBACK leaves: {refused[0].refused}"
             else:
+                break
+            if here.is_own:
+                refused = [_refusing(here, f"it is not run again on a server of your own: {left}")]
                 break
             undo = replace(undo, copy=True, why=left)
             remarks.append(f"Each run had tables made afresh: {undo.why}.")
@@ -460,15 +632,19 @@ def _measured(
                 break
             here.clean()
         if refused:
-            sides[version] = refused[0]
-    for version, here in ready.items():
-        if version not in sides:
-            sides[version] = Side(**here.about, **plans[version], **_summary(seen[version], repeats))
-    return _Found(sides, _median_cpu_s(again[-repeats:]), tuple(remarks))
+            sides[key] = refused[0]
+    for key, here in ready.items():
+        if key not in sides:
+            sides[key] = Side(**here.about, **plans[key], **_summary(seen[key], repeats))
+    return _Found({key: sides[key] for key in ready}, again[-repeats:], tuple(remarks))
+
+
+def _refusing(here: Session, why: str) -> Side:
+    return Side(**here.about, refused=why, refused_at="statement")
 
 
 @contextlib.contextmanager
-def _limited(here: Ready, limit_s: float | None) -> Iterator[None]:
+def _limited(here: Session, limit_s: float | None) -> Iterator[None]:
     """Stops what runs on the connection after `limit_s` by KILL QUERY, which every version and every statement knows."""
     import mysql.connector
 
@@ -502,7 +678,7 @@ def _limited(here: Ready, limit_s: float | None) -> Iterator[None]:
         raise mysql.connector.Error(f"stopped after {limit_s:g} s, the limit")
 
 
-def _plan(here: Ready, statement: str, limit_s: float | None) -> dict[str, Any]:
+def _plan(here: Session, statement: str, limit_s: float | None) -> dict[str, Any]:
     import mysql.connector
 
     if sql_text.first_word(statement) not in _PLANNED:
@@ -529,6 +705,7 @@ def _summary(ran: Sequence[Measured], repeats: int) -> dict[str, Any]:
         "server_cpu_s": _median_cpu_s(seen),
         "cpu_repeats_s": tuple(run.known_cpu_s for run in seen if run.known_cpu_s is not None),
         "wall_s": statistics.median(run.wall_s for run in seen),
+        "wall_repeats_s": tuple(run.wall_s for run in seen),
         "counters": {name: value for name, value in least.items() if value},
         **(result := _result(seen[-1])),
         "varies": any(_result(ran[0])[name] != result[name] for name in ("digest", "affected_rows")),

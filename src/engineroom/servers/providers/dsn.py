@@ -56,8 +56,10 @@ def _dsn(request: Request) -> str | None:
     return os.environ.get(_variable(request)) or os.environ.get("ENGINEROOM_DSN")
 
 
-def option(help_text: str, *, envvar: str | None = None) -> Callable[[Callable[..., Any]], Any]:
-    """--dsn (`address`) and --defaults-file (`defaults_file`), which together are a server of the reader's own."""
+def option(
+    help_text: str, *, envvar: str | None = None, multiple: bool = False
+) -> Callable[[Callable[..., Any]], Any]:
+    """--dsn (`address`, with `multiple` a tuple) and --defaults-file (`defaults_file`), which together are a server of the reader's own."""
 
     def both(command: Callable[..., Any]) -> Any:
         of_file = click.option(
@@ -66,7 +68,10 @@ def option(help_text: str, *, envvar: str | None = None) -> Callable[[Callable[.
             help="Take what --dsn leaves out from [client] of this option file, instead of ~/.my.cnf.",
         )
         hidden = f" A password is better kept in {f'{envvar}, ' if envvar else ''}~/.my.cnf or MYSQL_PWD, which no list of processes shows."
-        return click.option("--dsn", "address", envvar=envvar, help=help_text + hidden)(of_file(command))
+        of_server = click.option(
+            "--dsn", "address", envvar=envvar, multiple=multiple, help=help_text + hidden
+        )
+        return of_server(of_file(command))
 
     return both
 
