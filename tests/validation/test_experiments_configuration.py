@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
-import pytest
-
 from engineroom import runs
 from engineroom.machine.presets import parameters
-from engineroom.recording import recipes
 from engineroom.simulating.again import Asked
 from engineroom.simulating.executors import HERE
 from engineroom.simulating.experiment import Experiment, Together
@@ -81,21 +78,3 @@ def test_each_figure_has_a_table_of_its_own_points_on_the_other_machine():
     assert run.tables["num-deg-3"]["ns"].tolist() == [2 * slice_ps] * 2
     assert run.provenance["scheduling"]["slice_ps"] == slice_ps
     assert set(run.columns) >= {column for table in run.tables.values() for column in table}
-
-
-@pytest.mark.slow
-def test_the_convoy_of_a_hundred_clients_comes_from_what_waking_a_processor_costs():
-    how = recipes()["redo_log", "fig-7-01", "sim"]
-    usual, other = parameters("four_sockets_176"), scheduled_as(COMPARED, "four_sockets_176")
-    cost = {name: other[name] for name in ("kick_ps", "pull_ps")}
-    machines = [usual, usual | cost, other, {name: other[name] for name in other.keys() - cost.keys()}]
-    usual_tps, dear, with_all, without = (
-        how(machine=each, seeds=(1,), where=_old_log_of_100, executor=HERE).table["tps"].item()
-        for each in machines
-    )
-    assert max(dear, with_all) < usual_tps / 100
-    assert without > usual_tps / 2
-
-
-def _old_log_of_100(point):
-    return (point["series"], point["concurrency"]) == ("before", 100)

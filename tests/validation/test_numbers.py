@@ -160,12 +160,6 @@ def test_a_verdict_that_flips_and_the_farthest_ratio_are_told_by_figure(monkeypa
     ]
 
 
-def test_a_convoy_begins_where_the_old_log_commits_less_than_half():
-    rows = [(n, series, tps) for n, before in ((50, 50.0), (100, 49.0), (200, 1.0)) for series, tps in (("before", before), ("after", 100.0))]  # fmt: skip
-    table = pd.DataFrame(rows, columns=["concurrency", "series", "tps"]).assign(repeat=0)
-    assert numbers.convoy_from(table) == 100
-
-
 def test_cores_are_told_by_what_their_time_was_used_for():
     used = np.array([[60, 10, 10, 10, 10, 0], [40, 0, 0, 0, 60, 0]])
     assert numbers.use_of_cores({"two cores": {"core_ps": used}}).rows.to_numpy().tolist() == [

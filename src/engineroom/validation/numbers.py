@@ -265,18 +265,6 @@ def moved_said(percent: float) -> str:
     return f"{percent:+.0f} %" if percent < 400 else f"times {1 + percent / 100:.0f}"
 
 
-def convoy_from(table: pd.DataFrame) -> int:
-    """The least number of clients with which the old redo log commits less than half of what the new one does, by the first seed."""
-    tps = table[table["repeat"] == 0].pivot(index="concurrency", columns="series", values="tps")
-    return int(tps.index[tps["before"] < tps["after"] / 2][0])
-
-
-def convoys() -> tuple[int, int]:
-    """In figure 7-1 as it is recorded, and with that scheduling."""
-    usual, other = newest("fig-7-01", "sim").table, newest(sensitivity.RESCHEDULED, "sim").tables["fig-7-01"]
-    return convoy_from(usual), convoy_from(other)
-
-
 def configuration_table() -> Table:
     """A row per figure: its verdict by one seed under either scheduling, claims with another outcome, and the ratio that moves farthest."""
     rows = []

@@ -11,8 +11,6 @@ def test_the_example_is_weighed_by_the_kernel() -> None:
 
 def test_a_lead_is_told_at_every_cost_of_the_recording_and_what_was_expected_of_it() -> None:
     assert numbers.leads(numbers.crowd).crossing_us().high == 0
-    least = numbers.leads(numbers.few_clients).lead(0).low
-    assert least == numbers.least_lead()
     assert len(numbers.expected()) == 5
 
 

@@ -69,11 +69,6 @@ def leads(clients: int) -> Leads:
     return Leads.of(_print_cost, clients)
 
 
-def least_lead() -> float:
-    """The lowest end of an interval over all costs and clients."""
-    return min(leads(n).lead(cost).low for n in (few_clients, crowd) for cost in leads(n).costs_us)
-
-
 def expected() -> Mapping[str, bool]:
     """What was expected of printing before the run, and whether it came out."""
     from engineroom.chapters.cats.experiments.print_cost import CLAIMS

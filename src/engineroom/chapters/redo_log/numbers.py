@@ -13,7 +13,6 @@ from engineroom.ledger import history
 from engineroom.ledger.verdicts import fragile, judge, variations  # noqa: F401 the page names variations
 from engineroom.runs import Run, newest, published, recorded
 from engineroom.runs.summary import paired_ratio, values
-from engineroom.show.compared import KNOWN_PERCENT, WIDTH
 from engineroom.show.drawing import origin_of
 from engineroom.show.table import Table
 from engineroom.validation import sixteen  # noqa: F401 (for the page)
@@ -55,8 +54,6 @@ window_ms = throughput.table.groupby("series")["window_ms"].agg(["min", "max"])
 engine = newest("fig-7-01", "sim")
 engine_tpmc = engine.values("series", "concurrency", y="tpmC")
 engine_gain = engine_tpmc["after"] / engine_tpmc["before"]
-engine_half_width_percent = engine.table.query("series != 'new_latches'").groupby("concurrency")[WIDTH].max()
-known_gain = engine_gain[(engine_half_width_percent <= KNOWN_PERCENT).cummin()]
 _latches = engine.tables["latches"][engine.tables["latches"]["latch"].str.endswith(("_mutex", "_rw_lock"))]
 _wait_ms = (
     values(_latches, "series", "concurrency", "latch", y="wait_us", how="median").unstack("latch") / 1000
