@@ -71,6 +71,14 @@ record: $(STAMPS)/native  ## measure the recorded runs again and add them to dat
 class: $(STAMPS)/bench  ## make student notebooks and autograders of the exercises in _build/class
 	@python -m engineroom.teach
 
+.PHONY: site
+site: book  ## pack the built book into _build/dist, to be read from disk
+	@mkdir -p _build/dist && cd _build && python -m zipfile -c dist/engine-room-site.zip html
+
+.PHONY: wheels
+wheels:  ## build the package for Python 3.11 to 3.14 into _build/dist (needs pipx; on Linux also Docker or Podman)
+	@pipx run cibuildwheel==4.3.5 --output-dir _build/dist
+
 .PHONY: wasm
 wasm:  ## rebuild the WebAssembly kernels of the explorables (needs clang 19)
 	@native/wasm/build.sh

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -158,6 +159,16 @@ def test_the_development_container_is_described():
     python = re.fullmatch(r"python:3\.(\d+)-\w+", image)
     assert python
     assert 11 <= int(python[1]) <= 13
+
+
+@pytest.mark.parametrize(
+    ("schema", "files"),
+    [("github-workflows", ".github/workflows/*.yml"), ("citation-file-format", "CITATION.cff")],
+)
+def test_a_file_for_a_host_is_valid_by_its_schema(schema: str, files: str):
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}"]
+    done = subprocess.run([*command, *sorted(ROOT.glob(files))], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_no_notebook_has_outputs_and_none_is_generated():
