@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import posixpath
 import re
 import subprocess
 import sys
@@ -169,6 +170,22 @@ def test_a_file_for_a_host_is_valid_by_its_schema(schema: str, files: str):
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}"]
     done = subprocess.run([*command, *sorted(ROOT.glob(files))], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_address_that_a_page_had_leads_to_a_page():
+    page = r"(?:file|root): (\S+)$"
+    pages = set(re.findall(page, (ROOT / "_toc.yml").read_text(), re.MULTILINE))
+    changes = subprocess.run(
+        ["git", "log", "-p", "--format=", "--", "_toc.yml"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    moved = yaml.safe_load((ROOT / "_config.yml").read_text())["sphinx"]["config"]["redirects"]
+    assert set(re.findall(f"^[-+].*{page}", changes, re.MULTILINE)) - pages - moved.keys() == set()
+    to = {posixpath.normpath(posixpath.join(posixpath.dirname(old), new)) for old, new in moved.items()}
+    assert to <= {f"{each}.html" for each in pages}
 
 
 def test_no_notebook_has_outputs_and_none_is_generated():
