@@ -16,6 +16,7 @@ from typing import Any
 
 from bs4 import BeautifulSoup
 from docutils import nodes
+from published import is_published
 from sphinx.application import Sphinx
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
@@ -42,12 +43,13 @@ def drop_scripts(_app: Sphinx, _page: str, _template: str, context: dict[str, An
         context[kind] = [file for file in context.get(kind, []) if wanted(file)]
 
 
-def clean_page(_app: Sphinx, doctree: nodes.document, _docname: str) -> None:
+def clean_page(app: Sphinx, doctree: nodes.document, _docname: str) -> None:
     for raw in list(doctree.findall(nodes.raw)):
         if "text/x-thebe-config" in raw.astext() or "kernelName" in raw.astext():
             raw.parent.remove(raw)
         elif WIDGET_VIEW in raw.astext():
-            note = "This control panel needs a running kernel: open the lab with `make lab`, or on Binder from the button above."
+            on_binder = ", or on Binder from the button above" if is_published(app.config) else ""
+            note = f"This control panel needs a running kernel: open the lab with `make lab`{on_binder}."
             text = nodes.paragraph("", "", *_code_spans(note), classes=["needs-kernel"])
             raw.replace_self(text)
 
