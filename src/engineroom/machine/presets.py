@@ -43,7 +43,7 @@ class Preset:
         return [p.name for p in self.parameters if p.kind in ("cited", "estimate")]
 
     def varied(self, name: str, factor: float) -> Preset:
-        """The same machine with one parameter times `factor`; what is at least one stays at least one."""
+        """The same machine with one parameter times `factor`; what is at least one stays at least one, and a share is at most all of it."""
         if name not in self.values():
             raise EngineRoomError(
                 f"the machine {self.name} has no parameter {name!r}",
@@ -53,9 +53,14 @@ class Preset:
             self,
             name=f"{self.name}, {name} x {factor:g}",
             parameters=tuple(
-                replace(p, value=times(p.value, factor)) if p.name == name else p for p in self.parameters
+                replace(p, value=_varied(p, factor)) if p.name == name else p for p in self.parameters
             ),
         )
+
+
+def _varied(of: Parameter, factor: float) -> int | list[int]:
+    varied = times(of.value, factor)
+    return min(1000, varied) if isinstance(varied, int) and of.name.endswith("_permille") else varied
 
 
 def times(value: int | list[int], factor: float) -> int | list[int]:

@@ -75,7 +75,8 @@ _by_scheduler = scheduled_tps.unstack("scheduler")
 over_first_come = _by_scheduler.div(_by_scheduler["first come"], axis="index")
 
 patched = tps(next_queue)["patched"] / tps(next_queue)["original"]
-patched_runs = next_queue.table.query("series == 'patched'")
+_published = published.in_our_columns("fig-7-03").set_index(["series", "concurrency"])["tpmC"]
+published_patched = _published["patched"] / _published["original"]
 
 
 def came_out(run: Run) -> list[bool]:
