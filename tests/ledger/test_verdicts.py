@@ -94,8 +94,8 @@ def test_repeats_on_both_sides_of_a_boundary_leave_a_claim_undecided() -> None:
     assert (judged.verdict, judged.claims_held, judged.claims_total) == ("undecided", 0, 1)
 
 
-def test_undecided_claims_save_a_figure_only_if_half_could_hold() -> None:
-    """Exactly half that hold, or could, is enough; one fewer is not. Of fig-7-23 all four claims are directions and shapes, or none is."""
+def test_undecided_claims_save_a_figure_only_if_more_could_hold_than_not() -> None:
+    """Exactly half that hold is enough, exactly half that could is not. Of fig-7-23 all four claims are directions and shapes, or none is."""
 
     def of(held: int, undecided: int, total: int) -> str:
         outcomes = ["held"] * held + ["undecided"] * undecided + ["not held"] * (total - held - undecided)
@@ -110,11 +110,11 @@ def test_undecided_claims_save_a_figure_only_if_half_could_hold() -> None:
         "partly",
         "reproduced",
     ]
-    assert [of(1, n, 4) for n in range(4)] == ["contradicted", "undecided", "undecided", "undecided"]
+    assert [of(1, n, 4) for n in range(4)] == ["contradicted", "contradicted", "undecided", "undecided"]
     assert [of(0, n, 4) for n in range(5)] == [
         "contradicted",
         "contradicted",
-        "undecided",
+        "contradicted",
         "undecided",
         "undecided",
     ]

@@ -18,7 +18,7 @@ count in the total and not as held. A missing claim that is marked optional is `
 **Verdict.** `not_attributable` if the experiment's own rule said so before the run, or if a run that is to decide was made on a busy
 machine (`engineroom.runs.quiet`); `context` if no claim counts;
 `reproduced` if all directions and shapes hold and at least half of the magnitudes; `partly` if at least half of the
-directions and shapes hold; `undecided` if fewer hold, and at least half would if all the undecided ones did; `contradicted`
+directions and shapes hold; `undecided` if fewer hold, and those that hold or are undecided are more than those that do not; `contradicted`
 otherwise. A figure without a run is `open`.
 
 **Stability.** The share of 2,000 resamples of the raw repeats (`engineroom.ledger.resampling`) that this whole rule gives the same verdict;
@@ -231,7 +231,7 @@ def _passed(held: Any, could_hold: Any, others: Any, magnitudes_held: Any, magni
             np.asarray(others + magnitudes == 0),
             np.asarray((held == others) & (2 * magnitudes_held >= magnitudes)),
             np.asarray(2 * held >= others),
-            np.asarray(2 * could_hold >= others),
+            np.asarray(2 * could_hold > others),
         ],
         ["context", "reproduced", "partly", "undecided"],
         "contradicted",
