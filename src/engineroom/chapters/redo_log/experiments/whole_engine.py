@@ -52,6 +52,8 @@ few_clients_engine_sim = replace(
         LOGS,
         server=SERVER,
         concurrency=(1, 2, 5, 10, 20, 40),
+        # Few clients commit seldom, and are soon simulated.
+        window={"first_ms": 1_000, "longest_ms": 10_000, "warmup_ms": 200},
         columns={"throughput": COLUMNS["tps"]},
     ),
     measure=_few_clients,
