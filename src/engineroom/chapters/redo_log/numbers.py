@@ -98,10 +98,10 @@ _CRASH_RUNS = 60
 _WARMUP_NS, _WINDOW_NS = 210_000_000, 300_000_000
 
 
-def gain(run: Run) -> pd.Series[Any]:
-    """Throughput over the log of 8.0 by that over the log of 5.7, where clients are few."""
+def gain(run: Run, series: str = "new_redo") -> pd.Series[Any]:
+    """Throughput over a log by that over the log of 5.7, where clients are few."""
     middle = run.values("series", "concurrency", y="throughput").unstack("series")
-    return middle["new_redo"] / middle["old_redo"]
+    return middle[series] / middle["old_redo"]
 
 
 def seeds_agree(run: Run) -> pd.Series[bool]:
