@@ -115,7 +115,8 @@ def fig_7_05(table: Rows) -> Words:
 
 
 LABELS_FIG_7_06 = {
-    "flushes": "8.0",
+    "flushes": "8.0 (8.0.31)",
+    "8.0.15": "8.0.15",
     "old_redo": "5.7",
     "writer_threads_off": "8.0, writer threads off",
     "no_cpu_gate": "8.0, no CPU gate",
