@@ -129,8 +129,15 @@ SHORT_FIG_7_06 = {"writer_threads_off": "8.0 off", "no_cpu_gate": "8.0 no gate"}
     f"9.7_writer_threads_{how}": f"9.7 {how}" for how in ("on", "off")
 }
 
+
+def _labels_of_fig_7_06(table: Rows) -> dict[str, str]:
+    """Servers and the simulation have other series."""
+    there = set(table["series"])
+    return {series: label for series, label in LABELS_FIG_7_06.items() if series in there}
+
+
 _picture_of_fig_7_06 = Curves(
-    labels=LABELS_FIG_7_06, narrow=SHORT_FIG_7_06, x_label="clients", y_label="flushes per transaction"
+    labels=_labels_of_fig_7_06, narrow=SHORT_FIG_7_06, x_label="clients", y_label="flushes per transaction"
 )
 
 
