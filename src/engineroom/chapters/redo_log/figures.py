@@ -115,7 +115,7 @@ def fig_7_05(table: Rows) -> Words:
 
 
 LABELS_FIG_7_06 = {
-    "flushes": "8.0 (8.0.31)",
+    "flushes": "8.0",
     "8.0.15": "8.0.15",
     "old_redo": "5.7",
     "writer_threads_off": "8.0, writer threads off",
@@ -157,7 +157,7 @@ def fig_7_06(table: Rows) -> Words:
         alt=_picture_of_fig_7_06.alt(
             table, more=f"Published for 8.0: {at(theirs(table)['flushes'], '{:g}')}."
         ),
-        caption=f"8.0 flushes most with {where:g} {'client' if where == 1 else 'clients'}, {peak:.1f} times per transaction, "
+        caption=f"8.0{' (8.0.31)' if '8.0.15' in of else ''} flushes most with {where:g} {'client' if where == 1 else 'clients'}, {peak:.1f} times per transaction, "
         f"5.7 at most {of['old_redo'].max():.2f} times.{more}",
     )
 
