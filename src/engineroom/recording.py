@@ -67,9 +67,9 @@ def _configuration(
 
 
 def _simulated_in_ledger(
-    known: Mapping[tuple[str, str, str], Recipe], wanted: Callable[[Run], bool] = lambda _: True
+    known: Mapping[tuple[str, str, str], Recipe],
 ) -> list[AskedAgain]:
-    """The simulated figures of the ledger that have a recording, and it is `wanted`; of each the points that its claims read."""
+    """The simulated figures of the ledger that have a recording; of each the points that its claims read."""
     from engineroom.simulating.again import Asked
     from engineroom.simulating.experiment import Experiment, Together
 
@@ -78,7 +78,7 @@ def _simulated_in_ledger(
         if by != "sim" or figure not in claims.figures():
             continue
         newest = runs.latest(figure, by)
-        if newest is None or not wanted(newest):
+        if newest is None:
             continue
         if isinstance(each, Together):
             where = _claimed(each.whole.points.get("series", ()), each.whole, each.figures)

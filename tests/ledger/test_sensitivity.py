@@ -63,15 +63,6 @@ def test_a_verdict_that_flips_is_marked_where_it_does(run):
     assert most.loc[("load_ps", 0.5), "outcomes_changed"] == 1
 
 
-def test_runs_that_give_another_verdict_are_counted_with_the_other_seeds_that_do(run):
-    assert sensitivity.flips(run) == "1 of 3 such runs"
-    assert sensitivity.flips(dataclasses.replace(run, tables={})) == "none of no such runs"
-    slower = pd.concat([load_times(20.0, 2.0), load_times(2.0, 4.0, repeat=1)])
-    assert sensitivity.flips(dataclasses.replace(run, table=slower)) == (
-        "1 of 3 such runs (and 1 of 1 other seeds of the usual machine)"
-    )
-
-
 def test_the_other_scheduling_is_compared_with_the_same_seed_of_figures_that_were_simulated_with_it(run):
     def with_it(before):
         return dataclasses.replace(

@@ -17,8 +17,6 @@ __all__ = [
     "RESCHEDULED",
     "SEED",
     "farthest",
-    "flipped",
-    "flips",
     "rescheduled",
     "sensitivity",
     "varied_runs",
@@ -121,17 +119,3 @@ def farthest(found: pd.DataFrame) -> pd.DataFrame:
         .assign(flips=flips.any(), outcomes_changed=outcomes.sum())
         .reset_index()
     )
-
-
-def flips(run: Run) -> str:
-    """As `flipped`, of a run; "none of no such runs" of one that was not varied."""
-    return flipped(farthest(sensitivity([run]))) if "varied" in run.tables else "none of no such runs"
-
-
-def flipped(moves: pd.DataFrame) -> str:
-    """Which runs of a figure give another verdict than the same seed on the usual machine: "3 of 53 such runs", and other seeds if any does."""
-    is_seed = moves["parameter"] == SEED
-    said = f"{int(moves['flips'][~is_seed].sum()) or 'none'} of {int((~is_seed).sum())} such runs"
-    if seeds := int(moves["flips"][is_seed].sum()):
-        said += f" (and {seeds} of {int(is_seed.sum())} other seeds of the usual machine)"
-    return said

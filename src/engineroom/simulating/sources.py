@@ -2,7 +2,7 @@
 
 The author's book tells its server's settings, its loads and its machine (`data/machine/sources_176.json`). What those set in an engine is here, for all figures of whole engines
 at once, so that none has a setting of its own. Three numbers are calibrated, on one figure of that book which is none of ours (4-43: three nodes
-of the machine): `cpu_percent` and `away_ns` below, and the machine's `all_busy_permille`. Of 24 combinations they were the nearest to it.
+of the machine): `cpu_percent` and `away_ns` below, and the machine's `all_busy_permille`. Of 24 combinations they were the nearest to it, by an engine that did not yet hold its latches as long as a server.
 """
 
 from __future__ import annotations

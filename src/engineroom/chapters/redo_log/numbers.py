@@ -60,6 +60,7 @@ _wait_ms = (
 )
 longest_latch, longest_wait_ms = _wait_ms.idxmax(axis="columns"), _wait_ms.max(axis="columns")
 
+few_in_short_windows = recorded("num-ch7-1", "sim")[6]
 few, few_alone = newest("num-ch7-1", "sim"), newest("own-redo-few-clients", "sim")
 
 # A load in large transactions: the time between two mini-transactions of all workers together.

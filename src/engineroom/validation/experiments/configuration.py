@@ -1,7 +1,7 @@
 """The simulated figures once more, on their machines with the scheduling of the one that was compared with real threads.
 
 The comparison with real threads tests mechanisms: wake-ups, timers, ticks and interruptions as a virtual machine of two processors has them.
-The figures' machines have one value for each, or nothing. Whether a verdict hangs on that is asked here, once for all figures together.
+The figures' machines have one value for each, or nothing. Whether a verdict depends on that is asked here, once for all figures together.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whether what a crowd does hangs on how the operating system shares out the processors: the engines of figure 7-1 under two schedulers.
+"""Whether what a crowd does depends on how the operating system shares out the processors: the engines of figure 7-1 under two schedulers.
 
 The figures have Linux 5.19's virtual run time: of the threads that wait, the one comes next that has had least, and one that wakes takes the
 place at once of a thread that has had a good deal more, whatever latch that holds. The second way counts virtual run time, too, but nobody is
