@@ -58,9 +58,9 @@ BATCHES = 25
 RUN_S = 1  # of SysBench's own script; a run is a batch
 WARM = 20  # transactions at the beginning of such a run, which are left out
 SYSBENCH_BATCH = 400  # transactions at least: ten thousand in all
-# TPC-C's rare kinds are four in a hundred: four thousand in all, and forty thousand of what Delivery asks for each district. A run replays several batches.
-TPCC_BATCH, BATCHES_PER_REPLAY = 4_000, 5
-# Of TPC-C asked again with other transactions: with those of `own-demands`, ten thousand of each kind.
+# TPC-C's rare kinds are four in a hundred: two thousand in all, and twenty thousand of what Delivery asks for each district. A run replays several batches.
+TPCC_BATCH, BATCHES_PER_REPLAY = 2_000, 5
+# Of TPC-C asked again with other transactions.
 AGAIN_BATCHES, AGAIN_SEED = 40, 11
 COUNTED_TRANSACTIONS: Mapping[str, int] = {"sysbench": 200, "tpcc": 300}
 FIRST = "DO 0"  # what a replay begins with, so that its connection is known
