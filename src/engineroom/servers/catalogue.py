@@ -203,7 +203,8 @@ def entry_of(version: str) -> Entry | None:
     """What the book knows of a release: of a series with several servers that release's own, else the newest that is fetched unasked."""
     kin = [entry for entry in catalogue().values() if entry.series == series_of(version)]
     own = [entry for entry in kin if entry.name == plain_release(version)]
-    return next(reversed(own or [entry for entry in kin if not entry.is_on_demand]), None)
+    unasked = [entry for entry in kin if not entry.is_on_demand]
+    return next(reversed(own or unasked or kin), None)
 
 
 def called(version: str) -> str:
