@@ -33,6 +33,20 @@ def test_every_statement_has_a_demand_that_was_measured(server: str, kind: str) 
     assert {name for name in found if "update" in name or "insert" in name} <= writes
 
 
+def test_8_0_31_computes_for_what_it_took_beside_8_0_15_on_the_computer_of_the_others():
+    first, later = (
+        runs.recorded("own-demands", "live")[n - 1].table for n in (engine.RECORDING, engine.LATER)
+    )
+
+    def took_us(table, server: str) -> float:
+        of = (table["server"] == server) & (table["load"] == "tpcc_1") & (table["transaction"] == "payment")
+        return float(table[of & (table["statement"] == "update_customer")]["cpu_us"].iloc[0])
+
+    expected_us = took_us(later, "8.0.31") / took_us(later, "8.0.15") * took_us(first, "8.0.15")
+    found = engine.demands("8.0.31", "tpcc")["payment.update_customer"]
+    assert found["computing_ns"] == pytest.approx(1000 * expected_us, abs=1)
+
+
 def counted_live(server: str, load: str, column: str) -> float:
     """Of one transaction of the mix, by the thread that runs it."""
     table = runs.recorded("own-demands", "live")[engine.RECORDING - 1].table

@@ -12,8 +12,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from engineroom import progress
-from engineroom.chapters.cats.experiments.policies import LOADS, MACHINE
-from engineroom.chapters.cats.experiments.simulated import DEMANDS_OF
+from engineroom.chapters.cats.experiments.policies import DEMANDS_OF, LOADS, MACHINE
 from engineroom.chapters.cats.standings import POLICIES
 from engineroom.errors import EngineRoomError
 from engineroom.machine.presets import parameters

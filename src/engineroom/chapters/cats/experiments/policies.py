@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from engineroom.chapters.cats.experiments.simulated import DEMANDS_OF
 from engineroom.chapters.cats.standings import POLICIES
 from engineroom.simulating.engine import COLUMNS, SYSBENCH_AWAY_NS, TPCC_AWAY_NS, Design, demands, observed
 from engineroom.simulating.experiment import Experiment, Given
 
 MACHINE = "four_sockets_176"
+DEMANDS_OF = "8.0.15"
 _SYSBENCH = {"kind": "sysbench_read_write", "away_ns": SYSBENCH_AWAY_NS}
 _TPCC = {"kind": "tpcc", "away_ns": TPCC_AWAY_NS}
 LOADS: Mapping[str, Mapping[str, Any]] = {
