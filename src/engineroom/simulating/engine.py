@@ -147,11 +147,11 @@ def load_of(server: str, kind: str, **options: Any) -> dict[str, Any]:
     return {"kind": kind, **options, "demands_of": server, "demands": demands(server, kind)}
 
 
-# The designs of each part that have a server's hold times, of the server nearest to those of the sources.
+# The designs of each part that have a server's hold times: those of 9.7.4 stand for both designs with a second mutex.
 HELD_AS: Mapping[str, Mapping[str, Sequence[str]]] = {
-    "locks": {"5.7.22": ["5.7"], "8.0.15": ["8.0.15"], "8.0.31": ["9.7"]},
-    "log": {"5.7.22": ["5.7"], "8.0.31": ["8.0"], "9.7.4": ["8.0, writer threads off"]},
-    "trx_sys": {"5.7.22": ["5.7"], "8.0.15": ["8.0"], "8.0.31": ["8.0, split", "8.0, sharded"]},
+    "locks": {"5.7.22": ["5.7"], "8.0.15": ["8.0.15"], "9.7.4": ["9.7"]},
+    "log": {"5.7.22": ["5.7"], "8.0.15": ["8.0"], "9.7.4": ["8.0, writer threads off"]},
+    "trx_sys": {"5.7.22": ["5.7"], "8.0.15": ["8.0"], "9.7.4": ["8.0, split", "8.0, sharded"]},
 }
 
 
@@ -160,7 +160,7 @@ def holds() -> dict[str, dict[str, dict[str, int]]]:
     found: dict[str, dict[str, dict[str, int]]] = {part: {} for part in HELD_AS}
     rows: Any = newest("own-engine-holds", "sim").table.to_dict("records")
     for row in rows:
-        for design in HELD_AS[row["engine_part"]].get(row["series"], ()):
+        for design in HELD_AS[row["engine_part"]][row["series"]]:
             found[row["engine_part"]][design] = {row["option"]: int(row["held_ns"])}
     return found
 

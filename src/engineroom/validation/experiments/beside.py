@@ -203,7 +203,6 @@ def _servers(engine: Mapping[str, Any], **since_8_0: str) -> dict[str, Beside]:
         "8.0.15": Beside(
             "8.0.15", Design(lock_design="8.0.15", latches="8.0", redo="8.0", engine=engine), since_8_0
         ),
-        "8.0.31": Beside("8.0.31", Design(redo="8.0", engine=engine), since_8_0),
         "9.7.4": Beside(
             "9.7",
             # The server's own default on two processors.
