@@ -193,7 +193,7 @@ def complaints_table() -> Table:
                 "instructions, the oldest is 1": ", ".join(
                     f"{name}: {each:.2f}" for name, each in of.items()
                 ),
-                "grew most": f"{most['function']} ({100 * most['of_all']:.0f} % of what grew)",
+                "grew most, in the costliest": f"{most['function']} ({100 * most['of_all']:.0f} % of what grew)",
                 "where": said["link"],
             }
         )

@@ -89,8 +89,8 @@ COLUMNS = {
     "series": "version of the server",
     "instructions": "of the connection's thread; the two repeats are two runs that agree to 1 %",
     "rows": "that the statement read or changed, by the server's counters",
-    "function": "one of those that grew most from the first version to the last, by its short name",
-    "more": "net instructions that it has more in the last version",
+    "function": "one of those that grew most from the first version to the one with the most instructions, by its short name",
+    "more": "net instructions that it has more there",
     "of_all": "over what all functions that grew have more",
 }
 
@@ -130,7 +130,8 @@ def complaints_counted(*, only: Sequence[str] = tuple(COMPLAINTS)) -> Run:
                 for profile in counts.profiles
                 for repeat, total in enumerate(profile.repeats[-2:])
             ]
-            grown = [each for each in counts.changes if each.more > 0]
+            worst = max(counts.profiles, key=lambda profile: profile.instructions)
+            grown = [each for each in instructions.changes(counts.first, worst) if each.more > 0]
             whole = sum(each.more for each in grown)
             functions += [
                 {"complaint": kind, "function": each.name, "more": each.more, "of_all": each.more / whole}
