@@ -182,10 +182,10 @@ def settings_table() -> Table:
 def complaints_table() -> Table:
     """A row per public complaint: instructions of its statement on each version over the first, and the function that grew most."""
     grown = _complaints.tables["functions"].drop_duplicates("complaint").set_index("complaint")
+    grown["percent"] = 100 * grown["of_all"]
     rows = []
     for kind, said in _complaints.provenance["complaints"].items():
         of = complaint_ratio[kind].sort_index(key=lambda names: names.map(release))
-        most = grown.loc[kind]
         rows.append(
             {
                 "statement": kind,
@@ -193,7 +193,11 @@ def complaints_table() -> Table:
                 "instructions, the oldest is 1": ", ".join(
                     f"{name}: {each:.2f}" for name, each in of.items()
                 ),
-                "grew most, in the costliest": f"{most['function']} ({100 * most['of_all']:.0f} % of what grew)",
+                "grew most, in the costliest": "{function} ({percent:.0f} % of what grew)".format_map(
+                    grown.loc[kind].to_dict()
+                )
+                if kind in grown.index
+                else "nothing: the oldest is it",
                 "where": said["link"],
             }
         )
