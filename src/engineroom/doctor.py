@@ -85,6 +85,8 @@ def rows() -> list[Row]:
 def command_that_adds(entry: Entry, refusals: dict[str, str | None]) -> str:
     """The one command after which this server runs here."""
     unpack = entry.unpack
+    if entry.product != "MySQL":
+        return f"{entry.product} is unpacked on Debian for x86-64 alone"
     if unpack and unpack.kind == "npm" and refusals["unpack"] == "npm is not installed":
         return "apt-get install npm, or conda install -c conda-forge nodejs"
     if unpack and unpack.kind == "apt" and "debian-archive-keyring" in (refusals["unpack"] or ""):

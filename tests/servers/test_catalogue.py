@@ -9,6 +9,7 @@ from engineroom import paths
 from engineroom.errors import EngineRoomError
 from engineroom.servers import Server, catalogue
 from engineroom.servers.catalogue import _document, features, measured, release, resolve
+from engineroom.servers.providers import container
 from engineroom.servers.server import Address
 
 
@@ -17,7 +18,7 @@ def server(version: str) -> Server:
 
 
 def test_the_catalogue_is_ordered_by_age():
-    assert list(catalogue()) == ["5.6", "5.7", "8.0.15", "8.0.31", "8.0.33", "8.4", "9.7"]
+    assert list(catalogue()) == ["5.6", "5.7", "8.0.15", "8.0.31", "8.0.33", "8.4", "9.7", "11.8"]
 
 
 @pytest.mark.parametrize("name", ["5.6", "5.7", "8.0.15", "8.0.31", "8.0.33"])
@@ -31,6 +32,15 @@ def test_a_fixed_archive_is_pinned_by_its_checksum(name: str):
 @pytest.mark.parametrize("series", ["5.6", "5.7", "8.0"])
 def test_an_old_generation_carries_a_visible_note(series: str):
     assert "museum piece" in repr(server(f"{series}.1"))
+
+
+def test_mariadb_is_named_by_its_product_and_passes_for_no_mysql():
+    request = resolve("mariadb")
+    assert (request.entry.product, request.entry.name) == ("MariaDB", resolve("MariaDB").entry.series)
+    assert container.refusal(request) == "images of MariaDB are started in another way"
+    found = server(f"{request.entry.name}.3")
+    assert repr(found).startswith(f"<MariaDB {request.entry.name}.3 by")
+    assert not any(found.supports(feature) for feature in features())
 
 
 @pytest.mark.parametrize("version", ["3.2", "5", "abc", "", "5.7.22.1", "5.7.22-log", "05.7"])

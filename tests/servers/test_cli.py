@@ -61,7 +61,7 @@ def test_stopping_what_does_not_run_says_so():
 class OneServer:
     """A shared server with one answer: names and rows, or an error of the client."""
 
-    version, series = "9.7.4", "9.7"
+    version, series, called = "9.7.4", "9.7", "MySQL 9.7.4"
 
     def __init__(self, names: tuple[str, ...], rows: list[tuple[Any, ...]], error: Exception | None = None):
         self.column_names, self.with_rows = names, bool(names)

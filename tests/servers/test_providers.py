@@ -223,9 +223,7 @@ Inst mysql-server-core-9.7 (9.7.0-1 Debian:unstable [amd64])
 def test_a_suite_that_has_moved_on_is_said_before_the_download_with_what_to_do():
     wanted = resolve("9.7").entry.unpack
     assert wanted is not None
-    with pytest.raises(
-        EngineRoomError, match=r"Debian sid has MySQL 9\.8\.1 by now, and 9\.7 no longer"
-    ) as caught:
+    with pytest.raises(EngineRoomError, match=r"Debian sid has 9\.8\.1 by now, and 9\.7 no longer") as caught:
         apt._refuse_another_series(wanted, SIMULATED)
     assert "podman pull mysql:9.7" in caught.value.remedy
     assert "ENGINEROOM_DSN_9_7" in caught.value.remedy

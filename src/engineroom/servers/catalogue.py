@@ -16,6 +16,7 @@ __all__ = [
     "Entry",
     "Request",
     "Unpack",
+    "called",
     "catalogue",
     "entry_of",
     "features",
@@ -78,6 +79,7 @@ class Entry:
     settings: Mapping[str, Setting]
     initialise_options: tuple[str, ...]
     unpack: Unpack | None
+    product: str = "MySQL"
 
     @property
     def series(self) -> str:
@@ -132,6 +134,7 @@ def series_of(version: str) -> str:
 
 class _Generation(TypedDict):
     note: str
+    product: NotRequired[str]
     image: NotRequired[str]
     settings: NotRequired[dict[str, Setting]]
     unpack: NotRequired[Unpack]
@@ -172,6 +175,7 @@ def catalogue() -> dict[str, Entry]:
         entries[name] = Entry(
             name=name,
             note=row["note"],
+            product=row.get("product", "MySQL"),
             image=row.get("image", f"mysql:{name}"),
             settings={**document["settings"], **row.get("settings", {})},
             initialise_options=tuple(document["initialise"]["options"]),
@@ -199,7 +203,14 @@ def entry_of(version: str) -> Entry | None:
     """What the book knows of a release: of a series with several servers that release's own, else the newest that is fetched unasked."""
     kin = [entry for entry in catalogue().values() if entry.series == series_of(version)]
     own = [entry for entry in kin if entry.name == plain_release(version)]
-    return next(reversed(own or [entry for entry in kin if not entry.is_on_demand]), None)
+    unasked = [entry for entry in kin if not entry.is_on_demand]
+    return next(reversed(own or unasked or kin), None)
+
+
+def called(version: str) -> str:
+    """A release with its product: MySQL 5.7.22, MariaDB 11.8.3."""
+    entry = entry_of(version)
+    return f"{entry.product if entry else 'MySQL'} {plain_release(version)}"
 
 
 def resolve(
@@ -210,11 +221,16 @@ def resolve(
     debug: bool = False,
     confined: bool = False,
 ) -> Request:
-    """The request for `version`, a series ("5.7") or a release ("5.7.22")."""
+    """The request for `version`, a series ("5.7") or a release ("5.7.22"), or the name of a product other than MySQL ("mariadb")."""
+    for each in catalogue().values():
+        if each.product != "MySQL" and version.lower() == each.product.lower():
+            version = each.name
     entry = entry_of(version)
     numbers = release(version)
     if entry is None or not 2 <= len(numbers) <= 3 or plain_release(version) != version:
-        known = ", ".join(catalogue())
+        known = ", ".join(
+            name if each.product == "MySQL" else each.product.lower() for name, each in catalogue().items()
+        )
         raise EngineRoomError(
             f"unknown server version {version!r}",
             remedy=f"choose one of {known}, or a release such as 5.7.22; `engineroom server list` shows them",

@@ -74,7 +74,7 @@ def start(
         chosen["port"] = port
     running = lifecycle.start(version, options=chosen, provider=provider, shared=True, debug=debug)
     click.echo(
-        f"MySQL {running.version}{', debug build,' if running.is_debug else ''} by {running.provider} answers"
+        f"{running.called}{', debug build,' if running.is_debug else ''} by {running.provider} answers"
     )
     if running.note:
         click.echo(f"  note      {running.note}")
@@ -99,7 +99,7 @@ def stop(version: str | None, every: bool) -> None:
     for found in lifecycle.shared(version):
         found.stop()
         stopped += 1
-        click.echo(f"MySQL {found.version} stopped")
+        click.echo(f"{found.called} stopped")
     if not stopped:
         click.echo("no such server was running; `engineroom server status` lists those that are")
 
@@ -153,10 +153,12 @@ def fetch(versions: tuple[str, ...], available: bool) -> None:
         except EngineRoomError as error:
             if not available:
                 raise
-            click.echo(files.visible(f"MySQL {version} is not available now: {error}"), err=True)
+            click.echo(
+                files.visible(f"{request.entry.product} {version} is not available now: {error}"), err=True
+            )
             failed = True
             continue
-        click.echo(f"MySQL {version} is ready, by {provider}")
+        click.echo(f"{request.entry.product} {request.name} is ready, by {provider}")
     if skipped:
         click.echo(f"Not on this machine: MySQL {', '.join(skipped)} (engineroom doctor says why)", err=True)
     if failed:
@@ -213,9 +215,7 @@ def _print(found: Server, statement: str, database: str | None) -> None:
                         click.echo("\t".join("NULL" if value is None else _text(value) for value in row))
                 more = bool(cursor.nextset())
     except mysql.connector.Error as error:
-        raise EngineRoomError(
-            f"MySQL {found.version} says: {error}", remedy=_remedy(error, found.series)
-        ) from error
+        raise EngineRoomError(f"{found.called} says: {error}", remedy=_remedy(error, found.series)) from error
 
 
 _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\0": "\\0"})

@@ -209,7 +209,7 @@ def _chosen(request: Request, provider: str | None, *, among: Collection[str]) -
         reason = PROVIDERS[provider].refusal(request)
         if reason is not None:
             raise EngineRoomError(
-                f"{provider} cannot serve MySQL {request.name} here: {reason}",
+                f"{provider} cannot serve {request.entry.product} {request.name} here: {reason}",
                 remedy="`engineroom doctor` says what serves here and what to add",
             )
         if provider not in among:
@@ -226,6 +226,6 @@ def _chosen(request: Request, provider: str | None, *, among: Collection[str]) -
         reasons[name] = reason
     listed = "".join(f"\n  {name}: {reason}" for name, reason in reasons.items())
     raise EngineRoomError(
-        f"nothing here can run MySQL {request.name}:{listed}",
+        f"nothing here can run {request.entry.product} {request.name}:{listed}",
         remedy="`engineroom doctor` names the one command that adds it",
     )

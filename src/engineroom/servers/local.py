@@ -23,7 +23,7 @@ import filelock
 from engineroom import paths, progress
 from engineroom.errors import EngineRoomError
 from engineroom.servers import manifest
-from engineroom.servers.catalogue import Entry, Request, Setting, release
+from engineroom.servers.catalogue import Entry, Request, Setting, called, entry_of, release
 from engineroom.servers.instance import Instance
 from engineroom.servers.server import Address, Server, wait_until
 
@@ -43,6 +43,18 @@ UNDER_TIMEOUT_S = 600  # a program that runs another one may be fifty times slow
 INITIALISE_TIMEOUT_S = 300
 LOCK_TIMEOUT_S = 600
 
+
+# What an installation feeds to a server that has no --initialize: statements before, files in the server's share, statements after.
+MYSQL_BOOTSTRAP = (
+    b"USE mysql;\n",
+    ("mysql_system_tables.sql", "mysql_system_tables_data.sql", "fill_help_tables.sql"),
+    b"DELETE FROM mysql.user WHERE user = '' OR host <> 'localhost';\nDELETE FROM mysql.db;\n",
+)
+MARIADB_BOOTSTRAP = (
+    b"USE mysql;\nSET @auth_root_socket = NULL, @skip_auth_anonymous = 1, @current_hostname = 'localhost';\n",
+    ("mariadb_system_tables.sql", "mariadb_performance_tables.sql", "mariadb_system_tables_data.sql"),
+    b"",
+)
 
 # The words of a program that runs the server, such as valgrind's, for the private folder of the server; its files go with that.
 Under = Callable[[Path], Sequence[str]]
@@ -179,9 +191,7 @@ def wait_until_answers(server: Server, instance: Instance, *, seconds: float = S
     import mysql.connector
 
     deadline = time.monotonic() + float(os.environ.get("ENGINEROOM_START_TIMEOUT_S", seconds))
-    with progress.bar(
-        desc=f"Starting MySQL {server.version}", total=1, bar_format="{desc}: {elapsed}"
-    ) as bar:
+    with progress.bar(desc=f"Starting {server.called}", total=1, bar_format="{desc}: {elapsed}") as bar:
         while True:
             try:
                 server.connect_once().close()
@@ -194,7 +204,7 @@ def wait_until_answers(server: Server, instance: Instance, *, seconds: float = S
                 )
             if time.monotonic() > deadline:
                 raise EngineRoomError(
-                    f"MySQL {server.version} did not answer in time; the end of its log:\n{instance.log_tail()}",
+                    f"{server.called} did not answer in time; the end of its log:\n{instance.log_tail()}",
                     remedy="give a slow machine more time with ENGINEROOM_START_TIMEOUT_S=600",
                 )
             bar.refresh()
@@ -226,17 +236,17 @@ def _died(version: str, port: int, instance: Instance, *, in_container: bool = F
         return _port_taken(port)
     if _disk_is_full(instance.folder) or "No space left on device" in log:
         return EngineRoomError(
-            f"MySQL {version} could not start: the disk of the cache folder is full{ending}",
+            f"{called(version)} could not start: the disk of the cache folder is full{ending}",
             remedy="make room there, or set ENGINEROOM_CACHE to a folder on another disk",
         )
     code = _exit_code(instance)
     if in_container and code in ENGINE_FAILED:
         return EngineRoomError(
-            f"the container engine could not start MySQL {version} (exit code {code}){ending}",
+            f"the container engine could not start {called(version)} (exit code {code}){ending}",
             remedy="mend what the engine complains about, or set ENGINEROOM_PROVIDER=unpack to do without containers",
         )
     return EngineRoomError(
-        f"MySQL {version} ended while starting (exit code {code}){ending}",
+        f"{called(version)} ended while starting (exit code {code}){ending}",
         remedy="correct the option that the log complains about; without options of yours, report the log",
     )
 
@@ -310,10 +320,10 @@ def _initialise(installed: Installed, entry: Entry, fixed: Mapping[str, Any], te
         }
         _write_options(instance.folder / "my.cnf", options)
         stdin = None
-        if release(installed.version) < (5, 7):
+        if release(installed.version) < (5, 7) or entry.product != "MySQL":
             (data / "mysql").mkdir()
             stdin = instance.folder / "bootstrap.sql"
-            stdin.write_bytes(_bootstrap_sql(installed.share))
+            stdin.write_bytes(_bootstrap_sql(installed.share, entry.product))
             mode = "--bootstrap"
         else:
             mode = "--initialize-insecure"
@@ -323,14 +333,14 @@ def _initialise(installed: Installed, entry: Entry, fixed: Mapping[str, Any], te
             stdin=stdin,
         )
         deadline = time.monotonic() + INITIALISE_TIMEOUT_S
-        label = f"Initialising MySQL {installed.version} (once)"
+        label = f"Initialising {called(installed.version)} (once)"
         with progress.bar(desc=label, total=1, bar_format="{desc}: {elapsed}") as bar:
             while instance.alive() and time.monotonic() < deadline:
                 bar.refresh()
                 time.sleep(0.1)
         if instance.alive():
             raise EngineRoomError(
-                f"MySQL {installed.version} was not initialised in time; the end of its log:\n{instance.log_tail()}",
+                f"{called(installed.version)} was not initialised in time; the end of its log:\n{instance.log_tail()}",
                 remedy="try again when the machine is less busy",
             )
         if _exit_code(instance) != 0:
@@ -343,18 +353,17 @@ def _initialise(installed: Installed, entry: Entry, fixed: Mapping[str, Any], te
         instance.remove()
 
 
-def _bootstrap_sql(share: Path) -> bytes:
-    """What `mysql_install_db` feeds to a server before 5.7, with root@localhost as the only account."""
-    parts = [b"USE mysql;\n"]
-    for name in ("mysql_system_tables.sql", "mysql_system_tables_data.sql", "fill_help_tables.sql"):
-        parts.append((share / name).read_bytes() + b"\n")
-    parts.append(b"DELETE FROM mysql.user WHERE user = '' OR host <> 'localhost';\nDELETE FROM mysql.db;\n")
-    return b"".join(parts)
+def _bootstrap_sql(share: Path, product: str) -> bytes:
+    """What `mysql_install_db` feeds to MariaDB, or to MySQL before 5.7, with root@localhost as the only account."""
+    parts, names, end = MARIADB_BOOTSTRAP if product == "MariaDB" else MYSQL_BOOTSTRAP
+    return b"".join([parts, *((share / name).read_bytes() + b"\n" for name in names), end])
 
 
 def _closed_files(version: str, settings: Mapping[str, Setting], folder: Path) -> dict[str, str]:
     """Statements neither read nor write files of the server's machine. Releases that do not know NULL get an empty folder."""
-    if settings.get("secure_file_priv") != "NULL" or release(version) >= (5, 6, 34):
+    entry = entry_of(version)
+    knows_null = release(version) >= (5, 6, 34) and (entry is None or entry.product == "MySQL")
+    if settings.get("secure_file_priv") != "NULL" or knows_null:
         return {}
     nothing = folder / "no-files"
     nothing.mkdir(mode=0o700)

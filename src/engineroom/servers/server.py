@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from engineroom import paths
 from engineroom.errors import EngineRoomError
-from engineroom.servers.catalogue import entry_of, features, plain_release, release, series_of
+from engineroom.servers.catalogue import called, entry_of, features, plain_release, release, series_of
 from engineroom.servers.instance import Instance
 
 __all__ = ["ONE_STATEMENT", "Address", "Server", "lost_connection", "session_status"]
@@ -104,13 +104,23 @@ class Server:
         return entry.note if entry else ""
 
     @property
+    def called(self) -> str:
+        """Its release with its product: MySQL 5.7.22, MariaDB 11.8.3."""
+        return called(self.version)
+
+    @property
+    def is_mysql(self) -> bool:
+        """Whether it is MySQL, whose releases say what a server has."""
+        return self.called.startswith("MySQL")
+
+    @property
     def is_debug(self) -> bool:
         """Whether it is a debug build that we started."""
         return self._help_command is not None and self._help_command[-1].endswith("-debug")
 
     def __repr__(self) -> str:
         note = f" ({self.note})" if self.note else ""
-        return f"<MySQL {self.version} by {self.provider}{note}>"
+        return f"<{self.called} by {self.provider}{note}>"
 
     def __enter__(self) -> Self:
         return self
@@ -195,7 +205,7 @@ class Server:
                 f"no server feature is called {feature!r}",
                 remedy=f"ask for one of: {', '.join(sorted(features()))}",
             )
-        return release(self.version) >= release(first)
+        return self.is_mysql and release(self.version) >= release(first)
 
     def status(self) -> dict[str, int]:
         """All global status counters that are whole numbers."""
@@ -245,7 +255,7 @@ class Server:
         """
         variables = {name: value for name, value in self.variables().items() if name not in PLACES}
         defaults = self._compiled_defaults()
-        if release(self.version) >= (8, 0):
+        if self.is_mysql and release(self.version) >= (8, 0):
             set_somewhere = {
                 str(name).lower()
                 for (name,) in self.query(
@@ -352,7 +362,7 @@ class Server:
         if not self.alive():
             tail = self.log_tail()
             raise EngineRoomError(
-                f"MySQL {self.version} died or was stopped during {during} ({error})"
+                f"{self.called} died or was stopped during {during} ({error})"
                 + (f"; the end of its log:\n{tail}" if tail else ""),
                 remedy="start a new one with `servers.start`; if it dies again, look at memory and disk space",
             ) from error

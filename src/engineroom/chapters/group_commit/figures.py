@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from engineroom.runs.side_by_side import OURS
+from engineroom.servers.catalogue import called, release
 from engineroom.show.figure import figure
 from engineroom.show.parts import Curves, Rows, all_rows, at, ratios, rows_by
 from engineroom.show.style import BLUE, GREEN, INK, ORANGE, PURPLE, SKY, VERMILION, drawing_of
@@ -44,16 +45,27 @@ def own_gc_durable(table: Rows) -> Words:
 
 Y_GROUPS = "binlog_fsyncs_per_commit"
 
-LABELS_GROUPS = {name: f"MySQL {name}" for name in ("5.6", "5.7", "8.0", "9.7")}
+
+def _servers(table: Rows) -> dict[str, str]:
+    """Each server by its release, MySQL's first, the oldest first."""
+    releases = {
+        str(series): str(server) for series, server in zip(table["series"], table["server"], strict=True)
+    }
+    return {
+        name: called(releases[name]) for name in sorted(releases, key=lambda name: release(releases[name]))
+    }
+
 
 _picture_of_own_gc_groups = Curves(
-    x="clients", labels=LABELS_GROUPS, x_label="clients", y_label="binlog fsyncs per commit"
+    x="clients", labels=_servers, x_label="clients", y_label="binlog fsyncs per commit"
 )
 
 
 @figure(
     "own-gc-groups",
-    rows=partial(all_rows, by=("clients", "series", "setting"), y=Y_GROUPS, where="setting == '1/1'"),
+    rows=partial(
+        all_rows, by=("clients", "series", "setting"), y=Y_GROUPS, keep=("server",), where="setting == '1/1'"
+    ),
     picture=_picture_of_own_gc_groups,
 )
 def own_gc_groups(table: Rows) -> Words:

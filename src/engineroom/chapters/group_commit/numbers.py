@@ -127,7 +127,12 @@ def servers_table(table: pd.DataFrame = _live.table) -> Table:
     middle = several(crowd, "series", "setting", ys=list(shown), how="median")
     groups = ["flush_groups_per_commit", "sync_groups_per_commit"]
     middle[groups] = 1 / middle[groups]
-    rows = pd.DataFrame({name: middle[y].map(form.format) for y, (name, form) in shown.items()})
+    rows = pd.DataFrame(
+        {
+            name: middle[y].map(form.format, na_action="ignore").fillna("-")
+            for y, (name, form) in shown.items()
+        }
+    )
     return Table(
         rows.reset_index(names=["server", "setting"]),
         f"A commit of {clients} clients on each server, an fsync of {fsync_ms:g} ms.",

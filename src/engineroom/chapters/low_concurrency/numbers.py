@@ -74,6 +74,11 @@ misses = newest("own-low-concurrency-misses", "instructions").values(
 _row_path = newest("fig-deg-4", "instructions").values("build", y="instructions")
 row_path_ratio = _row_path["stock"] / _row_path["optimized"]
 reads_of_one = 4 * newest("own-low-concurrency-repeated-keys", "live").values("series", y="reads_per_row")
+_complaints = newest("own-low-concurrency-complaints", "instructions")
+_counts_of = _complaints.values("complaint", "series", y="instructions")
+complaint_ratio = _counts_of / _counts_of.groupby("complaint").transform(
+    lambda of: of[min(of.index, key=lambda at: release(at[-1]))]
+)
 join_calls_per_s = newest("num-deg-2", "live").values("series", y="value")["hot_calls_per_second"]
 
 # Rows of a few columns: figure 2 has two, these lie on either side of it.
@@ -172,6 +177,32 @@ def settings_table() -> Table:
     said = {name: "on" if value is True else str(value) for name, value in OPTIONS[EQUAL].items()}
     caption = "Settings that are the same on all servers wherever this chapter says equal settings."
     return Table(pd.DataFrame(said.items(), columns=["setting", "value"]), caption)
+
+
+def complaints_table() -> Table:
+    """A row per public complaint: instructions of its statement on each version over the first, and the function that grew most."""
+    grown = _complaints.tables["functions"].drop_duplicates("complaint").set_index("complaint")
+    grown["percent"] = 100 * grown["of_all"]
+    rows = []
+    for kind, said in _complaints.provenance["complaints"].items():
+        of = complaint_ratio[kind].sort_index(key=lambda names: names.map(release))
+        rows.append(
+            {
+                "statement": kind,
+                "what was said": said["said"],
+                "instructions, the oldest is 1": ", ".join(
+                    f"{name}: {each:.2f}" for name, each in of.items()
+                ),
+                "grew most, in the costliest": "{function} ({percent:.0f} % of what grew)".format_map(
+                    grown.loc[kind].to_dict()
+                )
+                if kind in grown.index
+                else "nothing: the oldest is it",
+                "where": said["link"],
+            }
+        )
+    caption = "Five public complaints about slower statements after an upgrade, each with tables made after its description."
+    return Table(pd.DataFrame(rows), caption, origin_of(_complaints))
 
 
 def independent_table() -> Table:

@@ -30,6 +30,8 @@ ENGINES = ("docker", "podman")
 
 
 def refusal(request: Request) -> str | None:
+    if request.entry.product != "MySQL":
+        return f"images of {request.entry.product} are started in another way"
     client = engine()
     if client is None:
         found = [name for name in _candidates() if shutil.which(name)]

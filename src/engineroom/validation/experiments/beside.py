@@ -201,7 +201,7 @@ def _servers(engine: Mapping[str, Any], **since_8_0: str) -> dict[str, Beside]:
     return {
         "5.7.22": Beside("5.7", Design(lock_design="5.7", latches="5.7", redo="5.7", engine=engine)),
         "8.0.15": Beside(
-            "8.0", Design(lock_design="8.0.15", latches="8.0", redo="8.0", engine=engine), since_8_0
+            "8.0.15", Design(lock_design="8.0.15", latches="8.0", redo="8.0", engine=engine), since_8_0
         ),
         "9.7.4": Beside(
             "9.7",

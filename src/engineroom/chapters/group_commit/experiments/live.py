@@ -1,11 +1,13 @@
 """Groups on live servers: fsyncs, stages, latency and CPU time per commit, by clients and durability, at a steady fsync time.
 
-The load is SysBench's update_non_index: one UPDATE by primary key that commits by itself. No server counts groups; but a group takes
+The load is SysBench's update_non_index: one UPDATE by primary key that commits by itself. MySQL counts no groups; but a group takes
 each stage's mutex once, so acquisitions of LOCK_log, LOCK_sync and LOCK_commit per commit are one over the mean size of a group.
+MariaDB counts groups itself, and writes, syncs and commits each as one.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from engineroom.servers import Server
 
 FSYNC_US = 1000
+SERIES = (*SERVERS, "mariadb")
 CLIENTS = (1, 2, 4, 8, 16, 32, 64)
 TABLE_ROWS = 100_000
 _DELAY = "binlog_group_commit_sync_delay"
@@ -41,7 +44,11 @@ _OPTIONS = {
     "performance_schema": "ON",
     "performance_schema_instrument": "wait/synch/mutex/sql/MYSQL_BIN_LOG::LOCK_%=ON",
 }
-_MUTEXES = ("LOCK_log", "LOCK_sync", "LOCK_commit")
+_MUTEXES = {
+    "flush_groups_per_commit": "LOCK_log",
+    "sync_groups_per_commit": "LOCK_sync",
+    "commit_groups_per_commit": "LOCK_commit",
+}
 _COUNTED = (
     "SELECT EVENT_NAME, COUNT_STAR FROM performance_schema.events_waits_summary_global_by_event_name "
     "WHERE EVENT_NAME LIKE 'wait/synch/mutex/sql/MYSQL_BIN_LOG::LOCK_%'"
@@ -53,9 +60,9 @@ COLUMNS = {
     "clients": "SysBench threads",
     "series": "server",
     "setting": "innodb_flush_log_at_trx_commit/sync_binlog, and the delay where there is one",
-    "redo_fsyncs_per_commit": "Innodb_os_log_fsyncs over transactions, differences during the run",
+    "redo_fsyncs_per_commit": "Innodb_os_log_fsyncs over transactions, differences during the run; MariaDB no longer counts them",
     "binlog_fsyncs_per_commit": "COUNT_MISC of wait/io/file/sql/binlog over transactions, differences",
-    "flush_groups_per_commit": "acquisitions of LOCK_log over transactions: one over a FLUSH group",
+    "flush_groups_per_commit": "acquisitions of LOCK_log over transactions: one over a FLUSH group; of MariaDB Binlog_group_commits",
     "sync_groups_per_commit": "acquisitions of LOCK_sync over transactions: one over a SYNC group",
     "commit_groups_per_commit": "acquisitions of LOCK_commit over transactions: one over a COMMIT group",
     "latency_ms_p50": "median of a transaction's time as SysBench sees it, ms",
@@ -75,7 +82,7 @@ def groups_live(
     repeats: int = 3,
     seconds: int = 3,
     fsync_us: int = FSYNC_US,
-    series: Sequence[str] = tuple(SERVERS),
+    series: Sequence[str] = SERIES,
     settings: Sequence[str] = tuple(SETTINGS),
     table_rows: int = TABLE_ROWS,
 ) -> Run:
@@ -98,7 +105,7 @@ def groups_live(
                     load.prepare()
                     load.run(threads=4, seconds=1)
                 possible = [each for each in settings if _has(server, SETTINGS[each])]
-                turns = in_turns(repeats, possible, clients, desc=f"MySQL {server.version}")
+                turns = in_turns(repeats, possible, clients, desc=server.called)
                 for turn, (repeat, setting, n) in enumerate(turns):
                     with _set(server, SETTINGS[setting]):
                         seen = _measured(server, load, threads=n, seconds=seconds, seed=100 + turn)
@@ -119,12 +126,14 @@ def _measured(server: Server, load: Sysbench, *, threads: int, seconds: int, see
     moved = {name: count - before[name] for name, count in _counts(server).items()}
     cpu_s = (server.cpu_seconds() or 0.0) - cpu_s
     n = max(1, ran.transactions)
+    if server.is_mysql:
+        groups = {name: moved[mutex] / n for name, mutex in _MUTEXES.items()}
+    else:
+        groups = {"flush_groups_per_commit": ran.moved["Binlog_group_commits"] / n}
     return {
-        "redo_fsyncs_per_commit": ran.moved["Innodb_os_log_fsyncs"] / n,
+        "redo_fsyncs_per_commit": ran.moved.get("Innodb_os_log_fsyncs", math.nan) / n,
         "binlog_fsyncs_per_commit": moved["binlog"] / n,
-        "flush_groups_per_commit": moved["LOCK_log"] / n,
-        "sync_groups_per_commit": moved["LOCK_sync"] / n,
-        "commit_groups_per_commit": moved["LOCK_commit"] / n,
+        **groups,
         "latency_ms_p50": ran.latency_ms["p50"],
         "latency_ms_p99": ran.latency_ms["p99"],
         "cpu_us_per_commit": 1e6 * cpu_s / n,
@@ -139,7 +148,7 @@ def _counts(server: Server) -> dict[str, int]:
     acquired = {str(name).rpartition("::")[2]: int(count) for name, count in server.query(_COUNTED)}
     synced = server.query(_SYNCED)
     return {
-        **{name: acquired.get(name, 0) for name in _MUTEXES},
+        **{name: acquired.get(name, 0) for name in _MUTEXES.values()},
         "binlog": int(synced[0][0]) if synced else 0,
     }
 

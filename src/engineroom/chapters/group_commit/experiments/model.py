@@ -41,8 +41,9 @@ def demands(live: Run, series: str) -> dict[str, int]:
 def groups_sim(
     *, executor: Executor | None = None, seeds: Sequence[int] = (1, 2, 3), live: Run | None = None
 ) -> Run:
-    """The points of the newest live recording on the simulated machine."""
+    """The points of the newest live recording on the simulated machine, of the servers whose design the kernel has."""
     live = newest("own-gc-groups", "live") if live is None else live
+    live = live.with_table(live.table[live.table["series"].isin(list(SERVERS))])
     fsync_us = int(live.provenance["fsync_us"])
     places = live.table[["clients", "series", "setting"]].drop_duplicates().to_dict("records")
     load = {series: demands(live, series) for series in sorted(set(live.table["series"]))}

@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from engineroom.chapters.low_concurrency.experiments import counted, live, pgo
+from engineroom.chapters.low_concurrency.experiments import complaints, counted, live, pgo
 from engineroom.chapters.low_concurrency.experiments.designs import (
     CONTAINERS,
     DECODERS,
@@ -192,6 +192,7 @@ RECORD: dict[tuple[str, str], Callable[[], Run | list[Run]]] = {
     ("own-low-concurrency-misses", "instructions"): counted.misses_counted,
     ("fig-deg-4", "instructions"): pgo.join_counted,
     ("own-low-concurrency-repeated-keys", "live"): live.repeated_keys_live,
+    ("own-low-concurrency-complaints", "instructions"): complaints.complaints_counted,
     ("own-low-concurrency-pgo", "kernel"): _pgo_and_source_figures,
     ("own-low-concurrency-lists", "kernel"): lists,
     ("own-low-concurrency-offsets", "kernel"): record_offsets,

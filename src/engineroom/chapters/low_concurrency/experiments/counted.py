@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from engineroom.chapters.low_concurrency.experiments import live
-from engineroom.chapters.low_concurrency.settings import BULK, EQUAL, INSTALLED, JOIN, NO_HASH_INDEX
+from engineroom.chapters.low_concurrency.settings import BULK, EQUAL, INSTALLED, JOIN
 from engineroom.measuring import instructions
 from engineroom.measuring.sitting import LiveSitting
 from engineroom.progress import bar
@@ -32,7 +32,6 @@ SETTINGS: Mapping[str, Mapping[str, str | int | bool]] = {
     EQUAL: {**live.OPTIONS[EQUAL], "performance_schema": "OFF"},
     INSTRUMENTED: {**live.OPTIONS[EQUAL], "performance_schema": "ON"},
     INSTALLED: {**live.OPTIONS[INSTALLED], "performance_schema": "ON"},
-    NO_HASH_INDEX: {**live.OPTIONS[NO_HASH_INDEX], "performance_schema": "ON"},
 }
 # The source's suspects, and what else a row passes through: a path of calls belongs to its innermost function that one of them names.
 # What the compiler put into its caller counts there: the deque of 8.0.31 is part of the parser.
@@ -241,9 +240,9 @@ def _keep(found: _Tables, profile: instructions.Profile, operation: live.Operati
 
 
 def settings_counted() -> Run:
-    """The same as each version is installed, without the adaptive hash index, and with performance_schema."""
+    """The same with performance_schema, and as each version is installed."""
     return operations_counted(
-        settings=[name for name in SETTINGS if name != EQUAL],
+        settings=(INSTRUMENTED, INSTALLED),
         figure="own-low-concurrency-instructions-settings",
     )
 

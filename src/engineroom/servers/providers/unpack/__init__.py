@@ -69,7 +69,7 @@ def install(request: Request) -> local.Installed:
     unpack = request.entry.unpack
     if (reason := refusal(request)) is not None or unpack is None:
         raise EngineRoomError(
-            f"cannot unpack MySQL {request.name}: {reason}",
+            f"cannot unpack {request.entry.product} {request.name}: {reason}",
             remedy="`engineroom doctor` says what serves here",
         )
     folder = _folder(request)

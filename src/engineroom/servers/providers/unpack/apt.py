@@ -148,12 +148,12 @@ def _update(apt_get: list[str]) -> None:
 
 def _refuse_another_series(unpack: Unpack, simulated: str) -> None:
     """Debian's newest suite moves on; what it would install now is told before it is downloaded."""
-    found = re.search(rf"^Inst {re.escape(unpack.package)} \((\S+)", simulated, re.MULTILINE)
+    found = re.search(rf"^Inst {re.escape(unpack.package)} \((?:\d+:)?(\S+)", simulated, re.MULTILINE)
     if found is None or series_of(found[1]) == unpack.series:
         return
     series, name = unpack.series, unpack.series.replace(".", "_")
     raise EngineRoomError(
-        f"Debian {unpack.suite} has MySQL {plain_release(found[1])} by now, and {series} no longer",
+        f"Debian {unpack.suite} has {plain_release(found[1])} by now, and {series} no longer",
         remedy=f"take {series} from elsewhere: `podman pull mysql:{series}`, `conda install -c conda-forge mysql-server={series}`, or a "
         f"server of your own in ENGINEROOM_DSN_{name}; a {series} that another machine has unpacked can be copied from its cache "
         f"folder servers/{series}",
