@@ -16,6 +16,7 @@ from engineroom.runs import Run, newest, published, recorded
 from engineroom.runs.summary import summarise, values
 from engineroom.show.drawing import origin_of
 from engineroom.show.table import Table
+from engineroom.simulating.engine import LATER, RECORDING
 from engineroom.validation import sixteen  # noqa: F401 (for the page)
 from engineroom.validation.predicted import beside_servers
 
@@ -29,9 +30,8 @@ live_binlog, held_out_binlog, tpcc_binlog = (
 )
 held_out_first, held_out_before, *_ = recorded("own-engine-held-out", "live")
 whatif, hold_times = newest("own-whatif", "live"), newest("own-hold-times", "live")
-demands, demands_again, ten_warehouses = (
-    newest(f"own-demands{name}", "live") for name in ("", "-again", "-warehouses")
-)
+demands, later_demands = (recorded("own-demands", "live")[n - 1] for n in (RECORDING, LATER))
+demands_again, ten_warehouses = (newest(f"own-demands-{name}", "live") for name in ("again", "warehouses"))
 _latches = newest("own-latch-order", "live").table
 
 
@@ -210,6 +210,13 @@ def measured_again(first: pd.DataFrame, again: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({"ratio": ratio, "off": np.maximum(ratio, 1 / ratio) - 1, "share": share})
 
 
+def transactions_us(run: Run) -> pd.Series[float]:
+    """CPU time of a transaction in the session's thread, by server and kind, us."""
+    each = run.table.assign(cpu_us=run.table["cpu_us"] * run.table["per_transaction"])
+    return each.groupby(["server", "transaction"])["cpu_us"].sum()
+
+
+later_ratio = transactions_us(later_demands)["8.0.31"] / transactions_us(later_demands)["8.0.15"]
 _tpcc_demands = demands.table.query("load == 'tpcc_1'")
 other_transactions = measured_again(_tpcc_demands, demands_again.table)
 more_warehouses = measured_again(_tpcc_demands, ten_warehouses.table)
