@@ -6,6 +6,7 @@ what happens with a server that runs is tested in servers/, compare/ and query_g
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
@@ -28,7 +29,7 @@ from engineroom.errors import EngineRoomError, refuse_unwritable
 
 CASES = 2400
 PARTS = 8
-DAMAGES = 300
+DAMAGES = 150
 
 NUMBERS = (
     "0",
@@ -45,6 +46,7 @@ NUMBERS = (
     " ",
     "½",
     "1;2",
+    "9" * 5000,
 )
 WORDS = (
     "",
@@ -75,6 +77,8 @@ WORDS = (
     "-1.0",
     "8.0.99999999999999999999",
     "latest",
+    "9" * 5000,
+    "[" * 5000,
 )
 OPTIONS = ("a=b", "=b", "a", "a=", "datadir=/", "port=1", "port=x", "a=\n", "\x00=1", "x" * 5000 + "=1")
 
@@ -102,6 +106,9 @@ def nasty_files(folder: Path) -> list[Path]:
         "list.json": b"[1, 2, 3]",
         "string.json": b'"x"',
         "huge-number.json": b'{"nodes": 1e999, "edges": []}',
+        "deep.toml": b"a = " + b"[" * 100_000,
+        "digits.toml": b"a = " + b"9" * 5000,
+        "spaces": b"select" + b" " * 20_000 + b"1",
         "digits.json": b'{"nodes": ' + b"9" * 5000 + b', "edges": []}',
         "run-bare.json": json.dumps(exported).encode(),
         "run-types.json": json.dumps(
@@ -340,6 +347,35 @@ SELECT id FROM acct WHERE bal > 5 AND note = "x";
 # Query_time: 0.5  Lock_time: 0.5 Rows_sent: 0  Rows_examined: 0
 COMMIT;
 """
+PLAN = """-> Limit: 3 row(s)  (cost=900 rows=3) (actual time=28.3..28.4 rows=3 loops=1)
+    -> Filter: (a.y > 3)  (cost=74.3 rows=29.6) (actual time=0.9..1.4 rows=400 loops=1)
+        -> Table scan on a  (cost=74.3 rows=800) (actual time=0.04..0.5 rows=800 loops=1)
+"""
+PLAN_NODE = {
+    "operation": "Limit: 3 row(s)", "estimated_rows": 3.0, "actual_rows": 3.0, "actual_loops": 1, "actual_last_row_ms": 28.4,
+    "inputs": [{"operation": "Scan", "heading": "Select #2", "estimated_rows": 9.5, "actual_rows": 4.0, "actual_loops": 2, "actual_last_row_ms": 2.5}],
+}  # fmt: skip
+DEADLOCK = """LATEST DETECTED DEADLOCK
+2026-05-06 07:08:09 0x7f1
+*** (1) TRANSACTION:
+TRANSACTION 501, ACTIVE 3 sec starting index read
+LOCK WAIT 3 lock struct(s), heap size 1136, 2 row lock(s), undo log entries 1
+MySQL thread id 11, OS thread handle 140455164438208, query id 62 web7 10.0.0.7 shop updating
+UPDATE acc SET c = 1 WHERE id = 2
+*** (1) WAITING FOR THIS LOCK TO BE GRANTED:
+RECORD LOCKS space id 6 page no 3 n bits 72 index PRIMARY of table `shop`.`acc` trx id 501 lock_mode X locks rec but not gap waiting
+Record lock, heap no 3 PHYSICAL RECORD: n_fields 4; compact format; info bits 0
+ 0: len 4; hex 80000002; asc     ;;
+*** (2) TRANSACTION:
+TRANSACTION 502, ACTIVE 2 sec starting index read
+MySQL thread id 12, OS thread handle 140455164438208, query id 63 web7 10.0.0.7 shop updating
+UPDATE acc SET c = 1 WHERE id = 1
+*** (2) HOLDS THE LOCK(S):
+RECORD LOCKS space id 6 page no 3 n bits 72 index PRIMARY of table `shop`.`acc` trx id 502 lock_mode X locks rec but not gap
+Record lock, heap no 3 PHYSICAL RECORD: n_fields 4; compact format; info bits 0
+ 0: len 4; hex 80000002; asc     ;;
+*** WE ROLL BACK TRANSACTION (2)
+"""
 VALUES = (
     "null", "-1", "1e999", "NaN", '"x"', "[]", "{}", '""', "true", "9" * 30, "[1]", '"\\u001b[31mred"', "0.5", "2026-01-01",
 )  # fmt: skip
@@ -362,7 +398,9 @@ def damaged(text: str, random_: random.Random) -> bytes:
                 del held[at:]
         return bytes(held)
     values = list(re.finditer(r'"(?:[^"\\]|\\.)*"|(?<=[:,\[ ])-?\d[\d.e+-]*|null', text))
-    for found in sorted(random_.sample(values, random_.choice((1, 1, 3))), key=lambda found: -found.start()):
+    for found in sorted(
+        random_.sample(values, min(len(values), random_.choice((1, 1, 3)))), key=lambda found: -found.start()
+    ):
         text = text[: found.start()] + random_.choice(VALUES) + text[found.end() :]
     return text.encode()
 
@@ -379,6 +417,10 @@ def test_a_damaged_file_ends_no_command_in_a_traceback_and_steers_no_terminal(
         ("ledger", "read"): run.read_text(),
         ("join-order", "explain", "--format", "text", "--trace"): json.dumps(TRACE),
         ("join-order", "explain", "--format", "dot", "--trace"): json.dumps(TRACE),
+        ("join-order", "explain", "--plan"): PLAN,
+        ("join-order", "explain", "--format", "json", "--plan"): json.dumps({"query_plan": PLAN_NODE}),
+        ("deadlock",): DEADLOCK,
+        ("deadlock", "--format", "html"): DEADLOCK,
         ("digest",): SLOW_LOG,
         ("digest", "--by", "user", "--since", "2026-01-01", "--format", "html"): SLOW_LOG,
         ("whatif", "--clients", "1", "--version", "9.7.4", "--varied", "0", "--demands"): json.dumps(DEMANDS),
@@ -400,6 +442,61 @@ def test_a_damaged_file_ends_no_command_in_a_traceback_and_steers_no_terminal(
             if re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", result.output):
                 failures.append(f"{command}: {result.output!r}")
     assert not failures, "\n".join(failures[:5])
+
+
+STATEMENTS = (
+    "SELECT 1", "SHUTDOWN", "KILL CONNECTION_ID()", "KILL QUERY CONNECTION_ID()", "RESTART", "SELECT * FROM nowhere", "CALL nothing()",
+    "SELECT 1; SELECT 2", "SELECT", "", "SELECT '", "BEGIN", "XA START 'a'", "LOCK TABLES user WRITE", "FLUSH TABLES WITH READ LOCK",
+    "SELECT REPEAT('x', 1 << 20)", "SELECT NULL, 1e308, TIME '838:59:59', X'FF00', CAST('{}' AS JSON), POINT(1, 2), b'101'",
+    "SELECT '\x1b[31m'", "SELECT 1 INTO OUTFILE '/evil'", "LOAD DATA LOCAL INFILE '/etc/hostname' INTO TABLE user", "SELECT ?", "SELECT :a",
+    "SELECT SLEEP(1.5)", "SET SESSION sql_mode = 'ANSI_QUOTES'", "SET GLOBAL super_read_only = ON",
+    "CREATE TABLE made (a INT)", "DROP TABLE IF EXISTS made", "INSERT INTO made VALUES (1)", "EXPLAIN SELECT 1", "DO RELEASE_ALL_LOCKS()",
+    "SELECT a.user FROM user a JOIN user b ON a.user = b.user", "SELECT COUNT(*) FROM user JOIN db USING (host) FOR UPDATE",
+    "WITH RECURSIVE r AS (SELECT 1 UNION ALL SELECT 1 FROM r) SELECT * FROM r", "SIGNAL SQLSTATE '45000'", "SELECT " + "(" * 3000,
+)  # fmt: skip
+LIVE_CASES = 100
+
+
+@pytest.mark.live
+def test_no_command_on_a_server_that_runs_ends_in_a_traceback(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    from engineroom import servers
+    from engineroom.servers import lifecycle
+
+    if not servers.runnable("9.7"):
+        pytest.skip("9.7 does not run here: engineroom doctor")
+    monkeypatch.setattr(
+        lifecycle, "chosen", lambda _=None: None
+    )  # a server that somebody has started stays as it is
+    random_ = random.Random(1)
+    pick, failures, file = random_.choice, [], tmp_path / "statement.sql"
+    with contextlib.ExitStack() as running:
+        server = None
+        for _ in range(LIVE_CASES):
+            if server is None or not server.alive():  # one of the statements has ended it
+                monkeypatch.delenv("ENGINEROOM_DSN_9_7", raising=False)
+                server = servers.start("9.7", confined=True)
+                running.callback(server.stop)
+            address = f"mysql://root:{server.password}@127.0.0.1:{server.port}/mysql"
+            monkeypatch.setenv("ENGINEROOM_DSN_9_7", address)
+            statement, dsn = pick(STATEMENTS), ["--dsn", address]
+            file.write_text(statement)
+            arguments = pick([
+                ["server", "sql", "9.7", statement, *pick(([], ["--database", pick(("mysql", "none"))]))],
+                ["join-order", "explain", statement, "--database", "mysql", *pick(([], ["--run", "1"], ["--pairs", "1"]))],
+                ["join-order", "explain", statement, *dsn, "--format", pick(("json", "dot", "html"))],
+                ["compare", str(file), *dsn, "--repeats", "1", "--limit", "1", *pick(([], ["--allow-writes"]))],
+                ["locks", *dsn, "--format", pick(("text", "json"))],
+                ["deadlock", *dsn],
+            ])  # fmt: skip
+            result = CliRunner().invoke(cli._cli, arguments)
+            if result.exception and not isinstance(result.exception, EngineRoomError | SystemExit):
+                where = "".join(traceback.format_exception(result.exception)[-2:])
+                failures.append(f"{[each[:80] for each in arguments]!r}:\n{where}")
+            if arguments[0] != "server" and re.search(r"[\x00-\x08\x0b-\x1f]", result.output):
+                failures.append(f"{arguments[:3]!r} steers the terminal: {result.output[:200]!r}")
+    assert not failures, "\n".join(failures[:9])
 
 
 def commands(command: click.Command, words: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:

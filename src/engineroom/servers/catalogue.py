@@ -118,7 +118,7 @@ class Request:
 
 def release(version: str) -> tuple[int, ...]:
     """`8.0.15-log` as `(8, 0, 15)`."""
-    found = re.match(r"\d+(\.\d+)*", version)
+    found = re.match(r"\d{1,9}(\.\d{1,9})*", version)
     return tuple(int(part) for part in found[0].split(".")) if found else ()
 
 

@@ -193,7 +193,7 @@ def sql(version: str, statement: str, database: str | None) -> None:
     if found is not None:
         _print(found, statement, database)
         return
-    with lifecycle.start(version) as private:
+    with lifecycle.start(version, confined=True) as private:
         click.echo(
             f"no shared {version} server runs; MySQL {private.version} runs for this statement", err=True
         )

@@ -156,6 +156,7 @@ class Server:
             "password": self.password,
             "autocommit": True,
             "connection_timeout": 20,
+            "allow_local_infile": False,  # or whatever answers there could ask for any file of the reader's
             **CHARSET,
             **where,
             **({"database": database} if database else {}),

@@ -221,7 +221,7 @@ ATTACKS = (
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("version", [pytest.param(each, marks=needs[each]) for each in ("5.6", "9.7")])
+@pytest.mark.parametrize("version", [pytest.param(each, marks=needs[each]) for each in ("5.6", "5.7", "9.7")])
 def test_foreign_sql_writes_nothing_outside_and_has_no_powers(tmp_path, version):
     out = tmp_path / "out"
     out.mkdir()
@@ -268,3 +268,18 @@ def test_not_even_its_root_lets_a_confined_server_write_outside(tmp_path, versio
         assert server.query("SELECT 1 INTO OUTFILE 'inside'") == []
     assert list(tmp_path.iterdir()) == []
     shutil.rmtree(tmp_path)
+
+
+DETACHED = """
+CREATE TABLE t (id INT PRIMARY KEY, n INT); INSERT INTO t VALUES (1, 1), (2, 2), (3, 3);
+DELIMITER //
+CREATE PROCEDURE detached() BEGIN XA START 'a\\'b', 'c', 7; UPDATE t SET n = 9; XA END 'a\\'b', 'c', 7; XA PREPARE 'a\\'b', 'c', 7; END//
+"""
+
+
+@pytest.mark.parametrize("version", [pytest.param(each, marks=needs[each]) for each in ("5.7", "9.7")])
+def test_what_outlives_a_session_of_the_account_keeps_no_later_run_waiting(tmp_path, version):
+    statements = ["CALL detached()", "SET PASSWORD = 'another'", "SELECT SUM(n) FROM t"]
+    found = compared(tmp_path, DETACHED, statements, versions=[version])
+    assert found[statements[1]].sides[0].refused is None
+    assert found["SELECT SUM(n) FROM t"].sides[0].first_rows == (("6",),)

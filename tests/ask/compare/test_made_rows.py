@@ -149,3 +149,12 @@ def test_a_key_holds_a_constant_once_and_what_no_column_can_hold_is_named() -> N
     assert (7, "open") in found
     assert len({row[0] for row in found}) == 100
     assert homeless == ["'too long'", "1e+99"]
+
+
+@pytest.mark.parametrize("bound", ["9" * 18, "9" * 5000, "1e999"])
+def test_a_bound_beyond_all_dates_and_numbers_is_no_traceback(bound: str) -> None:
+    for kind, text in (("datetime", "unix_timestamp(`c`) < {}"), ("int", "c > {}"), ("double", "c = {}")):
+        made_rows._bounded({"c": column(kind)}, text.format(bound))
+    made_rows.asked_for(
+        [Table(name="t", columns=(column("int"),))], [f"SELECT 1 FROM t WHERE c = {bound} OR c > -{bound}"]
+    )

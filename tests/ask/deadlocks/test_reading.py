@@ -201,3 +201,19 @@ def test_a_table_lock_is_one_place(report):
     found = read(report(transactions=[(trx, 1, "INSERT", [(*auto, trx == "2")]) for trx in ("1", "2")]))
     assert found[0].transactions[1].asked.said() == "AUTO_INC on shop.acc"
     assert found[0].holders(1)[0][0] == 0
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "*** ({}) TRANSACTION:",
+        "TRANSACTION 503, ACTIVE {} sec",
+        "MySQL thread id {}, query id 1 a",
+        "{} lock struct(s), undo log entries {}",
+        " 0: len {}; hex 00;",
+        "*** WE ROLL BACK TRANSACTION ({})",
+    ],
+)
+def test_a_number_that_no_counter_can_have_is_no_traceback(line, report):
+    whole = report("status")
+    assert read(whole.replace("*** (2) WAITING", line.format("9" * 5000, "9" * 5000) + "\n*** (2) WAITING"))

@@ -101,7 +101,10 @@ def _value(node: exp.Expr) -> object:
     match node:
         case exp.Literal():
             text = str(node.this)
-            return text if node.is_string else float(text) if re.search(r"[.eE]", text) else int(text)
+            is_whole = len(text) < 400 and not re.search(
+                r"[.eE]", text
+            )  # as a float a longer one is infinite, and no value
+            return text if node.is_string else int(text) if is_whole else float(text)
         case exp.Neg() if isinstance(found := _value(node.this), int | float):
             return -found
         case exp.Boolean():

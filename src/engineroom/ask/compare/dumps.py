@@ -6,19 +6,19 @@ is skipped with a remark that names file and line.
 
 from __future__ import annotations
 
-import functools
+import contextlib
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from engineroom import files
+from engineroom import files, sql_text
 from engineroom.errors import EngineRoomError
 
 __all__ = ["DIRECTORY", "SYSTEM", "Dump", "Line", "read"]
 
 SYSTEM = {"mysql", "sys", "performance_schema", "information_schema", "ndbinfo"}
-_DEEPEST = 8
+_DEEPEST, _MOST_SOURCED = 8, 1000
 _NAME = r"(?:`(?:[^`]|``)+`|[\w$]+)"
 _ACCOUNT = r"(?:`[^`]*`|'[^']*'|\"[^\"]*\"|[\w.%$-]+)"
 _DEFINER = re.compile(
@@ -65,7 +65,12 @@ _GONE_MODES = re.compile(
     r"\b(?:NO_AUTO_CREATE_USER|NO_FIELD_OPTIONS|NO_KEY_OPTIONS|NO_TABLE_OPTIONS|MYSQL323|MYSQL40|POSTGRESQL|ORACLE|MSSQL|DB2|MAXDB)\b,?",
     re.IGNORECASE,
 )
-DIRECTORY = re.compile(r"\b(?:DATA|INDEX)\s+DIRECTORY\s*=?\s*(?:'[^']*'|\"[^\"]*\")", re.IGNORECASE)
+DIRECTORY = re.compile(  # an executable comment may part its words
+    r"\b(?:DATA|INDEX)(?:\s|/\*!\d*|\*/)++DIRECTORY(?:[\s=]|/\*!\d*|\*/)*+(?:'[^']*+'|\"[^\"]*+\")",
+    re.IGNORECASE,
+)
+_ONLY_SET = re.compile(r"/\*!\d*+\s*+(SET\b[^*]*+(?:\*(?!/)[^*]*+)*+)\*/", re.IGNORECASE)
+_LISTED = re.compile(rf"{sql_text.TEXT}|[^'\"(),]++|.", re.DOTALL)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,51 +151,56 @@ def _of_folder(folder: Path, what: str) -> Iterator[tuple[Path, str | None]]:
         )
 
 
-@functools.cache
-def _pieces(delimiter: str) -> re.Pattern[str]:
-    bulk = "" if re.search(r"[\w \t,()=]", delimiter) else r"[\w \t,()=]+|"
-    return re.compile(
-        rf"""(?P<end>{re.escape(delimiter)})
-          | (?P<comment>--(?=\s|$)[^\n]*|\#[^\n]*|/\*(?![!+]).*?(?:\*/|\Z))
-          | (?P<client>^[ \t]*(?:(?i:delimiter)[ \t]+(?P<delimiter>\S+)|(?:(?i:source)[ \t]+|\\\.[ \t]*)(?P<source>[^\n;]+?);?|(?i:use)[ \t]+(?P<use>{_NAME});?)[ \t]*\r?$)
-          | (?P<text>'(?:[^'\\]|\\.|'')*+'|"(?:[^"\\]|\\.|"")*+"|`(?:[^`]|``)*+`|/\*.*?(?:\*/|\Z)|\\.|{bulk}.)""",
-        re.DOTALL | re.VERBOSE | re.MULTILINE,
-    )
+# What one step of reading takes: a line of the client's, a comment, or a piece of a statement. A delimiter stands before all of them.
+_STEP = rf"""(?P<comment>--(?=\s|$)[^\n]*|\#[^\n]*|/\*(?![!+]).*?(?:\*/|\Z))
+          | (?P<client>^[ \t]*+(?:(?i:delimiter)[ \t]++(?P<delimiter>\S++)
+              |(?:(?i:source)[ \t]++|\\\.)(?P<source>[^\n;]++);?+|(?i:use)[ \t]++(?P<use>{_NAME});?+)[ \t]*+\r?$)
+          | (?P<text>{sql_text.TEXT}|{sql_text.NAME}|/\*.*?(?:\*/|\Z)|\\.|"""
+_FLAGS = re.DOTALL | re.VERBOSE | re.MULTILINE
+_ONE_BY_ONE, _IN_BULK = re.compile(rf"{_STEP}.)", _FLAGS), re.compile(rf"{_STEP}[\w \t,()=]++|.)", _FLAGS)
+_LONGEST_DELIMITER = 15  # the client cuts the rest off, too
 
 
-def _statements(path: Path, what: str, root: Path, *, depth: int = 0) -> Iterator[tuple[str, int, str]]:
+def _statements(
+    path: Path, what: str, root: Path, *, depth: int = 0, sourced: list[Path] | None = None
+) -> Iterator[tuple[str, int, str]]:
     """Each statement of a file and of those that it sources, with its line and file."""
+    sourced = [] if sourced is None else sourced
     text = _read(path, what).removeprefix("\ufeff")
-    pieces, now, begun = _pieces(";"), list[str](), 0
+    delimiter, steps, now, begun = ";", _IN_BULK, list[str](), 0
     at, line, counted = 0, 1, 0
     while at < len(text):
-        piece = pieces.match(text, at)
-        assert piece is not None
         line, counted = line + text.count("\n", counted, at), at
+        if text.startswith(delimiter, at):
+            at += len(delimiter)
+            if begun:
+                yield "".join(now).strip(), begun, path.name
+            now, begun = [], 0
+            continue
+        piece = steps.match(text, at)
+        assert piece is not None
         at = piece.end()
         if piece["client"] is not None and not begun:
             if piece["delimiter"]:
-                pieces = _pieces(piece["delimiter"])
+                delimiter = piece["delimiter"][:_LONGEST_DELIMITER]
+                steps = _ONE_BY_ONE if re.search(r"[\w \t,()=]", delimiter) else _IN_BULK
                 continue
             if piece["use"]:  # the client needs no delimiter behind it
                 yield f"USE {piece['use']}", line, path.name
                 continue
             other, place = _sourced(path, piece["source"].strip(), root), f"{path.name}, line {line}"
-            if other is None or depth == _DEEPEST:
+            if other is None or depth == _DEEPEST or len(sourced) == _MOST_SOURCED:
                 raise EngineRoomError(
                     f"{place} sources {piece['source'].strip()}, "
                     + (
                         "which is no file in the folder of it"
                         if other is None
-                        else "and files source each other"
+                        else "and files source each other, or more than a thousand"
                     ),
                     remedy="put all files into one folder, or name the one with the tables",
                 )
-            yield from _statements(other, what, root, depth=depth + 1)
-        elif piece["end"] is not None:
-            if begun:
-                yield "".join(now).strip(), begun, path.name
-            now, begun = [], 0
+            sourced.append(other)
+            yield from _statements(other, what, root, depth=depth + 1, sourced=sourced)
         elif piece["comment"] is not None:
             now.append(" ")
         else:
@@ -213,8 +223,10 @@ def _read(path: Path, what: str) -> str:
 
 def _sourced(path: Path, name: str, root: Path) -> Path | None:
     """A file that another one names; none outside the folder of the first."""
-    found = (path.parent / name.strip("'\"")).resolve()
-    return found if found.is_relative_to(root.resolve()) and found.is_file() else None
+    with contextlib.suppress(OSError, ValueError):  # a name that is too long, or has a NUL
+        found = (path.parent / name.strip("'\"")).resolve()
+        return found if found.is_relative_to(root.resolve()) and found.is_file() else None
+    return None
 
 
 def _take(found: Dump, sql: str, file: str, number: int, routines: set[str]) -> None:
@@ -276,22 +288,20 @@ def _set(found: Dump, text: str, file: str, number: int) -> None:
 
 def _parts(text: str) -> list[str]:
     """A list's parts: commas in quotes and parentheses part nothing."""
-    parts, depth = [""], 0
-    for piece in re.findall(
-        r"'(?:[^'\\]|\\.|'')*+'|\"(?:[^\"\\]|\\.|\"\")*+\"|[^'\"(),]+|.", text, re.DOTALL
-    ):
+    parts, depth = [list[str]()], 0
+    for piece in _LISTED.findall(text):
         depth += (piece == "(") - (piece == ")")
         if piece == "," and depth == 0:
-            parts.append("")
+            parts.append([])
         else:
-            parts[-1] += piece
-    return [part for part in parts if part.strip()]
+            parts[-1].append(piece)
+    return [part for part in map("".join, parts) if part.strip()]
 
 
 def _without_outer_comment(sql: str) -> str:
     """What stands in an executable comment alone, for a SET of any version; others keep theirs."""
-    only = re.fullmatch(r"/\*!\d*\s*(SET\b.*?)\s*\*/", sql, re.DOTALL | re.IGNORECASE)
-    return only[1] if only and "*/" not in only[1] else sql
+    only = _ONLY_SET.fullmatch(sql)
+    return only[1].rstrip() if only else sql
 
 
 def _bare(name: str) -> str:

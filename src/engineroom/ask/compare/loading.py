@@ -21,7 +21,7 @@ from engineroom.ask.compare.dumps import SYSTEM, Dump, Line
 from engineroom.errors import EngineRoomError
 from engineroom.progress import bar
 from engineroom.servers.catalogue import release
-from engineroom.servers.server import ONE_STATEMENT
+from engineroom.servers.server import ONE_STATEMENT, wait_until
 
 if TYPE_CHECKING:
     from engineroom.servers import Server
@@ -177,7 +177,7 @@ class Ready(Session):
         self._data: Dump = Dump()
         self._rows: MadeRows | None = None
         self._more: Dump = Dump()
-        server.execute(f"CREATE USER '{_ACCOUNT}'@'%' IDENTIFIED BY '{self._password}'")
+        server.execute(self._creation())
 
     def load_tables(self, schema: Dump) -> None:
         """Make the databases and run the lines of the schema; mysql.connector.Error with the place for what the server refuses."""
@@ -235,6 +235,7 @@ class Ready(Session):
         """Make tables and session what they were before the last run."""
         if self._is_spoilt:
             self.hang_up()  # with the locks that it holds
+            wait_until(lambda: not self._is_prepared(), seconds=10)
             for database in reversed(self._databases):
                 self.server.execute(f"DROP DATABASE IF EXISTS {_quoted(database)}")
             self._databases = []
@@ -249,6 +250,23 @@ class Ready(Session):
                     cursor.execute(sql)
         self._is_spoilt = self._is_lost = False
 
+    def _is_prepared(self) -> bool:
+        """Whether an XA transaction outlives its session, with its locks, and cannot be rolled back yet."""
+        import mysql.connector
+
+        if release(self.server.version) < (5, 7, 7):
+            return False
+        prepared = self.server.query("XA RECOVER CONVERT XID")
+        for number, length, _, data in prepared:
+            digits = _str(data).removeprefix("0x")
+            with contextlib.suppress(
+                mysql.connector.Error
+            ):  # the server has not seen yet that the session is gone
+                self.server.execute(
+                    f"XA ROLLBACK X'{digits[: 2 * length]}', X'{digits[2 * length :]}', {number}"
+                )
+        return bool(prepared)
+
     def close(self) -> None:
         """Drop what was made here and end the session, on a server that goes on."""
         self.hang_up()
@@ -262,22 +280,37 @@ class Ready(Session):
         assert database.casefold() not in SYSTEM
         if database in self._databases:
             return
-        pattern = re.sub(r"([_%\\])", r"\\\1", database)
         self.server.execute(
-            f"GRANT {_RIGHTS} ON {_quoted(pattern)}.* TO '{_ACCOUNT}'@'%'",
+            _grant(database),
             *([] if is_made_by_line else [f"CREATE DATABASE IF NOT EXISTS {_quoted(database)}"]),
         )
         self._databases.append(database)
 
     def _connect(self) -> None:
+        import mysql.connector
+
         self.hang_up()
-        self.connection = self.server.connect(
+        try:
+            self.connection = self._connection()
+        except mysql.connector.Error as error:
+            if error.errno != mysql.connector.errorcode.ER_ACCESS_DENIED_ERROR:
+                raise
+            # An account may change its own password, and a statement has done so.
+            self.server.execute(
+                f"DROP USER '{_ACCOUNT}'@'%'", self._creation(), *map(_grant, self._databases)
+            )
+            self.connection = self._connection()
+
+    def _connection(self) -> Any:
+        return self.server.connect(
             self._database,
             user=_ACCOUNT,
             password=self._password,
-            allow_local_infile=False,
             client_flags=ONE_STATEMENT,
         )
+
+    def _creation(self) -> str:
+        return f"CREATE USER '{_ACCOUNT}'@'%' IDENTIFIED BY '{self._password}'"
 
     def _run(self, lines: Sequence[Line], what: str) -> None:
         import mysql.connector
@@ -417,6 +450,11 @@ class Ready(Session):
         cursor.execute("COMMIT")
         if (kept := size - len(dropped)) < rows.n and (len(dropped) > before or table.key not in rows.short):
             rows.short[table.key] = f"{table.name} has {kept:,} made rows, not {rows.n:,}: {why}"
+
+
+def _grant(database: str) -> str:
+    pattern = re.sub(r"([_%\\])", r"\\\1", database)
+    return f"GRANT {_RIGHTS} ON {_quoted(pattern)}.* TO '{_ACCOUNT}'@'%'"
 
 
 def _other_collation(name: str, version: str) -> str:

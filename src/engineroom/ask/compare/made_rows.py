@@ -236,7 +236,7 @@ def _columns(rows: Callable[..., list[list[Any]]], database: str, name: str) -> 
 def _bounded(columns: dict[str, Column], text: str) -> dict[str, Column]:
     """The columns within what a CHECK or a partition says; what it says of several at once is left to the server."""
     text = re.sub(
-        r"(?i)\b(?:to_days|to_seconds|unix_timestamp|year)\s*\(\s*(`?\w+`?)\s*\)\s*(<|>=)\s*(\d+)(?: - (1))?",
+        r"(?i)\b(?:to_days|to_seconds|unix_timestamp|year)\s*\(\s*(`?\w+`?)\s*\)\s*(<|>=)\s*(\d{1,18})(?!\d)(?: - (1))?",
         _dated,
         text,
     )
@@ -265,7 +265,7 @@ def _bounded(columns: dict[str, Column], text: str) -> dict[str, Column]:
 
 def _dated(found: re.Match[str]) -> str:
     """A bound of a partition by days, years or seconds as a bound of its column."""
-    number, one = int(found[3]), bool(found[4])
+    number, one = min(int(found[3]), 10**11), bool(found[4])  # a later date than any server has
     if "year" in found[0].lower():
         at = datetime.date(min(max(number - one, 1), 9999), 1, 1)
     elif "to_" in found[0].lower():

@@ -79,9 +79,7 @@ class Own(Session):
 
         self.hang_up()
         try:
-            self.connection = self.server.connect(
-                self._database, allow_local_infile=False, client_flags=ONE_STATEMENT
-            )
+            self.connection = self.server.connect(self._database, client_flags=ONE_STATEMENT)
             with self.connection.cursor() as cursor:
                 if not self._allows_writes:
                     cursor.execute("SET SESSION TRANSACTION READ ONLY")

@@ -56,6 +56,7 @@ _WRITES = re.compile(
     r"\bINTO\s+(?:OUTFILE|DUMPFILE)\b|\bFOR\s+(?:UPDATE|SHARE)\b|\bLOCK\s+IN\s+SHARE\s+MODE\b",
     re.IGNORECASE,
 )
+_NAMES = re.compile(r"`([^`]++(?:``[^`]*+)*+)`|([^\W\d][\w$]*+|(?<!\d)\d++[^\W\d][\w$]*+)")
 _ORDERED = (exp.RowNumber, exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue, exp.NthValue, exp.Ntile)
 
 
@@ -141,11 +142,14 @@ def undo(
 
 def names(statement: str, views: Mapping[str, str] | None = None) -> frozenset[str]:
     """Every word that may name a table, a column or a routine, in lower case; those of the views' texts that are named, too."""
-    words = re.findall(r"`((?:[^`]|``)+)`|([^\W\d][\w$]*|\d+[^\W\d][\w$]*)", statement)
-    found = frozenset((quoted.replace("``", "`") or word).casefold() for quoted, word in words)
-    rest = dict(views or {})
-    inside = [rest.pop(name) for name in found & rest.keys()]
-    return found.union(*(names(text, rest) for text in inside))
+    found, rest, waiting = set[str](), dict(views or {}), [statement]
+    while waiting:
+        words = {
+            (quoted.replace("``", "`") or word).casefold() for quoted, word in _NAMES.findall(waiting.pop())
+        }
+        found |= words
+        waiting += [rest.pop(name) for name in words & rest.keys()]
+    return frozenset(found)
 
 
 def qualifiers(statement: str) -> set[str]:

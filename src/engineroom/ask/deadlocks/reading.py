@@ -25,21 +25,25 @@ __all__ = ["Lock", "Report", "Transaction", "lines", "reports"]
 
 _LONGEST_LINE, _LONGEST_STATEMENT = 2**16, 10_000
 _MOST = 256  # transactions of a report; the server's search gives up before
+_MOST_COMPARED = 1_000_000  # locks, to tell where a report without headlines ends
 SUPREMUM = "supremum pseudo-record"
 # What collectors of logs write before a line.
 _COLLECTOR = re.compile(r"^(?:[\w.-]+\s+\| ?|[A-Z][a-z]{2} +\d+ [\d:]{8} \S+ [\w.-]+(?:\[\d+\])?: )")
 _DATED = re.compile(r"^(\d{4}-\d\d-\d\d[T ] ?\d{1,2}:\d\d:\d\d\S*|\d{6} +\d{1,2}:\d\d:\d\d)(.*)")
 _WRITER = re.compile(r"^\s*(?:0x)?[0-9a-f]*\s*(?:\[[^\]]*\]\s*)*(?:InnoDB:\s*)?")
+_INT = r"\d{1,18}"  # what a counter has at most: Python turns no text of 5,000 digits into a number
 _BEGINS = re.compile(r"transactions deadlock detected|LATEST DETECTED DEADLOCK", re.IGNORECASE)
-_NUMBERED = re.compile(r"^\*\*\* ?\((\d+)\) TRANSACTION")
-_LOST = re.compile(r"WE ROLL BACK TRANSACTION \((\d+)\)")
-_TRANSACTION = re.compile(r"^TRANSACTION (\w+), (?:ACTIVE|not started)(?: (?:\(\w+\) )?(\d+) sec)?")
-_CLIENT = re.compile(r"^(?:MySQL|MariaDB) thread id (\d+), .*?query id \d+\s?(.*)")
+_NUMBERED = re.compile(rf"^\*\*\* ?\(({_INT})\) TRANSACTION")
+_LOST = re.compile(rf"WE ROLL BACK TRANSACTION \(({_INT})\)")
+_TRANSACTION = re.compile(rf"^TRANSACTION (\w+), (?:ACTIVE|not started)(?: (?:\(\w+\) )?({_INT}) sec)?")
+_CLIENT = re.compile(rf"^(?:MySQL|MariaDB) thread id ({_INT}), .*?query id \d+\s?(.*)")
 _LOCK = re.compile(
-    r"^(?:RECORD LOCKS space id (?P<space>\d+) page no (?P<page>\d+).*? index `?(?P<index>.+?)`? of table|TABLE LOCK table)"
-    r" (?P<table>(?:`[^`]*`\.?)+|\S+).* trx id (?P<trx>\w+) lock[ _]mode (?P<mode>.*)"
+    r"^(?:RECORD LOCKS space id (?P<space>\d++) page no (?P<page>\d++)(?:(?! index ).)*+ index `?+(?P<index>(?:(?!`? of table).)++)`?+ of table"
+    r"|TABLE LOCK table) (?P<table>(?:`[^`]*+`\.?+)++|\S++).* trx id (?P<trx>\w++) lock[ _]mode (?P<mode>.*)"
 )
-_FIELD = re.compile(r"^\s*\d+: (?:len (\d+); hex ([0-9a-f]*);|SQL NULL)")
+_FIELD = re.compile(rf"^\s*\d+: (?:len ({_INT}); hex ([0-9a-f]*);|SQL NULL)")
+_STRUCTS = re.compile(rf"(?<!\d)({_INT}) lock struct\(s\)")
+_UNDO = re.compile(rf"undo log entries ({_INT})(?!\d)")
 
 
 @dataclass
@@ -58,7 +62,7 @@ class Lock:
         """Whether both are on the same row or table; where a report was cut, on the same page."""
         if (self.table, self.index, self.page) != (other.table, other.index, other.page):
             return False
-        return bool(self.places & other.places) or not (self.places and other.places)
+        return not (self.places and other.places and self.places.isdisjoint(other.places))
 
     def said(self) -> str:
         """The mode and where."""
@@ -166,6 +170,8 @@ class _Partial:
     columns: list[tuple[int, str]] | None = None  # of a row: size, bytes
     early: list[tuple[str, Lock]] = field(default_factory=list)  # before their transactions, as MariaDB's are
     n_between: int = 0
+    is_closed: bool | None = None  # as far as it is read; not known since another lock or row came
+    n_compared: int = 0  # locks, for that
 
 
 class _Reader:
@@ -197,21 +203,29 @@ class _Reader:
             report.problems.append("the server gave up the search: over 200 transactions wait for each other")
         elif found := _TRANSACTION.match(line):
             self._row()
-            if n == _MOST or (not self._now.is_named and report.is_closed()):
+            if n == _MOST or (not self._now.is_named and self._is_closed()):
                 yield from self.end()
             self._now.report.transactions.append(
                 Transaction(found[1], active_s=int(found[2]) if found[2] else None)
             )
-            self._now.is_statement, self._now.lock = False, None
+            self._now.is_statement, self._now.lock, self._now.is_closed = False, None, None
         elif re.match(r"-{4,}\s*$|END OF INNODB MONITOR", line):
             if n:
                 yield from self.end()
-        elif n and dated and line and not self._now.is_named and report.is_closed():
+        elif n and dated and line and not self._now.is_named and self._is_closed():
             yield from self.end()
         elif n:
             self._inside(line, is_dated=dated is not None)
         if dated and self._now.is_named:
             self._now.report.when = self._now.report.when or dated[1]
+
+    def _is_closed(self) -> bool:
+        """Whether the report is complete as it stands, which each line of something else asks again."""
+        now, transactions = self._now, self._now.report.transactions
+        if now.is_closed is None:
+            now.n_compared += len(transactions) * sum(len(each.locks) for each in transactions)
+            now.is_closed = now.n_compared < _MOST_COMPARED and now.report.is_closed()
+        return now.is_closed
 
     def _inside(self, line: str, *, is_dated: bool) -> None:
         now = self._now
@@ -222,6 +236,7 @@ class _Reader:
             mode, index = found["mode"], found["index"] or ""
             now.lock = Lock(_name(found["table"]), index, _mode(mode), mode.rstrip().endswith("waiting"))
             now.lock.page = f"{found['space']}:{found['page']}"
+            now.is_closed = None
             owner = next((each for each in now.report.transactions if each.trx == found["trx"]), None)
             if owner:
                 owner.locks.append(now.lock)
@@ -233,6 +248,7 @@ class _Reader:
             self._row()
             now.columns = []
             now.lock.places.add(found[1])
+            now.is_closed = None
         elif now.columns is not None and (found := _FIELD.match(line)):
             now.columns.append((int(found[1] or -1), found[2] or ""))
         elif is_dated and line:
@@ -243,9 +259,9 @@ class _Reader:
             now.is_statement = True
         elif now.is_statement and len(transaction.statement) < _LONGEST_STATEMENT:
             transaction.statement = f"{transaction.statement}\n{line}".strip()
-        elif found := re.search(r"(\d+) lock struct\(s\)", line):
+        elif found := _STRUCTS.search(line):
             transaction.lock_structs = int(found[1])
-            if undo := re.search(r"undo log entries (\d+)", line):
+            if undo := _UNDO.search(line):
                 transaction.undo_entries = int(undo[1])
 
     def _row(self) -> None:
@@ -257,6 +273,7 @@ class _Reader:
             shown = [_value(size, digits) for size, digits in self._now.columns[: ends[0] if ends else None]]
             row = SUPREMUM if shown == ["'supremum'"] else f"({', '.join(shown[:4])})"
             self._now.lock.rows.append(row)
+            self._now.is_closed = None
         self._now.columns = None
 
     def end(self) -> Iterator[Report]:
@@ -277,6 +294,8 @@ class _Reader:
             report.problems.append("only one transaction is in it: it was cut")
         elif silent := [n for n, each in enumerate(report.transactions, 1) if each.asked is None]:
             report.problems.append(f"what ({', '.join(map(str, silent))}) waits for is not in it: it was cut")
+        if now.n_compared >= _MOST_COMPARED:
+            report.problems.append("it has too many locks to tell where it ends")
         if now.n_between:
             report.problems.append(f"{now.n_between} lines of something else stand in it and were left out")
         if report.transactions:

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import re
 
+from engineroom import sql_text
+
 __all__ = ["digest_of"]
 
 _QUOTED = re.compile(
-    r"""(?P<value>'[^'\\]*+(?:(?:\\.?|'')[^'\\]*+)*+(?:'|\Z)|"[^"\\]*+(?:(?:\\.?|"")[^"\\]*+)*+(?:"|\Z))
-      | (?P<name>`[^`]*+(?:`|\Z))
+    rf"""(?P<value>{sql_text.TEXT})|(?P<name>{sql_text.NAME})
       | --(?=\s|\Z)[^\n]*|\#[^\n]*|/\*(?!M?!|\+).*?(?:\*/|\Z)""",
     re.DOTALL | re.VERBOSE,
 )

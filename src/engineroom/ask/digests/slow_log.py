@@ -27,7 +27,7 @@ _PAIR = re.compile(r"\b(\w++): *+([^\s:]++)(?=\s|$)")
 _USE = re.compile(r"use ([^;\n]++);?\s*+")
 _SET = re.compile(r"SET (?:(?:last_insert_id|insert_id|timestamp)=\d++,?)++;?\s*+")
 _WHO = re.compile(
-    r"# User(?:@Host)?: ([^\[]*)\[([^\]]*)\] @ *(\S*) *\[([^\]]*)\]|# User(?:@Host)?: (\S*) @ (\S*)"
+    r"# User(?:@Host)?: ([^\[]*+)\[([^\]]*+)\] @ *+([^\s\[]*+) *+\[([^\]]*+)\]|# User(?:@Host)?: (\S*) @ (\S*)"
 )
 _NUMBER = re.compile(r"[0-9]{1,30}(?:\.[0-9]{1,30})?(?:e-?[0-9]{1,2})?")
 _OTHERS = {"Lock_time": _LONGEST_S, "Rows_sent": _MOST_ROWS, "Rows_examined": _MOST_ROWS}

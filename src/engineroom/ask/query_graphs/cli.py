@@ -212,7 +212,11 @@ def _explained(
     running = lifecycle.chosen(version)
     if running is None:
         click.echo(f"no shared {version} server runs; this statement gets one of its own", err=True)
-    with contextlib.nullcontext(running) if running is not None else lifecycle.start(version) as server:
+    with (
+        contextlib.nullcontext(running)
+        if running is not None
+        else lifecycle.start(version, confined=True) as server
+    ):
         refuse_without_hypergraph(server)  # before the tables, which an older server cannot make
         if database is None:
             compare.load(server)

@@ -68,7 +68,7 @@ def asked(text: str) -> str:
     """The one statement of a text that was pasted: without a prompt and EXPLAIN before it and \\G behind. Raises EngineRoomError for placeholders."""
     if prompt := re.match(r"\s*(?:mysql|MySQL|MariaDB)[^\n>]{0,60}>", text):
         text = re.sub(r"(?m)^ +[-'\"`]>", "", text[prompt.end() :])
-    sql = sql_text.one_statement(re.sub(r"\s*;?\s*\\[gG]\s*;?\s*\Z", "", text), "the text")
+    sql = sql_text.one_statement(re.sub(r"\\[gG][\s;]*+\Z", "", text), "the text")
     sql = sql[found.end() :] if (found := _EXPLAIN.match(sql)) else sql
     if holders := [each.strip() for each in _PLACEHOLDER.findall(sql_text.without_texts(sql))]:
         raise EngineRoomError(

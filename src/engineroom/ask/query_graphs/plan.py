@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,11 +16,11 @@ __all__ = ["OFF_BY", "STEP", "Step", "as_json", "read", "text", "times_off", "wr
 OFF_BY = 10  # from so many times on, more or fewer rows than estimated are worth a look
 STEP = re.compile(
     r"(?P<step>\s*->.*?)(?:  \(cost=(?P<cost>[^ )]+)(?: rows=(?P<rows>[^ )]+))?\))?"
-    r"(?:(?:  | )\((?:actual time=(?P<time>\S+) rows=(?P<actual>\S+) loops=(?P<loops>\d+)|(?P<never>never executed))\))?$"
+    r"(?:(?:  | )\((?:actual time=(?P<time>\S+) rows=(?P<actual>\S+) loops=(?P<loops>\d{1,18})|(?P<never>never executed))\))?$"
 )
 # What the mysql client prints around the first line of a plan, and around the last.
 _BEFORE = re.compile(r"""^(?:\|\s|EXPLAIN:\s|["'])?(?=\s*->)""")
-_BEHIND = re.compile(r"""\s*(?:\||(?<=\))["'])\s*$""")
+_BEHIND = re.compile(r"""(?<!\s)\s*+(?:\||(?<=\))["'])\s*+$""")
 MOST_LEVELS = 200
 _READS_ALL = ("Sort", "Aggregate using", "Materialize", "Hash", "Temporary table", "Select #")
 
@@ -58,7 +59,7 @@ def times_off(rows: Any, estimated: Any) -> float | None:
     """How many times as many rows came as were estimated, at least one of each; None where that is not known."""
     try:
         return max(1.0, float(rows)) / max(1.0, float(estimated))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
 
 
@@ -134,7 +135,7 @@ def _of_node(node: Mapping[str, Any], depth: int = 0) -> Step:
         str(node.get("operation", "a step without a name")),
         _number(node.get("estimated_rows")),
         _number(node.get("actual_rows")),
-        int(loops) if loops is not None else None,
+        int(loops) if loops is not None and math.isfinite(loops) else None,
         _number(node.get("actual_last_row_ms")),
         loops == 0,
         [_of_node(each, depth + 1) for each in node.get("inputs", [])],
@@ -145,7 +146,7 @@ def _of_node(node: Mapping[str, Any], depth: int = 0) -> Step:
 def _number(value: Any) -> float | None:
     try:
         return float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
 
 

@@ -34,6 +34,8 @@ __all__ = [
 ]
 
 SWITCH = "hypergraph_optimizer=on"
+_MOST_TABLES, _LONGEST_ALIAS = 64, 256  # more than a query block can have
+_TOO_LARGE = "the trace of this block has more tables, or longer names, than MySQL takes"
 # How the lines begin that are read; most of a long trace tells of plans that were given up.
 _READ = (
     "After ",
@@ -315,6 +317,8 @@ def _planned(lines: Sequence[str], select: int | None = None) -> Planned:
         elif line.startswith("After pushdown;"):
             planned.tree = _block(lines, i + 1)
             leaves = _leaves(planned.tree)
+            if len(leaves) > _MOST_TABLES or sum(map(len, leaves)) > _MOST_TABLES * _LONGEST_ALIAS:
+                raise TraceError(_TOO_LARGE)
             planned.written = leaves
             planned.tables = [
                 name if leaves.index(name) == k else f"{name}#{leaves[: k + 1].count(name)}"
@@ -327,19 +331,22 @@ def _planned(lines: Sequence[str], select: int | None = None) -> Planned:
             i += len(block)
         elif line.startswith(("Enumerating subplans:", "Restarting query planning")):
             planned.events.append([])
-            waiting = {
-                name: [k for k, other in enumerate(planned.written) if other == name] for name in number
-            }
-        elif found := re.match(r"Found node (.+?) \[rows=([^\]]+)\]", line):
+            waiting = {name: [] for name in number}
+            for k, name in enumerate(planned.written):
+                waiting.setdefault(name, []).append(k)
+        elif node := _node(line):
+            name, rows = node
             if not planned.tree:  # a block of one table has none
-                number.setdefault(found[1], len(number))
+                number.setdefault(name, len(number))
+                if len(number) > _MOST_TABLES:
+                    raise TraceError(_TOO_LARGE)
                 planned.tables = planned.written = list(number)
-                waiting.setdefault(found[1], [number[found[1]]])
-            last_found = waiting[found[1]].pop()  # the highest node first
-            planned.events[-1].append(("node", last_found, float(found[2])))
-        elif found := re.match(r"Found sets \{(.*?)\} and \{(.*?)\}, connected by condition (.*)$", line):
-            left, right = ([number[name] for name in names_in(group, number)] for group in found.groups()[:2])
-            planned.events[-1].append(("pair", left, right, found[3]))
+                waiting.setdefault(name, [number[name]])
+            last_found = waiting[name].pop()  # the highest node first
+            planned.events[-1].append(("node", last_found, float(rows)))
+        elif pair := _pair(line):
+            left, right = ([number[name] for name in names_in(group, number)] for group in pair[:2])
+            planned.events[-1].append(("pair", left, right, pair[2]))
         elif found := re.match(r"Enumerated (\d+) subplans keeping a total of (\d+) access paths", line):
             planned.subplans, planned.access_paths = int(found[1]), int(found[2])
         elif found := re.match(
@@ -367,6 +374,20 @@ def _planned(lines: Sequence[str], select: int | None = None) -> Planned:
     return planned
 
 
+def _node(line: str) -> tuple[str, str] | None:
+    """Of a line that finds a node: its table, and the rows that are expected."""
+    name, _, rest = line.removeprefix("Found node ").partition(" [rows=")
+    rows, is_whole, _ = rest.partition("]")
+    return (name, rows) if line.startswith("Found node ") and name and rows and is_whole else None
+
+
+def _pair(line: str) -> tuple[str, str, str] | None:
+    """Of a line that finds a pair: both sets, and the condition that connects them."""
+    left, _, rest = line.removeprefix("Found sets {").partition("} and {")
+    right, is_whole, condition = rest.partition("}, connected by condition ")
+    return (left, right, condition) if line.startswith("Found sets {") and is_whole else None
+
+
 def _in_dot(written: Sequence[str]) -> dict[str, int]:
     """The nodes by the names that the printed graph gives them: an alias that is taken gets underscores."""
     number: dict[str, int] = {}
@@ -389,10 +410,18 @@ def _leaves(tree: Sequence[str]) -> list[str]:
     ]
 
 
+_COST = re.compile(r"\{\w+, cost=([\d.e+]++)[^{}]*?, join_order=(?=\()")
+
+
 def _cheapest(paths: str) -> str | None:
     """The order of the joins of the cheapest of a set's paths, as the trace writes it."""
-    found = re.findall(r"\{\w+, cost=([\d.e+]+)[^{}]*, join_order=(\(.*?\))\}", paths)
-    return min(found, key=lambda path: float(path[0]))[1] if found else None
+    found, at = list[tuple[float, str]](), 0
+    while path := _COST.search(paths, at):
+        at = paths.find(")}", path.end()) + 1
+        if not at:
+            break
+        found.append((float(path[1]), paths[path.end() : at]))
+    return min(found, key=lambda each: each[0])[1] if found else None
 
 
 def _block(lines: Sequence[str], start: int) -> list[str]:
@@ -441,18 +470,18 @@ def _dot(block: Sequence[str], number: dict[str, int]) -> list[Edge]:
 
 
 def _edge(left: list[int], right: list[int], text: str, number: dict[str, int]) -> Edge:
-    rules = tuple(
-        tuple(
-            tuple(sorted(number[name] for name in (names_in(group, number) if group else ())))
-            for group in found
-        )
-        for found in re.findall(r" \[conflict rule: \{(.*?)\} -> \{(.*?)\}\]", text)
-    )
-    text = re.sub(r" \[conflict rule: .*$", "", text)
+    text, *written = text.split(" [conflict rule: {")
+    rules = []
+    for rule in written:
+        some, is_whole, rest = rule.partition("} -> {")
+        needed, is_closed, _ = rest.partition("}]")
+        if is_whole and is_closed:
+            groups = (names_in(group, number) if group else () for group in (some, needed))
+            rules.append(tuple(tuple(sorted(number[name] for name in group)) for group in groups))
     found = re.match(r"(.*) \(([^()]+)\)$", text)
     if not found:
         raise TraceError(f"an edge without a selectivity: {text!r}")
-    return Edge(tuple(sorted(left)), tuple(sorted(right)), found[1], float(found[2]), rules)  # type: ignore[arg-type]
+    return Edge(tuple(sorted(left)), tuple(sorted(right)), found[1], float(found[2]), tuple(rules))  # type: ignore[arg-type]
 
 
 def _bits(nodes: Sequence[int]) -> int:

@@ -28,7 +28,7 @@ class _Clients(click.ParamType[tuple[int, ...]]):
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[int, ...]:
         parts = [part.strip() for part in str(value).split(",")]
-        if not all(part.isdecimal() and 1 <= int(part) <= MOST_CLIENTS for part in parts):
+        if not all(part.isdecimal() and len(part) < 9 and 1 <= int(part) <= MOST_CLIENTS for part in parts):
             self.fail(
                 f"{value!r} is no list of numbers from 1 to {MOST_CLIENTS}, as in 1,16,64,256", param, ctx
             )

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,9 +31,8 @@ from engineroom.errors import EngineRoomError
 __all__ = ["MOST_TABLES", "Statement", "Transaction", "Value", "parsed", "read"]
 
 MOST_TABLES = 16  # that the engine's kernel has
-_TEXT_OR_VALUE = re.compile(
-    r"""('(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*"|`(?:[^`]|``)*`)|(?<!:):([A-Za-z_]\w*)"""
-)
+_LARGEST = 128 * 2**10  # characters; TOML takes a time in the square of a key's dots
+_TEXT_OR_VALUE = re.compile(rf"({sql_text.TEXT}|{sql_text.NAME})|(?<!:):([A-Za-z_]\w*)", re.DOTALL)
 _TABLE = r"((?:`[^`]+`|[\w$]+)(?:\.(?:`[^`]+`|[\w$]+))?)"
 _MODIFIERS = r"(?:(?:LOW_PRIORITY|HIGH_PRIORITY|DELAYED|QUICK|IGNORE)\s+)*"
 _TABLE_OF: Mapping[str, str] = {
@@ -123,9 +123,14 @@ class Transaction:
 def read(path: Path) -> list[Transaction]:
     """The transactions of a file. EngineRoomError for one that cannot be run, with the place and what to do."""
     text = files.read_text(path, "file of transactions")
+    if len(text) > _LARGEST:
+        raise EngineRoomError(
+            f"{path.name} has more than {_LARGEST // 2**10} thousand characters",
+            remedy="leave out the transactions that come least often",
+        )
     try:
         return parsed(tomllib.loads(text), path.name)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # a number too long, a list nested too deep
         raise EngineRoomError(
             f"{path.name} is not TOML: {error}",
             remedy='begin each kind of transaction with [[transaction]], and write name = "...", statements = ["...", "..."]',
@@ -142,7 +147,7 @@ def parsed(content: Mapping[str, Any], name: str) -> list[Transaction]:
         )
     found = [_transaction(kind, f"{name}: transaction {i}") for i, kind in enumerate(kinds, 1)]
     names = [each.name for each in found]
-    if twice := sorted({each for each in names if names.count(each) > 1}):
+    if twice := sorted(each for each, n in Counter(names).items() if n > 1):
         raise EngineRoomError(
             f"{name}: two transactions are called {twice[0]!r}", remedy="rename one of them"
         )

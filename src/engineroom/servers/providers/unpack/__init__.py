@@ -50,6 +50,14 @@ def refusal(request: Request) -> str | None:
 
 
 def start(request: Request) -> Server:
+    unpack = request.entry.unpack
+    if (
+        unpack is not None and _existing(request) is None
+    ):  # nobody has asked for it as such; of `fetch` it is expected
+        print(
+            f"MySQL {request.name} is fetched once: {unpack.download_megabytes} MB to download, {unpack.disk_megabytes} MB of disk in {paths.cache()}",
+            file=sys.stderr,
+        )
     installed = install(request)
     try:
         return local.start(installed, request)
