@@ -40,6 +40,12 @@ LIMIT_S = 60.0
     "--data", type=click.Path(path_type=Path), help="SQL file that fills them, or a folder of mydumper's."
 )
 @click.option("--rows", type=int, help="Fill each table that QUERY names with this many made-up rows.")
+@click.option(
+    "--statistics",
+    "statistics_file",
+    type=click.Path(path_type=Path),
+    help="What your server knows of the tables, for --rows to follow: see below.",
+)
 @click.option("--repeats", type=int, default=5, show_default=True, help="Measured runs; the median counts.")
 @click.option(
     "-o", "--option", "options", multiple=True, metavar="NAME=VALUE", help="An option of all servers."
@@ -98,6 +104,7 @@ def compare(  # noqa: PLR0917 (click passes them by name)
     schema: Path | None,
     data: Path | None,
     rows: int | None,
+    statistics_file: Path | None,
     repeats: int,
     options: tuple[str, ...],
     as_installed: bool,
@@ -121,17 +128,27 @@ def compare(  # noqa: PLR0917 (click passes them by name)
     --as-installed as each version comes. What a run changes is rolled back, or the tables are made afresh where that does not undo it. When no
     version runs it the exit code is 1.
 
-    Files may be dumps. Triggers, events, accounts and what else the comparison does without are skipped with a remark. Made rows hold the
-    constants of the statement's conditions where columns can. Schema, rows and statements run as an account without powers, on a server that
-    writes into its own folder alone where the kernel has Landlock (Linux 5.13 and later).
+    Files may be dumps, packed with gzip or zstd or not, of 64 MiB unless --largest allows more. Triggers, events, accounts and what else the
+    comparison does without are skipped with a remark. Made rows hold the constants of the statement's conditions where columns can. Schema,
+    rows and statements run as an account without powers, on a server that writes into its own folder alone where the kernel has Landlock
+    (Linux 5.13 and later).
+
+    With --statistics a table gets no more rows than it has on your server, and a column as many different values, each as often, as
+    indexes and histograms have them; constants are then about as frequent as there. The file is what `mysql --batch -e "..." > FILE` prints, or
+    JSON, of any of these, "shop" being your database:
+
+    \b
+    SELECT * FROM information_schema.tables WHERE table_schema = 'shop';
+    SELECT * FROM information_schema.statistics WHERE table_schema = 'shop';
+    SELECT * FROM information_schema.column_statistics WHERE schema_name = 'shop'
 
     A QUERY of many statements, or a slow log, gives a table by digest: statements that differ in their values alone are one, and
     the one that took longest stands for them. A slow log's digests are sorted by the time that they took there. QUERY may be packed with
     gzip or zstd; - is standard input. Ctrl-C shows what was measured until then, with the exit code 130.
 
-    --instructions says in which functions of the server a statement became dearer from the first version to the last, and with --format
-    html draws it as a flame graph. Runs repeat until two agree to 1 %, whatever --repeats says. Valgrind runs servers about fifty times
-    slower: some thousand rows are enough.
+    --instructions says in which functions of the server a statement became dearer from the first version to the last, or from A to B, and
+    with --format html draws it as a flame graph. Runs repeat until two agree to 1 %, whatever --repeats says. Valgrind runs servers about
+    fifty times slower: some thousand rows are enough.
 
     With --dsn nothing is made: the statements run over the tables that are there, in sessions that may only read unless --allow-writes is
     given. --save and --against compare one server at two times, such as before and after its upgrade; the file has hashes of the statements,
@@ -140,11 +157,11 @@ def compare(  # noqa: PLR0917 (click passes them by name)
     if form == "html" and not are_counted:
         raise click.UsageError("--format html goes with --instructions")
     is_own = bool(address) or defaults_file is not None
-    of_b: dict[str, object] = {"--b-query": b_query, "--b-option": b_options, "--b-sql": b_sql}
-    has_b = any(of_b.values())
+    of_b: dict[str, object] = {"--b-option": b_options, "--b-sql": b_sql}
+    has_b = b_query is not None or any(of_b.values())
     if are_counted:
         _leave_out(
-            {"--dsn": is_own, **of_b, "--save": save, "--against": against},
+            {"--dsn": is_own, "--save": save, "--against": against},
             "--instructions counts on servers that are started for it",
         )
     if is_own:
@@ -153,8 +170,11 @@ def compare(  # noqa: PLR0917 (click passes them by name)
             "--schema": schema,
             "--data": data,
             "--rows": rows,
+            "--statistics": statistics_file,
+            "--option": options,
+            "--as-installed": as_installed,
+            **of_b,
         }
-        started |= {"--option": options, "--as-installed": as_installed, **of_b, "--b-query": None}
         _leave_out(started, "with --dsn servers and tables are there already")
     else:
         _leave_out({"--allow-writes": allow_writes}, "servers that are started for it may be written to")
@@ -175,23 +195,25 @@ def compare(  # noqa: PLR0917 (click passes them by name)
     largest = largest_mib and largest_mib * 2**20
     asked = many.read(None if str(query) == "-" else query, largest)
     other = None if b_query is None else _only(many.read(b_query, largest), b_query.name)
+    b = Variant(statement=other, options=dict(map(_option, b_options)), sql=b_sql) if has_b else None
     of_started: dict[str, Any] = {
         "versions": chosen,
         "schema": schema,
         "data": data,
         "rows": rows,
+        "statistics_file": statistics_file,
+        "largest": largest,
         "options": dict(map(_option, options)),
         "as_installed": as_installed,
     }
     if are_counted:
-        _instructions(_only(asked, query.name), form, limit_s=limit_s, **of_started)
+        _instructions(_only(asked, query.name), form, limit_s=limit_s, b=b, **of_started)
         return
     run: Callable[..., list[Comparison]]
     if is_own:
         own = _attached(address, defaults_file)
         run = functools.partial(compare_own, servers=own, allows_writes=allow_writes, other=other)
     else:
-        b = Variant(statement=other, options=dict(map(_option, b_options)), sql=b_sql) if has_b else None
         run = functools.partial(compare_many, b=b, **of_started)
     if isinstance(asked, Counted) or len(asked) > 1:
 
