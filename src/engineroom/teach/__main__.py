@@ -33,12 +33,14 @@ def main(seed: int, target: Path | None, check: bool) -> None:
         sys.exit(bool(found))
 
     folder = target or paths.build() / "class"
-    package = wheel.build(folder)
-    (folder / "requirements.txt").write_text(wheel.requirements())
+    package = wheel.build(folder / "grading")
+    students = wheel.for_students(package, folder / "hand-out")
+    (folder / "grading" / "requirements.txt").write_text(wheel.requirements())
     for master in progress.bar(handouts.masters(), desc="Exercises", unit="master"):
         handout = handouts.make(master, folder, seed=seed)
         wheel.put_into(handout.autograder, package)
         click.echo(f"{handout.name}\n  for students: {handout.student}\n  to grade:     {handout.autograder}")
+    click.echo(f"The package for students, without what solves the questions: {students}")
     click.echo(f"The package, for machines that grade without the book: {package}")
     click.echo("Grade one submission:  otter run -a ARCHIVE -o FOLDER SUBMISSION   (FOLDER must exist)")
 

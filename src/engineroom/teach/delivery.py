@@ -11,13 +11,13 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from engineroom import chapters, files, paths, progress
 from engineroom.errors import EngineRoomError
-from engineroom.teach import handouts
+from engineroom.teach import handouts, wheel
 
 __all__ = ["EXERCISES", "links", "student"]
 
 # Where the student's folder has the notebooks with the questions.
 EXERCISES = "exercises"
-# What shows solutions, or checks them: the masters, the pages that unfold them, the tests. The labs need the explorables.
+# What shows solutions, or checks them: the masters, the pages with what they say, the tests; and what a wheel withholds. The labs need the explorables.
 WITHHELD = ("notebooks/exercises/", "book/", "tests/")
 NEEDED = "book/web/"
 _PROVIDERS = {"github.com": "gh", "gitlab.com": "gl"}
@@ -99,7 +99,13 @@ def student(folder: Path, *, seed: int = 0, masters: list[Path] | None = None) -
     given = [
         name
         for name in listed.split("\0")
-        if name.startswith(NEEDED) or (name and not name.startswith(WITHHELD) and "/tests/" not in name)
+        if name.startswith(NEEDED)
+        or (
+            name
+            and not name.startswith(WITHHELD)
+            and "/tests/" not in name
+            and not wheel.WITHHELD.fullmatch(name.removeprefix("src/"))
+        )
     ]
     try:
         for name in given:

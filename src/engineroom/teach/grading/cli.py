@@ -10,7 +10,7 @@ import click
 
 from engineroom import files, paths
 from engineroom.errors import EngineRoomError, refuse_unwritable
-from engineroom.teach import delivery, wheel
+from engineroom.teach import delivery, similarity, wheel
 from engineroom.teach import handouts as making
 from engineroom.teach.grading import grade as grading
 from engineroom.teach.grading import sheets, submissions, variants
@@ -102,7 +102,8 @@ def grade(
     )
     try:
         sheets.write(out, form, results, found, chapters)
-        texts = {written[1]: sheets.report(results, found, ISOLATIONS[used])}
+        report = sheets.report(results, found, ISOLATIONS[used]) + similarity.told(found, handouts)
+        texts = {written[1]: report}
         for student in {each.student for each in results}:
             texts[pages / sheets.page(student)] = sheets.feedback(student, results)
         pages.mkdir(exist_ok=True)
@@ -139,10 +140,10 @@ def grade(
 )
 @click.option("--chapter", "chapters", multiple=True, help="Only these chapters; may be repeated.")
 def make(secret: Path, roster: Path, target: Path | None, chapters: tuple[str, ...]) -> None:
-    """Make exercises with other numbers for each student of a roster, in the data and in the tasks of the functions.
+    """Make exercises with other data for each student of a roster.
 
-    The numbers follow from the secret and the student's id, so that the same command makes the same notebooks again. The secret is in
-    none of them. Give hand-out/STUDENT to each student, and keep the folder grading to yourself.
+    The data follow from the secret and the student's id, so that the same command makes the same notebooks again. The secret is in
+    none of them. Give hand-out/STUDENT to each student, with the package beside these folders, and keep the folder grading to yourself.
     """
     key, students = variants.read_secret(secret), variants.read_roster(roster)
     masters = _masters(chapters)
@@ -151,6 +152,7 @@ def make(secret: Path, roster: Path, target: Path | None, chapters: tuple[str, .
         folder.mkdir(parents=True, exist_ok=True)
         made = variants.make(key, students, folder, masters)
         package = wheel.build(folder / "grading")
+        wheel.for_students(package, folder / "hand-out")
         (folder / "grading" / "requirements.txt").write_text(wheel.requirements())
     except (OSError, ValueError) as error:
         raise EngineRoomError(
@@ -158,9 +160,6 @@ def make(secret: Path, roster: Path, target: Path | None, chapters: tuple[str, .
         ) from error
     click.echo(f"{made.students} students. Another variant for each: {', '.join(made.varied) or 'none'}")
     click.echo(f"The same for all: {', '.join(made.same) or 'none'}")
-    click.echo(
-        f"{made.functions} functions with constants of each student's own; {100 * made.shared:.1f} % of all pairs of students share them by chance"
-    )
     click.echo(f"Give away {folder / 'hand-out'}, keep {folder / 'grading'}")
     click.echo(f"The package, for a machine that grades without the book: {package}")
     click.echo(f"engineroom class grade SUBMISSIONS --class {folder} --out grades.csv")

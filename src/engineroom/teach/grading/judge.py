@@ -18,7 +18,7 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any
 
-from engineroom.teach import fresh
+from engineroom.teach import fresh, refused
 from engineroom.teach.grading.talk import Answer, Ended, Function, StudentError, short
 
 __all__ = ["run", "test_cases"]
@@ -44,6 +44,7 @@ def run(desk: socket.socket, channel: Connection) -> None:
     given = _given([cell["source"] for cell in order["cells"] if cell["name"] == "given"])
     gone = ""
     try:
+        answer.refuse(refused.named(order["test"]))
         tell(errors=answer.run(order["cells"]))
     except Ended as ended:
         gone = str(ended)

@@ -13,10 +13,12 @@ import pickle
 import reprlib
 import signal
 import sys
+from collections.abc import Callable
 from multiprocessing.connection import Connection
 from types import FunctionType, MethodType
 from typing import Any
 
+from engineroom.teach import refused
 from engineroom.teach.grading import plain
 
 __all__ = ["Answer", "Ended", "Function", "StudentError", "serve", "short"]
@@ -45,6 +47,10 @@ class Answer:
         self._left = most_asked
         self._ours: list[Any] = []
         self.notes: list[str] = []  # what its functions were given and returned, for the report
+
+    def refuse(self, modules: list[str]) -> None:
+        """Lets it call nothing of these modules, and nothing of what students do not have."""
+        self._asked("refuse", modules)
 
     def run(self, cells: list[dict[str, str]]) -> list[str]:
         """Runs them over there; what the answer's own cells raised."""
@@ -182,7 +188,12 @@ class _Server:
             elif what == "value":
                 form = {"value": self._written(self._namespace[of[0]])}
             else:
-                form = {"value": self._run(*of) if what == "run" else self._called(*of)}
+                does: Callable[..., Any] = {
+                    "run": self._run,
+                    "call": self._called,
+                    "refuse": refused.refuse,
+                }[what]
+                form = {"value": does(*of)}
             data = json.dumps(form)
         except Ended:
             raise

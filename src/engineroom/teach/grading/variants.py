@@ -1,4 +1,4 @@
-"""A variant of the exercises per student: other data and other constants of the tasks, drawn from a secret and the student's id."""
+"""A variant of the exercises per student: other data, drawn from a secret and the student's id."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import csv
 import hashlib
 import hmac
 import io
-import itertools
 import re
 import shutil
 from dataclasses import dataclass
@@ -14,10 +13,10 @@ from pathlib import Path
 
 from engineroom import files, progress
 from engineroom.errors import EngineRoomError
-from engineroom.teach import handouts, varied
+from engineroom.teach import handouts
 from engineroom.teach.trial import tried
 
-__all__ = ["Made", "make", "read_roster", "read_secret", "seed_of", "seeded", "shared"]
+__all__ = ["Made", "make", "read_roster", "read_secret", "seed_of", "seeded"]
 
 SHORTEST_SECRET = 16
 MOST_TRIES = 20
@@ -31,10 +30,6 @@ class Made:
     students: int
     varied: list[str]
     same: list[str]
-    functions: int  # questions whose function has a constant of each student's own
-    shared: (
-        float  # of the pairs of students, the share with the same constant, in the mean of these questions
-    )
 
 
 def read_secret(file: Path) -> bytes:
@@ -96,7 +91,6 @@ def make(secret: bytes, students: list[str], target: Path, masters: list[Path]) 
     """Writes `hand-out/STUDENT/CHAPTER.ipynb` to give away, and `grading`, which holds tests and solutions, to keep."""
     differing = [master for master in masters if seeded(master)]
     same = [master for master in masters if master not in differing]
-    seeds: dict[str, list[int]] = {master.stem: [] for master in differing}
     for student in students:
         (target / "hand-out" / student).mkdir(parents=True, exist_ok=True)
     with progress.bar(
@@ -109,38 +103,19 @@ def make(secret: bytes, students: list[str], target: Path, masters: list[Path]) 
             bar.update()
         for student in students:
             for master in differing:
-                seed, made = _variant(secret, student, master, target / "grading" / "students" / student)
-                seeds[master.stem].append(seed)
+                made = _variant(secret, student, master, target / "grading" / "students" / student)
                 shutil.copy(made.student, target / "hand-out" / student)
                 bar.update()
-    shares = [share for chapter, mine in seeds.items() for share in shared(chapter, mine).values()]
-    return Made(
-        len(students),
-        [each.stem for each in differing],
-        [each.stem for each in same],
-        len(shares),
-        sum(shares) / len(shares) if shares else 0.0,
-    )
+    return Made(len(students), [each.stem for each in differing], [each.stem for each in same])
 
 
-def shared(chapter: str, seeds: list[int]) -> dict[str, float]:
-    """For each question with constants in its function, the share of pairs of students with the same ones."""
-    found: dict[str, float] = {}
-    for question in varied.declared().get(chapter, {}):
-        said = [each.says for seed in seeds if (each := varied.variant(chapter, question, seed))]
-        if said:
-            pairs = list(itertools.combinations(said, 2))
-            found[question] = sum(one == other for one, other in pairs) / max(1, len(pairs))
-    return found
-
-
-def _variant(secret: bytes, student: str, master: Path, folder: Path) -> tuple[int, handouts.Handout]:
+def _variant(secret: bytes, student: str, master: Path, folder: Path) -> handouts.Handout:
     """The first variant of a student's that the solution itself solves: some drawn numbers may leave a question without sense."""
     for tries in range(MOST_TRIES):
         seed = seed_of(secret, student, master.stem, tries)
         made = handouts.make(master, folder, seed=seed, run_tests=False)
         if not any(failed for _, failed in tried(made.solution, handouts.questions(master, seed=seed))):
-            return seed, made
+            return made
     raise EngineRoomError(
         f"the solutions of {master.stem} fail in {MOST_TRIES} variants",
         remedy="make quick says what is wrong with them",
