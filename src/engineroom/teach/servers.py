@@ -16,6 +16,7 @@ __all__ = [
     "buffers",
     "changes",
     "commits",
+    "crowd",
     "crowds",
     "durable_settings",
     "excerpt",
@@ -27,7 +28,6 @@ __all__ = [
     "operations",
     "planned",
     "policies",
-    "printers",
     "reports",
     "row_waits",
     "snapshots",
@@ -46,12 +46,13 @@ COMMIT_COUNTERS = ("redo_fsyncs", "binlog_fsyncs", "flush_groups", "sync_groups"
 EXCERPTS: dict[str, tuple[str, dict[str, set[Any]]]] = {
     "binlog": ("binlog/own-binlog-cpu.live.1.csv", {}),
     "cats": ("cats/own-cats-policies.sim.3.csv", {}),
-    "cats_printing": ("cats/own-cats-print-cost.sim.1.csv", {"repeat": {0}, "series": {"fifo"}}),
     "cats_reports": ("lock_sys/own-deadlock-print.live.1.settings.csv", {}),
     "cats_waits": (
         "cats/own-cats-policies.sim.3.csv",
         {"series": {"fifo", "fcfs_5_7", "cats"}, "repeat": {0}},
     ),
+    "crowd": ("engine/own-crowd.live.1.csv", {"setting": {"latches instrumented"}}),
+    "crowd_latches": ("engine/own-crowd.live.1.latches.csv", {}),
     "engine": ("engine/own-engine-live.live.1.csv", {"series": {"server"}}),
     "filesort": ("filesort/own-filesort-limits.live.2.csv", {"repeat": {0}}),
     "filesort_forms": (
@@ -112,6 +113,28 @@ def crowds() -> dict[str, dict[int, dict[str, float]]]:
             "clients": clients,
             "tps": round(statistics.median(row["tps"] for row in rows), 1),
             "lock_wait_ms": round(statistics.median(row["lock_wait_ms"] for row in rows), 4),
+        }
+    return made
+
+
+def crowd() -> dict[str, dict[str, dict[int, dict[str, Any]]]]:
+    """Servers among a crowd, by load, version and clients: transactions per second, and the microseconds that each waits for rows and latches.
+
+    Of the latches, those that are waited for longest, and those of row locks.
+    """
+    waits: dict[tuple[str, str, int], dict[str, float]] = {}
+    for row in excerpt("crowd_latches"):  # the longest waits of a server come first
+        mine = waits.setdefault((row["load"], row["series"], row["clients"]), {})
+        if len(mine) < 4 or row["latch"].startswith("lock_"):
+            mine[row["latch"]] = row["wait_us"]
+    made: dict[str, dict[str, dict[int, dict[str, Any]]]] = {}
+    for row in excerpt("crowd"):
+        load, version, clients = row["load"], row["series"], row["clients"]
+        made.setdefault(load, {}).setdefault(version, {})[clients] = {
+            "clients": clients,
+            "tps": row["tps"],
+            "rows_us": round(1000 * row["row_lock_ms"], 1),
+            "wait_us": waits[load, version, clients],
         }
     return made
 
@@ -291,12 +314,6 @@ def policies() -> dict[str, dict[str, dict[str, float]]]:
             name: row[name] for name in ("tps", "latency_ms", "lock_wait_ms")
         }
     return made
-
-
-def printers() -> list[dict[str, float]]:
-    """Simulated servers that print every deadlock: what printing one takes, and what was counted in a window."""
-    columns = ("clients", "print_us", "tps", "deadlocks", "window_ms")
-    return [{column: row[column] for column in columns} for row in excerpt("cats_printing")]
 
 
 def sorts() -> list[dict[str, Any]]:
