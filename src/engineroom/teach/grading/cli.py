@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import shutil
 from pathlib import Path
 
 import click
@@ -162,12 +163,18 @@ def grade(
     "--target", type=click.Path(path_type=Path), help="Folder to write to; by default _build/class-variants."
 )
 @click.option("--chapter", "chapters", multiple=True, help="Only these chapters; may be repeated.")
-def make(*, secret: Path, roster: Path, target: Path | None, chapters: tuple[str, ...]) -> None:
+@click.option(
+    "--url",
+    default="",
+    help="Address of the folder to which you will copy the zip files: https://files.example.org/class.",
+)
+def make(*, secret: Path, roster: Path, target: Path | None, chapters: tuple[str, ...], url: str) -> None:
     """Make exercises with other numbers for each student of a roster, in the data and in the tasks of the functions.
 
     The numbers follow from the secret and the student's id, so that the same command makes the same notebooks again. The secret is in
-    none of them. Give hand-out/STUDENT to each student, and keep the folder grading to yourself.
+    none of them. Give each student the zip file that links.csv names, and keep the folder grading to yourself.
     """
+    delivery.refuse_no_address(url, "a folder")
     key, people = variants.read_secret(secret), rosters.read(roster).people
     masters = _masters(chapters)
     folder = target or paths.build() / "class-variants"
@@ -175,7 +182,9 @@ def make(*, secret: Path, roster: Path, target: Path | None, chapters: tuple[str
         folder.mkdir(parents=True, exist_ok=True)
         made = variants.make(key, [each.id for each in people], folder, masters)
         package = wheel.build(folder / "grading")
+        shutil.copy(package, folder / "hand-out")
         (folder / "grading" / "requirements.txt").write_text(wheel.requirements())
+        table = delivery.pack(folder, people, key, url=url)
     except (OSError, ValueError) as error:
         raise EngineRoomError(
             f"{folder} cannot be written: {error}", remedy="name a folder in which you may write"
@@ -185,7 +194,8 @@ def make(*, secret: Path, roster: Path, target: Path | None, chapters: tuple[str
     click.echo(
         f"{made.functions} functions with constants of each student's own; {100 * made.shared:.1f} % of all pairs of students share them by chance"
     )
-    click.echo(f"Give away {folder / 'hand-out'}, keep {folder / 'grading'}")
+    click.echo(f"One zip per student: {folder / delivery.ZIPS}; who gets which: {table}")
+    click.echo(f"Keep {folder / 'grading'} to yourself.")
     click.echo(f"The package, for a machine that grades without the book: {package}")
     click.echo(f"engineroom class grade SUBMISSIONS --class {folder} --out grades.csv")
 
