@@ -16,18 +16,34 @@ from engineroom.errors import EngineRoomError
 
 __all__ = ["NEEDED", "build", "put_into", "requirements"]
 
-# What `engineroom class grade` and the tests of all chapters import. Labs, servers and figures need more.
+# What `engineroom class grade` and the tests of all chapters import, IPython with all that it needs. Labs, servers and figures need more.
 NEEDED = (
+    "asttokens",
     "click",
+    "executing",
     "filelock",
+    "ipython",
+    "ipython-pygments-lexers",
+    "jedi",
+    "matplotlib-inline",
     "numpy",
     "pandas",
+    "parso",
+    "pexpect",
     "platformdirs",
+    "prompt-toolkit",
     "psutil",
+    "ptyprocess",
+    "pure-eval",
+    "pygments",
     "python-dateutil",
     "pyyaml",
     "sqlglot",
+    "stack-data",
     "tqdm",
+    "traitlets",
+    "typing-extensions",
+    "wcwidth",
 )
 # Where Gradescope unpacks an archive before it makes the environment.
 UNPACKED = "/autograder/source"

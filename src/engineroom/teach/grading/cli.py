@@ -48,28 +48,28 @@ def classes() -> None:
     help=r"What a path in FOLDER says, as in (?P<chapter>\w+)/(?P<student>[^_]+)_.*: a regular expression with named groups.",
 )
 @click.option(
-    "--jobs", type=click.IntRange(1, 64), help="How many questions run at once; by default one per processor."
+    "--jobs", type=click.IntRange(1, 64), help="How many notebooks run at once; by default one per processor."
 )
 @click.option(
     "--seconds",
     type=click.FloatRange(1, 3600),
     default=20,
     show_default=True,
-    help="Seconds of processor time per question; three times as many by the clock.",
+    help="Seconds of processor time per cell, and per question; three times as many by the clock.",
 )
 @click.option(
     "--memory-mib",
     type=click.IntRange(512, 1 << 20),
     default=2048,
     show_default=True,
-    help="Memory per question, in MiB.",
+    help="Memory per process, in MiB.",
 )
 @click.option(
     "--isolation",
     type=click.Choice(["auto", "namespaces", "limits"]),
     default="auto",
     show_default=True,
-    help="namespaces: refuse to grade without them. limits: do without them; where Linux has Landlock, it keeps files from answers.",
+    help="auto: refuse where nothing can hide the solutions. namespaces: refuse to grade without them. limits: do without them; where Linux has Landlock, it keeps files from answers.",
 )
 def grade(
     *,
@@ -89,7 +89,7 @@ def grade(
     STUDENT/CHAPTER.ipynb and STUDENT_CHAPTER.ipynb are read, too, and the zip files that students export. Put what your LMS exports for each
     chapter into a folder of the chapter's name. Without a roster, students are called as their files are.
 
-    Each question is graded in processes of its own. What is finished is kept in a journal beside OUT: the same command goes on
+    Each notebook runs from top to bottom in a process of its own, with a copy for each question. What is finished is kept in a journal beside OUT: the same command goes on
     from there, and grades again only what has changed. Beside OUT is a report with every failure, for the instructor only, and a folder with a page
     per student, which names no hidden test.
     """

@@ -34,8 +34,9 @@ __all__ = [
 ]
 
 CHECK_CELL = re.compile(r'^\s*grader\.check\("(\w+)"\)\s*$')
+CHECK = re.compile(r"""grader\.check\(\s*["'](\w+)""")
 CLIENT_CELL = re.compile(r"^\s*(grader\.|import otter|grader = )", re.MULTILINE)
-# Many times what an exercise has; each cell is parsed for each question.
+# Many times what an exercise has.
 MOST_MEMBERS, MOST_CELLS, MOST_SOURCE = 20, 1000, 512 * 2**10
 MAGIC = re.compile(r"^(\s*)[%!].*$", re.MULTILINE)
 
@@ -48,6 +49,7 @@ class Given:
     questions: tuple[str, ...]
     cells: dict[str, list[str]]  # of the handout itself, by the question before whose check they stand
     answers: dict[str, list[str]]  # the names that its answer cells define
+    handed_out: frozenset[str]  # what its cells say before anybody has answered
     ids: dict[str, str]  # id of an answer cell -> question
     tests: dict[str, str]
     points: dict[str, float]
@@ -139,7 +141,8 @@ def _handout(chapter: str, notebook: dict[str, Any], archive: Path) -> Given:
             tests[question] = opened.read(f"tests/{question}.py").decode()
             said = re.search(r"^points = ([\d.]+)$", tests[question], re.MULTILINE)
             points[question] = float(said.group(1)) if said else 1.0
-    return Given(chapter, tuple(cells), cells, answers, ids, tests, points)
+    handed_out = frozenset(each["source"].strip() for each in code_cells(notebook))
+    return Given(chapter, tuple(cells), cells, answers, handed_out, ids, tests, points)
 
 
 def find(
@@ -333,54 +336,20 @@ def _student(stem: str, chapter: str) -> str:
     return left or stem
 
 
-def answer_cells(given: Given, submission: Submission, question: str) -> list[dict[str, str]]:
-    """The cells to run for one question: the handout's as they were handed out, and of the student's those that it needs.
+def answer_cells(given: Given, submission: Submission) -> list[dict[str, str]]:
+    """The cells to run, from top to bottom: of the handout's own those that the notebook lacks, then the notebook's.
 
-    The cells of other questions are run only where the answer uses a name that they define, so that what is wrong with them
-    costs nothing here.
+    Each says whose it is, and the question to which it belongs, by its id or by the next check.
     """
-    own: dict[str, list[str]] = {each: [] for each in given.questions}
-    known = {cell.strip() for cells in given.cells.values() for cell in cells}
-    waiting: list[dict[str, Any]] = []
-
-    def keep(name: str) -> None:
-        for cell in waiting:
-            target = given.ids.get(cell["id"], name)
-            if cell["source"].strip() not in known and not CLIENT_CELL.search(cell["source"]):
-                own.setdefault(target, []).append(MAGIC.sub(r"\1pass", cell["source"]))
-        waiting.clear()
-
-    for cell in submission.cells:
-        if check := CHECK_CELL.match(cell["source"]):
-            keep(check.group(1))
-        else:
-            waiting.append(cell)
-    keep("")
-
-    made_by_us = {name for cells in given.cells.values() for cell in cells for name in bound_names(cell)}
-    wanted = {name for cell in own[question] for name in used_names(cell)} - made_by_us
-    until = given.questions[: given.questions.index(question) + 1]
-    others = [
-        (each, cell) for each in ("", *given.questions) for cell in own.get(each, []) if each != question
-    ]
-    chosen: set[int] = set()
-    while more := [i for i, (_, cell) in enumerate(others) if i not in chosen and wanted & bound_names(cell)]:
-        chosen |= set(more)
-        wanted |= {name for i in more for name in used_names(others[i][1])} - made_by_us
-    cells = []
-    for each in until:
-        cells += [{"name": "given", "source": cell} for cell in given.cells[each]]
-        cells += [
-            {"name": "other", "source": cell}
-            for i, (at, cell) in enumerate(others)
-            if i in chosen and at == each
-        ]
-    cells += [
-        {"name": "other", "source": cell}
-        for i, (at, cell) in enumerate(others)
-        if i in chosen and at not in until
-    ]
-    return cells + [{"name": "answer", "source": cell} for cell in own[question]]
+    there = {cell["source"].strip() for cell in submission.cells}
+    lacking = [cell for cells in given.cells.values() for cell in cells if cell.strip() not in there]
+    made, below = [], ""
+    for cell in reversed(submission.cells):
+        if checked := CHECK.search(cell["source"]):
+            below = checked[1]
+        by = "handout" if cell["source"].strip() in given.handed_out else "student"
+        made.append({"source": cell["source"], "by": by, "question": given.ids.get(cell["id"], below)})
+    return [{"source": cell, "by": "handout", "question": ""} for cell in lacking] + made[::-1]
 
 
 def code_cells(notebook: Any) -> list[dict[str, Any]]:
