@@ -98,6 +98,19 @@ def test_a_list_of_gradescope_s_that_is_none_is_refused(tmp_path):
         submissions.find(tmp_path, CHAPTERS)
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        "Jane Doe_77_assignsubmission_file__99_assignsubmission_file_/cats.ipynb",
+        "Eve_99_assignsubmission_file_Jane Doe_77_assignsubmission_file_cats.ipynb",
+    ],
+)
+def test_who_puts_another_s_name_into_their_own_or_into_a_file_s_is_not_taken_for_them(tmp_path, path):
+    (found,) = submissions.find(collected(tmp_path, path), CHAPTERS)
+    assert found.student not in ("Jane Doe_77", "Eve_99")
+    assert "could be that of two students" in found.fault
+
+
 def test_a_pattern_says_it_instead(tmp_path):
     collected(tmp_path, "w3/007-cats/x.ipynb", "other.ipynb")
     pattern = exports.compiled(r"w\d/(?P<id>\d+)-(?P<chapter>\w+)/.*")

@@ -18,7 +18,8 @@ GROUPS = {"student", "id", "email", "name", "chapter"}
 
 COLLECTED = re.compile(r"assignment_\d+_export")  # what Gradescope's archive unpacks to
 GRADESCOPE = re.compile(r"submission_\d+")
-MOODLE = re.compile(r"(?P<name>.+?)_(?P<moodle>\d+)_assignsubmission_file_?(?P<file>.*)")
+MOODLES = "_assignsubmission_file"
+MOODLE = re.compile(rf"(?P<name>.+?)_(?P<moodle>\d+){MOODLES}_?(?P<file>.*)")
 CANVAS = re.compile(r"(?P<name>.+?)(?:_(?:LATE|late))?_(?P<canvas>\d+)_\d+_(?P<file>.+)")
 NBGRADER = re.compile(r"(?P<student>.+)\+(?P<chapter>[^+]+)\+\d{4}-\d\d-\d\d[^+]*(?:\+[\w-]+)?")
 
@@ -74,6 +75,10 @@ def placed(
     first, rest = parts[0], parts[-1] if len(parts) > 1 else ""
     if GRADESCOPE.fullmatch(first) and (group := submitters(top).get(first)):
         return Place(inside, tuple(group), rest, folder=folder)
+    if first.count(MOODLES) > 1:  # a student has put somebody else's into a name
+        return Place(
+            inside, ({"student": first},), rest or first, fault="its name could be that of two students"
+        )
     if moodle := MOODLE.fullmatch(first):
         who = {kind: moodle[kind] for kind in ("name", "moodle")}
         return Place(inside, (who,), rest or moodle["file"], folder=folder)

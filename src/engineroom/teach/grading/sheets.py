@@ -61,8 +61,8 @@ def write(
 ) -> None:
     """Writes one row per student who has handed in, and for an LMS only of those whom it knows.
 
-    A chapter that a student has not handed in is as the roster has it, or empty: Canvas and Moodle take a grade away where they read an
-    empty cell. One that cannot be read has 0 points.
+    A chapter that a student has not handed in is as the roster has it, or empty: Canvas takes a grade away where it reads an empty cell. One
+    that cannot be read has 0 points.
     """
     chapters = [chapter for chapter in handouts if any(each.chapter == chapter for each in submissions)]
     points = {(each.student, each.chapter, each.question): each.points for each in results}
