@@ -10,11 +10,7 @@ from engineroom.teach import masters, shown
 
 each_master = pytest.mark.parametrize("master", masters.files(), ids=lambda master: master.stem)
 # What they predict of stands in the question itself, in a table or in a dictionary above it, or in a listing on the page.
-TOLD_IN_WORDS = {
-    ("engine", "q4"),
-    ("read_views", "q7"),
-    ("trx_sys", "q1"),
-}
+TOLD_IN_WORDS = {("engine", "q3")}
 
 
 @each_master

@@ -68,7 +68,7 @@ except ImportError:
 """
 INSTALL_FOR_LAB = """\
 # This lab needs the book's package. Where it is missing, put engineroom-....whl beside the notebook and run this cell: it
-# installs the package. `make class` in the book's repository writes that file to _build/class; your instructor may have sent it.
+# installs the package. Your instructor may have sent that file; `make class` in the book's repository packs it into students.zip.
 try:
     import engineroom
 except ImportError:

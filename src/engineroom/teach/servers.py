@@ -15,6 +15,7 @@ __all__ = [
     "EXCERPTS",
     "buffers",
     "changes",
+    "crowd",
     "crowds",
     "devices",
     "excerpt",
@@ -27,7 +28,6 @@ __all__ = [
     "operations",
     "planned",
     "policies",
-    "printers",
     "reports",
     "row_waits",
     "settings",
@@ -49,12 +49,13 @@ COMMIT_SETTINGS = {"1/1": "1/1", "2/1000": "2/1000", "0/0": "0/0", "1/1, delay 5
 EXCERPTS: dict[str, tuple[str, dict[str, set[Any]]]] = {
     "binlog": ("binlog/own-binlog-cpu.live.1.csv", {}),
     "cats": ("cats/own-cats-policies.sim.3.csv", {}),
-    "cats_printing": ("cats/own-cats-print-cost.sim.1.csv", {"repeat": {0}, "series": {"fifo"}}),
     "cats_reports": ("lock_sys/own-deadlock-print.live.1.settings.csv", {}),
     "cats_waits": (
         "cats/own-cats-policies.sim.3.csv",
         {"series": {"fifo", "fcfs_5_7", "cats"}, "repeat": {0}},
     ),
+    "crowd": ("engine/own-crowd.live.1.csv", {"setting": {"latches instrumented"}}),
+    "crowd_latches": ("engine/own-crowd.live.1.latches.csv", {}),
     "engine": ("engine/own-engine-live.live.1.csv", {"series": {"server"}}),
     "filesort": ("filesort/own-filesort-limits.live.2.csv", {"repeat": {0}}),
     "filesort_forms": (
@@ -127,6 +128,28 @@ def crowds() -> dict[str, dict[int, dict[str, float]]]:
             "clients": clients,
             "tps": round(statistics.median(row["tps"] for row in rows), 1),
             "lock_wait_ms": round(statistics.median(row["lock_wait_ms"] for row in rows), 4),
+        }
+    return made
+
+
+def crowd() -> dict[str, dict[str, dict[int, dict[str, Any]]]]:
+    """Servers among a crowd, by load, version and clients: transactions per second, and the microseconds that each waits for rows and latches.
+
+    Of the latches, those that are waited for longest, and those of row locks.
+    """
+    waits: dict[tuple[str, str, int], dict[str, float]] = {}
+    for row in excerpt("crowd_latches"):  # the longest waits of a server come first
+        mine = waits.setdefault((row["load"], row["series"], row["clients"]), {})
+        if len(mine) < 4 or row["latch"].startswith("lock_"):
+            mine[row["latch"]] = row["wait_us"]
+    made: dict[str, dict[str, dict[int, dict[str, Any]]]] = {}
+    for row in excerpt("crowd"):
+        load, version, clients = row["load"], row["series"], row["clients"]
+        made.setdefault(load, {}).setdefault(version, {})[clients] = {
+            "clients": clients,
+            "tps": row["tps"],
+            "rows_us": round(1000 * row["row_lock_ms"], 1),
+            "wait_us": waits[load, version, clients],
         }
     return made
 
@@ -241,7 +264,7 @@ def devices(seed: int = 0) -> dict[str, tuple[dict[str, float], str]]:
         tps = {
             setting: statistics.median(row["tps"] for row in rows) for setting, rows in found[case].items()
         }
-        return tps["usual"] / tps[SLOW]
+        return float(tps["usual"] / tps[SLOW])
 
     clear = [case for case, of in found.items() if SLOW in of and not 1.2 < times(case) < 1.9]
     dice = random.Random(f"devices-{seed}")
@@ -376,12 +399,6 @@ def policies() -> dict[str, dict[str, dict[str, float]]]:
             name: row[name] for name in ("tps", "latency_ms", "lock_wait_ms")
         }
     return made
-
-
-def printers() -> list[dict[str, float]]:
-    """Simulated servers that print every deadlock: what printing one takes, and what was counted in a window."""
-    columns = ("clients", "print_us", "tps", "deadlocks", "window_ms")
-    return [{column: row[column] for column in columns} for row in excerpt("cats_printing")]
 
 
 def sorts() -> list[dict[str, Any]]:

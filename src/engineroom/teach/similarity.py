@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from engineroom.teach.grading.submissions import Handouts, Submission, answer_cells
+from engineroom.teach.grading.submissions import MAGIC, Handouts, Submission, answer_cells
 
 __all__ = ["Pair", "answers", "pairs", "told"]
 
@@ -33,10 +33,11 @@ def answers(found: Iterable[Submission], handouts: Handouts) -> dict[str, dict[s
     made: dict[str, dict[str, str]] = {}
     for each in found:
         given = None if each.fault else handouts.of(each.student, each.chapter)
-        for question in given.questions if given else ():
-            cells = answer_cells(given, each, question) if given else []
-            own = "\n".join(cell["source"] for cell in cells if cell["name"] == "answer")
-            made.setdefault(each.student, {})[f"{each.chapter}.{question}"] = own
+        for cell in answer_cells(given, each) if given else ():
+            if cell["by"] == "student" and cell["question"]:
+                mine, question = made.setdefault(each.student, {}), f"{each.chapter}.{cell['question']}"
+                source = MAGIC.sub(r"\1pass", cell["source"])
+                mine[question] = f"{mine.get(question, '')}\n{source}"
     return made
 
 

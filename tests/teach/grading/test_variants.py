@@ -112,22 +112,6 @@ def test_a_class_is_made_and_a_notebook_copied_whole_loses_what_is_predicted_and
     assert "eve has no variant" in graded.output
 
 
-@pytest.mark.parametrize(
-    ("roster", "said"),
-    [
-        ("id\n", "names no students"),
-        ("a,b\n1,2\n", "no column id"),
-        ("id\n../up\n", "folder's name"),
-        ("id\nann\nAnn\n", "twice"),
-        ("id,name\n,Ann\n", "folder's name"),
-    ],
-)
-def test_a_roster_that_cannot_be_used_is_refused(tmp_path, roster, said):
-    (tmp_path / "roster.csv").write_text(roster)
-    with pytest.raises(EngineRoomError, match=said):
-        variants.read_roster(tmp_path / "roster.csv")
-
-
 def test_a_secret_that_could_be_guessed_is_refused(tmp_path):
     (tmp_path / "secret").write_text("  short  \n")
     with pytest.raises(EngineRoomError, match="fewer than 16"):

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import hmac
-import io
-import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,11 +13,10 @@ from engineroom.errors import EngineRoomError
 from engineroom.teach import handouts
 from engineroom.teach.trial import tried
 
-__all__ = ["Made", "make", "read_roster", "read_secret", "seed_of", "seeded"]
+__all__ = ["Made", "make", "read_secret", "seed_of", "seeded"]
 
 SHORTEST_SECRET = 16
 MOST_TRIES = 20
-ID = re.compile(r"[A-Za-z0-9_@][A-Za-z0-9._@+-]{0,99}")
 
 
 @dataclass(frozen=True)
@@ -41,39 +37,6 @@ def read_secret(file: Path) -> bytes:
             remedy="make one: python -c 'import secrets; print(secrets.token_hex(32))' > FILE",
         )
     return secret
-
-
-def read_roster(file: Path) -> list[str]:
-    """The ids of a CSV file: its column `id`, `student` or `SIS Login ID`, or else its only one."""
-    text = files.read_text(file, "roster")
-    try:
-        rows = [row for row in csv.reader(io.StringIO(text)) if any(map(str.strip, row))]
-    except csv.Error as error:
-        raise EngineRoomError(
-            f"the roster {files.visible(str(file))} is not CSV: {error}",
-            remedy="write a heading, id, and one student's id per line",
-        ) from error
-    if len(rows) < 2:
-        raise EngineRoomError(
-            "the roster names no students", remedy="write a heading, id, and one student's id per line"
-        )
-    head = [name.strip().lstrip("\ufeff").lower() for name in rows[0]]
-    place = next((head.index(name) for name in ("id", "student", "sis login id") if name in head), None)
-    if place is None and len(head) > 1:
-        raise EngineRoomError(
-            "the roster has no column id", remedy="call the column of the students' ids: id"
-        )
-    ids = [row[place or 0].strip() if len(row) > (place or 0) else "" for row in rows[1:]]
-    for each in ids:
-        if not ID.fullmatch(each):
-            raise EngineRoomError(
-                f"{files.visible(repr(each))} in the roster is no id that can be a folder's name",
-                remedy="use letters, digits and . _ @ + -, beginning with a letter or a digit",
-            )
-    folded = [each.lower() for each in ids]
-    if twice := sorted({each for each in ids if folded.count(each.lower()) > 1}):
-        raise EngineRoomError(f"{', '.join(twice)}: twice in the roster", remedy="give each student one id")
-    return ids
 
 
 def seed_of(secret: bytes, student: str, chapter: str, tries: int = 0) -> int:
