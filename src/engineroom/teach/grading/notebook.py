@@ -49,7 +49,7 @@ def shell(folder: Path) -> Any:
 
         def run_cell_magic(self, magic_name: str, line: str, cell: str) -> Any:
             with contextlib.suppress(Exception):
-                return super().run_cell_magic(magic_name, line, cell)
+                return super().run_cell_magic(magic_name, line, cell)  # type: ignore[no-untyped-call]
 
         def system(self, cmd: str) -> None:
             pass
@@ -62,7 +62,7 @@ def shell(folder: Path) -> Any:
 
         showsyntaxerror = showindentationerror = showtraceback
 
-    made = Quiet.instance(config=Config({"HistoryManager": {"enabled": False}}), ipython_dir=str(folder))
+    made: Any = Quiet.instance(config=Config({"HistoryManager": {"enabled": False}}), ipython_dir=str(folder))
     made.run_cell("pass")  # what a first cell loads is there for all notebooks
     return made
 
@@ -80,7 +80,7 @@ def serve(channel: Connection, ends: list[int], limits: Limits, ipython: Any) ->
             talk.send(channel, json.dumps(kept.ran()).encode())
             while True:
                 what, question = json.loads(talk.received(channel))
-                said = kept.begin(question) if what == "begin" else kept.end(question)
+                said = {"begin": kept.begin, "end": kept.end}[what](question)
                 talk.send(channel, json.dumps(said).encode())
         finally:
             kept.clear()
@@ -148,12 +148,13 @@ class _Kept:
         said = sorted((raised | self._task.skipped).items())
         return {"said": said, "unanswered": self._heard.unanswered}
 
-    def begin(self, question: str) -> None:
+    def begin(self, question: str) -> str:
         """The copy of a question is there, also where that of an earlier one has ended all that it could."""
         process = self._heard.copies.get(question, 0)
         if not process or _has_ended(process):
             self.ran()
         os.close(self._task.ends.pop(question))  # or who talks to the copy would not see it end
+        return ""
 
     def end(self, question: str) -> str:
         """How the copy of a question has ended, now at the latest."""

@@ -96,7 +96,7 @@ def written(value: Any, number_of: Callable[[Any], int | None], depth: int = 0) 
 
 def _of_array(value: Any) -> Any:
     """What an array holds, or a column of pandas: one that has names for its rows holds something for each name."""
-    index = getattr(value, "index", None)
+    index: Any = getattr(value, "index", None)
     is_column = type(value).__module__.partition(".")[0] == "pandas" and index is not None
     if is_column and index.dtype.kind not in "iu":
         return dict(zip(index.tolist(), value.tolist(), strict=True))
