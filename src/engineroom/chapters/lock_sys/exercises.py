@@ -86,7 +86,7 @@ def jobs(seed: int = 0) -> list[dict[str, Any]]:
     dice = random.Random(f"jobs-{seed}")
     while True:
         whole = dice.sample(range(1, 100), 6)
-        made = []
+        made: list[dict[str, Any]] = []
         for name in "ABCDE"[: dice.randint(3, 5)]:
             rows = sorted(dice.sample(whole, dice.choice((2, 3, 4))), key=whole.index)
             first, then = sorted(dice.sample(rows, 2), key=whole.index)
