@@ -1,4 +1,4 @@
-"""`{exercises} redo_log`: the exercises of a chapter with their solutions, from notebooks/exercises/redo_log.md."""
+"""`{exercises} redo_log`: the exercises of a chapter, from notebooks/exercises/redo_log.md."""
 
 from __future__ import annotations
 

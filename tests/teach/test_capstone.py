@@ -1,4 +1,4 @@
-"""The capstone's servers can be told by their counters, and a cause is one: mended alone it may give nothing, left alone it is slow."""
+"""The capstone's servers can be told by their counters, and what its questions say of changes is what was recorded."""
 
 from __future__ import annotations
 
@@ -6,40 +6,54 @@ import pytest
 
 from engineroom.teach import capstone
 
-FAST = capstone.counters({})
+SEEDS = range(30)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_the_counters_show_which_three_causes_were_planted(seed):
-    planted = capstone.causes(seed)
-    slow = capstone.counters(planted)
-    seen = {
-        "commits": slow["commits_per_order"] > FAST["commits_per_order"],
-        "counter": slow["row_lock_ms_per_order"] > slow["ms_per_order"] / 8,
-        "disk": slow["ms_per_fsync"] > 2 * FAST["ms_per_fsync"],
-        "index": slow["rows_examined_per_order"] > 2 * FAST["rows_examined_per_order"],
-        "pool": slow["connections"] < FAST["connections"],
-        "processors": slow["processors"] < FAST["processors"],
-    }
-    assert {name for name, is_seen in seen.items() if is_seen} == set(planted)
-    assert len(planted) == 3
+def test_each_seed_has_every_bound_and_seeds_differ():
+    drawn = [capstone.bounded(seed) for seed in SEEDS]
+    assert all({cause for _, cause in each.values()} == set(capstone.CAUSES) for each in drawn)
+    assert len({str(each) for each in drawn}) == len(drawn)
 
 
-def test_each_cause_that_is_left_makes_the_server_slow():
-    planted = capstone.causes(0)
-    for name, value in planted.items():
-        assert capstone.orders_per_s({}) > 1.4 * capstone.orders_per_s({name: value})
-    found = capstone.gains(planted)
-    assert set(found) == {*planted, "all"}
-    assert found["all"] == capstone.orders_per_s({}) / capstone.orders_per_s(planted)
-    assert all(found["all"] > found[name] for name in planted)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_counters_show_what_bounds_each_server(seed):
+    for seen, cause in capstone.bounded(seed).values():
+        waiting = seen["tps"] * seen["row_lock_ms"] / 1000
+        in_fsync = (
+            seen["fsync_us"] * seen["tps"] / seen["clients"] / 1e6
+        )  # of a transaction's time, one fsync
+        assert (waiting > seen["clients"] / 2) == (cause == "rows"), seen
+        assert (seen["server_cpus"] > 11) == (cause == "processors"), seen
+        if cause == "device":
+            assert in_fsync > 0.2, seen
+        if cause == "clients":
+            assert seen["clients"] == 1
+            assert in_fsync < 0.1, seen
 
 
-def test_what_a_server_shows_agrees_with_itself():
-    # Connections that wait or work, and those that are away 200 us for each of an order's nine round trips, are all there are.
-    busy = FAST["orders_per_s"] * FAST["ms_per_order"] / 1000
-    assert busy == pytest.approx(FAST["connections_busy"], rel=0.02)
-    away = FAST["orders_per_s"] * 9 * 200e-6
-    assert busy + away == pytest.approx(FAST["connections"], rel=0.05)
-    assert FAST["processors_busy"] <= FAST["processors"]
-    assert FAST["ms_per_fsync"] == pytest.approx(0.1, rel=0.1)
+def test_what_the_solution_says_of_the_bounds_was_drawn():
+    for seed in SEEDS:
+        seen = [each for each, cause in capstone.bounded(seed).values() if cause == "processors"]
+        assert any(each["fsync_us"] for each in seen)
+        assert any(each["p95_ms"] > 25 for each in seen)
+
+
+def test_changes_are_of_every_kind_and_their_gains_are_those_of_the_recordings():
+    found = {}
+    for seed in SEEDS:
+        drawn = capstone.changes(seed)
+        assert sorted(seen["change"].partition(":")[0] for seen, _ in drawn.values()) == [
+            "clients", "clients", "fsync_us", "version", "version"
+        ]  # fmt: skip
+        for seen, word in drawn.values():
+            found[seen["load"], seen["version"], seen["clients"], seen["change"]] = word
+    assert found["hot rows", "5.7.22", 256, "version: 9.7.4"] == "much"
+    assert found["read-write", "5.7.22", 64, "version: 9.7.4"] == "none"
+    assert found["hot rows", "5.7.22", 64, "clients: 256"] == "less"
+    assert found["hot rows", "5.7.22", 1, "fsync_us: 0"] == "much"
+    crowds = [
+        word
+        for (load, _, n, said), word in found.items()
+        if "clients" in said and load == "hot rows" and n > 8
+    ]
+    assert set(crowds) == {"less"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import zipfile
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from engineroom import chapters, paths
 from engineroom.errors import EngineRoomError
 from engineroom.teach import delivery, handouts
+from engineroom.teach.grading.roster import Person
 
 
 def test_every_lab_has_an_address_on_each_service_and_its_notebook_is_there():
@@ -66,3 +69,33 @@ def test_a_class_s_folder_has_labs_and_exercises_and_no_solutions(tmp_path):
     for question in handouts.questions(master):
         line = max(question.solution.splitlines(), key=len).strip()
         assert not any(line in text for text in texts), (question.name, line)
+
+
+def test_each_student_has_a_zip_that_works_alone_and_a_link_that_nobody_guesses(tmp_path):
+    people = [Person("ann", "Ann Lee", "ann@x.org"), Person("bob+x", "=Bob")]
+    for person in people:
+        (tmp_path / "hand-out" / person.id).mkdir(parents=True)
+        (tmp_path / "hand-out" / person.id / "cats.ipynb").write_text(person.name)
+    package = tmp_path / "hand-out" / "engineroom-1.whl"
+    package.write_bytes(b"a wheel")
+
+    def packed(url: str = "", secret: bytes = b"secret") -> list[list[str]]:
+        table = delivery.pack(tmp_path, people, secret, url=url)
+        with table.open(newline="") as opened:
+            return list(csv.reader(opened))
+
+    (head, ann, bob) = packed()
+    assert head == ["id", "name", "email", "link"]
+    assert ann[:3] == ["ann", "Ann Lee", "ann@x.org"]
+    assert bob[1] == "'=Bob"
+    with zipfile.ZipFile(tmp_path / ann[3]) as archive:
+        assert {name: archive.read(name) for name in archive.namelist()} == {
+            "cats.ipynb": b"Ann Lee",
+            "engineroom-1.whl": b"a wheel",
+        }
+    assert packed() == [head, ann, bob], "the same when packed again"
+    others = packed("https://files.example.org/a/", b"another")
+    assert others[2][3].startswith("https://files.example.org/a/bob%2Bx-")
+    assert others[1][3].rpartition("-")[2] != ann[3].rpartition("-")[2]
+    with pytest.raises(EngineRoomError, match="no address of a folder"):
+        delivery.refuse_no_address("files/a", "a folder")

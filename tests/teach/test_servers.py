@@ -60,3 +60,32 @@ def test_solutions_say_of_recorded_servers_what_the_recordings_have():
         cost_us = statistics.median(on - off for off, on in zip(seen["off"], seen["on"], strict=True))
         assert (cost_us < 1000) == (version != "9.7.4")
         assert 45 < 50_000 / cost_us < 65
+
+
+def test_servers_to_tell_apart_are_of_every_kind_and_differ_by_seed():
+    kinds = {
+        servers.settings: {"1/1", "2/1000", "0/0", "delay"},
+        servers.joins: {"block nested loop", "memory", "spilled", "refilled"},
+        servers.devices: {"device", "other"},
+    }
+    for draw, every in kinds.items():
+        drawn = [draw(seed) for seed in range(30)]
+        assert all({what for _, what in each.values()} == every for each in drawn)
+        assert len({str(each) for each in drawn}) > 20
+
+
+def test_counters_tell_the_servers_apart_by_what_the_solutions_say():
+    for seed in range(30):
+        for seen, what in servers.settings(seed).values():
+            groups = seen["clients"] * seen["sync_groups"]
+            assert (seen["redo_fsyncs"] < seen["flush_groups"] / 10) == (what in ("2/1000", "0/0"))
+            assert (seen["binlog_fsyncs"] == 0) == (what == "0/0")
+            if what in ("1/1", "delay"):
+                assert groups < 1.1 if what == "delay" else groups > 2
+        for seen, what in servers.joins(seed).values():
+            assert (seen["cpu_ms"] > 300) == (what == "block nested loop")
+            assert (seen["temporary_files"] > 0) == (what == "spilled")
+            assert what != "refilled" or seen["rows_read"] > 12_000
+        for seen, what in servers.devices(seed).values():
+            transaction_us = 1_000_000 * seen["clients"] / seen["tps"]
+            assert transaction_us < 500 if what == "device" else transaction_us > 900

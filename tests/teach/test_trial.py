@@ -8,37 +8,22 @@ from engineroom.teach import fresh, handouts
 from engineroom.teach.trial import Trial
 
 NAMES = {  # a question, and its solution with floats for the names that it returns
-    ("binlog", "q5"): "best_level = lambda *given, best=best_level: float(best(*given))",
-    ("cats", "q2"): "tried = lambda queue, tried=tried: [float(trx) for trx in tried(queue)]",
-    ("cats", "q5"): "next_one = lambda queue, place=next_one: float(place(queue))",
-    (
-        "filesort",
-        "q1",
-    ): "off_page = lambda *given, places=off_page: {float(place) for place in places(*given)}",
-    ("group_commit", "q5"): "lost = lambda pair, lost=lost: [xid + 0.0 for xid in lost(pair)]",
+    ("binlog", "q4"): "never_worth = lambda levels, off=never_worth: [float(level) for level in off(levels)]",
+    ("cats", "q3"): "next_one = lambda queue, place=next_one: float(place(queue))",
+    ("group_commit", "q4"): "lost = lambda pair, lost=lost: [xid + 0.0 for xid in lost(pair)]",
     (
         "hash_join",
         "q3",
     ): "hash_join = lambda *given, join=hash_join: [(a and float(a), float(b)) for a, b in join(*given)]",
-    ("join_order", "q5"): "defeats_dpsize = [(0.0, float(i)) for i in range(1, 10)]",
-    ("lock_sys", "q5"): "victim = lambda *given, victim=victim: float(victim(*given))",
+    ("join_order", "q4"): "defeats_dpsize = [(0.0, float(i)) for i in range(1, 10)]",
     ("lock_sys", "q6"): "to_end = lambda waits, session=to_end: session(waits) + 0.7",
-    (
-        "read_views",
-        "q5",
-    ): "removable = lambda *given, numbers=removable: [float(each) for each in numbers(*given)]",
 }
 CHANGING = {  # a question, and an answer that changes what it is given
-    (
-        "binlog",
-        "q5",
-    ): "best_level = lambda levels, *prices, best=best_level: levels.update({0: (0, 1)}) or best(levels, *prices)",
+    ("binlog", "q4"): "never_worth = lambda levels, off=never_worth: (off(levels), levels.clear())[0]",
     (
         "low_concurrency",
-        "q8",
+        "q6",
     ): "difference = lambda old, new, told=difference: old['cpu_us'].sort() or told(old, new)",
-    ("lock_sys", "q5"): "victim = lambda cycle, *of, victim=victim: (victim(cycle, *of), cycle.reverse())[0]",
-    ("read_views", "q3"): "walked = lambda closed, walked=walked: (walked(closed), closed.clear())[0]",
 }
 
 

@@ -1,128 +1,98 @@
-"""Each student has a constant of their own in the functions that are written; a neighbour's function fails, and whatever is right stays right."""
+"""A student's notebook has the data of a seed as values: nothing in it draws them, or knows what is to be predicted of them."""
 
 from __future__ import annotations
 
-import dataclasses
-import itertools
-import re
+import ast
 
 import pytest
 
-from engineroom.teach import fresh, handouts, masters, varied
-from engineroom.teach.grading import variants
-from engineroom.teach.trial import Trial, tried
+from engineroom.errors import EngineRoomError
+from engineroom.teach import handouts, masters
+from engineroom.teach.trial import Trial
+from engineroom.teach.varied import HELD_BACK, WrittenOut
 
-pytestmark = pytest.mark.usefixtures("spilled_to_memory")
-SECRET = b"only the instructor has this one"
-MASTERS = [master for master in handouts.masters() if master.stem in varied.declared()]
+MASTERS = handouts.masters()
 each_master = pytest.mark.parametrize("master", MASTERS, ids=lambda master: master.stem)
+CELL = """\
+import math
+
+from engineroom.chapters.group_commit import exercises as classroom
+
+seed = 4  # class seed
+pair, _ = classroom.crashed_pair(seed), None
+first = min(pair["states"])
+pair
+"""
 
 
-def seeds_of(master, students=30):
-    return [variants.seed_of(SECRET, f"student-{i}", master.stem) for i in range(students)]
+def names_held_back(code: str) -> list[str]:
+    return [
+        f"{node.module}.{alias.name}"
+        for node in ast.walk(ast.parse(code))
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if HELD_BACK.fullmatch(f"{node.module}.{alias.name}")
+    ]
 
 
-def test_every_question_has_a_variant_or_the_reason_why_it_has_none():
-    for master in MASTERS:
-        said = varied.declared()[master.stem]
-        for question, entry in said.items():
-            assert len({"says", "same", "seed"} & set(entry)) == 1, (master.stem, question)
-    every = [entry for said in varied.declared().values() for entry in said.values()]
-    reasons = [entry["same"] for entry in every if "same" in entry]
-    assert all(len(reason.split()) > 5 for reason in reasons)
-    print(f"the same for all: {len(reasons)} of {len(every)} questions")
-    assert len(reasons) <= 0.1 * len(every)
+def test_a_value_stands_in_the_place_of_what_draws_it():
+    written = WrittenOut().cell(CELL)
+    assert written.startswith("import math\n\npair = {'binlog': [(")
+    assert written.endswith('\nfirst = min(pair["states"])\npair')
+    assert "seed" not in written
+    assert "classroom" not in written
+    space: dict[str, object] = {}
+    exec(written, space)  # noqa: S102
+    from engineroom.chapters.group_commit import exercises as classroom
+
+    assert space["pair"] == classroom.crashed_pair(4)
+
+
+def test_a_seed_that_is_used_stays():
+    assert (
+        WrittenOut().cell("seed = 4  # class seed\ntwice = 2 * seed")
+        == "seed = 4  # class seed\ntwice = 2 * seed"
+    )
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ("classroom.crashed_pair(seed)", "what they do not have"),
+        ("def lost(pair):\n    return classroom.crashed_pair", "what they do not have"),
+        ("draw = classroom.crashed_pair", "draw cannot be written out"),
+    ],
+)
+def test_what_is_no_value_is_refused(more, said):
+    with pytest.raises(EngineRoomError, match=said):
+        WrittenOut().cell(f"{CELL}\n{more}\n")
+
+
+@each_master
+def test_no_cell_that_a_student_gets_brings_what_answers(master):
+    read, written = masters.read(master, seed=7), WrittenOut()
+    cells = [written.cell(cell) for cell in read.given]
+    for asked in read.questions:
+        cells += [written.cell(cell) for cell in asked.given]
+        if asked.starter:
+            written.cell(asked.solution)
+        visible = [found for test in asked.visible for found in names_held_back(test)]
+        assert visible == [], asked.heading
+        assert "classroom" not in asked.text, asked.heading
+    assert [found for cell in cells for found in names_held_back(cell)] == []
 
 
 @each_master
 def test_what_is_said_to_follow_from_the_seed_does(master):
     one, other = (
-        {each.name: each for each in handouts.questions(master, seed=seed)} for seed in seeds_of(master, 2)
+        {each.name: each for each in handouts.questions(master, seed=seed)} for seed in (2**40 + 1, 2**40 + 3)
     )
-    for question, entry in varied.declared()[master.stem].items():
-        if name := entry.get("seed"):
-            first, second = (repr(Trial(each[question]).before[name]) for each in (one, other))
-            assert first != second, question
+    for asked in masters.read(master).questions:
+        if name := asked.declared.get("seed"):
+            first, second = (repr(Trial(each[asked.name]).before[name]) for each in (one, other))
+            assert first != second, asked.heading
 
 
 @each_master
-def test_the_book_itself_is_no_variant(master):
-    assert handouts.questions(master) == handouts.questions(master, seed=0)
-    assert all(
-        varied.variant(master.stem, question, 0) is None for question in varied.declared()[master.stem]
-    )
-
-
-@pytest.mark.slow
-@each_master
-def test_what_is_right_or_wrong_in_the_book_is_so_in_a_variant(master):
-    fresh.reseed(0)
-    (seed,) = seeds_of(master, 1)
-    book = {each.name: each for each in handouts.questions(master)}
-    asked = {each.name: each for each in masters.read(master).questions}
-    for question in handouts.questions(master, seed=seed):
-        variant = varied.variant(master.stem, question.name, seed)
-        if variant is None:
-            continue
-        trial = Trial(question)
-        assert trial.failures(question.solution) == [], question.name
-        assert trial.failures(book[question.name].solution), f"{question.name}: the book's answer passes"
-        answers = [(code, False) for _, code in asked[question.name].wrong]
-        answers += [(code, True) for code in asked[question.name].right]
-        for code, is_right in answers:
-            failed = trial.failures(variant.answer(code, book[question.name].solution))
-            assert (failed == []) == is_right, (question.name, code, failed)
-
-
-@pytest.mark.slow
-@each_master
-def test_a_function_copied_from_a_neighbour_fails_for_all_pairs_of_thirty(master, monkeypatch):
-    """One failed test leaves a quarter of the points; those that share a constant by chance are counted and few."""
-    made, Oracle = {}, fresh.Oracle
-
-    def once(name, before, solution, _):
-        """An oracle per student, which is asked for no misconception."""
-        return made.setdefault((name, *before, solution), Oracle(name, before, solution, {}))
-
-    monkeypatch.setattr(fresh, "Oracle", once)
-    fresh.reseed(0)
-    seeds = seeds_of(master)
-    by_student = [{each.name: each for each in handouts.questions(master, seed=seed)} for seed in seeds]
-    for question, entry in varied.declared()[master.stem].items():
-        if "says" not in entry:
-            continue
-        own = [varied.variant(master.stem, question, seed) for seed in seeds]
-        # The drawn inputs first: they tell copies sooner than fixed ones.
-        asked = [dataclasses.replace(each[question], tests=each[question].tests[::-1]) for each in by_student]
-        trials = [Trial(each) for each in asked]
-        pairs = [
-            (one, other)
-            for one, other in itertools.permutations(range(len(seeds)), 2)
-            if own[one] != own[other]
-        ]
-        # Neighbours whose solutions are the same text are tried once for each student.
-        different = {(one, asked[other].solution): other for one, other in pairs}
-        passed = [
-            (own[one].says, own[other].says)
-            for (one, solution), other in different.items()
-            if not trials[one].failures(solution, first_only=True)
-        ]
-        assert passed == [], question
-        share = variants.shared(master.stem, seeds)[question]
-        assert abs(share - 1 + len(pairs) / (len(seeds) * (len(seeds) - 1))) < 1e-9
-        print(f"{master.stem} {question}: {100 * share:.1f} % of the pairs have the same constant")
-        assert share <= 0.1, question
-
-
-def test_a_student_reads_the_variant_with_an_example_and_not_its_solution(tmp_path):
-    (master,) = (each for each in MASTERS if each.stem == "hash_join")
-    (seed,) = seeds_of(master, 1)
-    made = handouts.make(master, tmp_path, seed=seed, run_tests=False)
-    said = varied.variant("hash_join", "q2", seed).says
-    assert said in made.student.read_text()
-    assert "of_the_book" not in made.student.read_text()
-    assert "block_nested_loop_of_the_book" in made.solution.read_text()
-    header = int(re.findall(r"\d+", said)[0])
-    assert f"`block_nested_loop(9, 100, 100, {400 + header})` is `(3, 900)`" in made.student.read_text()
-    solutions = tried(made.solution, handouts.questions(master, seed=seed))
-    assert not any(failed for _, failed in solutions)
+def test_every_chapter_has_data_of_each_students_own(master):
+    assert any("seed" in asked.declared for asked in masters.read(master).questions)

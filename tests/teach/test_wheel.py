@@ -18,8 +18,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from engineroom.teach import handouts, wheel
+from engineroom import paths
+from engineroom.teach import handouts, masters, wheel
 from engineroom.teach.grading import submissions
+from engineroom.teach.varied import HELD_BACK
 
 pytestmark = pytest.mark.slow
 
@@ -31,6 +33,7 @@ def archives(tmp_path_factory):
     package = wheel.build(folder / "package")
     for master in handouts.masters():
         wheel.put_into(handouts.make(master, folder, run_tests=False).autograder, package)
+    wheel.for_students(package, folder / "hand-out")
     package.unlink()
     return folder
 
@@ -170,6 +173,44 @@ def test_a_notebooks_first_cell_installs_the_wheel_beside_it_and_asks_for_one(ar
     assert "put engineroom-....whl beside this notebook" in run().stderr
     (tmp_path / "engineroom-0.1.0-any.whl").touch()
     assert "pip install -q otter-grader==" in run().stdout
+
+
+@pytest.fixture(scope="module")
+def for_students(archives):
+    """The files of a students' package, as text, or nothing for what is none."""
+    (package,) = (archives / "hand-out").glob("engineroom-*.whl")
+    with zipfile.ZipFile(package) as opened:
+        return {
+            name: opened.read(name).decode() if name.endswith((".py", ".toml", "RECORD")) else ""
+            for name in opened.namelist()
+        }
+
+
+def test_a_students_package_has_no_line_of_a_solution(for_students):
+    lines = {line.strip() for text in for_students.values() for line in text.splitlines()}
+    found = [
+        (master.stem, asked.name, line)
+        for master in handouts.masters()
+        for asked in masters.read(master).questions
+        for line in map(str.strip, asked.solution.splitlines())
+        if len(line) >= 30 and not line.startswith(('"""', "#", "import ", "from ")) and line in lines
+    ]
+    assert found == []
+
+
+def test_a_students_package_lacks_what_draws_and_answers_and_nothing_asks_for_it(for_students):
+    assert not [name for name in for_students if wheel.WITHHELD.fullmatch(name) or "mutants" in name]
+    (record,) = (text for name, text in for_students.items() if name.endswith("RECORD"))
+    assert {line.split(",")[0] for line in record.splitlines()} == set(for_students)
+    labs = "\n".join(lab.read_text() for lab in (paths.root() / "notebooks").glob("*.md"))
+    imports = re.compile(r"^\s*from (engineroom[\w.]*) import (\w+)", re.MULTILINE)
+    asked = [
+        f"{module}.{name}"
+        for text in (labs, *for_students.values())
+        for module, name in imports.findall(text)
+    ]
+    assert "engineroom.teach.fresh" in asked
+    assert [each for each in asked if HELD_BACK.fullmatch(each)] == []
 
 
 def test_a_student_gets_no_wheel(archives):

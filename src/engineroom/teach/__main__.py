@@ -10,7 +10,7 @@ import click
 
 from engineroom import paths, progress
 from engineroom.errors import EngineRoomError
-from engineroom.teach import handouts, wheel
+from engineroom.teach import delivery, handouts, wheel
 from engineroom.teach.trial import OWN_CELL, Trial, tried
 
 
@@ -33,12 +33,17 @@ def main(seed: int, target: Path | None, check: bool) -> None:
         sys.exit(bool(found))
 
     folder = target or paths.build() / "class"
-    package = wheel.build(folder)
-    (folder / "requirements.txt").write_text(wheel.requirements())
+    package = wheel.build(folder / "grading")
+    students = wheel.for_students(package, folder / "hand-out")
+    (folder / "grading" / "requirements.txt").write_text(wheel.requirements())
+    notebooks = []
     for master in progress.bar(handouts.masters(), desc="Exercises", unit="master"):
         handout = handouts.make(master, folder, seed=seed)
         wheel.put_into(handout.autograder, package)
+        notebooks.append(handout.student)
         click.echo(f"{handout.name}\n  for students: {handout.student}\n  to grade:     {handout.autograder}")
+    delivery.zipped(folder / "hand-out" / "students.zip", [*notebooks, students])
+    click.echo(f"All notebooks and the package, for students: {folder / 'hand-out' / 'students.zip'}")
     click.echo(f"The package, for machines that grade without the book: {package}")
     click.echo("Grade one submission:  otter run -a ARCHIVE -o FOLDER SUBMISSION   (FOLDER must exist)")
 

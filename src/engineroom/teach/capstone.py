@@ -1,133 +1,121 @@
-"""The capstone: a slow server with three causes planted by seed, simulated by the whole engine, its counters, and what changes give.
+"""The capstone: recorded servers on twelve processors, what bounds each of them, and what came of a change.
 
-The application writes orders: it looks rows up, changes six rows, adds to a counter, and commits.
+Both are read off recordings. What bounds a server is in its counters; what a change gives is another run.
 """
 
 from __future__ import annotations
 
 import functools
-import itertools
 import math
 import random
-from collections.abc import Mapping
+import statistics
 from typing import Any
 
-from engineroom._native import engine as kernel
-from engineroom.machine.presets import parameters
+from engineroom.teach import servers
 
-__all__ = ["CAUSES", "causes", "counters", "gains", "orders_per_s"]
+__all__ = ["CAUSES", "bounded", "changes"]
 
-_MS = 1_000_000
-_RUN_NS, _WARMUP_NS = 150 * _MS, 50 * _MS
-# By cause: the value of a healthy server, and the range of an ill one's.
-CAUSES: Mapping[str, tuple[int, tuple[int, int]]] = {
-    "commits": (1, (8, 8)),  # per order: each of its statements may commit by itself
-    "counter": (1_024, (1, 1)),  # rows over which the counter is spread
-    "disk": (100, (900, 3_000)),  # microseconds per fsync
-    "index": (20, (1_500, 5_000)),  # rows that the lookup examines
-    "pool": (48, (2, 4)),  # connections of the application
-    "processors": (16, (1, 2)),
-}
-OF_STATEMENTS = {"commits", "counter", "index"}
-_EXAMINED_ROW_NS = 400
-_CHANGES = 6
+Case = tuple[str, int, str, str]  # load, clients, version, setting
+CAUSES = ("clients", "device", "processors", "rows")
+COLUMNS = ("tps", "p95_ms", "server_cpus", "cpu_us", "switches", "fsyncs", "redo_bytes", "row_lock_waits", "row_lock_ms")  # fmt: skip
+PROCESSORS = 12
+MORE_CLIENTS = {1: 8, 8: 32, 16: 64, 32: 128, 64: 256}
+LOADS = {"hot rows": "hot rows", "uniform": "read-write"}
+# As many times as many transactions are "much", "some" or "less"; what is nearer than a twelfth to a limit is no question.
+MUCH, SOME = 2, 1.2
 
 
 @functools.cache
-def causes(seed: int = 0) -> dict[str, int]:
-    """The three causes and their values. Each of them alone would make the server slow again, and their gains do not just multiply.
+def _recorded() -> dict[Case, dict[str, float]]:
+    repeats: dict[Case, list[dict[str, Any]]] = {}
+    for row in servers.excerpt("devices"):
+        repeats.setdefault((row["load"], row["clients"], row["series"], row["setting"]), []).append(row)
+    return {
+        case: {column: statistics.median(row[column] for row in rows) for column in COLUMNS}
+        for case, rows in repeats.items()
+    }
 
-    A counter that is a cause is waited for. They are never those of statements alone: whoever blames these would be right without a look.
+
+def _gain(before: Case, after: Case) -> float:
+    """How many times as many transactions; 1 where one of the two was not recorded."""
+    seen = _recorded()
+    return seen[after]["tps"] / seen[before]["tps"] if before in seen and after in seen else 1.0
+
+
+def _cause(case: Case) -> str:
+    """What bounds a server, or nothing where that is not clear."""
+    *_, setting = case
+    seen, clients = _recorded()[case], case[1]
+    without = _gain(case, (*case[:3], "usual")) if setting == servers.SLOW else 1.0
+    if without > SOME:
+        return "device" if without > 1.9 else ""
+    if seen["row_lock_ms"] * seen["tps"] / 1000 > clients / 2:
+        return "rows"
+    if seen["server_cpus"] > 11:
+        return "processors"
+    return "clients" if clients == 1 else ""
+
+
+def _shown(case: Case) -> dict[str, Any]:
+    load, clients, version, setting = case
+    said = {"load": LOADS[load], "version": version, "clients": clients}
+    return said | {"fsync_us": 100 if setting == servers.SLOW else 0} | _recorded()[case]
+
+
+def bounded(seed: int = 0) -> dict[str, tuple[dict[str, Any], str]]:
+    """Six servers A to F: what they counted, and what bounds them.
+
+    Each cause is among them. So are processors that are in use although the device is slow, and a crowd that takes long although nobody holds a row.
     """
-    dice = random.Random(f"capstone-{seed}")
-    every = list(itertools.combinations(CAUSES, 3))
-    dice.shuffle(every)
-    for names in every:
-        if set(names) == OF_STATEMENTS:
-            continue
-        planted = {name: dice.randint(*CAUSES[name][1]) for name in names}
-        shown = counters(planted)
-        is_waited_for = shown["row_lock_ms_per_order"] > shown["ms_per_order"] / 8
-        if is_waited_for != ("counter" in planted) or any(
-            orders_per_s({}) < 1.4 * orders_per_s({name: value}) for name, value in planted.items()
-        ):
-            continue
-        found = gains(planted)
-        if abs(math.log(math.prod(found[name] for name in planted) / found["all"])) > math.log(1.6):
-            return planted
-    raise AssertionError("no server of this kind")
+    dice = random.Random(f"bounded-{seed}")
+    of = {cause: [case for case in _recorded() if _cause(case) == cause] for cause in CAUSES}
+    chosen = [(dice.choice(of[cause]), cause) for cause in ("clients", "device", "rows")]
+    for cause, kind in (
+        ("rows", [case for case in of["rows"] if case[3] == "usual"]),
+        ("processors", [case for case in of["processors"] if case[3] == servers.SLOW]),
+        ("processors", [case for case in of["processors"] if case[1] >= 128 and case[3] == "usual"]),
+    ):
+        chosen.append((dice.choice([case for case in kind if (case, cause) not in chosen]), cause))
+    dice.shuffle(chosen)
+    return {name: (_shown(case), cause) for name, (case, cause) in zip("ABCDEF", chosen, strict=True)}
 
 
-@functools.cache
-def _simulated(ill: tuple[tuple[str, int], ...]) -> dict[str, Any]:
-    value = {name: healthy for name, (healthy, _) in CAUSES.items()} | dict(ill)
-    look_up = {"access": "reads", "computing_ns": 20_000 + _EXAMINED_ROW_NS * value["index"]}
-    change = {"access": "changes", "computing_ns": 10_000, "mtrs_permille": 2_000}
-    count = {**change, "draw": _CHANGES}
-    statements = [look_up, *({**change, "draw": i} for i in range(_CHANGES)), count]
-    whole: dict[str, Any] = {
-        "draws": [*[{"rows": 1_000_000}] * _CHANGES, {"rows": value["counter"]}],
-        "commit": {"computing_ns": 5_000, "mtrs_permille": 1_000},
-    }
-    if value["commits"] == 1:
-        mix = [{**whole, "statements": statements}]
-    else:
-        mix = [{**whole, "statements": [each], "sends_commit": False} for each in statements]
-    return kernel.simulate_mix(
-        parameters={
-            **parameters("four_sockets_176"),
-            "sockets": 1,
-            "threads_per_core": 1,
-            "cores_per_socket": value["processors"],
-            "disk_fsync_quantiles_ps": [1_000_000 * value["disk"]],
-        },
-        mix=mix,
-        load={"clients": value["pool"], "away_ns": 200_000},
-        run_ns=_RUN_NS,
-        warmup_ns=_WARMUP_NS,
-        engine={"redo": "8.0"},
-        trx_sys={"latches": "8.0, sharded"},
-    )
+def changes(seed: int = 0) -> dict[str, tuple[dict[str, Any], str]]:
+    """Five changes A to E: what the server counted before, with `change`, and whether it then did "much" or "some" more, "less", or neither."""
+    dice = random.Random(f"changed-{seed}")
+    made = []
+    for kind, loads in (
+        ("version", {"hot rows"}),
+        ("version", {"uniform"}),
+        ("device", {"hot rows", "uniform"}),
+        ("clients", {"hot rows"}),
+        ("clients", {"uniform"}),
+    ):
+        before, after, said = dice.choice([each for each in _changes(kind) if each[0][0] in loads])
+        made.append((_shown(before) | {"change": said}, _word(_gain(before, after))))
+    dice.shuffle(made)
+    return dict(zip("ABCDE", made, strict=True))
 
 
-def orders_per_s(ill: Mapping[str, int]) -> float:
-    """Orders per second of a server with these parts ill and all others healthy."""
-    seen = _simulated(tuple(sorted(ill.items())))
-    return float(seen["transactions"] / ill.get("commits", 1) / seen["window_ns"] * 1e9)
+def _changes(kind: str) -> list[tuple[Case, Case, str]]:
+    found: list[tuple[Case, Case, str]] = []
+    for case in _recorded():
+        load, clients, version, setting = case
+        if kind == "device" and setting == servers.SLOW:
+            found.append((case, (load, clients, version, "usual"), "fsync_us: 0"))
+        elif kind == "version" and (version, setting) == ("5.7.22", "usual"):
+            found.append((case, (load, clients, "9.7.4", setting), "version: 9.7.4"))
+        elif kind == "clients" and setting == "usual" and clients in MORE_CLIENTS:
+            more = MORE_CLIENTS[clients]
+            found.append((case, (load, more, version, setting), f"clients: {more}"))
+    return [each for each in found if each[1] in _recorded() and _is_clear(_gain(each[0], each[1]))]
 
 
-def gains(ill: Mapping[str, int]) -> dict[str, float]:
-    """How many times as many orders each change alone gives, and `all` of them together."""
-    before = orders_per_s(ill)
-    alone = {
-        name: orders_per_s({other: value for other, value in ill.items() if other != name}) / before
-        for name in ill
-    }
-    return alone | {"all": orders_per_s({}) / before}
+def _is_clear(gain: float) -> bool:
+    return all(abs(math.log(gain / limit)) > math.log(13 / 12) for limit in (MUCH, SOME, 1 / SOME))
 
 
-def counters(ill: Mapping[str, int]) -> dict[str, float]:
-    """What such a server shows, as counted in the simulated window."""
-    seen = _simulated(tuple(sorted(ill.items())))
-    spent_ps = {
-        what: sum(ps for path, kind, ps in seen["activities"] if path[0] == who and kind in kinds)
-        for what, who, kinds in (
-            ("busy", "client", {"work", "memory", "spin", "runnable", "parked", "io"}),
-            ("fsync", "log_flusher", {"io"}),
-        )
-    }
-    orders = seen["transactions"] / ill.get("commits", 1)
-    shown = {
-        "orders_per_s": orders_per_s(ill),
-        "commits_per_order": seen["transactions"] / orders,
-        "rows_examined_per_order": ill.get("index", CAUSES["index"][0]) + _CHANGES + 1,
-        "connections": ill.get("pool", CAUSES["pool"][0]),
-        "connections_busy": spent_ps["busy"] / 1_000 / seen["window_ns"],
-        "ms_per_order": spent_ps["busy"] / 1e9 / orders,
-        "row_lock_ms_per_order": seen["lock_wait_ns"] / _MS / orders,
-        "processors": ill.get("processors", CAUSES["processors"][0]),
-        "processors_busy": seen["cpu_ns"] / seen["window_ns"],
-        "fsyncs_per_s": seen["fsyncs"] / seen["window_ns"] * 1e9,
-        "ms_per_fsync": spent_ps["fsync"] / 1e9 / seen["fsyncs"],
-    }
-    return {name: float(f"{value:.3g}") for name, value in shown.items()}
+def _word(gain: float) -> str:
+    if gain > SOME:
+        return "much" if gain > MUCH else "some"
+    return "less" if gain < 1 / SOME else "none"

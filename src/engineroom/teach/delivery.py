@@ -1,23 +1,29 @@
-"""What a class is sent: links that open the labs on Binder or a JupyterHub, and the book's files without solutions."""
+"""What a class is sent: a zip file per student, links that open the labs on Binder or a JupyterHub, and the book's files without solutions."""
 
 from __future__ import annotations
 
+import csv
+import hmac
 import re
 import shutil
 import subprocess
 import tempfile
+import zipfile
 from pathlib import Path
 from urllib.parse import quote, urlencode, urlsplit
 
 from engineroom import chapters, files, paths, progress
 from engineroom.errors import EngineRoomError
-from engineroom.teach import handouts
+from engineroom.teach import handouts, wheel
+from engineroom.teach.grading.roster import Person, safe
 
-__all__ = ["EXERCISES", "links", "student"]
+__all__ = ["EXERCISES", "ZIPS", "links", "pack", "refuse_no_address", "student", "zipped"]
 
 # Where the student's folder has the notebooks with the questions.
 EXERCISES = "exercises"
-# What shows solutions, or checks them: the masters, the pages that unfold them, the tests. The labs need the explorables.
+# Where `pack` puts a zip file per student.
+ZIPS = "zips"
+# What shows solutions, or checks them: the masters, the pages with what they say, the tests; and what a wheel withholds. The labs need the explorables.
 WITHHELD = ("notebooks/exercises/", "book/", "tests/")
 NEEDED = "book/web/"
 _PROVIDERS = {"github.com": "gh", "gitlab.com": "gl"}
@@ -45,11 +51,7 @@ def links(*, branch: str = "", hub: str = "") -> list[tuple[str, str, str]]:
         raise EngineRoomError(
             f"{files.visible(repr(chosen))} is no branch's name", remedy="use letters, digits and . _ - /"
         )
-    if hub and not _is_address(hub):
-        raise EngineRoomError(
-            f"{files.visible(repr(hub))} is no address of a hub",
-            remedy="name one as in https://hub.example.org",
-        )
+    refuse_no_address(hub, "a hub")
     project = name if host == "github.com" else quote(name, safe="")
     found = []
     for chapter in chapters.written():
@@ -69,12 +71,48 @@ def links(*, branch: str = "", hub: str = "") -> list[tuple[str, str, str]]:
     return found
 
 
+def refuse_no_address(text: str, what: str) -> None:
+    """Raises EngineRoomError for a text that is no address on the web; none is named by an empty one."""
+    if text and not _is_address(text):
+        raise EngineRoomError(
+            f"{files.visible(repr(text))} is no address of {what}",
+            remedy="name one as in https://hub.example.org",
+        )
+
+
 def _is_address(text: str) -> bool:
     try:
         parts = urlsplit(text)
     except ValueError:  # as for a bracket that is not closed
         return False
     return parts.scheme in ("http", "https") and bool(parts.hostname)
+
+
+def pack(folder: Path, people: list[Person], secret: bytes, *, url: str = "") -> Path:
+    """Packs the notebooks of each student, with the wheel in `hand-out`, and writes who gets which into `links.csv`, whose path it returns.
+
+    The names of the files follow from the secret, so that nobody guesses another's.
+    """
+    rows = [["id", "name", "email", "link"]]
+    (folder / ZIPS).mkdir(exist_ok=True)
+    for person in progress.bar(people, desc="Zip files", unit="student"):
+        token = hmac.digest(secret, f"zip\0{person.id}".encode(), "sha256").hex()[:16]
+        name = f"{person.id}-{token}.zip"
+        mine = (folder / "hand-out" / person.id).glob("*.ipynb")
+        zipped(folder / ZIPS / name, [*sorted(mine), *(folder / "hand-out").glob("*.whl")])
+        link = f"{url.rstrip('/')}/{quote(name)}" if url else f"{ZIPS}/{name}"
+        rows.append([person.id, person.name, person.email, link])
+    table = folder / "links.csv"
+    with table.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([safe(cell) for cell in row] for row in rows)
+    return table
+
+
+def zipped(archive: Path, contents: list[Path]) -> None:
+    """Packs files side by side."""
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as opened:
+        for each in contents:
+            opened.write(each, each.name, zipfile.ZIP_STORED if each.suffix == ".whl" else None)
 
 
 def student(folder: Path, *, seed: int = 0, masters: list[Path] | None = None) -> int:
@@ -99,7 +137,13 @@ def student(folder: Path, *, seed: int = 0, masters: list[Path] | None = None) -
     given = [
         name
         for name in listed.split("\0")
-        if name.startswith(NEEDED) or (name and not name.startswith(WITHHELD) and "/tests/" not in name)
+        if name.startswith(NEEDED)
+        or (
+            name
+            and not name.startswith(WITHHELD)
+            and "/tests/" not in name
+            and not wheel.WITHHELD.fullmatch(name.removeprefix("src/"))
+        )
     ]
     try:
         for name in given:

@@ -1,7 +1,7 @@
 """From a master (`engineroom.teach.masters`) to what students and graders get, which otter-grader makes of a notebook in its assign format.
 
-A line that ends in `# class seed` sets the seed of the variant; it stands in the notebook, where students see it, and in the hidden tests, where they cannot change it.
-From a seed that is not 0 follow also the constants of the functions to be written (`engineroom.teach.varied`).
+A line that ends in `# class seed` sets the seed, from which the data of questions follow. A student's notebook has them written out (`engineroom.teach.varied`);
+the seed stands in the hidden tests, where students cannot change it.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from typing import Any
 
 from engineroom import address_grammars, children
 from engineroom.errors import EngineRoomError
-from engineroom.teach import fresh, varied
+from engineroom.teach import refused, varied
 from engineroom.teach.grading.submissions import bound_names, used_names
-from engineroom.teach.masters import SEED_LINE, Asked, read
+from engineroom.teach.masters import SEED_LINE, Asked, marked, read
 from engineroom.teach.masters import files as masters
 
 __all__ = [
@@ -68,7 +68,7 @@ except ImportError:
 """
 INSTALL_FOR_LAB = """\
 # This lab needs the book's package. Where it is missing, put engineroom-....whl beside the notebook and run this cell: it
-# installs the package. `make class` in the book's repository writes that file to _build/class; your instructor may have sent it.
+# installs the package. Your instructor may have sent that file; `make class` in the book's repository packs it into students.zip.
 try:
     import engineroom
 except ImportError:
@@ -116,7 +116,7 @@ def make(master: Path, target: Path, *, seed: int = 0, run_tests: bool = True) -
     With `run_tests`, otter executes the solution against its own archive in a kernel, about ten seconds.
     """
     nbformat, otter = _tools()
-    notebook = nbformat.v4.new_notebook(cells=_prepared(master, seed)[1], metadata={"kernelspec": KERNEL})
+    notebook = nbformat.v4.new_notebook(cells=_cells(master, seed), metadata={"kernelspec": KERNEL})
     folder = target / master.stem
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch, _noise_silenced(), _quick_kernels(Path(scratch, "quick")):
@@ -153,38 +153,41 @@ def say_what_to_install(notebook: Path, source: str = INSTALL_FOR_LAB) -> None:
 
 def questions(master: Path, *, seed: int = 0) -> list[Question]:
     """The questions of a master, their tests with the oracles in them. Needs no otter."""
-    return _prepared(master, seed)[0]
-
-
-def _prepared(master: Path, seed: int) -> tuple[list[Question], list[Any]]:
-    """The questions, each as its variant asks it, and the cells of otter's notebook."""
-    code, markdown, raw = (
-        getattr(_nbformat().v4, f"new_{kind}_cell") for kind in ("code", "markdown", "raw")
-    )
     read_master = read(master, seed=seed)
-    before = list(read_master.given)
-    cells = [raw(CONFIG.format(name=master.stem)), markdown(read_master.introduction), *map(code, before)]
-    found = []
+    before, found = list(read_master.given), []
     for asked in read_master.questions:
         before += asked.given
-        solution, cell = asked.solution + "\n", asked.cell
+        solution = asked.solution + "\n"
         visible = list(asked.visible)  # of which the first that can tells what is changed
         for number, test in enumerate(visible):
             visible[number] = _keeping(test, bound_names(solution))
             if visible[number] != test:
                 break
-        tests = [*visible, *(f"# HIDDEN\n{test}" for test in (*asked.hidden, _drawn(asked, before)))]
-        cells += [markdown(f"## {asked.heading}\n\n{asked.text}"), *map(code, asked.given)]
-        if variant := varied.variant(master.stem, asked.name, seed):
-            tests = [variant.test(test, solution) for test in tests]
-            cells.append(markdown(_said(variant, before, solution, tests)))
-            cell, solution = variant.notebook(cell, solution), variant.answer(solution, solution)
-        cells.append(raw(f"# BEGIN QUESTION\nname: {asked.name}\npoints: {asked.points}"))
-        cells += [raw("# BEGIN SOLUTION"), code(cell), raw("# END SOLUTION")]
-        cells += [raw("# BEGIN TESTS"), *map(code, tests), raw("# END TESTS"), raw("# END QUESTION")]
-        found.append(Question(asked.name, tuple(before), solution, tuple(tests)))
+        hidden = [f"# HIDDEN\n{test}" for test in (*asked.hidden, _drawn(asked, before))]
+        found.append(Question(asked.name, tuple(before), solution, (*visible, *hidden)))
         before.append(solution)
-    return found, cells
+    return found
+
+
+def _cells(master: Path, seed: int) -> list[Any]:
+    """Those of otter's notebook, with the data and the solutions that are no functions written out."""
+    code, markdown, raw = (
+        getattr(_nbformat().v4, f"new_{kind}_cell") for kind in ("code", "markdown", "raw")
+    )
+    read_master, written = read(master, seed=seed), varied.WrittenOut()
+
+    def given(sources: tuple[str, ...]) -> list[Any]:
+        return [code(text) for source in sources if (text := written.cell(source))]
+
+    cells = [raw(CONFIG.format(name=master.stem)), markdown(read_master.introduction)]
+    cells += given(read_master.given)
+    for asked, question in zip(read_master.questions, questions(master, seed=seed), strict=True):
+        cells += [markdown(f"## {asked.heading}\n\n{asked.text}"), *given(asked.given)]
+        cells.append(raw(f"# BEGIN QUESTION\nname: {asked.name}\npoints: {asked.points}"))
+        cell = marked(written.cell(asked.solution), asked.starter) if asked.starter else asked.cell
+        cells += [raw("# BEGIN SOLUTION"), code(cell), raw("# END SOLUTION")]
+        cells += [raw("# BEGIN TESTS"), *map(code, question.tests), raw("# END TESTS"), raw("# END QUESTION")]
+    return cells
 
 
 def _drawn(asked: Asked, before: list[str]) -> str:
@@ -202,7 +205,8 @@ def _drawn(asked: Asked, before: list[str]) -> str:
         for name, oracle in oracles.items()
     ]
     body = AGREES.sub(lambda call: f"fresh.{call[1]}({call[2]}, {oracles[call[2]]}", asked.drawn)
-    lines = "\n".join(["from engineroom.teach import fresh", "", *made, "", body])
+    heading = [refused.said(asked.declared["refused"])] if "refused" in asked.declared else []
+    lines = "\n".join([*heading, "from engineroom.teach import fresh", "", *made, "", body])
     return f"def test_inputs_drawn_when_it_is_graded({', '.join(names)}):\n{textwrap.indent(lines, '    ')}"
 
 
@@ -233,23 +237,6 @@ def _needed(before: list[str], *codes: str) -> list[str]:
             needed.insert(0, cell)
             wanted |= used_names(cell)
     return needed
-
-
-def _said(variant: varied.Variant, before: list[str], solution: str, tests: list[str]) -> str:
-    """What tells a student the variant, with the first visible case as an example where its values can be written down."""
-    said = f"**Only in your notebook:** {variant.says}"
-    visible = [each for each in tests if not each.startswith("# HIDDEN")]
-    for name in variant.changes:
-        own = variant.answer(solution, solution)
-        function = fresh.Oracle(name, _needed(before, solution), own, {}).value
-        for asked in variant.asked(name, solution, visible):
-            with contextlib.suppress(Exception):  # a case that is refused is no example
-                arguments = ", ".join(map(repr, asked))
-                said += f" For example, `{name}({arguments})` is `{function(*asked)!r}`."
-                break
-    return (
-        f"{said} The checks know your task; one that fails may show its case as it is without this sentence."
-    )
 
 
 def wrong_answers(master: Path) -> list[WrongAnswer]:

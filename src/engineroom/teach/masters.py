@@ -2,8 +2,13 @@
 
 Before the first question stands what all are given. A question is its heading, `*Kind, ★★, 15 minutes, 2 points: concept.*`, what is asked with three hints, code cells
 with what it is given, `*Solution.*` with what the page says of it, and the solution: the last code cell, of whose functions a student gets no more than the docstrings.
-A `toml` block says what the page shows of the data and what differs between students (`engineroom.teach.varied`). The rest are snippets in `python` blocks, each under a
-comment that says what it is:
+A `toml` block may have
+
+    data = "EXPRESSION"    what the page shows of what is given
+    seed = "NAME"          the given data that follow from the class seed (`engineroom.teach.varied`)
+    refused = ["engineroom._native.MODULE"]    what would answer the question: nothing of it can be called when it is graded
+
+The rest are snippets in `python` blocks, each under a comment that says what it is:
 
     # Starter           what a student gets in the place of a solution that is no function
     # Visible           tests that students have, a function each
@@ -29,7 +34,7 @@ import yaml
 from engineroom import chapters, paths
 from engineroom.errors import EngineRoomError
 
-__all__ = ["SEED_LINE", "Asked", "Master", "files", "read"]
+__all__ = ["SEED_LINE", "Asked", "Master", "files", "marked", "read"]
 
 SEED_LINE = re.compile(r"^(\s*seed = )\d+(?=\s+# class seed$)", re.MULTILINE)
 FENCE = re.compile(r"^```(\{code-cell\}|toml|python).*\n((?s:.*?))^```$\n?", re.MULTILINE)
@@ -39,6 +44,8 @@ HEAD = re.compile(
     r"\*(?P<kind>\w+), (?P<stars>★{1,3}), (?P<minutes>\d+) minutes, (?P<points>\d+) points?: (?P<concept>.+)\.\*\n"
 )
 MARK = re.compile(r"^ *# (?:BEGIN|END) SOLUTION\n?|  # SOLUTION$", re.MULTILINE)
+HINT = re.compile(r"^\*(Hint \d)\.\* (.+(?:\n.+)*)$", re.MULTILINE)
+FOLDED = r"<details><summary>\1</summary>\n\n\2\n\n</details>"
 SOLUTION = "*Solution.* "
 
 
@@ -53,7 +60,7 @@ class Asked:
     minutes: int
     points: int
     concept: str
-    text: str  # what a student reads below the heading, hints included
+    text: str  # what a student reads below the heading, each hint folded
     given: tuple[str, ...]
     told: str  # what the page says of the solution
     solution: str
@@ -147,6 +154,9 @@ def _asked(path: Path, text: str) -> Asked:
         if isinstance(target, ast.Name)
     ]
     kind, stars, minutes, concept = head.group("kind", "stars", "minutes", "concept")
+    declared = tomllib.loads("\n".join(code for block, code in blocks if block == "toml"))
+    refused = " and ".join(f"`{name}`" for name in declared.get("refused", ()))
+    without = f" Graded without {refused}." if refused else ""
     return Asked(
         name=f"q{head['number']}",
         title=head["title"],
@@ -155,11 +165,11 @@ def _asked(path: Path, text: str) -> Asked:
         minutes=int(minutes),
         points=int(head["points"]),
         concept=concept,
-        text=f"*{kind}, {stars}, {minutes} minutes: {concept}.*\n\n{said.strip()}",
+        text=f"*{kind}, {stars}, {minutes} minutes: {concept}.{without}*\n\n{HINT.sub(FOLDED, said.strip())}",
         given=tuple(given),
         told=told.strip(),
         solution=MARK.sub("", solution),
-        cell=_marked(solution, starter),
+        cell=marked(solution, starter),
         starter=starter,
         visible=tests("Visible"),
         hidden=tests("Hidden"),
@@ -171,11 +181,11 @@ def _asked(path: Path, text: str) -> Asked:
             for code in codes
         ),
         right=tuple(snippets.get("Right", [])),
-        declared=tomllib.loads("\n".join(code for block, code in blocks if block == "toml")),
+        declared=declared,
     )
 
 
-def _marked(solution: str, starter: str) -> str:
+def marked(solution: str, starter: str) -> str:
     """A solution with otter's marks. One that has its own keeps them."""
     if starter:
         return (

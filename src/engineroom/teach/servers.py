@@ -15,21 +15,22 @@ __all__ = [
     "EXCERPTS",
     "buffers",
     "changes",
-    "commits",
+    "crowd",
     "crowds",
-    "durable_settings",
+    "devices",
     "excerpt",
     "flushes",
     "forms",
     "gains",
     "idle",
     "images",
+    "joins",
     "operations",
     "planned",
     "policies",
-    "printers",
     "reports",
     "row_waits",
+    "settings",
     "snapshots",
     "sorts",
     "taken",
@@ -42,16 +43,19 @@ REDO_LOGS = {
     "9.7_writer_threads_off": "9.7.4, writer threads off",
 }
 COMMIT_COUNTERS = ("redo_fsyncs", "binlog_fsyncs", "flush_groups", "sync_groups")
+# As recorded, and as the question has it.
+COMMIT_SETTINGS = {"1/1": "1/1", "2/1000": "2/1000", "0/0": "0/0", "1/1, delay 5 ms": "delay"}
 # By name: the recording's table, and of some columns the values of the rows that belong to the excerpt.
 EXCERPTS: dict[str, tuple[str, dict[str, set[Any]]]] = {
     "binlog": ("binlog/own-binlog-cpu.live.1.csv", {}),
     "cats": ("cats/own-cats-policies.sim.3.csv", {}),
-    "cats_printing": ("cats/own-cats-print-cost.sim.1.csv", {"repeat": {0}, "series": {"fifo"}}),
     "cats_reports": ("lock_sys/own-deadlock-print.live.1.settings.csv", {}),
     "cats_waits": (
         "cats/own-cats-policies.sim.3.csv",
         {"series": {"fifo", "fcfs_5_7", "cats"}, "repeat": {0}},
     ),
+    "crowd": ("engine/own-crowd.live.1.csv", {"setting": {"latches instrumented"}}),
+    "crowd_latches": ("engine/own-crowd.live.1.latches.csv", {}),
     "engine": ("engine/own-engine-live.live.1.csv", {"series": {"server"}}),
     "filesort": ("filesort/own-filesort-limits.live.2.csv", {"repeat": {0}}),
     "filesort_forms": (
@@ -63,6 +67,7 @@ EXCERPTS: dict[str, tuple[str, dict[str, set[Any]]]] = {
         {"series": {"5.7", "8.0"}, "clients": {1, 8, 64}},
     ),
     "hash_join": ("hash_join/own-hash-join-buffer.live.3.csv", {"series": {"spill"}}),
+    "hash_join_joins": ("hash_join/own-hash-join-buffer.live.3.csv", {"repeat": {0}}),
     "join_order": (
         "join_order/fig-7-24.live.6.csv",
         {"series": {"hypergraph_on", "hypergraph_off", "planning_on", "planning_off"}},
@@ -72,12 +77,23 @@ EXCERPTS: dict[str, tuple[str, dict[str, set[Any]]]] = {
     "low_concurrency_counters": ("low_concurrency/own-low-concurrency-operations.live.4.counters.csv", {}),
     "read_views": ("read_views/own-read-views-idle.live.1.csv", {}),
     "redo_log": ("redo_log/fig-7-06.live.3.csv", {"concurrency": {1, 10, 50, 200}, "series": set(REDO_LOGS)}),
+    "devices": ("engine/own-crowd.live.1.csv", {"setting": {"usual", "an fsync takes 100 us"}}),
     "trx_sys": ("trx_sys/fig-7-08.sim.2.csv", {"repeat": {0}}),
     "trx_sys_latches": ("trx_sys/fig-7-08.sim.2.latches.csv", {"repeat": {0}}),
     "trx_sys_statements": ("read_views/own-read-views-statements.live.2.csv", {"has_binlog": {0}}),
 }
 NAMES = {"series", "server"}  # no numbers, though "5.7" looks like one
 BOTH_POLICIES = "tpcc_32"
+JOINED_ROWS = 8_100  # of both tables, and a few of the dictionary
+SLOW = "an fsync takes 100 us"
+# Load and clients of each: one commit after the other, groups, work between the commits, a crowd before the device, and processors.
+SERVERS_OF_DEVICES = (
+    {("hot rows", 1)},
+    {("hot rows", 16)},
+    {("uniform", 1)},
+    {("hot rows", 64), ("hot rows", 256)},
+    {("uniform", 16), ("uniform", 64), ("uniform", 256)},
+)
 
 
 @functools.cache
@@ -116,6 +132,28 @@ def crowds() -> dict[str, dict[int, dict[str, float]]]:
     return made
 
 
+def crowd() -> dict[str, dict[str, dict[int, dict[str, Any]]]]:
+    """Servers among a crowd, by load, version and clients: transactions per second, and the microseconds that each waits for rows and latches.
+
+    Of the latches, those that are waited for longest, and those of row locks.
+    """
+    waits: dict[tuple[str, str, int], dict[str, float]] = {}
+    for row in excerpt("crowd_latches"):  # the longest waits of a server come first
+        mine = waits.setdefault((row["load"], row["series"], row["clients"]), {})
+        if len(mine) < 4 or row["latch"].startswith("lock_"):
+            mine[row["latch"]] = row["wait_us"]
+    made: dict[str, dict[str, dict[int, dict[str, Any]]]] = {}
+    for row in excerpt("crowd"):
+        load, version, clients = row["load"], row["series"], row["clients"]
+        made.setdefault(load, {}).setdefault(version, {})[clients] = {
+            "clients": clients,
+            "tps": row["tps"],
+            "rows_us": round(1000 * row["row_lock_ms"], 1),
+            "wait_us": waits[load, version, clients],
+        }
+    return made
+
+
 def gains(seed: int = 0) -> dict[str, tuple[str, str, float]]:
     """Five cases A to E: a load, the policy before, and how many times as many transactions CATS makes of it.
 
@@ -148,18 +186,31 @@ def operations() -> dict[str, dict[str, dict[str, Any]]]:
     return made
 
 
-def commits() -> list[dict[str, float]]:
-    """Servers under single-row updates: clients, and what is counted per commit. What they are set to is not said."""
-    return [_commit(row) for row in excerpt("group_commit")]
+def settings(seed: int = 0) -> dict[str, tuple[dict[str, float], str]]:
+    """Five servers A to E under single-row updates: what they counted per commit, and what they were set to.
 
+    Where every group is synced there are several clients, so that no fsync is a commit's own.
+    """
+    repeats: dict[tuple[str, int, str], list[dict[str, Any]]] = {}
+    for row in excerpt("group_commit"):
+        repeats.setdefault((row["setting"], row["clients"], row["series"]), []).append(row)
+    cases = [case for case in repeats if case[1] > 1 or not case[0].startswith("1/1")]
+    dice = random.Random(f"settings-{seed}")
+    chosen = [dice.choice([case for case in cases if case[0] == setting]) for setting in COMMIT_SETTINGS]
+    chosen.append(dice.choice([case for case in cases if case not in chosen]))
+    dice.shuffle(chosen)
 
-def durable_settings() -> list[tuple[dict[str, float], bool]]:
-    """The same servers, and whether both logs were synced at every commit."""
-    return [(_commit(row), row["setting"].startswith("1/1")) for row in excerpt("group_commit")]
+    def median(case: tuple[str, int, str], column: str) -> float:
+        return float(f"{statistics.median(row[column] for row in repeats[case]):.4g}")
 
-
-def _commit(row: dict[str, Any]) -> dict[str, float]:
-    return {"clients": row["clients"]} | {name: row[f"{name}_per_commit"] for name in COMMIT_COUNTERS}
+    return {
+        name: (
+            {"clients": case[1], "commits_per_s": median(case, "transactions_per_second")}
+            | {counter: median(case, f"{counter}_per_commit") for counter in COMMIT_COUNTERS},
+            COMMIT_SETTINGS[case[0]],
+        )
+        for name, case in zip("ABCDE", chosen, strict=True)
+    }
 
 
 def changes(seed: int = 0) -> dict[str, tuple[str, int, str, str, float]]:
@@ -199,6 +250,36 @@ def flushes() -> dict[str, dict[int, list[dict[str, int]]]]:
     return made
 
 
+def devices(seed: int = 0) -> dict[str, tuple[dict[str, float], str]]:
+    """Five servers A to E whose fsyncs take 100 us: what they counted, and "device" if they did half as many transactions again without that time.
+
+    No server is near that limit.
+    """
+    found: dict[tuple[str, int, str], dict[str, list[dict[str, Any]]]] = {}
+    for row in excerpt("devices"):
+        case = (row["load"], row["clients"], row["series"])
+        found.setdefault(case, {}).setdefault(row["setting"], []).append(row)
+
+    def times(case: tuple[str, int, str]) -> float:
+        tps = {
+            setting: statistics.median(row["tps"] for row in rows) for setting, rows in found[case].items()
+        }
+        return float(tps["usual"] / tps[SLOW])
+
+    clear = [case for case, of in found.items() if SLOW in of and not 1.2 < times(case) < 1.9]
+    dice = random.Random(f"devices-{seed}")
+    chosen = [dice.choice([case for case in clear if case[:2] in kind]) for kind in SERVERS_OF_DEVICES]
+    dice.shuffle(chosen)
+    columns = ("clients", "tps", "fsyncs", "server_cpus", "cpu_us")
+    return {
+        name: (
+            {column: found[case][SLOW][0][column] for column in columns},
+            "device" if times(case) > 1.5 else "other",
+        )
+        for name, case in zip("ABCDE", chosen, strict=True)
+    }
+
+
 def row_waits() -> dict[str, dict[str, dict[int, list[dict[str, int]]]]]:
     """By how much counters of waits for rows grew in each run, beside its transactions: by load, version and number of clients.
 
@@ -225,6 +306,33 @@ def buffers() -> dict[int, dict[str, Any]]:
         each = made.setdefault(row["join_buffer_bytes"], counted | {"cpu_ms": []})
         each["cpu_ms"].append(round(1000 * row["server_cpu_s"], 3))
     return made
+
+
+def joins(seed: int = 0) -> dict[str, tuple[dict[str, float], str]]:
+    """Five joins A to E of two tables of 4,000 rows: what the server counted, and what it did. Two block nested loops are among them, one with a large buffer."""
+    did: dict[str, list[dict[str, Any]]] = {}
+    for row in excerpt("hash_join_joins"):
+        what = "refilled" if row["rows_read"] > JOINED_ROWS else "memory"
+        if row["series"] == "block_nested_loop":
+            what = "block nested loop"
+        elif row["temporary_files"]:
+            what = "spilled"
+        did.setdefault(what, []).append(row)
+    loops = did.pop("block nested loop")
+    dice = random.Random(f"joins-{seed}")
+    chosen = [(dice.choice(did[what]), what) for what in sorted(did)]
+    for is_again in (True, False):
+        rows = [row for row in loops if (row["rows_read"] > JOINED_ROWS) == is_again]
+        chosen.append((dice.choice(rows), "block nested loop"))
+    dice.shuffle(chosen)
+    columns = ("rows_read", "temporary_files", "bytes_written")
+    return {
+        name: (
+            {column: row[column] for column in columns} | {"cpu_ms": round(1000 * row["server_cpu_s"], 1)},
+            what,
+        )
+        for name, (row, what) in zip("ABCDE", chosen, strict=True)
+    }
 
 
 def taken() -> dict[str, dict[str, dict[str, dict[str, int]]]]:
@@ -291,12 +399,6 @@ def policies() -> dict[str, dict[str, dict[str, float]]]:
             name: row[name] for name in ("tps", "latency_ms", "lock_wait_ms")
         }
     return made
-
-
-def printers() -> list[dict[str, float]]:
-    """Simulated servers that print every deadlock: what printing one takes, and what was counted in a window."""
-    columns = ("clients", "print_us", "tps", "deadlocks", "window_ms")
-    return [{column: row[column] for column in columns} for row in excerpt("cats_printing")]
 
 
 def sorts() -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""The exercises as the book's page shows them: each question, the data that it is about, as the book's own variant has them, and its solution."""
+"""The exercises as the book's page shows them: each question, the data that it is about, as the book's own variant has them, and afterwards what its solution says."""
 
 from __future__ import annotations
 
@@ -43,8 +43,7 @@ def exercises(master: Path, *, with_data: bool = True) -> str:
         if data := each.declared.get("data"):
             value = _value(data, before[each.name]) if with_data else "… (the data are in make book)"
             parts.append(f"```text\n{value}\n```")
-        parts.append(f"````\n\n````{{solution}} exercise-{name}\n:label: solution-{name}\n:class: dropdown")
-        parts.append(f"{each.told}\n\n```python\n{each.solution}\n```\n````")
+        parts.append(f"<details><summary>Afterwards</summary>\n\n{each.told}\n\n</details>\n\n````")
     return "\n\n".join(parts)
 
 

@@ -1,7 +1,8 @@
-"""The package as a wheel, for machines that grade and do not have the book."""
+"""The package as a wheel: for machines that grade and do not have the book, and for students."""
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import tempfile
@@ -14,20 +15,40 @@ import yaml
 from engineroom import paths
 from engineroom.errors import EngineRoomError
 
-__all__ = ["NEEDED", "build", "put_into", "requirements"]
+__all__ = ["NEEDED", "WITHHELD", "build", "for_students", "put_into", "requirements"]
 
-# What `engineroom class grade` and the tests of all chapters import. Labs, servers and figures need more.
+# What `engineroom class grade` and the tests of all chapters import, IPython with all that it needs. Labs, servers and figures need more.
 NEEDED = (
+    "asttokens",
     "click",
+    "executing",
     "filelock",
+    "ipython",
+    "ipython-pygments-lexers",
+    "jedi",
+    "matplotlib-inline",
     "numpy",
     "pandas",
+    "parso",
+    "pexpect",
     "platformdirs",
+    "prompt-toolkit",
     "psutil",
+    "ptyprocess",
+    "pure-eval",
+    "pygments",
     "python-dateutil",
     "pyyaml",
     "sqlglot",
+    "stack-data",
     "tqdm",
+    "traitlets",
+    "typing-extensions",
+    "wcwidth",
+)
+# What draws the data of questions, or solves them; the modules of `engineroom.teach.varied`, and files beside them.
+WITHHELD = re.compile(
+    r"engineroom/(?:chapters/\w+/(?:exercises\.py|\w+\.toml)|teach/(?:capstone|servers)\.py)"
 )
 # Where Gradescope unpacks an archive before it makes the environment.
 UNPACKED = "/autograder/source"
@@ -51,6 +72,25 @@ def build(folder: Path) -> Path:
         wheel = folder / found[0].name
         wheel.write_bytes(found[0].read_bytes())
         return wheel
+
+
+def for_students(package: Path, folder: Path) -> Path:
+    """The package for whom it is not to answer: all but what is withheld, in a folder of its own. Labs run with it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (
+        zipfile.ZipFile(package) as whole,
+        zipfile.ZipFile(folder / package.name, "w", zipfile.ZIP_DEFLATED) as part,
+    ):
+        for each in whole.infolist():
+            if WITHHELD.fullmatch(each.filename):
+                continue
+            data = whole.read(each)
+            if each.filename.endswith(".dist-info/RECORD"):
+                data = b"".join(
+                    line for line in data.splitlines(keepends=True) if not WITHHELD.match(line.decode())
+                )
+            part.writestr(each, data)
+    return folder / package.name
 
 
 def requirements() -> str:

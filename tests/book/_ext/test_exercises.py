@@ -26,12 +26,13 @@ def built(folder: Path, word: str) -> tuple[BeautifulSoup, str]:
     return BeautifulSoup((folder / "html" / "index.html").read_text(), "html.parser"), made.stderr
 
 
-def test_each_question_has_its_solution_below_it(tmp_path):
+def test_each_question_is_there_with_its_folds(tmp_path):
     page, said = built(tmp_path, "redo_log")
     assert said == ""
-    ids = [each["id"] for each in page.select("div.exercise, div.solution")]
-    assert ids == [f"{kind}-redo-log-q{n}" for n in range(1, 10) for kind in ("exercise", "solution")]
-    assert "FlushCase(design=" in page.select_one("#exercise-redo-log-q6").text
+    ids = [each["id"] for each in page.select("div.exercise")]
+    assert ids == [f"exercise-redo-log-q{n}" for n in range(1, 8)]
+    assert len(page.select("div.exercise details > summary")) == 4 * len(ids)
+    assert "{'design': '8.0'" in page.select_one("#exercise-redo-log-q4").text
 
 
 def test_a_chapter_without_exercises_is_refused_with_those_that_have_some(tmp_path):

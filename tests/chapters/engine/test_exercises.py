@@ -8,23 +8,24 @@ import numpy as np
 import pytest
 
 from engineroom.chapters.engine import exercises as classroom
+from engineroom.chapters.engine import loads
 
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_what_helps_depends_on_the_load_and_not_on_the_seed(seed: int) -> None:
-    found = {load: classroom.what_helps(load, seed=seed) for load in classroom.LOADS}
+    found = {load: classroom.what_helps(load, seed=seed) for load in loads.LOADS}
     assert found == {"small": "redo", "hot": "neither", "reads": "neither", "bulk": "both"}
 
 
 def test_of_three_old_parts_the_last_one_decides_for_changes_of_many_rows() -> None:
-    mix, parts = classroom.LOADS["bulk"], set(classroom.PARTS)
-    old = classroom.throughput(mix)
-    assert all(classroom.throughput(mix, parts - {part}) < 1.3 * old for part in parts)
-    assert classroom.throughput(mix, parts) > 2 * old
+    mix, parts = loads.LOADS["bulk"], set(loads.PARTS)
+    old = loads.throughput(mix)
+    assert all(loads.throughput(mix, parts - {part}) < 1.3 * old for part in parts)
+    assert loads.throughput(mix, parts) > 2 * old
 
 
 def test_one_client_waits_for_no_latch() -> None:
-    seen = classroom.simulated(classroom.LOADS["small"], clients=1)
+    seen = loads.simulated(loads.LOADS["small"], clients=1)
     latches = [wait["total_ns"] for wait in seen["waits"] if wait["name"].endswith("_mutex")]
     assert sum(latches) < 0.05 * seen["transactions"] * 1000
 
@@ -57,3 +58,10 @@ def test_a_crowd_s_throughput_is_what_clients_do_that_are_played_one_by_one() ->
         there += -1 if is_done else 1
         done += is_done
     assert 1_000_000 * done / now_us == pytest.approx(server.throughput(clients), rel=0.03)
+
+
+@pytest.mark.parametrize("clients", [1, 20, 50])
+def test_the_engine_stays_below_the_bounds_that_the_exercises_estimate(clients: int) -> None:
+    cycle_us, widest = 33 + 20, 88 / 20  # away and at one of 88 processors
+    bound = 1_000_000 * min(clients / cycle_us, widest)
+    assert loads.throughput(loads.LOADS["reads"], clients=clients) <= 1.05 * bound

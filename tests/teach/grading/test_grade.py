@@ -21,6 +21,7 @@ from engineroom.teach.grading import apart, jail, submissions
 from engineroom.teach.grading import grade as grading
 from engineroom.teach.grading.cli import classes
 from engineroom.teach.grading.jail import Limits
+from engineroom.teach.grading.sandbox import Sandbox
 
 TEST = """\
 from otter.test_files import test_case
@@ -77,27 +78,29 @@ def handed_out(tmp_path):
 
 @pytest.fixture
 def graded(handed_out, tmp_path):
-    """A function from answers, by student, to results by student and question.
-
-    Nobody's second answer is quite the same as another's: each is graded behind its own first one.
-    """
+    """A function from answers, by student, to results by student and question."""
 
     def grade(
-        answers: dict[str, str], *, isolation: str = "auto", seconds: float = 2, wall_seconds: float = 60
+        answers: dict[str, str],
+        *,
+        isolation: str = "auto",
+        seconds: float = 2,
+        wall_seconds: float = 60,
+        class_folder: Path = handed_out,
     ):
         folder = tmp_path / "submissions"
         shutil.rmtree(folder, ignore_errors=True)
         for student, answer in answers.items():
             (folder / student).mkdir(parents=True)
             (folder / student / "toy.ipynb").write_text(
-                answer if answer.startswith("{") else notebook(answer, f"# {student}\n{RIGHT['triple']}")
+                answer if answer.startswith("{") else notebook(answer)
             )
         out = tmp_path / "grades.csv"
         results, used = grading.grade(
             submissions.find(folder, ["toy"]),
-            submissions.read_class(handed_out),
+            submissions.read_class(class_folder),
             out=out,
-            hidden=grading.secrets(handed_out, folder, out),
+            hidden=grading.secrets(class_folder, folder, out),
             limits=Limits(seconds=seconds, wall_seconds=wall_seconds, memory_mib=1024),
             jobs=2,
             isolation=isolation,
@@ -268,13 +271,57 @@ def test_an_answer_sees_no_file_but_its_own(graded, handed_out, tmp_path, isolat
     places[1].parent.mkdir()
     for place in places:
         place.write_text("token-1")
+    journal = tmp_path / "grades.csv.journal"
+    journal.write_text('{"seed": 1, "kept": "token-1"}\n')
     monkeypatch.setenv("CLASS_SECRET", "token-2")
-    said = [str(place) for place in (*places, neighbour)]
+    said = [str(place) for place in (*places, neighbour, journal)]
     attacks = {name: READER.format(places=said, how=how) for name, how in READS.items()}
     results = graded(attacks | {"right": RIGHT["double"] + "  # token-3"}, isolation=isolation)
     assert results["right", "q1"].points == 2
     assert_only_q1_is_lost(results, attacks)
     assert not [note for name in attacks if (note := results[name, "q1"].note)], "each has tried"
+
+
+@pytest.mark.parametrize("isolation", ["auto", "limits"])
+def test_an_environment_inside_the_class_folder_shows_nothing_else_of_it(
+    graded, handed_out, isolation, monkeypatch
+):
+    if isolation == "limits" and not jail.landlock_version():
+        pytest.skip("no Landlock here")
+    packages = handed_out / "environment" / "lib" / "site-packages"
+    packages.mkdir(parents=True)
+    monkeypatch.setenv("PYTHONPATH", str(packages), prepend=os.pathsep)
+    for place in (handed_out / "solutions", packages.parent / "notes"):
+        place.write_text("token-1")
+    attack = READER.format(
+        places=[str(handed_out / "solutions"), str(packages.parent / "notes")], how=READS["opens"]
+    )
+    results = graded({"reads": attack, "right": RIGHT["double"]}, isolation=isolation)
+    assert (results["reads", "q1"].points, results["right", "q1"].points) == (0, 2)
+
+
+def test_a_class_folder_among_pythons_packages_is_covered_or_refused(
+    graded, handed_out, tmp_path, monkeypatch
+):
+    inside = tmp_path / "site-packages" / "class"
+    shutil.copytree(handed_out, inside)
+    monkeypatch.setenv("PYTHONPATH", str(inside.parent), prepend=os.pathsep)
+    (inside / "solutions").write_text("token-1")
+    answers = {
+        "reads": READER.format(places=[str(inside / "solutions")], how=READS["opens"]),
+        "right": RIGHT["double"],
+    }
+    if jail.landlock_version():
+        with pytest.raises(EngineRoomError, match=r"answers could read .*class"):
+            graded(answers, isolation="limits", class_folder=inside)
+    results = graded(answers, class_folder=inside)
+    assert (results["reads", "q1"].points, results["right", "q1"].points) == (0, 2)
+
+
+def test_grading_is_refused_where_nothing_hides_the_solutions(graded, monkeypatch):
+    monkeypatch.setattr(Sandbox, "_heard", lambda _: {"isolation": "limits", "exposed": []})
+    with pytest.raises(EngineRoomError, match="answers could read tests and solutions"):
+        graded({"right": RIGHT["double"]})
 
 
 # Each gives away TEXT, which stands for a file that it has read.
@@ -350,33 +397,36 @@ def test_a_failure_says_what_was_given_expected_and_got(graded):
 
 
 def test_what_is_finished_is_not_graded_again_and_what_changed_is(graded, tmp_path, monkeypatch):
-    graded({"ann": RIGHT["double"], "bob": "def double(n):\n    return 0"})
-    asked = []
-    whole = grading._graded
-    monkeypatch.setattr(
-        grading, "_graded", lambda sandbox, work, *rest: asked.append(work.key) or whole(sandbox, work, *rest)
-    )
-    journal = tmp_path / "grades.csv.journal"
-    lines = journal.read_text().splitlines()
-    assert len(lines) == 5, "the seed of all inputs, and four results"
-    lost = next(line for line in lines if '"ann"' in line and '"q2"' in line)
-    journal.write_text("\n".join(line for line in lines if line != lost) + "\n" + lost[:40])
-    results = graded({"ann": RIGHT["double"], "bob": RIGHT["double"]})
-    assert sorted(asked) == [("ann", "toy", "q2"), ("bob", "toy", "q1")]
-    assert [each.points for each in results.values()] == [2, 2, 2, 2]
-
-
-def test_answers_that_are_the_same_are_graded_once_and_count_for_everyone(graded, tmp_path, monkeypatch):
+    same = {"ann": RIGHT["double"], "eve": f"{RIGHT['double']}  # eve"}
+    graded(same | {"bob": "def double(n):\n    return 0"})
     asked = []
     whole = grading._graded
     monkeypatch.setattr(
         grading,
         "_graded",
-        lambda sandbox, work, *rest: asked.append(work.key[2]) or whole(sandbox, work, *rest),
+        lambda sandbox, work, *rest: asked.append(work.student) or whole(sandbox, work, *rest),
+    )
+    journal = tmp_path / "grades.csv.journal"
+    lines = journal.read_text().splitlines()
+    assert len(lines) == 7, "the seed of all inputs, and six results"
+    lost = next(line for line in lines if '"ann"' in line and '"q2"' in line)
+    journal.write_text("\n".join(line for line in lines if line != lost) + "\n" + lost[:40])
+    results = graded(same | {"bob": f"{RIGHT['double']}  # bob"})
+    assert sorted(asked) == ["ann", "bob"]
+    assert [each.points for each in results.values()] == [2] * 6
+
+
+def test_notebooks_that_are_the_same_are_graded_once_and_count_for_everyone(graded, tmp_path, monkeypatch):
+    asked = []
+    whole = grading._graded
+    monkeypatch.setattr(
+        grading,
+        "_graded",
+        lambda sandbox, work, *rest: asked.append(work.student) or whole(sandbox, work, *rest),
     )
     unchanged = notebook("def double(n):\n    ...")
     results = graded({"ann": unchanged, "bob": unchanged, "eve": notebook(RIGHT["double"])})
-    assert sorted(asked) == ["q1", "q1", "q2"]
+    assert len(asked) == 2
     assert {key: each.points for key, each in results.items()} == {
         ("ann", "q1"): 0, ("bob", "q1"): 0, ("eve", "q1"): 2,
         ("ann", "q2"): 2, ("bob", "q2"): 2, ("eve", "q2"): 2,

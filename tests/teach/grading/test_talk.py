@@ -5,14 +5,17 @@ from __future__ import annotations
 import itertools
 import sys
 import threading
+from array import array
 from collections import Counter
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from multiprocessing import Pipe
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from engineroom.chapters.group_commit import exercises as group_commit
@@ -29,8 +32,7 @@ def lent():
     def lend(function: Callable[..., Any]) -> Function:
         ours, theirs = Pipe()
         channels.extend((ours, theirs))
-        server = talk._Server(theirs)
-        server._namespace["answer"] = function
+        server = talk._Server(theirs, {"answer": function})
 
         def serve() -> None:
             with pytest.raises(Ended):
@@ -58,10 +60,57 @@ def test_data_comes_back_as_it_went(lent, value):
     assert (back, type(back)) == (value, type(value))
 
 
-def test_arrays_and_their_numbers_come_back(lent):
-    back = lent(lambda array: (array * 2, array[1]))(np.arange(3))
-    assert back[0].tolist() == [0, 2, 4]
-    assert isinstance(back[1], np.integer)
+class Pairs:
+    """An iterable of a student's."""
+
+    def __iter__(self):
+        return iter([(1, 2), (3, 4)])
+
+
+class Row:
+    """A sequence of the old kind."""
+
+    def __len__(self):
+        return 2
+
+    def __getitem__(self, place):
+        return [5, 6][place]
+
+
+PLAIN = {
+    "an array": (np.arange(3), [0, 1, 2]),
+    "a table": (np.arange(4).reshape(2, 2), [[0, 1], [2, 3]]),
+    "an array of one number": (np.array(2.5), 2.5),
+    "an array of objects": (np.array([1, "a", None, (2, 3)], dtype=object), [1, "a", None, (2, 3)]),
+    "an object in an array": (np.array({"a": np.int64(1)}, dtype=object), {"a": 1}),
+    "numbers": ([np.int8(1), np.float64(0.5), np.bool_(True), np.str_("a")], [1, 0.5, True, "a"]),
+    "an array of numbers": (array("d", [1, 2.5]), [1.0, 2.5]),
+    "a column": (pd.Series([3, 1], index=[7, 9]), [3, 1]),
+    "a column with names": (pd.Series({"a": 3, "b": 1}), {"a": 3, "b": 1}),
+    "names of rows": (pd.Index(["a", "b"]), ["a", "b"]),
+    "an iterable": (Pairs(), [(1, 2), (3, 4)]),
+    "a sequence": (Row(), [5, 6]),
+    "a mapping": (MappingProxyType({"a": 1}), {"a": 1}),
+    "keys": ({"a": 1}.keys(), ["a"]),
+    "a dictionary of arrays": ({"a": np.array([1, 2])}, {"a": [1, 2]}),
+}
+
+
+@pytest.mark.parametrize("form", PLAIN)
+def test_any_form_of_data_is_plain_here(lent, form):
+    value, plain = PLAIN[form]
+    back = lent(lambda: value)()
+    assert back == plain
+    assert repr(back) == repr(plain), "the numbers, too"
+
+
+def test_what_changes_when_it_is_read_is_read_once(lent):
+    class Changing(list):
+        def __iter__(self):
+            self.append(0)
+            return iter([len(self)])
+
+    assert lent(Changing)() == [1]
 
 
 def test_other_kinds_of_dictionaries_and_numbers_are_plain_here(lent):

@@ -4,27 +4,19 @@ from __future__ import annotations
 
 import functools
 import random
+from collections.abc import Mapping
 from dataclasses import InitVar, dataclass, field
+from typing import Any
 
 from engineroom._native import filesort as kernel
 from engineroom.teach import fresh
 
-__all__ = ["LimitedSort", "Sort", "runs_and_merges", "sorts"]
+__all__ = ["LimitedSort", "runs_and_merges", "sorts"]
 
 LOB_BYTES = 100
 # What a server takes for sort_buffer_size, and after how many statements it is no longer asked.
 LEAST_BUFFER_BYTES, MOST_BUFFER_BYTES = 32_768, 2**32 - 1
 MOST_STATEMENTS = 1000
-
-
-@dataclass(frozen=True)
-class Sort:
-    """A sort of all rows of a table: the bytes of a record in the buffer without its pointer, and the buffer."""
-
-    rows: int
-    attach: str
-    record_bytes: int
-    sort_buffer_bytes: int
 
 
 @dataclass
@@ -60,20 +52,24 @@ class LimitedSort:
         )
 
 
-def sorts(seed: int = 0) -> dict[str, Sort]:
-    """Four sorts A to D: one in memory, one with few runs, one with so many that they are merged twice, one by row ids."""
+def sorts(seed: int = 0) -> dict[str, dict[str, Any]]:
+    """Four sorts of all rows A to D: one in memory, one with few runs, one with so many that they are merged twice, one by row ids.
+
+    `record_bytes` are those of a record in the buffer without its pointer.
+    """
     dice = random.Random(f"sorts-{seed}")
     rows = dice.sample(range(600, 1400), 4)
     wide = counted(10, "additional_fields", 262_144)["record_bytes"]
     narrow = counted(10, "rowid", 262_144)["record_bytes"]
+    columns = ("rows", "attach", "record_bytes", "sort_buffer_bytes")
     made = [
-        Sort(rows[0], "additional_fields", wide, (wide + 8) * (rows[0] + dice.randint(20, 90))),
-        Sort(rows[1], "additional_fields", wide, (wide + 8) * dice.randint(110, 190)),
-        Sort(rows[2], "additional_fields", wide, (wide + 8) * dice.randint(9, 20) + dice.randint(0, wide)),
-        Sort(rows[3], "rowid", narrow, (narrow + 8) * dice.randint(30, 80)),
+        (rows[0], "additional_fields", wide, (wide + 8) * (rows[0] + dice.randint(20, 90))),
+        (rows[1], "additional_fields", wide, (wide + 8) * dice.randint(110, 190)),
+        (rows[2], "additional_fields", wide, (wide + 8) * dice.randint(9, 20) + dice.randint(0, wide)),
+        (rows[3], "rowid", narrow, (narrow + 8) * dice.randint(30, 80)),
     ]
     dice.shuffle(made)
-    return dict(zip("ABCD", made, strict=True))
+    return {name: dict(zip(columns, each, strict=True)) for name, each in zip("ABCD", made, strict=True)}
 
 
 @functools.cache
@@ -85,7 +81,7 @@ def counted(rows: int, attach: str, sort_buffer_bytes: int) -> dict[str, int]:
     ).counters
 
 
-def runs_and_merges(sort: Sort) -> tuple[int, int]:
+def runs_and_merges(sort: Mapping[str, Any]) -> tuple[int, int]:
     """How many sorted runs are written to the file, and Sort_merge_passes."""
-    counters = counted(sort.rows, sort.attach, sort.sort_buffer_bytes)
+    counters = counted(sort["rows"], sort["attach"], sort["sort_buffer_bytes"])
     return counters["runs"], counters["merge_passes"]

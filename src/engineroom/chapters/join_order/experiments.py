@@ -376,7 +376,7 @@ def tests_by_formula(shape: str, n: int) -> dict[str, int]:
         "chain": (n**3 - n) // 6,
         "cycle": n * (n - 1) ** 2 // 2,
         "star": (n - 1) * 2 ** (n - 2),
-        "clique": (3**n - 2 ** (n + 1) + 1) // 2,
+        "clique": sum(math.comb(n, k) * (2 ** (k - 1) - 1) for k in range(2, n + 1)),
     }[shape]
     return {"DPsize": dpsize, "DPsub": sum(c[k] * (2**k - 2) for k in range(1, n + 1)), "pairs": pairs}
 

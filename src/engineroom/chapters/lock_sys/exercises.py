@@ -1,128 +1,106 @@
-"""What the lock system's exercises are made of and checked against: ranges, waits and jobs, by seed."""
+"""What the lock system's exercises are made of and checked against: waits, jobs and reads, by seed."""
 
 from __future__ import annotations
 
-import itertools
 import random
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import Any
 
 from engineroom._native import lock_sys as kernel
 
-__all__ = ["Job", "Read", "blocked", "can_deadlock", "inserts_that_wait", "jobs", "locks", "ranged", "reads"]
+__all__ = ["blocked", "can_deadlock", "jobs", "locks", "reads"]
 
 
-def ranged(seed: int = 0) -> tuple[list[int], int, int]:
-    """Ids of a table, and a range whose ends are rows or not; `high` is never the last row, behind which the end would be locked, too."""
-    dice = random.Random(f"range-{seed}")
-    rows = sorted(dice.sample(range(10, 90), 5))
-    low, high = sorted(dice.sample(sorted({*rows[:-1], *dice.sample(range(5, rows[-1]), 6)}), 2))
-    return rows, low, high
-
-
-def inserts_that_wait(rows: Sequence[int], low: int, high: int, level: str) -> list[int]:
-    """The ids from 1 to 99 that the kernel of 9.7 lets nobody insert behind a locking read of the range."""
-
-    def waits(number: int) -> bool:
-        table = kernel.Playground(
-            design="9.7",
-            reads_committed=[level == "READ COMMITTED", False],
-            columns=1,
-            rows=[[row] for row in rows],
-        )
-        table.read(0, low=low, high=high)
-        return table.insert(1, [number]) == "waits"
-
-    return [number for number in range(1, 100) if number not in rows and waits(number)]
-
-
-@dataclass(frozen=True)
-class Read:
-    """SELECT ... WHERE id BETWEEN low AND high FOR UPDATE, on a table with these ids."""
-
-    rows: tuple[int, ...]
-    low: int
-    high: int
-    level: str
-
-
-def reads(seed: int = 0) -> dict[str, Read]:
+def reads(seed: int = 0) -> dict[str, dict[str, Any]]:
     """Four reads A to D: a range that begins at a row, one that ends at one, a single id that is not there, and READ COMMITTED."""
     dice = random.Random(f"reads-{seed}")
 
-    def table() -> tuple[int, ...]:
-        return tuple(sorted(dice.sample(range(10, 90, 2), 5)))
+    def table() -> list[int]:
+        return sorted(dice.sample(range(10, 90, 2), 5))
 
     one, two, three, four = table(), table(), table(), table()
     between = dice.choice(three[1:]) - 1  # odd, so that no row has it
-    made = [
-        Read(one, one[1], one[3] - 1, "REPEATABLE READ"),
-        Read(two, two[0] + 1, two[3], "REPEATABLE READ"),
-        Read(three, between, between, "REPEATABLE READ"),
-        Read(four, four[0], four[3] - 1, "READ COMMITTED"),
+    made: list[dict[str, Any]] = [
+        {"rows": rows, "low": low, "high": high, "level": level}
+        for rows, low, high, level in (
+            (one, one[1], one[3] - 1, "REPEATABLE READ"),
+            (two, two[0] + 1, two[3], "REPEATABLE READ"),
+            (three, between, between, "REPEATABLE READ"),
+            (four, four[0], four[3] - 1, "READ COMMITTED"),
+        )
     ]
     dice.shuffle(made)
     return dict(zip("ABCD", made, strict=True))
 
 
-def locks(read: Read) -> dict[int, str]:
+def locks(read: Mapping[str, Any]) -> dict[int, str]:
     """LOCK_MODE of each record that the kernel of 9.7 locks, by its id, as performance_schema.data_locks shows it."""
     table = kernel.Playground(
         design="9.7",
-        reads_committed=[read.level == "READ COMMITTED"],
+        reads_committed=[read["level"] == "READ COMMITTED"],
         columns=1,
-        rows=[[row] for row in read.rows],
+        rows=[[row] for row in read["rows"]],
     )
-    table.read(0, low=read.low, high=read.high)
+    table.read(0, low=read["low"], high=read["high"])
     return {int(data): mode for _, index, mode, data, _ in table.locks() if index == 0}
 
 
-def blocked(seed: int = 0) -> tuple[list[tuple[int, int]], int]:
-    """Waits of a server, as pairs of a waiting and a blocking session, and the session whose transaction has to end.
+def blocked(seed: int = 0) -> list[tuple[int, int]]:
+    """Waits of a server, as pairs of a waiting and a blocking session: two queues or more, of any shape, one of them the longest.
 
-    A long queue behind one session, and a short one whose head blocks more sessions directly.
+    Mostly another session than its head blocks more of them directly. Some wait for several that are ahead of them.
     """
     dice = random.Random(f"blocked-{seed}")
-    numbers = dice.sample(range(10, 99), 14)
-    long, other = numbers[:8], numbers[8:]
-    waits = [(behind, ahead) for ahead, behind in itertools.pairwise(long[:5])]
-    # At the end of the long queue two wait beside each other, so that no session of it blocks as many as the short one's head.
-    waits += [(long[5], long[4]), (long[6], long[4]), (long[7], long[5])]
-    waits += [(behind, other[0]) for behind in other[1:5]]
-    dice.shuffle(waits)
-    return waits, long[0]
+    while True:
+        sessions, heads = dice.sample(range(10, 999), dice.randint(7, 18)), dice.randint(2, 4)
+        reach = dice.choice((1, 2, 4, 18))  # how far ahead one is for whom another waits: 1 is a chain
+        waits = {
+            (sessions[place], sessions[dice.randrange(max(0, place - reach), place)])
+            for place in range(heads, len(sessions))
+            for _ in range(dice.choice((1, 1, 1, 2, 3)))
+        }
+        waits |= {(dice.choice(sessions[heads:]), head) for head in sessions[:heads]}
+        behind = {head: _behind(waits, head) for head in sessions[:heads]}
+        direct = Counter(other for _, other in waits)
+        longest = max(behind, key=lambda head: behind[head])
+        is_plain = direct[longest] == max(direct.values())
+        if list(behind.values()).count(behind[longest]) == 1 and (not is_plain or dice.random() < 0.2):
+            return dice.sample(sorted(waits), len(waits))
 
 
-@dataclass(frozen=True)
-class Job:
-    """A transaction: the rows that it updates, and of two of them which comes first."""
+def _behind(waits: set[tuple[int, int]], head: int) -> int:
+    found: set[int] = set()
+    new = {head}
+    while new:
+        new = {one for one, other in waits if other in new} - found
+        found |= new
+    return len(found)
 
-    name: str
-    rows: tuple[int, ...]
-    first: int
-    then: int
 
+def jobs(seed: int = 0) -> list[dict[str, Any]]:
+    """Transactions: the rows that each updates, and of two of them which comes `first` and which `then`.
 
-def jobs(seed: int = 0) -> list[Job]:
-    """Four jobs over six rows. There is an order of all rows that suits them; that of the keys does not, nor each job for itself."""
+    There is an order of all rows that suits them; that of the keys does not, nor each job for itself.
+    """
     dice = random.Random(f"jobs-{seed}")
     while True:
-        whole = dice.sample(range(1, 7), 6)
-        made = []
-        for name in "ABCD":
-            rows = sorted(dice.sample(whole, dice.choice((3, 4))), key=whole.index)
+        whole = dice.sample(range(1, 100), 6)
+        made: list[dict[str, Any]] = []
+        for name in "ABCDE"[: dice.randint(3, 5)]:
+            rows = sorted(dice.sample(whole, dice.choice((2, 3, 4))), key=whole.index)
             first, then = sorted(dice.sample(rows, 2), key=whole.index)
-            made.append(Job(name, tuple(sorted(rows)), first, then))
-        if any(job.first > job.then for job in made) and can_deadlock(
-            {job.name: _alone(job) for job in made}
+            made.append({"name": name, "rows": sorted(rows), "first": first, "then": then})
+        if any(job["first"] > job["then"] for job in made) and can_deadlock(
+            {job["name"]: _alone(job) for job in made}
         ):
             return made
 
 
-def _alone(job: Job) -> list[int]:
+def _alone(job: Mapping[str, Any]) -> list[int]:
     """By the key, but what must come first stands just before the other."""
-    rows = [row for row in job.rows if row != job.first]
-    rows.insert(rows.index(job.then), job.first)
+    rows = [row for row in job["rows"] if row != job["first"]]
+    rows.insert(rows.index(job["then"]), job["first"])
     return rows
 
 

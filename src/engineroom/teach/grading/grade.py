@@ -1,4 +1,4 @@
-"""All questions of a folder of submissions, each in processes of its own, with a journal to go on from."""
+"""All notebooks of a folder of submissions, each in processes of its own, with a journal to go on from."""
 
 from __future__ import annotations
 
@@ -8,9 +8,6 @@ import hashlib
 import json
 import queue
 import secrets as chance
-import signal
-import sys
-import tempfile
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -31,12 +28,16 @@ PARTIAL = 0.25  # of the points, at most, for an answer that fails a test
 
 @dataclass(frozen=True)
 class Work:
-    """One question of one student, with the cells to run for it and what its result depends on."""
+    """One student's notebook, as the cells to run, and what its results depend on."""
 
-    key: Key
+    student: str
     given: Given
     cells: list[dict[str, str]]
     digest: str
+
+    @property
+    def keys(self) -> list[Key]:
+        return [(self.student, self.given.chapter, question) for question in self.given.questions]
 
 
 @dataclass(frozen=True)
@@ -70,41 +71,36 @@ def grade(
 ) -> tuple[list[Result], str]:
     """The results of all questions, in order, and the isolation that was used. What the journal has is not graded again.
 
-    All answers of a journal meet the same inputs, drawn when it was begun. So those that are the same, as what nobody has
-    changed in a handout is, are graded once.
+    All answers of a journal meet the same inputs, drawn when it was begun. So notebooks that are the same, as those that
+    nobody has changed, are graded once.
     """
     seed = _seed_of(journal_of(out))
     conditions = json.dumps([asdict(limits), seed, SAID])
-    wanted = [
-        (each, given, question)
-        for each in submissions
-        if not each.fault and (given := handouts.of(each.student, each.chapter))
-        for question in given.questions
-    ]
+    works = []
+    for each in submissions:
+        if not each.fault and (given := handouts.of(each.student, each.chapter)):
+            cells = answer_cells(given, each)
+            works.append(Work(each.student, given, cells, _digest(cells, given, conditions)))
     kept = read_journal(journal_of(out))
     done: dict[Key, Result] = {}
-    left: dict[Key, list[Work]] = {}
-    for submission, given, question in wanted:
-        cells = answer_cells(given, submission, question)
-        digest = _digest(cells, given, question, conditions)
-        key = (submission.student, given.chapter, question)
-        if key in kept and kept[key].digest == digest:
-            done[key] = kept[key]
+    left: dict[str, list[Work]] = {}
+    for work in works:
+        if all(key in kept and kept[key].digest == work.digest for key in work.keys):
+            done |= {key: kept[key] for key in work.keys}
         else:
-            left.setdefault((given.chapter, question, digest), []).append(Work(key, given, cells, digest))
+            left.setdefault(work.digest, []).append(work)
 
     modules = [f"engineroom.chapters.{chapter}.exercises" for chapter in handouts.chapters()]
-    covered = [each for each in hidden if _can_hide(each)]  # of the book's own files; no others are there
     idle: queue.Queue[Sandbox] = queue.Queue()
     with contextlib.ExitStack() as stack, journal_of(out).open("a") as journal:
         sandboxes = [
-            stack.enter_context(Sandbox(modules, covered, limits, isolation))
+            stack.enter_context(Sandbox(modules, hidden, limits, isolation))
             for _ in range(max(1, min(jobs, len(left))))
         ]
         for sandbox in sandboxes:
             idle.put(sandbox)
 
-        def one(work: Work) -> Result:
+        def one(work: Work) -> list[Result]:
             sandbox = idle.get()
             try:
                 return _graded(sandbox, work, limits, seed)
@@ -115,18 +111,19 @@ def grade(
         futures = {pool.submit(one, same[0]): same for same in left.values()}
         try:
             for future in progress.bar(
-                as_completed(futures), total=len(futures), desc="Answers", unit="answer"
+                as_completed(futures), total=len(futures), desc="Notebooks", unit="notebook"
             ):
                 try:
-                    result = future.result()
+                    results = future.result()
                 except (OSError, EOFError) as error:
                     raise EngineRoomError(
                         "a grading process was ended from outside, perhaps for want of memory",
                         remedy="run the same command again: it goes on from the journal; fewer --jobs take less memory",
                     ) from error
                 for work in futures[future]:
-                    done[work.key] = replace(result, student=work.key[0])
-                    journal.write(json.dumps(asdict(done[work.key])) + "\n")
+                    for key, result in zip(work.keys, results, strict=True):
+                        done[key] = replace(result, student=work.student)
+                        journal.write(json.dumps(asdict(done[key])) + "\n")
                 journal.flush()
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
@@ -134,34 +131,46 @@ def grade(
                 sandbox.stop()
             raise
         used = sandboxes[0].isolation
-    return [done[each.student, given.chapter, question] for each, given, question in wanted], used
+    return [done[key] for work in works for key in work.keys], used
 
 
-def _graded(sandbox: Sandbox, work: Work, limits: Limits, seed: int) -> Result:
-    question = work.key[2]
-    test, most = work.given.tests[question], work.given.points[question]
+def _graded(sandbox: Sandbox, work: Work, limits: Limits, seed: int) -> list[Result]:
+    given = work.given
     order = {
         "cells": work.cells,
-        "answers": work.given.answers[question],
-        "test": test,
+        "questions": [
+            {
+                "name": question,
+                "given": given.cells[question],
+                "answers": given.answers[question],
+                "test": given.tests[question],
+            }
+            for question in given.questions
+        ],
         "memory_mib": limits.memory_mib,
+        "wall_seconds": limits.wall_seconds,
         "seed": seed,
     }
-    lines, ended = sandbox.ask(order)
-    cases = {line["name"]: line for line in lines if "name" in line}
-    notes = [f"its cell raised {error}" for line in lines for error in line.get("errors", [])]
-    if all(cell["name"] == "given" for cell in work.cells):
+    said, is_late = sandbox.ask(order)
+    cut = "the notebook took too long" if is_late else "the grading process ended early"
+    return [_result(work, key, said.get(key[2], {}), cut, limits) for key in work.keys]
+
+
+def _result(work: Work, key: Key, said: dict[str, Any], cut: str, limits: Limits) -> Result:
+    test, most = work.given.tests[key[2]], work.given.points[key[2]]
+    cases = {case["name"]: case for case in said.get("cases", [])}
+    notes = list(said.get("said", []))
+    if said.get("is_unanswered") and not notes:
         notes.append("no answer was found")
     names = [node.name for node in ast.parse(test).body if isinstance(node, ast.FunctionDef)]
     failures = [{k: case[k] for k in SAID} for case in cases.values() if not case["passed"]]
     missing = [name for name in names if name not in cases]
-    cut = "the grading process ended early"
-    if ended["is_late"]:
+    if said.get("is_late"):
         cut = f"it took longer than {limits.wall_seconds:g} seconds by the clock"
-    if ended["is_late"] or missing:
+    if said.get("is_late") or missing:
         notes.append(cut)
     if any("its process ended" in each["said"] for each in failures):
-        notes.append(_ended(ended["status"], ended["cpu_seconds"], limits))
+        notes.append(said["ended"])
     failures += [
         {
             "name": name,
@@ -174,8 +183,7 @@ def _graded(sandbox: Sandbox, work: Work, limits: Limits, seed: int) -> Result:
         for name in missing
     ]
     passed = sum(case["passed"] for case in cases.values())
-    points = _points(most, passed, len(names))
-    return Result(*work.key, points, most, failures, "; ".join(notes), work.digest)
+    return Result(*key, _points(most, passed, len(names)), most, failures, "; ".join(notes), work.digest)
 
 
 def _points(most: float, passed: int, tests: int) -> float:
@@ -185,29 +193,13 @@ def _points(most: float, passed: int, tests: int) -> float:
     return most if passed == tests else round(PARTIAL * most * passed / tests, 4)
 
 
-def _ended(status: int, cpu_seconds: float, limits: Limits) -> str:
-    # The kernel's limit is kept by SIGXCPU, or by SIGKILL in a process table of its own. It counts by
-    # samples: on a full machine up to a quarter more than was used.
-    if -status in (signal.SIGKILL, signal.SIGXCPU) and cpu_seconds > limits.seconds / 2:
-        return f"it used more than {limits.seconds:g} seconds of processor time"
-    if status < 0:
-        with contextlib.suppress(ValueError):
-            return f"its process was ended by {signal.Signals(-status).name}"
-    return f"its process ended itself with exit code {status}"
-
-
-def _can_hide(place: Path) -> bool:
-    """Whether it can be covered: not where Python itself or the package lie in it."""
-    resolved = place.resolve()
-    needed = (Path(sys.prefix), Path(sys.base_prefix), Path(__file__), Path(tempfile.gettempdir()))
-    return resolved.exists() and not any(each.resolve().is_relative_to(resolved) for each in needed)
-
-
 def secrets(class_folder: Path, submissions: Path, out: Path) -> list[Path]:
     """What no answer may read: tests, solutions, other answers, results."""
     found = [class_folder, submissions, out, journal_of(out)]
     with contextlib.suppress(EngineRoomError, OSError):
         root = paths.root()
+        if root == paths.CARRIED:  # a wheel has none of these
+            return [each.resolve() for each in found]
         found += [root / "notebooks", root / "tests", root / ".git", root / "book"]
         # The built book shows the solutions, too; the kernels are needed.
         found += [each for each in (root / "_build").glob("*") if each.name != "native"]
@@ -237,5 +229,6 @@ def _seed_of(journal: Path) -> int:
     return seed
 
 
-def _digest(cells: list[dict[str, str]], given: Given, question: str, conditions: str) -> str:
-    return hashlib.sha256(json.dumps([cells, given.tests[question], conditions]).encode()).hexdigest()
+def _digest(cells: list[dict[str, str]], given: Given, conditions: str) -> str:
+    said = [cells, given.chapter, given.cells, given.answers, given.tests, given.points, conditions]
+    return hashlib.sha256(json.dumps(said).encode()).hexdigest()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import math
 import os
 import platform
 import resource
@@ -31,7 +30,7 @@ INNER_ID, NOBODY = 1000, 65534
 
 @dataclass(frozen=True)
 class Limits:
-    """Of one question. `seconds` are the processor's, of each of its processes; `wall_seconds` end an answer that sleeps.
+    """Of one cell, and of the tests of one question. `seconds` are the processor's, of each process; `wall_seconds` end what sleeps.
 
     These are many, since a right answer waits for the processor where much else runs.
     """
@@ -39,7 +38,7 @@ class Limits:
     seconds: float = 20
     wall_seconds: float = 60
     memory_mib: int = 2048
-    processes: int = 32
+    processes: int = 64  # of a notebook: each of its questions has one
     file_mib: int = 16
 
 
@@ -72,7 +71,7 @@ def landlock_version() -> int:
 def close_in(
     scratch: Path, seen: list[Path], hidden: list[Path], limits: Limits, *, is_in_namespaces: bool
 ) -> None:
-    """Nothing can be written but in `scratch`, which is empty; nothing else is there but `seen`, less `hidden`; the limits hold."""
+    """Nothing can be written but in `scratch`, which is empty; nothing else is there but `seen`, less `hidden`; the limits hold, but that of the processor."""
     if is_in_namespaces:
         _mounts(scratch, seen, hidden)
     os.chdir(scratch)
@@ -80,7 +79,6 @@ def close_in(
     for which, most in (
         (resource.RLIMIT_AS, limits.memory_mib * mib),
         (resource.RLIMIT_FSIZE, limits.file_mib * mib),
-        (resource.RLIMIT_CPU, math.ceil(limits.seconds)),
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_NOFILE, 1024),
         # Without a namespace the kernel would count all that the instructor runs.

@@ -1,4 +1,4 @@
-"""In the grading process: the tests of one question, with everything that the student has written called in another process.
+"""In the grading process: the tests of a notebook's questions, with everything that the student has written called in another process.
 
 The tests, what they compare with and the comparison are here; of the student's comes plain data.
 """
@@ -7,18 +7,24 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import functools
 import inspect
 import io
 import json
 import os
 import resource
+import select
+import signal
 import socket
+import time
 import traceback
 from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any
 
-from engineroom.teach import fresh
+from engineroom.teach import fresh, refused
+from engineroom.teach.grading import talk
+from engineroom.teach.grading.apart import forked, silenced
 from engineroom.teach.grading.talk import Answer, Ended, Function, StudentError, short
 
 __all__ = ["run", "test_cases"]
@@ -26,31 +32,70 @@ __all__ = ["run", "test_cases"]
 TESTS = "<tests>"
 
 
-def run(desk: socket.socket, channel: Connection) -> None:
-    """Reads its order from `desk`; writes a line of JSON there per test case, as soon as it is known, so that what follows cannot take it back."""
+def run(desk: socket.socket, channel: Connection, ends: list[Connection]) -> None:
+    """Reads its order from `desk`. Writes a line of JSON there per test case, as soon as its question is done, so that what follows cannot take it back.
+
+    The notebook runs behind `channel`, and behind each of `ends` the copy that answers a question.
+    """
     with desk.makefile("rb") as file:
         order = json.loads(file.read())
     memory = order["memory_mib"] * 2**20
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for each in (0, 1, 2):
-        os.dup2(nothing, each)
-
-    def tell(**line: Any) -> None:
-        desk.sendall(json.dumps(line).encode() + b"\n")
-
+    silenced()
     fresh.reseed(order["seed"])
-    answer = Answer(channel)
-    given = _given([cell["source"] for cell in order["cells"] if cell["name"] == "given"])
-    gone = ""
-    try:
-        tell(errors=answer.run(order["cells"]))
-    except Ended as ended:
-        gone = str(ended)
+    cases = {each["name"]: test_cases(each["test"]) for each in order["questions"]}
+    wanted = {name: {want for case in cases[name] for want in case.wants} for name in cases}
+    asked = {each["name"]: sorted(wanted[each["name"]] & set(each["answers"])) for each in order["questions"]}
+
+    def tell(what: Any) -> Any:
+        talk.send(channel, json.dumps(what).encode())
+        return json.loads(talk.received(channel))
+
+    without = sorted({name for each in order["questions"] for name in refused.named(each["test"])})
+    ran = tell({"cells": order["cells"], "asked": asked, "refused": without})
+    given: dict[str, Any] = {"__name__": "given"}
+    for each, end in zip(order["questions"], ends, strict=True):
+        question = each["name"]
+        _define(given, each["given"])
+        ours = {name: value for name, value in given.items() if name not in each["answers"]}
+        tell(["begin", question])
+        hears, says = os.pipe()
+        process = forked(functools.partial(_test, cases[question], each["test"], ours, end, says))
+        os.close(says)
+        end.close()
+        lines, is_late = _heard(hears, order["wall_seconds"])
+        os.close(hears)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
+        os.waitpid(process, 0)
+        of_all = {
+            "said": [said for at, said in ran["said"] if order["cells"][at]["question"] == question],
+            "is_unanswered": question in ran["unanswered"],
+            "is_late": is_late,
+            "ended": tell(["end", question]),
+            "cases": [json.loads(line) for line in lines],
+        }
+        desk.sendall(json.dumps({question: of_all}).encode() + b"\n")
+
+
+def _heard(hears: int, seconds: float) -> tuple[list[bytes], bool]:
+    """The whole lines that came, and whether more could have come later."""
+    data, until = b"", time.monotonic() + seconds
+    while (left := until - time.monotonic()) > 0 and select.select([hears], [], [], left)[0]:
+        if not (part := os.read(hears, 1 << 16)):
+            return data.split(b"\n")[:-1], False
+        data += part
+    return data.split(b"\n")[:-1], True
+
+
+def _test(cases: list[_Case], source: str, given: dict[str, Any], end: Connection, says: int) -> None:
+    """Tries one question's answer on its cases, in a process of its own: none has the memory of another."""
+    answer = Answer(end)
     theirs: dict[str, Any] = {}
+    gone = ""
 
     def value(name: str) -> Any:
-        if name in given and name not in order["answers"]:
+        if name in given:
             return given[name]
         if name not in theirs:
             try:
@@ -61,33 +106,36 @@ def run(desk: socket.socket, channel: Connection) -> None:
             answer.notes.append(f"{name} = {short(theirs[name])}")
         return theirs[name]
 
-    for case in test_cases(order["test"]):
-        answer.notes.clear()
-        looks_like: list[str] = []
-        try:
-            if gone:
-                raise Ended(gone)
-            with contextlib.redirect_stdout(io.StringIO()):
-                case.body(**{name: value(name) for name in case.wants})
-            tell(name=case.name, passed=True)
-            continue
-        except Ended as ended:
-            gone = gone or str(ended)
-            said = shown = gone
-        except AssertionError as error:
-            said, shown = str(error) or "the test's condition does not hold", _shown(error, order["test"])
-            looks_like = getattr(error, "looks_like", [])
-        except BaseException as error:  # noqa: BLE001 (a student's value may raise anything in a test)
-            said, shown = f"{type(error).__name__}: {error}", _shown(error, order["test"])
-        tell(
-            name=case.name,
-            passed=False,
-            said=said[:3000],
-            shown=shown,
-            given=answer.notes[-1] if answer.notes else "",
-            hidden=case.hidden,
-            looks_like=looks_like,
-        )
+    with os.fdopen(says, "wb", buffering=0) as told:
+        for case in cases:
+            answer.notes.clear()
+            said = shown = ""
+            looks_like: list[str] = []
+            has_passed = False
+            try:
+                if gone:
+                    raise Ended(gone)
+                with contextlib.redirect_stdout(io.StringIO()):
+                    case.body(**{name: value(name) for name in case.wants})
+                has_passed = True
+            except Ended as ended:
+                gone = gone or str(ended)
+                said = shown = gone
+            except AssertionError as error:
+                said, shown = str(error) or "the test's condition does not hold", _shown(error, source)
+                looks_like = getattr(error, "looks_like", [])
+            except BaseException as error:  # noqa: BLE001 (a student's value may raise anything in a test)
+                said, shown = f"{type(error).__name__}: {error}", _shown(error, source)
+            line = {
+                "name": case.name,
+                "passed": has_passed,
+                "said": said[:3000],
+                "shown": shown,
+                "given": answer.notes[-1] if answer.notes else "",
+                "hidden": case.hidden,
+                "looks_like": looks_like,
+            }
+            told.write(json.dumps(line).encode() + b"\n")
 
 
 class _Undefined(AssertionError):
@@ -132,13 +180,11 @@ def test_cases(source: str) -> list[_Case]:
     return found
 
 
-def _given(cells: list[str]) -> dict[str, Any]:
+def _define(namespace: dict[str, Any], cells: list[str]) -> None:
     """What the handout's own cells define, made here and not by the student's process."""
-    namespace: dict[str, Any] = {"__name__": "given"}
     for cell in cells:
         with contextlib.suppress(Exception), contextlib.redirect_stdout(io.StringIO()):
             exec(compile(cell, "<given>", "exec"), namespace)  # noqa: S102
-    return namespace
 
 
 class _Telling(ast.NodeTransformer):

@@ -1,41 +1,33 @@
 """What an answer says, as plain data: the only form in which anything of the answer's process comes to the tests.
 
-A class of the student's never gets there. So an object that claims to equal everything arrives as something that equals nothing.
+It is made once, over there. So an object that says something else when it is read again has been read, and one that claims to
+equal everything arrives as something that equals nothing.
 """
 
 from __future__ import annotations
 
 import base64
 import dataclasses
-import io
 import itertools
 import sys
 from collections import deque
-from collections.abc import Callable, ItemsView, Iterator, KeysView, ValuesView
+from collections.abc import Callable, ItemsView, KeysView, Mapping, ValuesView
+from collections.abc import Set as AbstractSet
 from decimal import Decimal
 from fractions import Fraction
+from numbers import Integral, Real
 from typing import Any
-
-import numpy as np
 
 __all__ = ["Opaque", "Unreadable", "is_record", "read", "written"]
 
 DEEPEST = 60
 MOST_YIELDED = 1_000_000
-
-
-def _array(text: str) -> Any:
-    return np.lib.format.read_array(io.BytesIO(base64.b64decode(text)), allow_pickle=False)
-
-
 _HOLDERS = {kind.__name__: kind for kind in (tuple, set, frozenset, deque)}
 _READERS: dict[str, Callable[[Any], Any]] = {
     "ellipsis": lambda _: ...,
     "bytes": base64.b64decode,
     "bytearray": lambda text: bytearray(base64.b64decode(text)),
     "range": lambda parts: range(*parts),
-    "array": _array,
-    "scalar": lambda text: _array(text)[()],
 }
 
 
@@ -54,7 +46,10 @@ class Opaque:
 
 
 def written(value: Any, number_of: Callable[[Any], int | None], depth: int = 0) -> Any:
-    """`value` for JSON; the student's own kinds of lists and numbers as plain ones. `number_of` knows the objects of the tests."""
+    """`value` for JSON: arrays, columns, iterators and the student's own kinds of lists and numbers as plain ones.
+
+    `number_of` knows the objects of the tests.
+    """
     kind = type(value)
 
     def inner(part: Any) -> Any:
@@ -68,35 +63,44 @@ def written(value: Any, number_of: Callable[[Any], int | None], depth: int = 0) 
         return value
     if value is ...:
         return {"t": "ellipsis", "v": None}
-    if isinstance(value, np.generic | np.ndarray) and not value.dtype.hasobject:
-        file = io.BytesIO()
-        np.lib.format.write_array(file, np.asarray(value), allow_pickle=False)
-        name = "array" if isinstance(value, np.ndarray) else "scalar"
-        return {"t": name, "v": base64.b64encode(file.getvalue()).decode()}
-    if isinstance(value, int):
+    if isinstance(value, Fraction | Decimal):
+        return _whole_or_float(value)
+    if isinstance(value, Integral):
         return int(value)
-    if isinstance(value, float):
+    if isinstance(value, Real):
         return float(value)
     if isinstance(value, str):
         return str.__str__(value)
-    if isinstance(value, Fraction | Decimal):
-        return _whole_or_float(value)
-    if kind in (bytes, bytearray):
-        return {"t": kind.__name__, "v": base64.b64encode(value).decode()}
+    if isinstance(value, bytes | bytearray):
+        name = "bytes" if isinstance(value, bytes) else "bytearray"
+        return {"t": name, "v": base64.b64encode(value).decode()}
     if kind is range:
         return {"t": "range", "v": [value.start, value.stop, value.step]}
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return {"t": "dict", "v": [[inner(key), inner(part)] for key, part in value.items()]}
     if name := next((name for name, holder in _HOLDERS.items() if isinstance(value, holder)), ""):
         return {"t": name, "v": [inner(part) for part in value]}
-    if isinstance(value, list | KeysView | ValuesView | ItemsView):
-        return [inner(part) for part in value]
-    if isinstance(value, Iterator) and kind.__module__ in ("builtins", "itertools"):
-        return [inner(part) for part in itertools.islice(value, MOST_YIELDED)]
     if is_record(kind):
         fields = {field.name: inner(getattr(value, field.name)) for field in dataclasses.fields(value)}
         return {"t": "record", "m": kind.__module__, "n": kind.__qualname__, "v": fields}
-    return {"t": "opaque", "v": kind.__name__}
+    if not isinstance(value, type) and callable(getattr(value, "tolist", None)):
+        return inner(_of_array(value))
+    try:
+        parts = iter(value)
+    except TypeError:
+        return {"t": "opaque", "v": kind.__name__}
+    listed = [inner(part) for part in itertools.islice(parts, MOST_YIELDED)]
+    is_set = isinstance(value, AbstractSet) and not isinstance(value, KeysView | ValuesView | ItemsView)
+    return {"t": "set", "v": listed} if is_set else listed
+
+
+def _of_array(value: Any) -> Any:
+    """What an array holds, or a column of pandas: one that has names for its rows holds something for each name."""
+    index: Any = getattr(value, "index", None)
+    is_column = type(value).__module__.partition(".")[0] == "pandas" and index is not None
+    if is_column and index.dtype.kind not in "iu":
+        return dict(zip(index.tolist(), value.tolist(), strict=True))
+    return value.tolist()
 
 
 def read(form: Any, ours: list[Any]) -> Any:

@@ -1,13 +1,13 @@
-"""One question in two processes: the answer's, confined, and that of its tests. Nothing of one question is left for the next.
+"""A notebook in two processes: the student's, confined, and that of its tests. Nothing of one notebook is left for the next.
 
-A `Sandbox` starts `python -m engineroom.teach.grading.sandbox DESCRIPTOR`, which reads its order there, imports everything and forks the two per question.
-It never sees an answer or a test: the tests' process reads them from the program that grades, and gives the answer's its cells.
+A `Sandbox` starts `python -m engineroom.teach.grading.sandbox DESCRIPTOR`, which reads its order there, imports everything and forks the two per notebook.
+It never sees an answer or a test: the tests' process reads them from the program that grades, and gives the student's its cells.
 """
 
 from __future__ import annotations
 
 import contextlib
-import ctypes
+import fcntl
 import importlib
 import json
 import os
@@ -17,7 +17,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
 from dataclasses import asdict
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
@@ -26,7 +25,8 @@ from typing import Any, Self
 
 from engineroom import paths
 from engineroom.errors import EngineRoomError
-from engineroom.teach.grading import jail, judge, talk
+from engineroom.teach.grading import jail, judge, notebook
+from engineroom.teach.grading.apart import forked, silenced
 
 __all__ = ["ISOLATIONS", "Sandbox"]
 
@@ -39,16 +39,15 @@ ISOLATIONS = {
     "of the account that grades",
 }
 KEPT = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "ENGINEROOM_GRADING_DEBUG")
-MOST_OPEN = 1 << 16
 
 
 class Sandbox:
-    """Whoever enters it can ask one question after the other."""
+    """Whoever enters it can ask about one notebook after the other. Refused where it could not hide `hidden`, unless only limits are asked for."""
 
     def __init__(self, modules: list[str], hidden: list[Path], limits: jail.Limits, isolation: str) -> None:
         self._order = {
             "modules": modules,
-            "hidden": [str(place) for place in hidden],
+            "hidden": [str(place.resolve()) for place in hidden],
             "limits": asdict(limits),
             "isolation": isolation,
         }
@@ -72,20 +71,35 @@ class Sandbox:
         self._said = self._control.makefile("r")
         try:
             self._control.sendall(order.encode() + b"\n")
-            self.isolation = self._heard()["isolation"]
+            said = self._heard()
         except (EOFError, OSError) as error:
             self.__exit__()
             raise EngineRoomError(
                 "the process for the answers did not start",
                 remedy="engineroom doctor, and look at the message above",
             ) from error
-        if self._order["isolation"] == "namespaces" and self.isolation != "namespaces":
+        self.isolation = said["isolation"]
+        if refused := self._refused(said["exposed"]):
             self.__exit__()
-            raise EngineRoomError(
-                "this machine lets us have no Linux namespaces",
-                remedy="grade in a virtual machine or a container of its own with --isolation limits",
-            )
+            raise refused
         return self
+
+    def _refused(self, exposed: list[str]) -> EngineRoomError | None:
+        asked = self._order["isolation"]
+        alone = "grade in a virtual machine or a container that holds nothing else, with --isolation limits"
+        if asked == "namespaces" != self.isolation:
+            return EngineRoomError("this machine lets us have no Linux namespaces", remedy=alone)
+        if asked == "auto" and self.isolation == "limits":
+            return EngineRoomError(
+                "this machine has neither namespaces nor Landlock, so answers could read tests and solutions",
+                remedy=alone,
+            )
+        if exposed:
+            return EngineRoomError(
+                f"answers could read {', '.join(exposed)}, which lies among the files of Python or of the book",
+                remedy="move it elsewhere, or Python's environment",
+            )
+        return None
 
     def __exit__(self, *_: object) -> None:
         self._said.close()
@@ -98,22 +112,24 @@ class Sandbox:
         self._folder.cleanup()
 
     def stop(self) -> None:
-        """End what runs; its question has no result."""
+        """End what runs; its notebook has no result."""
         with contextlib.suppress(OSError):
             self._control.shutdown(socket.SHUT_RDWR)
 
-    def ask(self, order: dict[str, Any]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-        """What the tests say, line by line, and how the answer's process ended; in the time limit and a moment, whatever an answer does."""
+    def ask(self, order: dict[str, Any]) -> tuple[dict[str, Any], bool]:
+        """What the tests say of each question that they came to, and whether they ran out of time; in a multiple of the limit, whatever a notebook does."""
         desk, theirs = socket.socketpair()
         with desk:
             with theirs:
-                socket.send_fds(self._control, [b"?"], [theirs.fileno()])
+                number = bytes([len(order["questions"])])
+                socket.send_fds(self._control, [number], [theirs.fileno()])
             with contextlib.suppress(OSError):  # who reads no order has no lines
                 desk.sendall(json.dumps(order).encode())
                 desk.shutdown(socket.SHUT_WR)
             with desk.makefile("rb") as file:
-                lines = file.read().splitlines(keepends=True)
-        return [json.loads(line) for line in lines if line.endswith(b"\n")], self._heard()
+                lines = [json.loads(line) for line in file.read().splitlines(True) if line.endswith(b"\n")]
+        said = {question: what for line in lines for question, what in line.items()}
+        return said, bool(self._heard()["is_late"])
 
     def _heard(self) -> dict[str, Any]:
         line = self._said.readline()
@@ -131,16 +147,36 @@ def main(control: socket.socket) -> None:
     for name in order["modules"]:
         with contextlib.suppress(Exception):
             importlib.import_module(name)
+    order["ipython"] = notebook.shell(Path(order["scratch"]))
     order["seen"] = _seen()
+    order["covered"] = _among(order["hidden"], order["seen"])
     with_namespaces = order["isolation"] != "limits" and _can_have_namespaces(order)
     without = "landlock" if jail.landlock_version() else "limits"
     said: dict[str, Any] = {"isolation": "namespaces" if with_namespaces else without}
+    said["exposed"] = [
+        str(place)
+        for place in order["covered"]
+        if said["isolation"] == "landlock" or (with_namespaces and _is_needed(place, order["scratch"]))
+    ]
     while True:
         control.sendall(json.dumps(said).encode() + b"\n")
         asked, descriptors, _, _ = socket.recv_fds(control, 1, 1)
         if not asked:
             return
-        said = _question(order, control, descriptors[0], with_namespaces)
+        said = _notebook(order, control, descriptors[0], asked[0], with_namespaces)
+
+
+def _among(hidden: list[str], seen: list[Path]) -> list[Path]:
+    """Those that lie in what is seen: of the others, nothing is there."""
+    return [
+        place for place in map(Path, hidden) if any(place.is_relative_to(each.resolve()) for each in seen)
+    ]
+
+
+def _is_needed(place: Path, scratch: str) -> bool:
+    """Whether it cannot be covered: Python itself or the package lies in it."""
+    needed = (sys.prefix, sys.base_prefix, __file__, scratch)
+    return any(Path(each).resolve().is_relative_to(place) for each in needed)
 
 
 def _seen() -> list[Path]:
@@ -172,34 +208,39 @@ def _seen() -> list[Path]:
     return seen
 
 
-def _question(
-    order: dict[str, Any], control: socket.socket, desk: int, with_namespaces: bool
+def _notebook(
+    order: dict[str, Any], control: socket.socket, desk: int, questions: int, with_namespaces: bool
 ) -> dict[str, Any]:
-    ours, theirs = Pipe()
+    pairs = [Pipe() for _ in range(1 + questions)]
     done, is_done = os.pipe()
     with tempfile.TemporaryDirectory(dir=order["scratch"], ignore_cleanup_errors=True) as scratch:
 
         def tests() -> None:
-            theirs.close()
-            judge.run(socket.socket(fileno=desk), ours)
+            for _, theirs in pairs:
+                theirs.close()
+            channel, *ends = (ours for ours, _ in pairs)
+            judge.run(socket.socket(fileno=desk), channel, ends)
 
-        of_tests = _forked(tests)
-        outer, inner = _start_answer(order, Path(scratch), theirs.fileno(), with_namespaces)
-        for each in (ours, theirs):
+        of_tests = forked(tests)
+        theirs = [their.fileno() for _, their in pairs]
+        outer, inner = _start_answers(order, Path(scratch), theirs, with_namespaces)
+        for each in (each for pair in pairs for each in pair):
             each.close()
         for descriptor in (desk, is_done):
             os.close(descriptor)
-        ready, _, _ = select.select([done, control.fileno()], [], [], order["limits"]["wall_seconds"])
+        # Once for each cell that waits and each question whose tests do, and as much again for what is begun anew.
+        most = 3 * (1 + questions) * order["limits"]["wall_seconds"]
+        ready, _, _ = select.select([done, control.fileno()], [], [], most)
         os.close(done)
-        status, cpu_seconds = _ended(outer, inner)
-        _ended(of_tests, of_tests)
-    return {"status": status, "cpu_seconds": cpu_seconds, "is_late": not ready}
+        _end(outer, inner)
+        _end(of_tests, of_tests)
+    return {"is_late": not ready}
 
 
-def _start_answer(
-    order: dict[str, Any], scratch: Path, channel: int | None, with_namespaces: bool
+def _start_answers(
+    order: dict[str, Any], scratch: Path, descriptors: list[int], with_namespaces: bool
 ) -> tuple[int, int]:
-    """The two processes: one that waits outside, and the answer's, the first of a process table of its own."""
+    """The two processes: one that waits outside, and that of the answers, the first of a process table of its own."""
     here, there = socket.socketpair()
     scratch.chmod(0o777)
 
@@ -208,16 +249,13 @@ def _start_answer(
         is_in = with_namespaces and jail.enter_namespaces()
         there.send(b"1" if is_in else b"0")
         there.recv(1)
-        inner = os.fork()
-        if inner == 0:
-            _alone(lambda: _be_answer(order, scratch, channel, is_in))
+        inner = forked(lambda: _be_answers(order, scratch, descriptors, is_in))
         there.send(str(inner).encode())
-        os.closerange(3, MOST_OPEN)
+        os.closerange(3, notebook.MOST_OPEN)
         _, status = os.waitpid(inner, 0)
-        code = os.waitstatus_to_exitcode(status)
-        os._exit(128 - code if code < 0 else code)
+        os._exit(int(status != 0))
 
-    outer = _forked(wait_for_inner)
+    outer = forked(wait_for_inner)
     there.close()
     with here, contextlib.suppress(OSError):
         if here.recv(1) == b"1":
@@ -228,62 +266,35 @@ def _start_answer(
     return outer, outer
 
 
-def _be_answer(order: dict[str, Any], scratch: Path, channel: int | None, is_in: bool) -> None:
+def _be_answers(order: dict[str, Any], scratch: Path, descriptors: list[int], is_in: bool) -> None:
     os.setsid()
-    hidden = [Path(place) for place in order["hidden"]]
-    jail.close_in(scratch, order["seen"], hidden, jail.Limits(**order["limits"]), is_in_namespaces=is_in)
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for each in (0, 1, 2):
-        os.dup2(nothing, each)
-    if channel is not None:
-        if channel != 3:
-            os.dup2(channel, 3)
-        os.closerange(4, MOST_OPEN)
-        talk.serve(Connection(3))
+    limits = jail.Limits(**order["limits"])
+    jail.close_in(scratch, order["seen"], order["covered"], limits, is_in_namespaces=is_in)
+    silenced()
+    if descriptors:
+        os.closerange(notebook.FIRST_KEPT, notebook.MOST_OPEN)
+        kept = [fcntl.fcntl(each, fcntl.F_DUPFD_CLOEXEC, notebook.FIRST_KEPT) for each in descriptors]
+        os.closerange(3, notebook.FIRST_KEPT)
+        notebook.serve(Connection(kept[0]), kept[1:], limits, order["ipython"])
 
 
 def _can_have_namespaces(order: dict[str, Any]) -> bool:
     """Whether they can be had here, with all that is mounted in them."""
     with tempfile.TemporaryDirectory(dir=order["scratch"]) as scratch:
-        outer, _ = _start_answer(order, Path(scratch), None, True)
+        outer, _ = _start_answers(order, Path(scratch), [], True)
         _, status = os.waitpid(outer, 0)
-    return os.waitstatus_to_exitcode(status) == 0
+    return status == 0
 
 
-def _forked(what: Callable[[], None]) -> int:
-    process = os.fork()
-    if process == 0:
-        _alone(what)
-    return process
-
-
-def _alone(what: Callable[[], None]) -> None:
-    """Run it as all that this forked process does; on Linux, it ends with the one that forked it."""
-    code = 99
-    try:
-        if sys.platform == "linux":
-            ctypes.CDLL(None).prctl(jail.PR_SET_PDEATHSIG, signal.SIGKILL)
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        what()
-        code = 0
-    except BaseException as error:  # noqa: BLE001 (a forked process must not go on with its parent's work)
-        if os.environ.get("ENGINEROOM_GRADING_DEBUG"):
-            sys.stderr.write(f"{type(error).__name__}: {error}\n")
-    finally:
-        os._exit(code)
-
-
-def _ended(outer: int, inner: int) -> tuple[int, float]:
-    """How the process ended: its exit code, or the signal as a negative number; -9 if only we ended it. And its processor time."""
+def _end(outer: int, inner: int) -> None:
+    """End both, if they have not ended."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         # Also what it has started and left, where no process table ends with it.
         os.killpg(inner, signal.SIGKILL)
     if os.waitid(os.P_PID, outer, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
         with contextlib.suppress(ProcessLookupError):
             os.kill(inner, signal.SIGKILL)
-    _, status, usage = os.wait4(outer, 0)
-    code = os.waitstatus_to_exitcode(status)
-    return 128 - code if code > 128 else code, usage.ru_utime + usage.ru_stime
+    os.waitpid(outer, 0)
 
 
 if __name__ == "__main__":

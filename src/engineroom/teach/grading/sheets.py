@@ -1,30 +1,76 @@
-"""What an instructor gets: a table of points in three forms, and a report that says of each failure what was wrong."""
+"""What an instructor gets: a table of points in the form of an LMS, and a report that says of each failure what was wrong."""
 
 from __future__ import annotations
 
 import csv
 import hashlib
+from collections import Counter
 from pathlib import Path
 
 from engineroom import files
+from engineroom.errors import EngineRoomError
+from engineroom.teach.grading.exports import word
 from engineroom.teach.grading.grade import Result
+from engineroom.teach.grading.roster import NUMBER, Person, Roster, safe
 from engineroom.teach.grading.submissions import Given, Submission
 
-__all__ = ["FORMS", "feedback", "page", "report", "write"]
+__all__ = ["FORMS", "columns", "feedback", "page", "refuse", "report", "unmatched", "write"]
 
 LONGEST_NAME = 240  # of a file, in bytes, less its ending
-FORMS = ("csv", "canvas", "gradescope")
+FORMS = ("csv", "canvas", "moodle", "gradescope")
+CANVAS = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
+
+
+def refuse(form: str, submissions: list[Submission], roster: Roster | None) -> None:
+    """Raises EngineRoomError for a form that cannot be written of these submissions, before hours are spent on grading them."""
+    chapters = sorted({each.chapter for each in submissions if each.chapter != "?"})
+    if form == "moodle" and roster is None:
+        raise EngineRoomError(
+            "Moodle knows students by columns that the submissions do not have",
+            remedy="name with --roster the grading worksheet of the assignment, or a gradebook that Moodle exported",
+        )
+    if form == "moodle" and roster and _grade(roster) is not None and len(chapters) > 1:
+        raise EngineRoomError(
+            f"a grading worksheet of Moodle is of one assignment, and these are {', '.join(chapters)}",
+            remedy="grade the folder of one, or name with --roster a gradebook that Moodle exported",
+        )
+
+
+def columns(chapters: list[str], roster: Roster | None) -> dict[str, str]:
+    """The heading of each chapter: the one that the roster has for it, with the number of the assignment, or else its own name."""
+    head = roster.head if roster else []
+    found = {
+        chapter: [each for each in head if f"_{chapter}" in f"_{word(each.replace(':', ' '))}"]
+        for chapter in chapters
+    }
+    used = Counter(each for headings in found.values() for each in headings)
+    return {
+        chapter: headings[0] if len(headings) == 1 and used[headings[0]] == 1 else chapter
+        for chapter, headings in found.items()
+    }
 
 
 def write(
-    out: Path, form: str, results: list[Result], submissions: list[Submission], handouts: dict[str, Given]
+    out: Path,
+    form: str,
+    results: list[Result],
+    submissions: list[Submission],
+    handouts: dict[str, Given],
+    *,
+    roster: Roster | None = None,
 ) -> None:
-    """Writes one row per student. A chapter that a student has not handed in is empty, one that cannot be read has 0 points."""
+    """Writes one row per student who has handed in, and for an LMS only of those whom it knows.
+
+    A chapter that a student has not handed in is as the roster has it, or empty: Canvas takes a grade away where it reads an empty cell. One
+    that cannot be read has 0 points.
+    """
     chapters = [chapter for chapter in handouts if any(each.chapter == chapter for each in submissions)]
     points = {(each.student, each.chapter, each.question): each.points for each in results}
     broken = {(each.student, each.chapter) for each in submissions if each.fault}
     questions = [(chapter, question) for chapter in chapters for question in handouts[chapter].questions]
     most = {(chapter, question): handouts[chapter].points[question] for chapter, question in questions}
+    everything = round(sum(most.values()), 4)
+    headings = columns(chapters, roster)
 
     def total(student: str, chosen: list[tuple[str, str]]) -> float | str:
         parts = [
@@ -33,34 +79,99 @@ def write(
         earned = [part for part in parts if part is not None]
         return round(float(sum(earned)), 4) if earned else ""
 
-    by_chapter = [[each for each in questions if each[0] == chapter] for chapter in chapters]
-    columns = by_chapter if form == "canvas" else [[each] for each in questions]
-    everything = round(sum(most.values()), 4)
-    rows: list[list[object]] = []
+    def of_chapters(person: Person) -> list[object]:
+        cells: list[object] = []
+        for chapter in chapters:
+            earned = total(person.id, [each for each in questions if each[0] == chapter])
+            cells.append(_kept(roster, person.row, headings[chapter]) if earned == "" else earned)
+        return cells
+
+    order = {person.id: place for place, person in enumerate(roster.people)} if roster else {}
+    people = {each.student: each.person for each in submissions if each.person}
+    students = sorted(
+        {each.student for each in submissions}, key=lambda each: (order.get(each, len(order)), each)
+    )
+    known = [people[student] for student in students if student in people]
+    rows: list[list[object]]
     if form == "canvas":
-        head = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *chapters]
-        possible = [sum(most[each] for each in column) for column in columns]
-        rows.append(["    Points Possible", "", "", "", "", *possible])
+        own = roster.head[: roster.head.index("Section") + 1] if roster and roster.is_canvas else []
+        head = [*(own or CANVAS), *headings.values()]
+        possible = [
+            _kept(roster, tuple(roster.possible), headings[chapter])
+            if roster and headings[chapter] in roster.head
+            else sum(most[each] for each in questions if each[0] == chapter)
+            for chapter in chapters
+        ]
+        rows = [["    Points Possible", *[""] * (len(own or CANVAS) - 1), *possible]]
+        for each in known:
+            says = each.row[: len(own)] or (each.name, each.canvas, "", "" if each.canvas else each.id, "")
+            rows.append([*says, *of_chapters(each)])
+    elif form == "moodle" and roster and (grade := _grade(roster)) is not None:
+        head = roster.head
+        rows = [[*each.row[:grade], *(of_chapters(each) or [""]), *each.row[grade + 1 :]] for each in known]
+    elif form == "moodle" and roster:
+        head = [*(roster.head[i] for i in roster.identity()), *headings.values()]
+        rows = [
+            [*(each.row[i] if i < len(each.row) else "" for i in roster.identity()), *of_chapters(each)]
+            for each in known
+        ]
     elif form == "gradescope":
         named = [f"{chapter} {question} ({most[chapter, question]:g} pts)" for chapter, question in questions]
         head = ["Name", "SID", "Email", "Total Score", "Max Points", "Status", *named]
+        rows = [
+            [
+                each.name,
+                each.id,
+                each.email,
+                total(each.id, questions),
+                everything,
+                "Graded",
+                *(total(each.id, [question]) for question in questions),
+            ]
+            for each in known
+        ]
     else:
         head = ["student", *(f"{chapter}.{question}" for chapter, question in questions), "total", "most"]
-    for student in sorted({each.student for each in submissions}):
-        name, cells = _safe(student), [total(student, column) for column in columns]
-        if form == "canvas":
-            rows.append([name, "", "", name, "", *cells])
-        elif form == "gradescope":
-            rows.append([name, name, "", total(student, questions), everything, "Graded", *cells])
-        else:
-            rows.append([name, *cells, total(student, questions), everything])
+        rows = [
+            [each, *(total(each, [one]) for one in questions), total(each, questions), everything]
+            for each in students
+        ]
     with out.open("w", newline="", encoding="utf-8", errors="backslashreplace") as file:
-        csv.writer(file).writerows([head, *rows])
+        csv.writer(file).writerows([head, *([safe(cell) for cell in row] for row in rows)])
 
 
-def report(results: list[Result], submissions: list[Submission], isolation: str) -> str:
+def _grade(roster: Roster) -> int | None:
+    """The column for points in a grading worksheet of Moodle; None for any other roster."""
+    return roster.column("grade") if roster.column(NUMBER) is not None else None
+
+
+def _kept(roster: Roster | None, row: tuple[str, ...], heading: str) -> str:
+    """What the roster has in this column, so that what is imported again changes nothing."""
+    place = roster.head.index(heading) if roster and heading in roster.head else len(row)
+    return row[place] if place < len(row) else ""
+
+
+def unmatched(submissions: list[Submission], roster: Roster) -> list[str]:
+    """Who has no row: files of nobody in the roster, and who of the roster has handed in nothing."""
+    lines = [
+        f"{each.origin}: {each.student} is not in the roster, and has a row in no table for an LMS"
+        for each in submissions
+        if each.person is None and not each.fault
+    ]
+    found = {each.student for each in submissions}
+    missing = [person.id for person in roster.people if person.id not in found]
+    return (
+        [*lines, f"no notebook from {len(missing)} of the roster: {', '.join(missing)}"] if missing else lines
+    )
+
+
+def report(
+    results: list[Result], submissions: list[Submission], isolation: str, roster: Roster | None = None
+) -> str:
     """All that was not right, by student: the test, what was given, expected and got. For the instructor: it names hidden tests."""
     lines = ["# Grading report", "", f"Isolation: {isolation}.", ""]
+    if roster:
+        lines += [*(f"- {_flat(each)}" for each in unmatched(submissions, roster)), ""]
     for student in sorted({each.student for each in submissions}):
         lines += [f"## {student}", ""]
         lines += [
@@ -95,15 +206,10 @@ def _flat(text: str) -> str:
 
 
 def page(student: str) -> str:
-    """The name of a student's file, which a student's name can be too long for."""
-    if len(student.encode()) <= LONGEST_NAME:
+    """The name of a student's file, for which a student's name can be too long, or have a folder in it."""
+    if len(student.encode()) <= LONGEST_NAME and "/" not in student:
         return f"{student}.md"
-    return f"{student[: LONGEST_NAME // 8]}-{hashlib.sha256(student.encode()).hexdigest()[:12]}.md"
-
-
-def _safe(text: str) -> str:
-    """No name of a file becomes a formula of a spreadsheet."""
-    return f"'{text}" if text[:1] in "=+-@" else text
+    return f"{student[: LONGEST_NAME // 8].replace('/', '_')}-{hashlib.sha256(student.encode()).hexdigest()[:12]}.md"
 
 
 def feedback(student: str, results: list[Result]) -> str:

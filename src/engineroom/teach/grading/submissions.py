@@ -7,7 +7,6 @@ import contextlib
 import functools
 import json
 import re
-import unicodedata
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -16,7 +15,9 @@ from typing import Any
 
 from engineroom import files
 from engineroom.errors import EngineRoomError
+from engineroom.teach.grading import exports
 from engineroom.teach.grading.apart import apart
+from engineroom.teach.grading.roster import Person, Roster, plain
 
 __all__ = [
     "CHECK_CELL",
@@ -33,8 +34,9 @@ __all__ = [
 ]
 
 CHECK_CELL = re.compile(r'^\s*grader\.check\("(\w+)"\)\s*$')
+CHECK = re.compile(r"""grader\.check\(\s*["'](\w+)""")
 CLIENT_CELL = re.compile(r"^\s*(grader\.|import otter|grader = )", re.MULTILINE)
-# Many times what an exercise has; each cell is parsed for each question.
+# Many times what an exercise has.
 MOST_MEMBERS, MOST_CELLS, MOST_SOURCE = 20, 1000, 512 * 2**10
 MAGIC = re.compile(r"^(\s*)[%!].*$", re.MULTILINE)
 
@@ -47,6 +49,7 @@ class Given:
     questions: tuple[str, ...]
     cells: dict[str, list[str]]  # of the handout itself, by the question before whose check they stand
     answers: dict[str, list[str]]  # the names that its answer cells define
+    handed_out: frozenset[str]  # what its cells say before anybody has answered
     ids: dict[str, str]  # id of an answer cell -> question
     tests: dict[str, str]
     points: dict[str, float]
@@ -61,6 +64,8 @@ class Submission:
     origin: str
     cells: list[dict[str, Any]] = field(repr=False)
     fault: str = ""
+    says: exports.Who = field(default_factory=dict)  # of the student, the path of its file
+    person: Person | None = None  # none for somebody who is not in the roster
 
 
 @dataclass(frozen=True)
@@ -136,41 +141,55 @@ def _handout(chapter: str, notebook: dict[str, Any], archive: Path) -> Given:
             tests[question] = opened.read(f"tests/{question}.py").decode()
             said = re.search(r"^points = ([\d.]+)$", tests[question], re.MULTILINE)
             points[question] = float(said.group(1)) if said else 1.0
-    return Given(chapter, tuple(cells), cells, answers, ids, tests, points)
+    handed_out = frozenset(each["source"].strip() for each in code_cells(notebook))
+    return Given(chapter, tuple(cells), cells, answers, handed_out, ids, tests, points)
 
 
-def find(folder: Path, chapters: list[str]) -> list[Submission]:
-    """The submissions in `folder`: STUDENT/NOTEBOOK or STUDENT_CHAPTER.ipynb, also as otter's zip. Refuses a folder without any."""
+def find(
+    folder: Path,
+    chapters: list[str],
+    *,
+    pattern: re.Pattern[str] | None = None,
+    roster: Roster | None = None,
+) -> list[Submission]:
+    """The submissions in `folder`, which holds what an LMS exports, STUDENT/NOTEBOOK or STUDENT_CHAPTER.ipynb. Refuses a folder without any.
+
+    `pattern` says instead which part of a path is the student, by named groups. With a roster, a student is called by the id there.
+    """
     if not folder.is_dir():
-        raise EngineRoomError(f"{folder} is no folder", remedy="name the folder that holds the submissions")
-    found: dict[tuple[str, str, str], Submission] = {}
+        raise EngineRoomError(
+            f"{folder} is no folder", remedy="name the folder that holds the submissions, unpacked"
+        )
     try:
-        listed = sorted(folder.rglob("*"))
+        listed = sorted(folder.rglob("*"), key=_in_order)
     except OSError as error:
         raise EngineRoomError(
             f"{folder} cannot be read: {error.strerror}", remedy="check the folder and its permissions"
         ) from error
+    submitters = functools.cache(exports.submitters)
+    found: list[Submission] = []
     for path in listed:
         inside = path.relative_to(folder)
-        if not _is_handed_in(path):
-            continue
-        if any(part.startswith((".", "__MACOSX")) for part in inside.parts):
-            continue
-        for submission in _read(path, inside, chapters):
-            of = submission.origin if submission.fault else ""  # none takes the place of one that can be read
-            found[submission.student, submission.chapter, of] = submission
+        if _is_handed_in(path) and not any(part.startswith((".", "__MACOSX")) for part in inside.parts):
+            place = (
+                exports.matched(inside, pattern)
+                if pattern
+                else exports.placed(folder, inside, chapters, submitters)
+            )
+            found += _read(path, place, chapters)
     if not found:
         raise EngineRoomError(
             f"{folder} holds no notebook",
-            remedy="put one folder per student in it, or notebooks called STUDENT_CHAPTER.ipynb",
+            remedy="put in it what your LMS exports, unpacked, or one folder per student, or notebooks called STUDENT_CHAPTER.ipynb",
         )
-    alike = _look_alike({student for student, *_ in found})
-    return [
-        replace(each, cells=[], fault=each.fault or f"the name {each.student!a} looks like another student's")
-        if each.student in alike
-        else each
-        for each in sorted(found.values(), key=lambda each: (each.student, each.chapter))
-    ]
+    alike = _look_alike({each.student for each in found})
+    known = [_known(each, roster, alike) for each in found]
+    return sorted(_one_each(known), key=lambda each: (each.student, each.chapter))
+
+
+def _in_order(path: Path) -> list[str | int]:
+    """By the numbers in its name, too: the tenth attempt is behind the ninth."""
+    return [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", str(path))]
 
 
 def _is_handed_in(path: Path) -> bool:
@@ -181,21 +200,61 @@ def _is_handed_in(path: Path) -> bool:
     return path.suffix in (".ipynb", ".zip")
 
 
+def _known(submission: Submission, roster: Roster | None, alike: set[str]) -> Submission:
+    """The submission with its student: as the roster has one, or as its file says where there is no roster."""
+    if submission.student in alike:
+        fault = submission.fault or f"the name {submission.student!a} looks like another student's"
+        return replace(submission, cells=[], fault=fault)
+    says = submission.says
+    if roster is None:
+        name, email, number = (says.get(kind, "") for kind in ("name", "email", "canvas"))
+        return replace(
+            submission, person=Person(submission.student, name or submission.student, email, number)
+        )
+    try:
+        person = roster.find(says)
+    except EngineRoomError as error:
+        return replace(submission, cells=[], fault=submission.fault or error.problem)
+    if person is None:
+        return submission
+    person = replace(person, canvas=says.get("canvas") or person.canvas)
+    return replace(submission, student=person.id, person=person)
+
+
+def _one_each(found: list[Submission]) -> list[Submission]:
+    """Of each student one notebook per chapter, the last one; the others say why not they. None of two that came by different names."""
+    whole: dict[tuple[str, str], list[Submission]] = {}
+    for each in found:
+        if not each.fault:
+            whole.setdefault((each.student, each.chapter), []).append(each)
+    kept = [each for each in found if each.fault]
+    for same in whole.values():
+        *others, last = same
+        if all(each.says == last.says for each in others):
+            why = f"another notebook of this student is graded: {last.origin}"
+            kept += [*(replace(each, cells=[], fault=why) for each in others), last]
+        else:
+            why = f"{last.student} handed in {last.chapter} by different names: {', '.join(_called(each.says) for each in same)}"
+            kept += [
+                replace(each, student=_called(each.says), person=None, cells=[], fault=why) for each in same
+            ]
+    return kept
+
+
+def _called(says: exports.Who) -> str:
+    """A student by what a file says: nobody else's, also where two have one name."""
+    number = says.get("canvas") or says.get("moodle")
+    named = next(says[kind] for kind in ("student", "id", "email", "name") if kind in says)
+    return _shown(f"{named}_{number}" if number else named)
+
+
 def _look_alike(students: set[str]) -> set[str]:
     """Whoever a reader takes for another student: the names are the same without what nobody sees. The plain one is no such name."""
-    plain = {
-        each: "".join(
-            character
-            for character in unicodedata.normalize("NFKC", each)
-            if unicodedata.category(character) != "Cf"
-        ).strip()
-        for each in students
-    }
-    seen = list(plain.values())
-    return {each for each, name in plain.items() if each != name and seen.count(name) > 1}
+    seen = [plain(each) for each in students]
+    return {each for each in students if each != plain(each) and seen.count(plain(each)) > 1}
 
 
-def _read(path: Path, inside: Path, chapters: list[str]) -> list[Submission]:
+def _read(path: Path, place: exports.Place, chapters: list[str]) -> list[Submission]:
     try:
         if path.is_symlink() or not path.is_file():
             raise EngineRoomError(f"{path.name} is no file of its own", remedy="hand in the notebook")
@@ -204,11 +263,16 @@ def _read(path: Path, inside: Path, chapters: list[str]) -> list[Submission]:
         read = [(path.name, "", [], getattr(error, "problem", f"{path.name} cannot be read: {error}"))]
     made = []
     for name, assignment, cells, said in read:
-        chapter, fault = _chapter(assignment, (name, path.name), chapters), said
-        if not chapter:
-            fault, chapter = fault or f"{name} belongs to no chapter of {', '.join(chapters)}", "?"
-        student = inside.parts[0] if len(inside.parts) > 1 else _student(path.stem, chapter)
-        made.append(Submission(_shown(student), chapter, _shown(str(inside)), cells, fault))
+        named = place.file if name == path.name else name  # the file's own name may begin with the student's
+        by_name = _chapter(named, chapters) or _chapter(place.file, chapters)
+        known = (_chapter(place.chapter, chapters), assignment, by_name, place.folder)
+        chapter = next((each for each in known if each in chapters), "?")
+        fault = place.fault or said
+        if chapter == "?":
+            fault = fault or f"{name} belongs to no chapter of {', '.join(chapters)}"
+        origin = _shown(str(place.inside))
+        for who in place.who or ({"student": _student(path.stem, chapter)},):
+            made.append(Submission(_called(who), chapter, origin, cells, fault, who))
     return made
 
 
@@ -263,11 +327,8 @@ def _notebook(name: str, read: Callable[[], bytes]) -> tuple[str, str, list[dict
     return name, said if isinstance(said, str) else "", cells, ""
 
 
-def _chapter(assignment: str, names: tuple[str, ...], chapters: list[str]) -> str:
-    by_name = [each for name in names for each in chapters if each in name.replace("-", "_").lower()]
-    if by_name:
-        return max(by_name, key=len)
-    return assignment if assignment in chapters else ""
+def _chapter(name: str, chapters: list[str]) -> str:
+    return max((each for each in chapters if each in exports.word(name)), key=len, default="")
 
 
 def _student(stem: str, chapter: str) -> str:
@@ -275,54 +336,20 @@ def _student(stem: str, chapter: str) -> str:
     return left or stem
 
 
-def answer_cells(given: Given, submission: Submission, question: str) -> list[dict[str, str]]:
-    """The cells to run for one question: the handout's as they were handed out, and of the student's those that it needs.
+def answer_cells(given: Given, submission: Submission) -> list[dict[str, str]]:
+    """The cells to run, from top to bottom: of the handout's own those that the notebook lacks, then the notebook's.
 
-    The cells of other questions are run only where the answer uses a name that they define, so that what is wrong with them
-    costs nothing here.
+    Each says whose it is, and the question to which it belongs, by its id or by the next check.
     """
-    own: dict[str, list[str]] = {each: [] for each in given.questions}
-    known = {cell.strip() for cells in given.cells.values() for cell in cells}
-    waiting: list[dict[str, Any]] = []
-
-    def keep(name: str) -> None:
-        for cell in waiting:
-            target = given.ids.get(cell["id"], name)
-            if cell["source"].strip() not in known and not CLIENT_CELL.search(cell["source"]):
-                own.setdefault(target, []).append(MAGIC.sub(r"\1pass", cell["source"]))
-        waiting.clear()
-
-    for cell in submission.cells:
-        if check := CHECK_CELL.match(cell["source"]):
-            keep(check.group(1))
-        else:
-            waiting.append(cell)
-    keep("")
-
-    made_by_us = {name for cells in given.cells.values() for cell in cells for name in bound_names(cell)}
-    wanted = {name for cell in own[question] for name in used_names(cell)} - made_by_us
-    until = given.questions[: given.questions.index(question) + 1]
-    others = [
-        (each, cell) for each in ("", *given.questions) for cell in own.get(each, []) if each != question
-    ]
-    chosen: set[int] = set()
-    while more := [i for i, (_, cell) in enumerate(others) if i not in chosen and wanted & bound_names(cell)]:
-        chosen |= set(more)
-        wanted |= {name for i in more for name in used_names(others[i][1])} - made_by_us
-    cells = []
-    for each in until:
-        cells += [{"name": "given", "source": cell} for cell in given.cells[each]]
-        cells += [
-            {"name": "other", "source": cell}
-            for i, (at, cell) in enumerate(others)
-            if i in chosen and at == each
-        ]
-    cells += [
-        {"name": "other", "source": cell}
-        for i, (at, cell) in enumerate(others)
-        if i in chosen and at not in until
-    ]
-    return cells + [{"name": "answer", "source": cell} for cell in own[question]]
+    there = {cell["source"].strip() for cell in submission.cells}
+    lacking = [cell for cells in given.cells.values() for cell in cells if cell.strip() not in there]
+    made, below = [], ""
+    for cell in reversed(submission.cells):
+        if checked := CHECK.search(cell["source"]):
+            below = checked[1]
+        by = "handout" if cell["source"].strip() in given.handed_out else "student"
+        made.append({"source": cell["source"], "by": by, "question": given.ids.get(cell["id"], below)})
+    return [{"source": cell, "by": "handout", "question": ""} for cell in lacking] + made[::-1]
 
 
 def code_cells(notebook: Any) -> list[dict[str, Any]]:

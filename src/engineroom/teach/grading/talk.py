@@ -19,7 +19,7 @@ from typing import Any
 
 from engineroom.teach.grading import plain
 
-__all__ = ["Answer", "Ended", "Function", "StudentError", "serve", "short"]
+__all__ = ["Answer", "Ended", "Function", "StudentError", "received", "send", "serve", "short", "text_of"]
 
 LARGEST_BYTES = 64 * 2**20
 # What an answer may do with a handle, beside calling public methods.
@@ -46,11 +46,6 @@ class Answer:
         self._ours: list[Any] = []
         self.notes: list[str] = []  # what its functions were given and returned, for the report
 
-    def run(self, cells: list[dict[str, str]]) -> list[str]:
-        """Runs them over there; what the answer's own cells raised."""
-        errors = self._asked("run", cells)
-        return [str(error)[:500] for error in errors] if isinstance(errors, list) else []
-
     def value(self, name: str) -> Any:
         """What the answer calls by this name; a function is called over there. KeyError where there is none."""
         return self._asked("value", name)
@@ -75,7 +70,7 @@ class Answer:
         self._tell(what, *of)
         while True:
             try:
-                form = json.loads(_received(self._channel))
+                form = json.loads(received(self._channel))
             except (ValueError, RecursionError):
                 raise Ended("its answer is no data") from None
             if not isinstance(form, dict):
@@ -103,7 +98,7 @@ class Answer:
     def _tell(self, *what: Any) -> None:
         file = io.BytesIO()
         _Writer(file, self._ours).dump(what)
-        _send(self._channel, file.getvalue())
+        send(self._channel, file.getvalue())
 
 
 def _done(target: Any, operator: str, args: Any, kwargs: Any) -> Any:
@@ -157,19 +152,18 @@ class _Writer(pickle.Pickler):
         return len(self._ours) - 1, kind.__name__
 
 
-def serve(channel: Connection) -> None:
-    """In the answer's process: runs its cells and its functions for the tests, until these are gone."""
+def serve(channel: Connection, namespace: dict[str, Any]) -> None:
+    """In the answer's process: gives values out of `namespace` and calls functions in it for the tests, until these are gone."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     try:
-        _Server(channel).serve()
+        _Server(channel, namespace).serve()
     except Ended:
         return
 
 
 class _Server:
-    def __init__(self, channel: Connection) -> None:
-        self._channel = channel
-        self._namespace: dict[str, Any] = {"__name__": "__main__"}
+    def __init__(self, channel: Connection, namespace: dict[str, Any]) -> None:
+        self._channel, self._namespace = channel, namespace
 
     def serve(self) -> None:
         while True:
@@ -182,25 +176,14 @@ class _Server:
             elif what == "value":
                 form = {"value": self._written(self._namespace[of[0]])}
             else:
-                form = {"value": self._run(*of) if what == "run" else self._called(*of)}
+                form = {"value": self._called(*of)}
             data = json.dumps(form)
         except Ended:
             raise
         except BaseException as error:  # noqa: BLE001 (whatever the code raises, SystemExit too, is its answer)
             name, text = _name_and_text(error)
             data = json.dumps({"raised": name, "text": text})
-        _send(self._channel, data.encode())
-
-    def _run(self, cells: list[dict[str, str]]) -> list[str]:
-        """One after the other; an error ends its cell only, as in a notebook."""
-        errors = []
-        for cell in cells:
-            try:
-                exec(compile(cell["source"], f"<{cell['name']}>", "exec"), self._namespace)  # noqa: S102
-            except BaseException as error:  # noqa: BLE001 (SystemExit, too: the next cell runs, as in a notebook)
-                if cell["name"] == "answer":
-                    errors.append(f"{type(error).__name__}: {_text(error)}")
-        return errors
+        send(self._channel, data.encode())
 
     def _called(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The value in its form, and of each argument what it has become, or None where it is as it was."""
@@ -216,7 +199,7 @@ class _Server:
     def ask(self, number: int, operator: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """What an object of the tests says, which may call functions of the answer meanwhile."""
         given = {"args": self._written(args), "kwargs": self._written(kwargs)}
-        _send(self._channel, json.dumps({"asks": number, "operator": operator, **given}).encode())
+        send(self._channel, json.dumps({"asks": number, "operator": operator, **given}).encode())
         while True:
             what, *said = self._heard()
             if what == "told":
@@ -226,7 +209,7 @@ class _Server:
             self._answer(what, *said)
 
     def _heard(self) -> Any:
-        reader = pickle.Unpickler(io.BytesIO(_received(self._channel)))
+        reader = pickle.Unpickler(io.BytesIO(received(self._channel)))
         reader.persistent_load = lambda place: Handle(self, *place)  # type: ignore[method-assign]
         return reader.load()
 
@@ -261,14 +244,16 @@ for _name in OPERATORS:
         setattr(Handle, f"__{_name}__", _operator(_name))
 
 
-def _send(channel: Connection, data: bytes) -> None:
+def send(channel: Connection, data: bytes) -> None:
+    """One message; Ended where nobody hears it."""
     try:
         channel.send_bytes(data)
     except OSError:
         raise Ended("its process ended") from None
 
 
-def _received(channel: Connection) -> bytes:
+def received(channel: Connection) -> bytes:
+    """The next message; Ended where none comes."""
     try:
         return channel.recv_bytes(LARGEST_BYTES)
     except (EOFError, ConnectionError):
@@ -281,10 +266,11 @@ def _name_and_text(error: BaseException) -> tuple[str, str]:
     """The nearest kind of error that the other side knows, and what was said."""
     known = next(kind for kind in type(error).__mro__ if kind.__module__ == "builtins")
     own = "" if known is type(error) else f"{type(error).__name__}: "
-    return known.__name__, own + _text(error)
+    return known.__name__, own + text_of(error)
 
 
-def _text(error: BaseException) -> str:
+def text_of(error: BaseException) -> str:
+    """What it says, if it says anything."""
     try:
         return str(error)
     except BaseException:  # noqa: BLE001 (a message of the student's may raise, too)

@@ -1,27 +1,22 @@
-"""A variant of the exercises per student: other data and other constants of the tasks, drawn from a secret and the student's id."""
+"""A variant of the exercises per student: other data, drawn from a secret and the student's id."""
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import hmac
-import io
-import itertools
-import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
 from engineroom import files, progress
 from engineroom.errors import EngineRoomError
-from engineroom.teach import handouts, varied
+from engineroom.teach import handouts
 from engineroom.teach.trial import tried
 
-__all__ = ["Made", "make", "read_roster", "read_secret", "seed_of", "seeded", "shared"]
+__all__ = ["Made", "make", "read_secret", "seed_of", "seeded"]
 
 SHORTEST_SECRET = 16
 MOST_TRIES = 20
-ID = re.compile(r"[A-Za-z0-9_@][A-Za-z0-9._@+-]{0,99}")
 
 
 @dataclass(frozen=True)
@@ -31,10 +26,6 @@ class Made:
     students: int
     varied: list[str]
     same: list[str]
-    functions: int  # questions whose function has a constant of each student's own
-    shared: (
-        float  # of the pairs of students, the share with the same constant, in the mean of these questions
-    )
 
 
 def read_secret(file: Path) -> bytes:
@@ -46,39 +37,6 @@ def read_secret(file: Path) -> bytes:
             remedy="make one: python -c 'import secrets; print(secrets.token_hex(32))' > FILE",
         )
     return secret
-
-
-def read_roster(file: Path) -> list[str]:
-    """The ids of a CSV file: its column `id`, `student` or `SIS Login ID`, or else its only one."""
-    text = files.read_text(file, "roster")
-    try:
-        rows = [row for row in csv.reader(io.StringIO(text)) if any(map(str.strip, row))]
-    except csv.Error as error:
-        raise EngineRoomError(
-            f"the roster {files.visible(str(file))} is not CSV: {error}",
-            remedy="write a heading, id, and one student's id per line",
-        ) from error
-    if len(rows) < 2:
-        raise EngineRoomError(
-            "the roster names no students", remedy="write a heading, id, and one student's id per line"
-        )
-    head = [name.strip().lstrip("\ufeff").lower() for name in rows[0]]
-    place = next((head.index(name) for name in ("id", "student", "sis login id") if name in head), None)
-    if place is None and len(head) > 1:
-        raise EngineRoomError(
-            "the roster has no column id", remedy="call the column of the students' ids: id"
-        )
-    ids = [row[place or 0].strip() if len(row) > (place or 0) else "" for row in rows[1:]]
-    for each in ids:
-        if not ID.fullmatch(each):
-            raise EngineRoomError(
-                f"{files.visible(repr(each))} in the roster is no id that can be a folder's name",
-                remedy="use letters, digits and . _ @ + -, beginning with a letter or a digit",
-            )
-    folded = [each.lower() for each in ids]
-    if twice := sorted({each for each in ids if folded.count(each.lower()) > 1}):
-        raise EngineRoomError(f"{', '.join(twice)}: twice in the roster", remedy="give each student one id")
-    return ids
 
 
 def seed_of(secret: bytes, student: str, chapter: str, tries: int = 0) -> int:
@@ -96,7 +54,6 @@ def make(secret: bytes, students: list[str], target: Path, masters: list[Path]) 
     """Writes `hand-out/STUDENT/CHAPTER.ipynb` to give away, and `grading`, which holds tests and solutions, to keep."""
     differing = [master for master in masters if seeded(master)]
     same = [master for master in masters if master not in differing]
-    seeds: dict[str, list[int]] = {master.stem: [] for master in differing}
     for student in students:
         (target / "hand-out" / student).mkdir(parents=True, exist_ok=True)
     with progress.bar(
@@ -109,38 +66,19 @@ def make(secret: bytes, students: list[str], target: Path, masters: list[Path]) 
             bar.update()
         for student in students:
             for master in differing:
-                seed, made = _variant(secret, student, master, target / "grading" / "students" / student)
-                seeds[master.stem].append(seed)
+                made = _variant(secret, student, master, target / "grading" / "students" / student)
                 shutil.copy(made.student, target / "hand-out" / student)
                 bar.update()
-    shares = [share for chapter, mine in seeds.items() for share in shared(chapter, mine).values()]
-    return Made(
-        len(students),
-        [each.stem for each in differing],
-        [each.stem for each in same],
-        len(shares),
-        sum(shares) / len(shares) if shares else 0.0,
-    )
+    return Made(len(students), [each.stem for each in differing], [each.stem for each in same])
 
 
-def shared(chapter: str, seeds: list[int]) -> dict[str, float]:
-    """For each question with constants in its function, the share of pairs of students with the same ones."""
-    found: dict[str, float] = {}
-    for question in varied.declared().get(chapter, {}):
-        said = [each.says for seed in seeds if (each := varied.variant(chapter, question, seed))]
-        if said:
-            pairs = list(itertools.combinations(said, 2))
-            found[question] = sum(one == other for one, other in pairs) / max(1, len(pairs))
-    return found
-
-
-def _variant(secret: bytes, student: str, master: Path, folder: Path) -> tuple[int, handouts.Handout]:
+def _variant(secret: bytes, student: str, master: Path, folder: Path) -> handouts.Handout:
     """The first variant of a student's that the solution itself solves: some drawn numbers may leave a question without sense."""
     for tries in range(MOST_TRIES):
         seed = seed_of(secret, student, master.stem, tries)
         made = handouts.make(master, folder, seed=seed, run_tests=False)
         if not any(failed for _, failed in tried(made.solution, handouts.questions(master, seed=seed))):
-            return seed, made
+            return made
     raise EngineRoomError(
         f"the solutions of {master.stem} fail in {MOST_TRIES} variants",
         remedy="make quick says what is wrong with them",
