@@ -182,6 +182,10 @@ def test_every_drawing_has_words(html):
         assert all(len(str(drawing.get("aria-label", ""))) >= 20 for drawing in drawings), page.name
 
 
+def test_a_page_without_its_explorables_is_a_megabyte_at_most(html):
+    assert {page.name: size for page in pages(html) if (size := page.stat().st_size) > 1_000_000} == {}
+
+
 def test_search_works_without_a_server(html):
     index = (html / "searchindex.js").read_text(encoding="utf-8")
     assert index.startswith("Search.setIndex(")
