@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import gzip
 import io
 import re
+import textwrap
 from pathlib import Path
 
 import pytest
+import zstandard
 from click.testing import CliRunner
 
 from engineroom import servers
 from engineroom.ask.deadlocks import cli, reading
+from engineroom.ask.deadlocks.report import advice
 from engineroom.chapters.lock_sys.experiments import deadlock_log
 from engineroom.errors import EngineRoomError
 from engineroom.servers.catalogue import measured
@@ -51,6 +55,14 @@ def test_reports_one_after_another_are_counted(kind, report):
     assert [each.problems for each in found] == [[]] * 4
 
 
+def _wrapped(text: str, *, width: int) -> str:
+    return "".join(
+        f"{line}\n"
+        for whole in text.splitlines()
+        for line in (textwrap.wrap(whole, width) if whole.startswith("RECORD LOCKS") else [whole])
+    )
+
+
 WRAPPED = {
     "docker": lambda text: "".join(f"mysql_1  | {line}\n" for line in text.splitlines()),
     "syslog": lambda text: "".join(
@@ -63,6 +75,29 @@ WRAPPED = {
         f"{text}------------\nTRANSACTIONS\n------------\nHistory list length 6\n---TRANSACTION 7, ACTIVE 9 sec\n"
     ),
     "Latin-1 in it": lambda text: text.replace("'x'", "'\udce9'"),
+    "a listing": lambda text: "".join(f"{n:4} {line}\n" for n, line in enumerate(text.splitlines(), 1)),
+    "a mail": lambda text: "".join(f"> > {line}\n" for line in text.splitlines()),
+    "a container": lambda text: "".join(
+        f"2024-05-06T07:08:09.1Z stdout F {line}\n" for line in text.splitlines()
+    ),
+    "syslog of today": lambda text: "".join(
+        f"2024-05-06T07:08:09+00:00 db7 mysqld[812]: {line}\n" for line in text.splitlines()
+    ),
+    "blank lines between": lambda text: text.replace("\n", "\n\n"),
+    "Aurora": lambda text: re.sub(r"len (\d+); hex (\w*);", r"len=\1; bufptr=0x2ad14a50e633; hex= \2;", text),
+    "5.1": lambda text: text.replace("TRANSACTION 50", "TRANSACTION 0 50").replace(
+        "trx id 50", "trx id 0 50"
+    ),
+    "partitions": lambda text: text.replace("`shop`.`acc`", "`shop`.`acc` /* Partition `p1` */"),
+    "a list with dots": lambda text: "".join(
+        f"    {n}.{line}\n" for n, line in enumerate(text.splitlines(), 1)
+    ),
+    "a row per line": lambda text: text.replace(";;\n ", ";; "),
+    "typed off": lambda text: text.replace("index PRIMARY", "index`PRIMARY`").replace(" trx id", " trx  id"),
+    **{
+        f"wrapped at {width}": functools.partial(_wrapped, width=width)
+        for width in (24, 33, 40, 55, 66, 72, 79, 90, 110)
+    },
 }
 
 
@@ -72,8 +107,14 @@ def test_what_stands_around_a_report_does_not_matter(how, tmp_path, report):
     path.write_bytes(WRAPPED[how](report()).encode(errors="surrogateescape"))
     (found,) = reading.reports(reading.lines(path))
     assert (len(found.transactions), found.victim, found.problems) == (2, 2, [])
-    path.write_bytes(gzip.compress(path.read_bytes()))
-    assert len(list(reading.reports(reading.lines(path)))) == 1
+    assert [each.asked.rows for each in found.transactions] == [["(2)"], ["(1)"]]
+    assert [each.asked.table for each in found.transactions] == ["shop.acc"] * 2
+    assert found.transactions[0].statement.startswith("UPDATE acc SET c = ")
+    assert found.transactions[0].client == "web7 10.0.0.7 shop updating"
+    text = path.read_bytes()
+    for packed in (gzip.compress(text), zstandard.ZstdCompressor().compress(text)):
+        path.write_bytes(packed)
+        assert len(list(reading.reports(reading.lines(path)))) == 1
 
 
 def until(mark, kind="status"):
@@ -143,7 +184,7 @@ def test_a_file_that_is_not_there_or_not_whole_is_said(tmp_path, report):
     with pytest.raises(EngineRoomError, match="a device, which may never end"):
         list(reading.lines(Path("/dev/full")))
     (tmp_path / "log.gz").write_bytes(gzip.compress(report().encode())[:-20])
-    with pytest.raises(EngineRoomError, match="no whole gzip file"):
+    with pytest.raises(EngineRoomError, match="is damaged"):
         list(reading.lines(tmp_path / "log.gz"))
 
 
@@ -201,3 +242,17 @@ def test_a_table_lock_is_one_place(report):
     found = read(report(transactions=[(trx, 1, "INSERT", [(*auto, trx == "2")]) for trx in ("1", "2")]))
     assert found[0].transactions[1].asked.said() == "AUTO_INC on shop.acc"
     assert found[0].holders(1)[0][0] == 0
+
+
+def test_of_a_search_that_the_server_gave_up_the_one_transaction_is_the_loser(report):
+    told = "130624 17:39:24TOO DEEP OR LONG SEARCH IN THE LOCK TABLE WAITS-FOR GRAPH, WE WILL ROLL BACK FOLLOWING TRANSACTION \n"
+    one = report(transactions=[("1", 1, "INSERT", [("acc", "", " mode AUTO-INC", 0, True)])])
+    of_one = one[one.index("TRANSACTION 1,") : one.index("*** (1) WAITING")]
+    of_lock = one[one.index("TABLE LOCK") : one.index("*** WE")]
+    head = "LATEST DETECTED DEADLOCK\n" + "-" * 24
+    (found,) = read(
+        f"{head}\n{told}\n*** TRANSACTION:\n{of_one}*** WAITING FOR THIS LOCK TO BE GRANTED:\n{of_lock}"
+    )
+    assert (found.victim, found.when) == (1, "130624 17:39:24")
+    assert found.problems == ["the server gave up the search: over 200 transactions wait for each other"]
+    assert "innodb_autoinc_lock_mode = 2" in advice(found)

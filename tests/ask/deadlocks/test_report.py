@@ -183,6 +183,8 @@ def test_the_command_says_what_it_lacks(tmp_path, monkeypatch):
     (tmp_path / "empty").touch()
     assert "empty holds no deadlock in 0 lines" in str(run(str(tmp_path / "empty")).exception)
     assert "innodb_print_all_deadlocks" in str(run("-", input="no\nreport\n").exception)
+    waits = "------- TRX HAS BEEN WAITING 7 SEC FOR THIS LOCK TO BE GRANTED:\n" * 2
+    assert "only 2 waits: `engineroom locks` asks a server" in str(run("-", input=waits).exception)
     assert "neither FILE nor a server is named" in str(run().exception)
     assert "two sources" in str(run("x", "--dsn", "mysql://h").exception)
     assert "--dsn is not a server's address" in str(run("--dsn", "h").exception)

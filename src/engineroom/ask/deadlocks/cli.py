@@ -27,25 +27,31 @@ def deadlock(file: Path | None, address: str | None, defaults_file: Path | None,
     """Say who waited for whom in the deadlocks of FILE, who lost and why, and what order would avoid it.
 
     FILE is an error log with innodb_print_all_deadlocks = ON, or what SHOW ENGINE INNODB STATUS printed, of MySQL 5.5 to 9.7 or MariaDB,
-    also gzipped; - is standard input. Those of the same statements, tables and indexes are counted together. Without FILE the server of
-    --dsn or ENGINEROOM_DSN is asked for its latest one; nothing is changed there.
+    packed with gzip or zstd or not; - is standard input. Those of the same statements, tables and indexes are counted together. Without FILE
+    the server of --dsn or ENGINEROOM_DSN is asked for its latest one; nothing is changed there.
     """
     if file is not None:
         if address is not None:
             raise EngineRoomError("FILE and --dsn are two sources", remedy="name one of them")
-        n_lines = 0
+        n_lines = n_waits = 0
 
         def counted() -> Iterable[str]:
-            nonlocal n_lines
+            nonlocal n_lines, n_waits
             for line in lines(None if str(file) == "-" else file):
                 n_lines += 1
+                n_waits += "TRX HAS BEEN WAITING" in line
                 yield line
 
         name = "standard input" if str(file) == "-" else file.name
         found = report.patterns(reports(counted()))
         if not found:
+            waits = (
+                f", only {n_waits} waits: `engineroom locks` asks a server who is in the way"
+                if n_waits
+                else ""
+            )
             raise EngineRoomError(
-                f"{files.visible(name)} holds no deadlock in {n_lines:,} lines",
+                f"{files.visible(name)} holds no deadlock in {n_lines:,} lines{waits}",
                 remedy="SET GLOBAL innodb_print_all_deadlocks = ON writes them to the error log from then on; the latest one is in"
                 " SHOW ENGINE INNODB STATUS",
             )

@@ -7,15 +7,10 @@ second holds; whom the second waits for is then not in it.
 
 from __future__ import annotations
 
-import gzip
-import io
 import re
-import sys
-import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import cast
 
 from engineroom import files
 from engineroom.ask.lock_waits.reading import excludes
@@ -26,20 +21,32 @@ __all__ = ["Lock", "Report", "Transaction", "lines", "reports"]
 _LONGEST_LINE, _LONGEST_STATEMENT = 2**16, 10_000
 _MOST = 256  # transactions of a report; the server's search gives up before
 SUPREMUM = "supremum pseudo-record"
-# What collectors of logs write before a line.
-_COLLECTOR = re.compile(r"^(?:[\w.-]+\s+\| ?|[A-Z][a-z]{2} +\d+ [\d:]{8} \S+ [\w.-]+(?:\[\d+\])?: )")
+_GAVE_UP = "the server gave up the search: over 200 transactions wait for each other"
+# What collectors of logs and mail programs write before a line.
+_COLLECTOR = re.compile(
+    r"^(?:[\w.-]+\s+\| ?|[A-Z][a-z]{2} +\d+ [\d:]{8} \S+ [\w.-]+(?:\[\d+\])?: |(?:> ?)+"
+    r"|\d{4}-\d\d-\d\dT\S+ (?:\S+ [\w.-]+\[\d+\]: |std(?:out|err) [FP] ))"
+)
+# A listing numbers its lines.
+_LISTED = re.compile(r"^\s*\d+(?:[.:]\s*|\s+)")
+# How the rest of a lock's line begins where it was wrapped, and how what came before ends.
+_GOES_ON = re.compile(
+    r"(?:\d+ )?(?:space|id|page|no|n bits|bits|index|of table|table|trx|lock[ _]mode|mode|waiting|locks|rec|but|not|gap|before|insert|intention)\b|`"
+)
+_IS_CUT = re.compile(r" (?:space|id|page|no|bits|index|of|table|trx|lock|lock_mode|mode)$")
 _DATED = re.compile(r"^(\d{4}-\d\d-\d\d[T ] ?\d{1,2}:\d\d:\d\d\S*|\d{6} +\d{1,2}:\d\d:\d\d)(.*)")
 _WRITER = re.compile(r"^\s*(?:0x)?[0-9a-f]*\s*(?:\[[^\]]*\]\s*)*(?:InnoDB:\s*)?")
 _BEGINS = re.compile(r"transactions deadlock detected|LATEST DETECTED DEADLOCK", re.IGNORECASE)
 _NUMBERED = re.compile(r"^\*\*\* ?\((\d+)\) TRANSACTION")
 _LOST = re.compile(r"WE ROLL BACK TRANSACTION \((\d+)\)")
-_TRANSACTION = re.compile(r"^TRANSACTION (\w+), (?:ACTIVE|not started)(?: (?:\(\w+\) )?(\d+) sec)?")
+_TRANSACTION = re.compile(r"^TRANSACTION (?:\d+ )?(\w+), (?:ACTIVE|not started)(?: (?:\(\w+\) )?(\d+) sec)?")
 _CLIENT = re.compile(r"^(?:MySQL|MariaDB) thread id (\d+), .*?query id \d+\s?(.*)")
 _LOCK = re.compile(
-    r"^(?:RECORD LOCKS space id (?P<space>\d+) page no (?P<page>\d+).*? index `?(?P<index>.+?)`? of table|TABLE LOCK table)"
-    r" (?P<table>(?:`[^`]*`\.?)+|\S+).* trx id (?P<trx>\w+) lock[ _]mode (?P<mode>.*)"
+    r"^(?:RECORD LOCKS space id (?P<space>\d+) page no (?P<page>\d+).*? index ?`?(?P<index>.+?)`? of table|TABLE LOCK table)"
+    r" (?P<table>(?:`[^`]*`\.?)+|\S+).* trx +id (?:\d+ )?(?P<trx>\w+) lock[ _]mode (?P<mode>.*)"
 )
-_FIELD = re.compile(r"^\s*\d+: (?:len (\d+); hex ([0-9a-f]*);|SQL NULL)")
+# Aurora writes len=4; bufptr=0x2b; hex= 80000001.
+_FIELD = re.compile(r"(?:^|;;)\s*\d+: (?:len[ =](\d+); (?:bufptr=\w+; )?hex=? ([0-9a-f]*);|SQL NULL)")
 
 
 @dataclass
@@ -122,37 +129,27 @@ class Report:
 
 
 def lines(path: Path | None) -> Iterator[str]:
-    """A file's lines, gzipped or not, or those of standard input; bytes that are no UTF-8 become U+FFFD, what is too long is cut."""
-    name = "standard input" if path is None else files.visible(str(path))
-    try:
-        if path is not None and path.is_char_device() and str(path) != "/dev/stdin":
-            raise OSError("it is a device, which may never end")
-        raw = cast("io.RawIOBase", sys.stdin.buffer) if path is None else path.open("rb", buffering=0)
-        with io.BufferedReader(raw) as buffered:
-            is_gzip = buffered.peek(2)[:2] == b"\x1f\x8b"
-            with gzip.GzipFile(fileobj=buffered) if is_gzip else buffered as file:
-                while line := file.readline(_LONGEST_LINE):
-                    yield line.decode(errors="replace")
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise EngineRoomError(
-            f"{name} is no whole gzip file: {error}", remedy="copy it again, or unpack what is there"
-        ) from error
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise EngineRoomError(
-            f"{name} cannot be read: {reason}", remedy="check the path and its permissions"
-        ) from error
+    """The lines of a file of any encoding, packed or not, or of standard input."""
+    with files.Lines(path, "log") as found:
+        yield from map(files.characters, found)
+        if found.damage:
+            name = "of standard input" if path is None else files.visible(str(path))
+            raise EngineRoomError(
+                f"the log {name} is damaged: {found.damage}", remedy="copy it again, or unpack what is there"
+            )
 
 
 def reports(text: Iterable[str]) -> Iterator[Report]:
     """The reports in the lines of a log or a status, in order."""
-    reader, is_escaped = _Reader(), False
+    reader, is_escaped, is_listed = _Reader(), False, False
     for line in text:
         # Without \\G the client's batch mode writes a status on one line.
         is_escaped = is_escaped or "\\n---" in line
         for part in line.split("\\n") if is_escaped else [line]:
-            yield from reader.read(part.rstrip("\r\n"))
-    yield from reader.end()
+            if _NUMBERED.match(bare := _LISTED.sub("", part)):
+                is_listed = bare != part
+            yield from reader.read((bare if is_listed else part)[:_LONGEST_LINE].rstrip("\r\n"))
+    yield from reader.finish()
 
 
 @dataclass
@@ -173,9 +170,28 @@ class _Reader:
 
     def __init__(self) -> None:
         self._now = _Partial()
+        self._lock_line = ""  # until it is known that it ends
 
     def read(self, line: str) -> Iterator[Report]:
         line = _COLLECTOR.sub("", line).strip()
+        is_cut = _IS_CUT.search(self._lock_line) and not line.startswith(("*", "-", "TRANSACTION"))
+        if is_cut or (self._lock_line and _GOES_ON.match(line)):
+            self._lock_line = f"{self._lock_line} {line}"[:_LONGEST_LINE]
+            return
+        held, self._lock_line = self._lock_line, ""
+        if held:
+            yield from self._take(held)
+        if line.startswith(("RECORD LOCKS", "TABLE LOCK")):
+            self._lock_line = line
+        else:
+            yield from self._take(line)
+
+    def finish(self) -> Iterator[Report]:
+        """The last report."""
+        yield from self._take(self._lock_line)
+        yield from self.end()
+
+    def _take(self, line: str) -> Iterator[Report]:
         dated = _DATED.match(line)
         if dated:
             line = _WRITER.sub("", dated[2])
@@ -194,7 +210,8 @@ class _Reader:
             report.victim = int(found[1]) or None
             yield from self.end()
         elif "TOO DEEP OR LONG SEARCH" in line:
-            report.problems.append("the server gave up the search: over 200 transactions wait for each other")
+            report.problems.append(_GAVE_UP)
+            report.victim = 1 if "FOLLOWING TRANSACTION" in line else report.victim
         elif found := _TRANSACTION.match(line):
             self._row()
             if n == _MOST or (not self._now.is_named and report.is_closed()):
@@ -233,8 +250,8 @@ class _Reader:
             self._row()
             now.columns = []
             now.lock.places.add(found[1])
-        elif now.columns is not None and (found := _FIELD.match(line)):
-            now.columns.append((int(found[1] or -1), found[2] or ""))
+        elif now.columns is not None and (fields := _FIELD.findall(line)):
+            now.columns += [(int(size or -1), digits) for size, digits in fields]
         elif is_dated and line:
             now.n_between += 1
             now.is_statement = False
@@ -273,7 +290,7 @@ class _Reader:
             )
         if len(by_trx) < len(report.transactions):
             report.problems.append("a transaction stands in it twice: mixed with another report")
-        if len(report.transactions) == 1:
+        if len(report.transactions) == 1 and _GAVE_UP not in report.problems:
             report.problems.append("only one transaction is in it: it was cut")
         elif silent := [n for n, each in enumerate(report.transactions, 1) if each.asked is None]:
             report.problems.append(f"what ({', '.join(map(str, silent))}) waits for is not in it: it was cut")

@@ -119,10 +119,10 @@ def advice(report: Report) -> str:
     modes = ",".join(lock.mode for lock in asked)
     places = list(dict.fromkeys((lock.table, lock.index) for lock in asked))
     tables = list(dict.fromkeys(lock.table for lock in asked))
-    if len(asked) < max(2, len(report.transactions)):
-        return "nothing can be said: the report was cut"
     if "AUTO_INC" in modes:
         return "innodb_autoinc_lock_mode = 2 takes no lock on the table for new numbers (the binary log then has to be ROW)"
+    if len(asked) < max(2, len(report.transactions)):
+        return "nothing can be said: the report has too little"
     inserts = all(
         _shape(each.statement).lower().startswith(("insert", "replace")) for each in report.transactions
     )
