@@ -50,6 +50,15 @@ def test_each_kind_of_lock_has_its_words(type_, name, modes, kind, holds):
     assert unseen == {}
 
 
+def test_an_object_without_a_name_is_told_by_its_type():
+    rows = [
+        ("ACL CACHE", None, None, "SHARED", "GRANTED", 1),
+        ("ACL CACHE", None, None, "EXCLUSIVE", "PENDING", 2),
+    ]
+    (wait,), _, _ = metadata.waits(rows, [process(1, "", command="Sleep"), process(2)])
+    assert (wait.kind, wait.table) == ("metadata lock", "acl cache")
+
+
 def test_readers_wait_for_the_alter_that_waits_for_an_idle_transaction():
     rows = [
         ("TABLE", "d", "t", "SHARED_READ", "GRANTED", 1),

@@ -95,6 +95,8 @@ def waits(
                 and lock[0] in _WRITES | {"SHARED"}
             ][:1]
             kind = _KINDS.get(type_) or (type_.lower() if type_ in _ARE_OF_THE_SERVER else "metadata lock")
+            if kind == "metadata lock":
+                full = full or type_.lower()  # such as ACL CACHE, which has no name
             found += [
                 wait(by_number[owner], other, kind, table=full, asked=mode, held=held)
                 for held, other in before
