@@ -342,3 +342,32 @@ def test_apt_serves_on_debian_only(monkeypatch: pytest.MonkeyPatch, system: dict
 def test_a_missing_npm_is_said(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("PATH", "/nonexistent")
     assert npm.refusal() == "npm is not installed"
+
+
+def test_a_login_path_has_the_last_word_and_one_that_is_not_there_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("MYSQL_TEST_LOGIN_FILE", raising=False)
+    (tmp_path / ".my.cnf").write_text("[client]\nuser=me\npassword=old\n")
+    for lacks in (".mylogin.cnf is missing", "my_print_defaults, which reads it, is not on PATH"):
+        assert dsn._parsed("mysql://h", "--dsn").password == "old"
+        with pytest.raises(EngineRoomError, match=lacks) as caught:
+            dsn._parsed("mysql:///shop?login-path=prod", "--dsn")
+        assert "mysql_config_editor set --login-path=prod" in caught.value.remedy
+        (tmp_path / ".mylogin.cnf").touch()
+    reader = tmp_path / "my_print_defaults"
+    reader.write_text(
+        "#!/bin/sh\n"
+        'case "$*" in *=client" "client) echo --password=a=b;; *=prod" "prod) echo --host=db7; echo --password=c;; esac\n'
+    )
+    reader.chmod(0o755)
+    assert dsn._parsed("mysql://h", "--dsn").password == "a=b"
+    of_prod = dsn._parsed("mysql:///shop?login-path=prod", "--dsn")
+    assert (of_prod.host, of_prod.user, of_prod.password) == ("db7", "me", "c")
+    assert dsn._parsed("mysql://me:own@h?login-path=prod", "--dsn").password == "own"
+    with pytest.raises(
+        EngineRoomError, match=r"the login path test cannot be read: it is not in \.mylogin\.cnf"
+    ):
+        dsn._parsed("mysql:///?login-path=test", "--dsn")

@@ -67,7 +67,7 @@ def option(
             type=click.Path(path_type=Path),
             help="Take what --dsn leaves out from [client] of this option file, instead of ~/.my.cnf.",
         )
-        hidden = f" A password is better kept in {f'{envvar}, ' if envvar else ''}~/.my.cnf or MYSQL_PWD, which no list of processes shows."
+        hidden = f" A password is better kept in {f'{envvar}, ' if envvar else ''}~/.my.cnf, a login path (mysql:///DATABASE?login-path=NAME) or MYSQL_PWD, which no list of processes shows."
         of_server = click.option(
             "--dsn", "address", envvar=envvar, multiple=multiple, help=help_text + hidden
         )
@@ -101,8 +101,9 @@ def _parsed(text: str, what: str, defaults_file: Path | None = None) -> Address:
     parts = _split(text, what)
     if parts.password and what.startswith("--"):
         _hide(text, parts.password)
-    options = option_files.client(defaults_file)
-    socket = parse_qs(parts.query).get("socket", [None])[0]
+    query = parse_qs(parts.query)
+    socket, login_path = (query.get(name, [None])[0] for name in ("socket", "login-path"))
+    options = option_files.client(defaults_file, login_path)
     reached = options if not (parts.hostname or socket) else {}
     try:
         port = parts.port or int(reached.get("port", 3306))
@@ -111,7 +112,13 @@ def _parsed(text: str, what: str, defaults_file: Path | None = None) -> Address:
     if (
         parts.scheme != "mysql"
         or not port
-        or not (defaults_file or parts.hostname or socket or reached.keys() & {"host", "port", "socket"})
+        or not (
+            defaults_file
+            or login_path
+            or parts.hostname
+            or socket
+            or reached.keys() & {"host", "port", "socket"}
+        )
     ):
         raise EngineRoomError(
             f"{what} is not a server's address",
