@@ -105,6 +105,16 @@ def _main() -> None:
     except EngineRoomError as error:
         click.echo(f"engineroom: {files.visible(str(error))}", err=True)
         sys.exit(1)
+    except ModuleNotFoundError as error:
+        if error.name != "engineroom._native":
+            raise
+        click.echo(
+            "engineroom: this computes with compiled kernels, and the package was installed without them\n"
+            "  What to do: install a wheel that has them, or make book in a clone; locks, deadlock, digest, compare and"
+            " join-order explain --plan need none",
+            err=True,
+        )
+        sys.exit(1)
     except Exception as error:
         if _lacks_memory(error):
             _end_without_memory()
