@@ -40,7 +40,13 @@ def _gzip(file: Any) -> _Opened:
 
 
 def _zstd(file: Any) -> _Opened:
-    import zstandard  # not where a class is graded
+    try:
+        import zstandard  # not where a class is graded
+    except ImportError:
+        raise EngineRoomError(
+            "the file is packed with zstd, and the Python package zstandard is not installed",
+            remedy="pip install zstandard, or unpack the file with zstd -d",
+        ) from None
 
     reader = zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
     return reader, (OSError, zstandard.ZstdError)
@@ -57,24 +63,25 @@ def read_text(
     *,
     remedy: str = "check the path and its permissions",
     as_text: str = "save it as UTF-8",
+    largest: int = LARGEST_BYTES,
+    smaller: str = "name a smaller file",
+    errors: str = "strict",
 ) -> str:
     """The text of a file, packed or not, or of standard input for None; `what` names it in the error.
 
-    Raises EngineRoomError for a file that cannot be read, is neither UTF-8 nor has a mark of its encoding, or is larger than
-    `LARGEST_BYTES`. `as_text` says how to mend what is no text.
+    Raises EngineRoomError for a file that cannot be read, is neither UTF-8 nor has a mark of its encoding, or has more than `largest`
+    bytes. `as_text` says how to mend what is no text unless `errors` takes it, `smaller` what is too large.
     """
     name = _name(path)
     try:
         with _opened(path) as file:
             encoding = _encoding(file)
-            data = file.read(LARGEST_BYTES + 1)
+            data = file.read(largest + 1)
             if file.raw.damage:
                 raise _unreadable(what, name, file.raw.damage, remedy)
-        if len(data) > LARGEST_BYTES:
-            raise EngineRoomError(
-                f"the {what} {name} has more than {LARGEST_BYTES // 2**20} MiB", remedy="name a smaller file"
-            )
-        return data.decode(encoding or "utf-8")
+        if len(data) > largest:
+            raise EngineRoomError(f"the {what} {name} has more than {largest // 2**20} MiB", remedy=smaller)
+        return data.decode(encoding or "utf-8", errors)
     except UnicodeDecodeError as error:
         raise EngineRoomError(
             f"the {what} {name} is not UTF-8 text (byte {error.start})", remedy=as_text
@@ -169,7 +176,11 @@ def _opened(path: Path | None) -> io.BufferedReader[_Bytes]:
     start = plain.peek(8)
     for mark, unpacked in _UNPACKED.items():
         if start.startswith(mark):
-            return io.BufferedReader(_Bytes(unpacked(plain), packed=plain), _PIECE)
+            try:
+                return io.BufferedReader(_Bytes(unpacked(plain), packed=plain), _PIECE)
+            except EngineRoomError:
+                plain.close()
+                raise
     return plain
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
+import sys
 import time
 from pathlib import Path
 
 import pytest
+import zstandard
 
 from engineroom.ask.compare import dumps
 from engineroom.errors import EngineRoomError
@@ -117,3 +120,55 @@ def test_reading_takes_time_in_proportion_to_the_text(tmp_path, piece):
 
     seconds(1000)
     assert seconds(40_000) < 12 * seconds(10_000) + 0.05
+
+
+PACKED = {"gz": gzip.compress, "zst": zstandard.ZstdCompressor().compress}
+
+
+@pytest.mark.parametrize("ending", PACKED)
+def test_packed_files_are_read_as_those_that_they_hold_also_with_bytes_of_a_blob(tmp_path, ending):
+    held = b"CREATE TABLE a (x BLOB);\nINSERT INTO a VALUES ('\xff\xe9');\nsource more.sql;\n"
+    (tmp_path / f"dump.sql.{ending}").write_bytes(PACKED[ending](held))
+    (tmp_path / "more.sql").write_bytes(PACKED[ending](b"SELECT '\xff';"))
+    found = dumps.read(tmp_path / f"dump.sql.{ending}", "schema").lines
+    assert [line.sql.encode("utf-8", "surrogateescape") for line in found] == [
+        b"CREATE TABLE a (x BLOB)",
+        b"INSERT INTO a VALUES ('\xff\xe9')",
+        b"SELECT '\xff'",
+    ]
+    folder = tmp_path / "mydumper"
+    folder.mkdir()
+    for name in ("shop-schema-create", "shop.a-schema", "shop.a.00000", "shop.a-schema-triggers"):
+        (folder / f"{name}.sql.{ending}").write_bytes(PACKED[ending](f"SELECT '{name}';".encode()))
+    assert [line.sql for line in dumps.read(folder, "data").lines] == ["USE `shop`", "SELECT 'shop.a.00000'"]
+    assert len(dumps.read(folder, "schema").lines) == 3
+    assert "shop.a-schema-triggers.sql" in dumps.read(folder, "schema").remarks[0]
+
+
+def test_a_limit_of_size_is_told_and_can_be_lifted(tmp_path):
+    text = "SELECT 1;\n" * 120_000
+    with pytest.raises(EngineRoomError, match="has more than 1 MiB") as refused:
+        read(tmp_path, text, largest=2**20)
+    assert "--largest" in refused.value.remedy
+    assert len(read(tmp_path, text, largest=2**21).lines) == 120_000
+    (tmp_path / "small.gz").write_bytes(gzip.compress(text.encode()))
+    with pytest.raises(EngineRoomError, match="has more than 1 MiB"):
+        dumps.read(tmp_path / "small.gz", "data", largest=2**20)
+
+
+def test_without_the_package_zstd_is_refused_by_name(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    (tmp_path / "a.zst").write_bytes(PACKED["zst"](b"SELECT 1"))
+    with pytest.raises(EngineRoomError, match="packed with zstd") as refused:
+        dumps.read(tmp_path / "a.zst", "data")
+    assert "pip install zstandard" in refused.value.remedy
+
+
+@pytest.mark.parametrize("comment", ["{};", "/*!80002 {} */;"])
+def test_histograms_of_a_dump_wait_for_its_rows(tmp_path, comment):
+    histogram = "ANALYZE TABLE `a` UPDATE HISTOGRAM ON `x` WITH 4 BUCKETS"
+    found = read(tmp_path, f"USE shop;\n{comment.format(histogram)}\nCREATE TABLE b (x INT);")
+    assert [line.sql for line in found.lines] == ["USE `shop`", "CREATE TABLE b (x INT)"]
+    (late,) = found.late
+    assert histogram in late.sql
+    assert (late.database, late.place) == ("shop", "dump.sql, line 2")

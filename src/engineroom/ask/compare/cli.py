@@ -121,9 +121,10 @@ def compare(  # noqa: PLR0917 (click passes them by name)
     --as-installed as each version comes. What a run changes is rolled back, or the tables are made afresh where that does not undo it. When no
     version runs it the exit code is 1.
 
-    Files may be dumps. Triggers, events, accounts and what else the comparison does without are skipped with a remark. Made rows hold the
-    constants of the statement's conditions where columns can. Schema, rows and statements run as an account without powers, on a server that
-    writes into its own folder alone where the kernel has Landlock (Linux 5.13 and later).
+    Files may be dumps, packed with gzip or zstd or not, of 64 MiB unless --largest allows more. Triggers, events, accounts and what else the
+    comparison does without are skipped with a remark. Made rows hold the constants of the statement's conditions where columns can. Schema,
+    rows and statements run as an account without powers, on a server that writes into its own folder alone where the kernel has Landlock
+    (Linux 5.13 and later).
 
     A QUERY of many statements, or a slow log, gives a table by digest: statements that differ in their values alone are one, and
     the one that took longest stands for them. A slow log's digests are sorted by the time that they took there. QUERY may be packed with
@@ -180,6 +181,7 @@ def compare(  # noqa: PLR0917 (click passes them by name)
         "schema": schema,
         "data": data,
         "rows": rows,
+        "largest": largest,
         "options": dict(map(_option, options)),
         "as_installed": as_installed,
     }

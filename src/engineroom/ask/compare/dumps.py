@@ -45,6 +45,8 @@ _POWERS = re.compile(
     r"(?:CREATE|ALTER|DROP)\s+(?:USER|ROLE|SERVER|(?:UNDO\s+)?TABLESPACE|LOGFILE|INSTANCE|RESOURCE|SPATIAL|SEQUENCE))\b",
     re.IGNORECASE,
 )
+# What counts over the rows, which may come from elsewhere: mysqldump writes the histograms that a table had.
+_ANALYZE = re.compile(r"ANALYZE\s+(?:NO_WRITE_TO_BINLOG\s+|LOCAL\s+)?TABLE\b", re.IGNORECASE)
 _SET = re.compile(r"SET\s+(?!STATEMENT\b)(.*)", re.IGNORECASE | re.DOTALL)
 _ASSIGNED = re.compile(
     r"\s*(?:(@(?!@)[\w$.]+)|(?:@@(?:SESSION|LOCAL)\s*\.\s*|@@(?!GLOBAL|PERSIST)|(?:SESSION|LOCAL)\s+)?(\w+))\s*:?=\s*(.+)",
@@ -87,11 +89,13 @@ class Line:
 
 @dataclass
 class Dump:
-    """Lines to run in order, and what was skipped, by kind: the first place, and the names."""
+    """Lines to run in order, those to run when all rows are there, and what was skipped, by kind: the first place, and the names."""
 
     lines: list[Line] = field(default_factory=list)
+    late: list[Line] = field(default_factory=list)
     skipped: dict[str, tuple[str, list[str]]] = field(default_factory=dict)
     of_server: str = ""  # the server's own database that the lines are about
+    used: str | None = None  # the database that the last USE has named
 
     def skip(self, kind: str, name: str, place: str) -> None:
         """Note something that is not run."""
@@ -107,18 +111,22 @@ class Dump:
         ]
 
 
-def read(path: Path, what: str, *, routines: Iterable[str] = ()) -> Dump:
-    """The lines of a file, or of a folder as mydumper writes it; stored routines only with these names."""
+def read(path: Path, what: str, *, routines: Iterable[str] = (), largest: int | None = None) -> Dump:
+    """The lines of a file, or of a folder as mydumper writes it, packed or not; stored routines only with these names.
+
+    Raises EngineRoomError for a file that has more than `largest` bytes, of which none stands for the usual limit.
+    """
     found = Dump()
+    limit = largest or files.LARGEST_BYTES
     wanted = {name.casefold() for name in routines}
-    for each in sorted(path.glob("*-schema-[tp]*.sql")) if path.is_dir() else ():
+    for each in sorted(path.glob("*-schema-[tp]*.sql*")) if path.is_dir() else ():
         found.skip("files of triggers and routines are", each.name, path.name)
     for each, database in _of_folder(path, what) if path.is_dir() else [(path, None)]:
         if database:
             found.lines.append(
                 Line(sql=f"USE {_quoted(database)}", file=each.name, number=1, database=database)
             )
-        for sql, number, file in _statements(each, what, path if path.is_dir() else path.parent):
+        for sql, number, file in _statements(each, what, path if path.is_dir() else path.parent, limit):
             _take(found, sql, file, number, wanted)
     return found
 
@@ -131,7 +139,7 @@ def _of_folder(folder: Path, what: str) -> Iterator[tuple[Path, str | None]]:
     some = False
     for kind in (*kinds, *last):
         for each in names:
-            stem = re.fullmatch(r"(.*)\.sql", each.name)
+            stem = re.fullmatch(r"(.*)\.sql(?:\.gz|\.zst)?", each.name)
             if not stem or not (end := re.search(kind + r"$", stem[1])):
                 continue
             if what != "schema" and re.search(r"-schema(?:-\w+)?$", stem[1]):
@@ -158,9 +166,18 @@ def _pieces(delimiter: str) -> re.Pattern[str]:
     )
 
 
-def _statements(path: Path, what: str, root: Path, *, depth: int = 0) -> Iterator[tuple[str, int, str]]:
+def _statements(
+    path: Path, what: str, root: Path, largest: int, *, depth: int = 0
+) -> Iterator[tuple[str, int, str]]:
     """Each statement of a file and of those that it sources, with its line and file."""
-    text = _read(path, what).removeprefix("\ufeff")
+    # Bytes of a BLOB, which mysqldump writes as they are, are kept as surrogates.
+    text = files.read_text(
+        path,
+        what,
+        largest=largest,
+        smaller="name a smaller file, or give --largest with its MiB",
+        errors="surrogateescape",
+    ).removeprefix("\ufeff")
     pieces, now, begun = _pieces(";"), list[str](), 0
     at, line, counted = 0, 1, 0
     while at < len(text):
@@ -186,7 +203,7 @@ def _statements(path: Path, what: str, root: Path, *, depth: int = 0) -> Iterato
                     ),
                     remedy="put all files into one folder, or name the one with the tables",
                 )
-            yield from _statements(other, what, root, depth=depth + 1)
+            yield from _statements(other, what, root, largest, depth=depth + 1)
         elif piece["end"] is not None:
             if begun:
                 yield "".join(now).strip(), begun, path.name
@@ -199,16 +216,6 @@ def _statements(path: Path, what: str, root: Path, *, depth: int = 0) -> Iterato
             now.append(piece[0])
     if begun:
         yield "".join(now).strip(), begun, path.name
-
-
-def _read(path: Path, what: str) -> str:
-    """The text of a file; bytes of a BLOB, which mysqldump writes as they are, are kept as surrogates."""
-    try:
-        return files.read_text(path, what)
-    except EngineRoomError as error:
-        if not isinstance(error.__cause__, UnicodeDecodeError):
-            raise
-        return path.read_bytes().decode("utf-8", "surrogateescape")
 
 
 def _sourced(path: Path, name: str, root: Path) -> Path | None:
@@ -241,12 +248,15 @@ def _take(found: Dump, sql: str, file: str, number: int, routines: set[str]) -> 
             found.lines.append(Line(sql=sql, file=file, number=number))
     elif _QUIETLY.match(head):
         return
+    elif _ANALYZE.match(head):
+        found.late.append(Line(sql=sql, file=file, number=number, database=found.used))
     elif powers := _POWERS.match(head):
         found.skip("what needs powers or files is", " ".join(powers[1].upper().split()), place)
     elif setting := _SET.match(head):
         _set(found, setting[1], file, number)
     elif database:
-        sql = f"USE {_quoted(name)}" if database[1] else sql
+        if database[1]:
+            sql, found.used = f"USE {_quoted(name)}", name
         found.lines.append(Line(sql=sql, file=file, number=number, database=name))
     else:
         if re.match(r"(?:CREATE|ALTER)\b", head, re.IGNORECASE) and DIRECTORY.search(sql):

@@ -210,8 +210,25 @@ class Ready(Session):
             cursor.execute(f"SET {_AFTER_LOADING}")
         for name in self._known().tables:
             self.server.execute(f"ANALYZE TABLE {name}")
+        self._run_late([*self._schema.late, *data.late])
         self._use_read_tables()
         self.load_s += time.monotonic() - began
+
+    def _run_late(self, lines: Sequence[Line]) -> None:
+        """Run what makes histograms; a version without them does without."""
+        import mysql.connector
+
+        with self.connection.cursor() as cursor:
+            for line in lines:
+                self.connection.cmd_init_db(line.database or self._database)
+                try:
+                    self._run_line(cursor, line)
+                except mysql.connector.Error as error:
+                    if not self.server.alive():
+                        raise
+                    self._remark(f"does without {line.place}: {error}")
+        if lines:
+            self.connection.cmd_init_db(self._database)
 
     def run_more(self, more: Dump) -> None:
         """Run the lines that this side alone has."""

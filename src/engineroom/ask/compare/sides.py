@@ -289,16 +289,18 @@ def compare_many(
     holding_constants: bool = True,
     beside: Callable[[str, Side, Session], None] | None = None,
     b: Variant | None = None,
+    largest: int | None = None,
 ) -> list[Comparison]:
     """Run each of `statements` on each version, one statement after the other, over the same tables and rows.
 
     `schema` and `data` are files of SQL statements, or folders of mydumper's; `rows` fills every table that a statement names with that
-    many made rows. Rows that a statement changes are rolled back after each repeat; where that does not bring them back, each repeat
-    gets tables made afresh. All of it runs as an account without powers, see `loading`. Raises EngineRoomError for what a reader can mend, among it a schema
-    that every version refuses; what one version refuses is part of the result. A run that takes longer than `limit_s` is
+    many made rows. No file may have more than `largest` bytes. Rows that
+    a statement changes are rolled back after each repeat; where that does not bring them back, each repeat gets tables made afresh. All of
+    it runs as an account without powers, see `loading`. Raises EngineRoomError for what a reader can mend, among it a schema that every
+    version refuses; what one version refuses is part of the result. A run that takes longer than `limit_s` is
     stopped, and that version does not run the statement again. `as_installed` leaves each version its own defaults: no setting is made
-    equal but those in `options`. `on` are servers of these versions that run already, with EQUAL_SETTINGS; what is made there is
-    dropped again. With `only_answers` each statement runs once per version, which says what it answers and not what it costs.
+    equal but those in `options`. `on` are servers of these versions that run already, with EQUAL_SETTINGS; what
+    is made there is dropped again. With `only_answers` each statement runs once per version, which says what it answers and not what it costs.
     Made rows hold the constants of the statements' conditions unless `holding_constants` says otherwise.
     `beside` gets each version that ran a statement, what it answered, and the session over the tables, which end with the servers then.
     With `b` two servers of one version are the sides A and B.
@@ -323,10 +325,12 @@ def compare_many(
     _refuse_impossible(statements, repeats, b.statement if b else None)
     texts = [*statements, *([b.statement] if b and b.statement else [])]
     named = frozenset[str]().union(*map(repeating.names, texts))
-    setup = dumps.read(schema, "schema", routines=named) if schema else dumps.Dump()
-    load = dumps.read(data, "data", routines=named) if data else dumps.Dump()
-    more = dumps.read(b.sql, "SQL of B", routines=named) if b and b.sql else dumps.Dump()
-    if schema and not (setup.lines or setup.skipped):
+    setup, load, more = (
+        dumps.read(file, what, routines=named, largest=largest) if file else dumps.Dump()
+        for file, what in ((schema, "schema"), (data, "data"), (b.sql if b else None, "SQL of B"))
+    )
+    more.lines += more.late  # all rows are there by then
+    if schema and not (setup.lines or setup.late or setup.skipped):
         raise EngineRoomError(
             f"the schema {schema.name} holds no statement", remedy="put CREATE TABLE statements into it"
         )

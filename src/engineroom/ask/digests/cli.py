@@ -23,8 +23,8 @@ LARGEST = click.option(
     "--largest",
     "largest_mib",
     type=click.IntRange(1),
-    help=f"MiB of one statement of a log, which is cut there (by default {slow_log.LARGEST_BYTES // _MIB}), or of a file of "
-    f"statements, which is refused beyond (by default {files.LARGEST_BYTES // _MIB}).",
+    help=f"MiB of one statement of a log, which is cut there (by default {slow_log.LARGEST_BYTES // _MIB}), or of any "
+    f"other file, which is refused beyond (by default {files.LARGEST_BYTES // _MIB}).",
 )
 
 
