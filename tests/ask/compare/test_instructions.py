@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -187,6 +188,31 @@ def test_boxes_stand_above_their_callers_as_wide_as_their_instructions() -> None
     assert {box.kind for box in instructions_page.boxes(counts(NEW))} == {"same"}
 
 
+def test_two_sides_of_one_version_are_told_apart_and_each_shows_its_text() -> None:
+    a, b = (replace(NEW, version=f"9.7.4 {label}") for label in "AB")
+    comparison = replace(
+        counts(NEW).comparison,
+        sides=(
+            side("9.7.4", label="A"),
+            side("9.7.4", label="B", statement="SELECT 2 <i>", affected_rows=7),
+        ),
+    )
+    found = Counts(comparison=comparison, profiles=(a, b))
+    assert [instructions.rows_of(found.side(each)) for each in (a, b)] == [(100, "read"), (7, "changed")]
+    said = instructions.text(found)
+    for words in (
+        "SELECT 1 <b>",
+        "SELECT 2 <i>",
+        "Plan of 9.7.4 B:",
+        "More in 9.7.4 B than in 9.7.4 A, by function:",
+    ):
+        assert words in said
+    page = instructions_page.page(found)
+    assert "SELECT 2 &lt;i&gt;" in page
+    assert "<h3>9.7.4 B</h3>" in page
+    assert [each["version"] for each in instructions.json_of(found)["instructions"]] == ["9.7.4 A", "9.7.4 B"]
+
+
 def test_a_narrow_box_has_a_sign_or_nothing() -> None:
     labels = [instructions_page._label(share, "▲", "fetch", "+75%") for share in (5, 2, 1)]
     assert labels == ["▲ fetch +75%", "▲", ""]
@@ -245,6 +271,29 @@ def test_a_statement_that_changes_rows_is_counted_on_two_versions_and_rolled_bac
         assert 2_000 < each["instructions"] / 300 < 60_000
     change = next(each for each in found["changes"] if each["name"] == "ha_innobase::update_row")
     assert change["calls"] == [300, 300]
+
+
+@pytest.mark.live
+@pytest.mark.slow
+@needs_servers
+def test_two_texts_with_an_option_and_sql_of_bs_own_are_counted_on_one_version(tmp_path: Path) -> None:
+    (tmp_path / "b.sql").write_text("SELECT a FROM t WHERE b = 7 AND a > 0")
+    (tmp_path / "index.sql").write_text("CREATE INDEX by_b ON t (b)")
+    arguments = [
+        *write(tmp_path, "SELECT a FROM t WHERE b + 0 = 7"),
+        "--versions",
+        VERSIONS[0],
+        "--instructions",
+    ]
+    arguments += ["--b-query", str(tmp_path / "b.sql"), "--b-sql", str(tmp_path / "index.sql")]
+    arguments += ["--b-option", "sort_buffer_size=65536", "--format", "json"]
+    found = json.loads(run(arguments))
+    assert found["results"] == "agree"
+    a, b = found["instructions"]
+    assert (a["version"], b["version"]) == ("5.6.24 A", "5.6.24 B")
+    assert b["instructions"] < a["instructions"]
+    assert "by_b" in found["sides"][1]["plan"]
+    assert found["settings_that_differ"]["sort_buffer_size"] == {"5.6.24 A": "262144", "5.6.24 B": "65536"}
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from engineroom import servers
-from engineroom.ask.compare import cli, report
+from engineroom.ask.compare import cli, instructions, report
 from engineroom.ask.compare.loading import Session
 from engineroom.ask.compare.sides import Comparison, Side, Variant, compare_many, compare_own
 from engineroom.errors import EngineRoomError
@@ -43,6 +43,12 @@ def test_a_statement_that_writes_is_refused_before_a_server_is_asked(statement, 
         (["--dsn", "mysql://h", "--rows", "3", "--b-option", "x=1"], "--rows and --b-option cannot be given"),
         (["--dsn", "mysql://h", "--versions", "9.7"], "--versions cannot be given"),
         (["--dsn", "mysql://h", "--instructions"], "--dsn cannot be given"),
+        (["--instructions", "--versions", "9.7", "--save", "x.json"], "--save cannot be given"),
+        (["--instructions", "--against", "query.sql", "--b-option", "x=1"], "--against cannot be given"),
+        (
+            ["--instructions", "--versions", "5.7,9.7", "--b-query", "query.sql", "--schema", "query.sql"],
+            "A and B are of one version",
+        ),
         (["--dsn", "h"], "--dsn is not a server's address"),
         (["--dsn", "mysql://me:secret@127.0.0.1:1", "--dsn", "h"], "the server of --dsn number 1 does not"),
         (["--allow-writes"], "--allow-writes cannot be given"),
@@ -57,6 +63,7 @@ def test_a_statement_that_writes_is_refused_before_a_server_is_asked(statement, 
 )
 def test_what_does_not_go_together_is_refused_with_a_remedy(tmp_path, monkeypatch, arguments, problem):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(instructions.instructions, "why_not", lambda: None)
     (tmp_path / "query.sql").write_text("SELECT 1")
     (tmp_path / "two.sql").write_text("SELECT 1; SELECT 2")
     done = CliRunner().invoke(cli.compare, ["query.sql", *arguments])

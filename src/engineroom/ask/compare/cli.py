@@ -130,9 +130,9 @@ def compare(  # noqa: PLR0917 (click passes them by name)
     the one that took longest stands for them. A slow log's digests are sorted by the time that they took there. QUERY may be packed with
     gzip or zstd; - is standard input. Ctrl-C shows what was measured until then, with the exit code 130.
 
-    --instructions says in which functions of the server a statement became dearer from the first version to the last, and with --format
-    html draws it as a flame graph. Runs repeat until two agree to 1 %, whatever --repeats says. Valgrind runs servers about fifty times
-    slower: some thousand rows are enough.
+    --instructions says in which functions of the server a statement became dearer from the first version to the last, or from A to B, and
+    with --format html draws it as a flame graph. Runs repeat until two agree to 1 %, whatever --repeats says. Valgrind runs servers about
+    fifty times slower: some thousand rows are enough.
 
     With --dsn nothing is made: the statements run over the tables that are there, in sessions that may only read unless --allow-writes is
     given. --save and --against compare one server at two times, such as before and after its upgrade; the file has hashes of the statements,
@@ -141,11 +141,11 @@ def compare(  # noqa: PLR0917 (click passes them by name)
     if form == "html" and not are_counted:
         raise click.UsageError("--format html goes with --instructions")
     is_own = bool(address) or defaults_file is not None
-    of_b: dict[str, object] = {"--b-query": b_query, "--b-option": b_options, "--b-sql": b_sql}
-    has_b = any(of_b.values())
+    of_b: dict[str, object] = {"--b-option": b_options, "--b-sql": b_sql}
+    has_b = b_query is not None or any(of_b.values())
     if are_counted:
         _leave_out(
-            {"--dsn": is_own, **of_b, "--save": save, "--against": against},
+            {"--dsn": is_own, "--save": save, "--against": against},
             "--instructions counts on servers that are started for it",
         )
     if is_own:
@@ -154,8 +154,10 @@ def compare(  # noqa: PLR0917 (click passes them by name)
             "--schema": schema,
             "--data": data,
             "--rows": rows,
+            "--option": options,
+            "--as-installed": as_installed,
+            **of_b,
         }
-        started |= {"--option": options, "--as-installed": as_installed, **of_b, "--b-query": None}
         _leave_out(started, "with --dsn servers and tables are there already")
     else:
         _leave_out({"--allow-writes": allow_writes}, "servers that are started for it may be written to")
@@ -176,6 +178,7 @@ def compare(  # noqa: PLR0917 (click passes them by name)
     largest = largest_mib and largest_mib * 2**20
     asked = many.read(None if str(query) == "-" else query, largest)
     other = None if b_query is None else _only(many.read(b_query, largest), b_query.name)
+    b = Variant(statement=other, options=dict(map(_option, b_options)), sql=b_sql) if has_b else None
     of_started: dict[str, Any] = {
         "versions": chosen,
         "schema": schema,
@@ -186,14 +189,13 @@ def compare(  # noqa: PLR0917 (click passes them by name)
         "as_installed": as_installed,
     }
     if are_counted:
-        _instructions(_only(asked, query.name), form, limit_s=limit_s, **of_started)
+        _instructions(_only(asked, query.name), form, limit_s=limit_s, b=b, **of_started)
         return
     run: Callable[..., list[Comparison]]
     if is_own:
         own = _attached(address, defaults_file)
         run = functools.partial(compare_own, servers=own, allows_writes=allow_writes, other=other)
     else:
-        b = Variant(statement=other, options=dict(map(_option, b_options)), sql=b_sql) if has_b else None
         run = functools.partial(compare_many, b=b, **of_started)
     if isinstance(asked, Counted) or len(asked) > 1:
 

@@ -1,4 +1,4 @@
-"""A statement's instructions on several versions: in total, by function, and what grew from the first version to the last."""
+"""A statement's instructions on several versions, or on two sides of one: in total, by function, and what grew from first to last."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from engineroom import listing, sql_text
@@ -39,7 +39,7 @@ _WITHIN = 3
 
 @dataclass(frozen=True, kw_only=True)
 class Counts:
-    """What the versions answered, and the profiles of those that ran the statement, in the order of the versions."""
+    """What the sides answered, and the profiles of those that ran the statement, in order; of two sides of one version they have their names."""
 
     comparison: Comparison
     profiles: tuple[Profile, ...]
@@ -58,8 +58,8 @@ class Counts:
         return changes(self.first, self.last) if len(self.profiles) > 1 else []
 
     def side(self, profile: Profile) -> Side:
-        """What the version of a profile answered."""
-        return next(side for side in self.comparison.sides if side.version == profile.version)
+        """What the side of a profile answered."""
+        return next(side for side in self.comparison.sides if side.name == profile.version)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,25 +135,29 @@ def _net(profile: Profile, common: set[str]) -> defaultdict[str, Counter[str]]:
 
 
 class _Started(dict[str, "Server"]):
-    """Servers under Valgrind that start together when the first is asked for: by then the reader's files are known to be good."""
+    """Servers under Valgrind that start together when the first is asked for: by then the reader's files are known to be good.
+
+    Each has a version and options, and the name of its side.
+    """
 
     def __init__(
-        self, running: contextlib.ExitStack, versions: Sequence[str], options: Mapping[str, str | int | bool]
+        self,
+        running: contextlib.ExitStack,
+        asked: Mapping[str, tuple[str, Mapping[str, str | int | bool]]],
     ) -> None:
         super().__init__()
-        self._running, self._versions, self._options = running, versions, options
+        self._running, self._asked = running, asked
         self.counted: dict[str, Counted] = {}
 
-    def __missing__(self, version: str) -> Server:
-        def start(version: str) -> Counted:
-            return self._running.enter_context(
-                instructions.counting(version, options=self._options, confined=True)
-            )
+    def __missing__(self, name: str) -> Server:
+        def start(asked: tuple[str, Mapping[str, str | int | bool]]) -> Counted:
+            version, options = asked
+            return self._running.enter_context(instructions.counting(version, options=options, confined=True))
 
         with ThreadPoolExecutor() as pool:
-            self.counted |= zip(self._versions, pool.map(start, self._versions), strict=True)
-        self |= {version: counted.server for version, counted in self.counted.items()}
-        return self[version]
+            self.counted |= zip(self._asked, pool.map(start, self._asked.values()), strict=True)
+        self |= {name: counted.server for name, counted in self.counted.items()}
+        return self[name]
 
 
 def count(
@@ -163,21 +167,23 @@ def count(
     options: Mapping[str, str | int | bool] | None = None,
     as_installed: bool = False,
     limit_s: float | None = None,
+    b: sides.Variant | None = None,
     **files: Any,
 ) -> Counts:
-    """Count `statement` on each version under Valgrind; arguments are those of `sides.compare_many`.
+    """Count `statement` on each version, or on A and B of one, under Valgrind; arguments are those of `sides.compare_many`.
 
     performance_schema is off unless `options` or `as_installed` say otherwise. A statement that changes rows is rolled back.
     EngineRoomError for what cannot be counted here, and for a run that takes longer than `limit_s` (60 s without one).
     """
     instructions.require()
     statement = sql_text.one_statement(statement, "the query")
-    main = repeating.verb(statement)
-    if main not in repeating.READS | repeating.CHANGES:
-        raise EngineRoomError(
-            f"{main or 'it'} cannot be run again and again, as counting needs",
-            remedy="count a statement that reads rows or changes them",
-        )
+    for text in (statement, *([b.statement] if b and b.statement else [])):
+        main = repeating.verb(text)
+        if main not in repeating.READS | repeating.CHANGES:
+            raise EngineRoomError(
+                f"{main or 'it'} cannot be run again and again, as counting needs",
+                remedy="count a statement that reads rows or changes them",
+            )
     limit_s = LIMIT_S if limit_s is None else limit_s
     shown = {**({} if as_installed else instructions.SETTINGS), **(options or {})}
     chosen = (
@@ -185,23 +191,29 @@ def count(
     )
     profiles: dict[str, Profile] = {}
     with contextlib.ExitStack() as running:
-        started = _Started(running, versions, {**chosen, **shown})
+        made_equal = {**chosen, **shown}
+        asked = {version: (version, made_equal) for version in versions}
+        if b is not None and versions:
+            asked = {"A": (versions[0], made_equal), "B": (versions[0], {**made_equal, **b.options})}
+        started = _Started(running, asked)
 
-        def beside(version: str, side: Side, here: Session) -> None:
-            undo = here.undo(statement)
+        def beside(key: str, side: Side, here: Session) -> None:
+            text = side.statement or statement
+            undo = here.undo(text)
             if undo.copy:
                 raise EngineRoomError(
                     f"it cannot be run again and again, as counting needs: {undo.why}",
                     remedy="give the tables ENGINE=InnoDB, or compare CPU time without --instructions",
                 )
-            profiles[version] = started.counted[version].measure(
-                statement,
+            found = started.counted[key].measure(
+                text,
                 before="START TRANSACTION" if undo.rollback else None,
                 after="ROLLBACK" if undo.rollback else None,
                 rows=max(1, rows_of(side)[0]),
                 connection=here.connection,
                 limit_s=limit_s,
             )
+            profiles[key] = replace(found, version=side.name)
 
         (comparison,) = sides.compare_many(
             [statement],
@@ -212,6 +224,7 @@ def count(
             on=started,
             only_answers=True,
             beside=beside,
+            b=b,
             **files,
         )
     return Counts(comparison=comparison, profiles=tuple(profiles.values()))
@@ -255,9 +268,9 @@ def json_of(counts: Counts) -> dict[str, Any]:
 def text(counts: Counts) -> str:
     """The whole as lines: instructions, functions that grew and shrank, results, plans."""
     comparison = counts.comparison
-    lines = textwrap.wrap(" ".join(comparison.statement.split()), _WIDTH, max_lines=6, placeholder=" ...")
     if not counts.profiles:
         return report.text(comparison)
+    lines = report.statement_lines(comparison)
     lines += ["", *listing.table(["", *(profile.version for profile in counts.profiles)], totals(counts)), ""]
     lines += textwrap.wrap(about(counts), _WIDTH)
     if found := counts.changes:
@@ -281,7 +294,7 @@ def text(counts: Counts) -> str:
     lines += report.remark_lines(comparison)
     lines += [side.refusal for side in comparison.sides if side.refused]
     for side in comparison.measured:
-        lines += ["", f"Plan of {side.version}:"]
+        lines += ["", f"Plan of {side.name}:"]
         lines += [f"  {line}" for line in (side.plan or f"none: {side.plan_refused}").splitlines()]
     lines += ["", *textwrap.wrap(settings(comparison), _WIDTH)]
     return "\n".join(line.rstrip() for line in lines)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from engineroom import listing
 from engineroom.ask.compare.sides import Comparison, Side
 
-__all__ = ["remark_lines", "remedy", "rows_text", "seconds_text", "text"]
+__all__ = ["remark_lines", "remedy", "rows_text", "seconds_text", "statement_lines", "text"]
 
 _WIDTH = 100
 
@@ -17,11 +17,7 @@ def text(comparison: Comparison) -> str:
     """The whole as lines: cost, result, counters, plans, settings."""
     sides = comparison.sides
     versions = [side.name for side in sides]
-    lines = [
-        line
-        for text in comparison.texts
-        for line in textwrap.wrap(" ".join(text.split()), _WIDTH, max_lines=6, placeholder=" ...")
-    ]
+    lines = statement_lines(comparison)
     refused = [side.refusal for side in sides if side.refused]
     if not comparison.measured:
         return "\n".join(
@@ -62,6 +58,15 @@ def text(comparison: Comparison) -> str:
             f"{len(differing) - len(common)} further settings or flags exist in some of these versions only; --format json lists them."
         ]
     return "\n".join(line.rstrip() for line in lines)
+
+
+def statement_lines(comparison: Comparison) -> list[str]:
+    """The statement, and what a side has in its place."""
+    return [
+        line
+        for text in comparison.texts
+        for line in textwrap.wrap(" ".join(text.split()), _WIDTH, max_lines=6, placeholder=" ...")
+    ]
 
 
 def remark_lines(comparison: Comparison) -> list[str]:

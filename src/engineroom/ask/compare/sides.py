@@ -299,7 +299,7 @@ def compare_many(
     it runs as an account without powers, see `loading`. Raises EngineRoomError for what a reader can mend, among it a schema that every
     version refuses; what one version refuses is part of the result. A run that takes longer than `limit_s` is
     stopped, and that version does not run the statement again. `as_installed` leaves each version its own defaults: no setting is made
-    equal but those in `options`. `on` are servers of these versions that run already, with EQUAL_SETTINGS; what
+    equal but those in `options`. `on` are servers of these versions, or of the sides of `b`, that run already, with EQUAL_SETTINGS; what
     is made there is dropped again. With `only_answers` each statement runs once per version, which says what it answers and not what it costs.
     Made rows hold the constants of the statements' conditions unless `holding_constants` says otherwise.
     `beside` gets each version that ran a statement, what it answered, and the session over the tables, which end with the servers then.
@@ -351,7 +351,7 @@ def compare_many(
     with provenance.watch() as watched, contextlib.ExitStack() as running:
         for key, (version, of_side) in asked.items():
             server = (
-                on[version]
+                on[key]
                 if on is not None
                 else running.enter_context(servers.start(version, options=of_side, confined=True))
             )
