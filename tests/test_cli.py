@@ -216,6 +216,7 @@ def cases(seed: int, n: int, files: list[Path]) -> list[list[str]]:
         lambda: [
             "compare", file(), *pick(([], ["--schema", file()])), *pick(([], ["--data", file()])),
             *pick(([], ["--rows", pick(NUMBERS)], ["--repeats", pick(NUMBERS)], ["--versions", word()], option())),
+            *pick(([], [], ["--rows", "9", "--statistics", file()])),
             *pick(([], ["--format", pick(("json", word()))], ["--against", file()], ["--dsn", word()], ["--b-query", file()])),
         ],
         lambda: [

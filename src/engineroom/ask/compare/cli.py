@@ -40,6 +40,12 @@ LIMIT_S = 60.0
     "--data", type=click.Path(path_type=Path), help="SQL file that fills them, or a folder of mydumper's."
 )
 @click.option("--rows", type=int, help="Fill each table that QUERY names with this many made-up rows.")
+@click.option(
+    "--statistics",
+    "statistics_file",
+    type=click.Path(path_type=Path),
+    help="What your server knows of the tables, for --rows to follow: see below.",
+)
 @click.option("--repeats", type=int, default=5, show_default=True, help="Measured runs; the median counts.")
 @click.option(
     "-o", "--option", "options", multiple=True, metavar="NAME=VALUE", help="An option of all servers."
@@ -98,6 +104,7 @@ def compare(  # noqa: PLR0917 (click passes them by name)
     schema: Path | None,
     data: Path | None,
     rows: int | None,
+    statistics_file: Path | None,
     repeats: int,
     options: tuple[str, ...],
     as_installed: bool,
@@ -125,6 +132,15 @@ def compare(  # noqa: PLR0917 (click passes them by name)
     comparison does without are skipped with a remark. Made rows hold the constants of the statement's conditions where columns can. Schema,
     rows and statements run as an account without powers, on a server that writes into its own folder alone where the kernel has Landlock
     (Linux 5.13 and later).
+
+    With --statistics a table gets no more rows than it has on your server, and a column as many different values, each as often, as
+    indexes and histograms have them; constants are then about as frequent as there. The file is what `mysql --batch -e "..." > FILE` prints, or
+    JSON, of any of these, "shop" being your database:
+
+    \b
+    SELECT * FROM information_schema.tables WHERE table_schema = 'shop';
+    SELECT * FROM information_schema.statistics WHERE table_schema = 'shop';
+    SELECT * FROM information_schema.column_statistics WHERE schema_name = 'shop'
 
     A QUERY of many statements, or a slow log, gives a table by digest: statements that differ in their values alone are one, and
     the one that took longest stands for them. A slow log's digests are sorted by the time that they took there. QUERY may be packed with
@@ -154,6 +170,7 @@ def compare(  # noqa: PLR0917 (click passes them by name)
             "--schema": schema,
             "--data": data,
             "--rows": rows,
+            "--statistics": statistics_file,
             "--option": options,
             "--as-installed": as_installed,
             **of_b,
@@ -184,6 +201,7 @@ def compare(  # noqa: PLR0917 (click passes them by name)
         "schema": schema,
         "data": data,
         "rows": rows,
+        "statistics_file": statistics_file,
         "largest": largest,
         "options": dict(map(_option, options)),
         "as_installed": as_installed,

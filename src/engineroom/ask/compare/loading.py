@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from engineroom.ask.compare import made_rows, repeating
 from engineroom.ask.compare.dumps import SYSTEM, Dump, Line
+from engineroom.ask.compare.server_statistics import TableStatistics
 from engineroom.errors import EngineRoomError
 from engineroom.progress import bar
 from engineroom.servers.catalogue import release
@@ -48,11 +49,15 @@ class MadeRows:
     n: int
     statements: Sequence[str]
     holding_constants: bool
+    told: Mapping[tuple[str, str], TableStatistics] = field(
+        default_factory=dict
+    )  # by a server of the reader's
     tables: list[made_rows.Table] | None = None
     asked: made_rows.Asked = field(default_factory=dict)
     homeless: list[str] = field(default_factory=list)
     dropped: dict[tuple[str, str], set[int]] = field(default_factory=dict)
     seeded: list[str] = field(default_factory=list)
+    followed: list[str] = field(default_factory=list)
     short: dict[tuple[str, str], str] = field(default_factory=dict)
 
     @property
@@ -62,8 +67,9 @@ class MadeRows:
 
     @property
     def remarks(self) -> list[str]:
-        """Which tables have other rows than asked for."""
+        """What rows follow, and which tables have other ones than asked for."""
         return [
+            *self.followed,
             *(f"{name} has rows of its own, and gets no made ones" for name in self.seeded),
             *self.short.values(),
         ]
@@ -378,6 +384,8 @@ class Ready(Session):
                     "the schema makes no table", remedy="put CREATE TABLE statements into --schema"
                 )
             rows.tables = made_rows.read_tables(self.connection, self._databases, named, relatives=relatives)
+            if rows.told:
+                rows.tables, rows.followed = made_rows.following(rows.tables, rows.told)
             rows.asked, rows.homeless = made_rows.asked_for(
                 rows.tables, self._statements if rows.holding_constants else ()
             )
@@ -415,6 +423,8 @@ class Ready(Session):
         made = enumerate(made_rows.made(rows.tables, table, rows.n, rows.asked))
         chosen = ((number, row) for number, row in made if number not in dropped)
         before, why = len(dropped), "its keys have no more values"
+        if table.most is not None and size >= table.most:
+            why = "the statistics have no more"
         cursor.execute("START TRANSACTION")
         with bar(total=size, desc=f"MySQL {self.server.version}: rows of {table.name}", unit="row") as shown:
             while batch := list(itertools.islice(chosen, _BATCH_ROWS)):

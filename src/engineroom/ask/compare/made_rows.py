@@ -4,10 +4,13 @@ A value is a pure function of table, column and row number. Numbers and texts th
 values as the table has rows, so that two tables joined on such columns find about one partner a row. One nullable value in ten
 is NULL. A foreign key repeats the values of a row of its parent. One row in four holds what a statement's conditions ask for. CHECKs that
 compare one column with constants, and partitions, bound what is drawn. A key with fewer values than rows gives its table fewer rows.
+
+Where a server's statistics tell how often a column has which value, made rows have it as often, and some rows alone hold what is asked for.
 """
 
 from __future__ import annotations
 
+import base64
 import datetime
 import itertools
 import re
@@ -19,9 +22,21 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 from engineroom.ask.compare.constants import Condition, conditions
+from engineroom.ask.compare.server_statistics import Bucket, TableStatistics
+from engineroom.ask.compare.spread import Drawn, Spread
 from engineroom.errors import EngineRoomError
 
-__all__ = ["Column", "ForeignKey", "Table", "asked_for", "insert_statement", "made", "read_tables", "sizes"]
+__all__ = [
+    "Column",
+    "ForeignKey",
+    "Table",
+    "asked_for",
+    "following",
+    "insert_statement",
+    "made",
+    "read_tables",
+    "sizes",
+]
 
 _EPOCH = datetime.datetime(2001, 1, 1)
 _INTEGER_BITS = {"tinyint": 8, "smallint": 16, "mediumint": 24, "int": 32, "bigint": 64}
@@ -33,6 +48,7 @@ _LONGEST_TEXT, _LONGEST_LOB = 24, 64
 _NULL_EVERY = 10
 _ASKED_EVERY = 4
 _ASKED_FIRST = 8
+_TOLD = 8
 _MASK = (1 << 64) - 1
 
 
@@ -54,6 +70,7 @@ class Column:
     )
     high: int | None = None
     among: tuple[Any, ...] = ()
+    spread: Spread | None = None  # as a server's statistics have it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,6 +94,7 @@ class Table:
     unique: tuple[tuple[str, ...], ...] = field(default=())
     database: str = ""
     is_filled: bool = True  # False for a parent whose keys are repeated, and for a table that has rows
+    most: int | None = None  # rows that it has on a server, by the statistics of that
 
     @property
     def key(self) -> tuple[str, str]:
@@ -292,8 +310,8 @@ def _number_of(column: Column, value: Any) -> int | None:
 
 
 def sizes(tables: Sequence[Table], n: int) -> dict[tuple[str, str], int]:
-    """How many rows each table can hold, at most n: no more than its keys, and the parents that these repeat, have values."""
-    found = {table.key: n for table in tables}
+    """How many rows each table can hold, at most n: no more than it has there, and than its keys, and the parents that these repeat, have values."""
+    found = {table.key: n if table.most is None else min(n, max(1, table.most)) for table in tables}
     for table in tables:
         for column in table.columns:
             if column.is_unique and not any(column.name in key.columns for key in table.foreign_keys):
@@ -407,16 +425,22 @@ class _Maker:
             there = self.of(parent, replace(theirs, is_nullable=False), (*via, (table.key, column.name)))
             if key.is_unique:
                 return there
-            repeated = _drawn(
-                there, zlib.crc32(f"{table.name}.{key.columns}".encode()), self.sizes[parent.key]
-            )
+            salt, size = zlib.crc32(f"{table.name}.{key.columns}".encode()), self.sizes[parent.key]
+            drawn = None
+            if column.spread is not None and len(key.columns) == 1:
+                drawn = Drawn(column.spread, self.sizes[table.key], is_nullable=column.is_nullable)
+            repeated = _drawn(there, salt, size, drawn)
             return self._as_asked(table, column, repeated) if len(key.columns) == 1 else repeated
         if column.is_nullable and not column.is_unique and _refers_to_itself(table, column):
             return lambda row: None  # noqa: ARG005
-        return self._as_asked(table, column, _own_maker(table, column, self.sizes[table.key]))
+        asked = [value for each in self.asked.get(table.key, ()) for value in each.get(column.name, ())]
+        return self._as_asked(table, column, _own_maker(table, column, self.sizes[table.key], asked))
 
     def _as_asked(self, table: Table, column: Column, plain: Callable[[int], Any]) -> Callable[[int], Any]:
-        """One row in four holds, in all its columns, what one of the statements asks for; in a key each value stands once."""
+        """One row in four holds, in all its columns, what one of the statements asks for; in a key each value stands once.
+
+        Of a column whose statistics say how often a value is there, the first rows alone.
+        """
         asked, size = self.asked.get(table.key, ()), self.sizes[table.key]
         if not any(column.name in each for each in asked):
             return plain
@@ -446,7 +470,7 @@ class _Maker:
             some = at_key.get(row)
             if some is None and row < first:
                 some = asked[row % len(asked)]
-            elif some is None and _mix(salt, row) % _ASKED_EVERY == 0:
+            elif some is None and column.spread is None and _mix(salt, row) % _ASKED_EVERY == 0:
                 some = asked[_mix(salt + 1, row) % len(asked)]
             values = some.get(column.name) if some else None
             return values[_mix(own, row) % len(values)] if values else plain(row)
@@ -454,8 +478,12 @@ class _Maker:
         return make
 
 
-def _drawn(there: Callable[[int], Any], salt: int, size: int) -> Callable[[int], Any]:
-    return lambda row: there(_mix(salt, row) % size)
+def _drawn(
+    there: Callable[[int], Any], salt: int, size: int, drawn: Drawn | None = None
+) -> Callable[[int], Any]:
+    if drawn is None:
+        return lambda row: there(_mix(salt, row) % size)
+    return _spread_out(drawn, salt, lambda nth, place: there((drawn.starts[nth] + place) % size))
 
 
 def _refers_to_itself(table: Table, column: Column) -> bool:
@@ -465,7 +493,7 @@ def _refers_to_itself(table: Table, column: Column) -> bool:
     )
 
 
-def _own_maker(table: Table, column: Column, n: int) -> Callable[[int], Any]:
+def _own_maker(table: Table, column: Column, n: int, asked: Sequence[Any]) -> Callable[[int], Any]:
     where = f"{table.name}.{column.name} ({column.full_type})"
     salt = zlib.crc32(f"{table.name}.{column.name}".encode())
     try:
@@ -476,10 +504,169 @@ def _own_maker(table: Table, column: Column, n: int) -> Callable[[int], Any]:
         raise
     if column.is_unique:
         return lambda row: value(row + 1 if row + 1 < different else 0)
+    if column.spread is not None:
+        return _as_spread(
+            column, column.spread, lambda number: value(number % different), n, salt=salt, asked=asked
+        )
     among = min(different, max(n, 2))
     if column.is_nullable and not column.among:
         return lambda row: None if _mix(salt + 1, row) % _NULL_EVERY == 0 else value(_mix(salt, row) % among)
     return lambda row: value(_mix(salt, row) % among)
+
+
+def _spread_out(drawn: Drawn, salt: int, value: Callable[[int, int], Any]) -> Callable[[int], Any]:
+    """Values by bucket and place, each as often as its bucket says."""
+
+    def make(row: int) -> Any:
+        place = drawn.place(_mix(salt + 1, row) / (_MASK >> 8), _mix(salt, row))
+        return None if place is None else value(*place)
+
+    return make
+
+
+def _as_spread(
+    column: Column, spread: Spread, plain: Callable[[int], Any], n: int, *, salt: int, asked: Sequence[Any]
+) -> Callable[[int], Any]:
+    """Values of the buckets, or any where their number alone is known; what a statement asks for is among those of its bucket."""
+    drawn = Drawn(spread, n, is_nullable=column.is_nullable)
+    held: dict[tuple[int, int], Any] = {}
+    for wanted in dict.fromkeys(asked):
+        for nth, bucket in enumerate(spread.buckets):
+            place = sum(other == nth for other, _ in held)
+            if place < drawn.sizes[nth] and _is_within(column, bucket, wanted):
+                held[nth, place] = wanted
+                break
+
+    def value(nth: int, place: int) -> Any:
+        bucket = spread.buckets[nth]
+        if (nth, place) in held:
+            return held[nth, place]
+        if bucket.low is None:
+            return plain(drawn.starts[nth] + place)
+        return _between(column, bucket, place, drawn.sizes[nth])
+
+    return _spread_out(drawn, salt, value)
+
+
+def _is_within(column: Column, bucket: Bucket, value: Any) -> bool:
+    if bucket.low is None or value is None:
+        return value is not None
+    low, high = bucket.low, bucket.high
+    if column.kind == "enum":
+        value = [each.casefold() for each in _members(column)].index(str(value).casefold()) + 1
+    elif column.kind in _TEXTS:
+        low, high, value = (each.casefold() for each in (low, high, str(value)))
+    try:
+        return bool(low <= value <= high)
+    except TypeError:  # such as a text in a column of bytes
+        return False
+
+
+def _between(column: Column, bucket: Bucket, place: int, size: int) -> Any:
+    """One of `size` values from a bucket's low to its high."""
+    low, high = bucket.low, bucket.high
+    if column.kind in _TEXTS:
+        longer = f"{low}-{_word(place, 12, fixed=False)}"
+        return low if place == 0 or len(longer) > (column.length or 0) else longer
+    if place == 0 or column.kind in _BYTES:
+        return _shown_member(column, low)
+    if isinstance(low, int):
+        return _shown_member(column, low + (high - low) * place // (size - 1))
+    return low + (high - low) * (place / (size - 1))
+
+
+def _shown_member(column: Column, value: Any) -> Any:
+    """An ENUM's or SET's member, which histograms count; other values as they are."""
+    members = _members(column) if column.kind in ("enum", "set") else []
+    if column.kind == "enum":
+        return members[value - 1]
+    if column.kind == "set":
+        return ",".join(each for bit, each in enumerate(members) if value >> bit & 1)
+    return value
+
+
+def following(
+    tables: Sequence[Table], told: Mapping[tuple[str, str], TableStatistics]
+) -> tuple[list[Table], list[str]]:
+    """The tables with what a server tells of them, and remarks; EngineRoomError where it tells nothing of any."""
+    found, followed, remarks = list[Table](), list[str](), list[str]()
+    for table in tables:
+        of = {database: each for (database, name), each in told.items() if name == table.name.casefold()}
+        one = of.get(table.database.casefold(), next(iter(of.values())) if len(of) == 1 else None)
+        if one is None:
+            if of:
+                remarks.append(
+                    f"statistics of {table.name} are not followed: {', '.join(sorted(of))} have such a table each"
+                )
+            found.append(table)
+            continue
+        # What differs in each row, or comes with other columns of a parent, is not drawn.
+        bound = {
+            name
+            for key in table.foreign_keys
+            if key.is_unique or len(key.columns) > 1
+            for name in key.columns
+        }
+        columns = []
+        for column in table.columns:
+            is_drawn = not column.is_unique and column.name not in bound
+            try:
+                spread = _spread_of(column, one) if is_drawn else None
+            except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+                remarks.append(f"statistics of {table.name}.{column.name} are not followed: {error}")
+                spread = None
+            followed += [f"{table.name}.{column.name}"] if spread else []
+            columns.append(replace(column, spread=spread))
+        followed += [] if one.rows is None else [f"rows of {table.name}"]
+        found.append(replace(table, columns=tuple(columns), most=one.rows))
+    if not followed and not remarks:
+        names = ", ".join(table.name for table in tables)
+        raise EngineRoomError(
+            f"the statistics tell nothing of {names or 'a table'}",
+            remedy="give those of the tables that the statement names, or leave --statistics out",
+        )
+    more = f" and {len(followed) - _TOLD} more" if len(followed) > _TOLD else ""
+    remarks[:0] = (
+        [f"made rows follow the statistics: {', '.join(followed[:_TOLD])}{more}"] if followed else []
+    )
+    return found, remarks
+
+
+def _spread_of(column: Column, of: TableStatistics) -> Spread | None:
+    """What statistics tell of a column; ValueError and its like for bounds that it cannot have."""
+    buckets = of.columns.get(column.name.casefold())
+    if buckets is None or not (buckets or column.is_nullable):
+        return None
+    if buckets and buckets[0].low is None:
+        share = 1 - 1 / _NULL_EVERY if column.is_nullable else 1.0
+        return Spread((replace(buckets[0], end=share),), of.rows)
+    typed = (replace(each, low=_typed(column, each.low), high=_typed(column, each.high)) for each in buckets)
+    return Spread(tuple(typed), of.rows)
+
+
+def _typed(column: Column, bound: Any) -> Any:
+    """A bound of a histogram as the column has values; of an ENUM or SET its number."""
+    kind = column.kind
+    if kind in _TEXTS | _BYTES:
+        data = base64.b64decode(bound.rpartition(":")[2], validate=True) if bound[:7] == "base64:" else bound
+        value = data if kind in _BYTES or isinstance(data, str) else data.decode()
+        if len(value) > (column.length or 0):
+            raise ValueError(f"{value!r:.40} is longer than {column.full_type}")
+        return value
+    if kind in ("enum", "set"):
+        most = len(_members(column)) if kind == "enum" else (1 << len(_members(column))) - 1
+        if not (kind == "enum") <= int(bound) <= most:
+            raise ValueError(f"{bound!r:.40} is no member of {column.full_type}")
+        return int(bound)
+    if kind in _INTEGER_BITS or kind in ("year", "bit"):
+        return int(bound)
+    if kind in ("decimal", "numeric", "float", "double"):
+        return float(bound)
+    if kind in ("datetime", "timestamp"):
+        return datetime.datetime.fromisoformat(bound)
+    if kind == "date":
+        return datetime.date.fromisoformat(bound[:10])
+    raise ValueError(f"a column of {column.full_type} is not spread by a histogram")
 
 
 def _of_number(column: Column, where: str) -> tuple[Callable[[int], Any], int]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engineroom import sql_text
-from engineroom.ask.compare import dumps, repeating
+from engineroom.ask.compare import dumps, repeating, server_statistics
 from engineroom.ask.compare.loading import MadeRows, Ready, Session
 from engineroom.errors import EngineRoomError
 from engineroom.measuring.statement import Measured, measure
@@ -289,12 +289,13 @@ def compare_many(
     holding_constants: bool = True,
     beside: Callable[[str, Side, Session], None] | None = None,
     b: Variant | None = None,
+    statistics_file: Path | None = None,
     largest: int | None = None,
 ) -> list[Comparison]:
     """Run each of `statements` on each version, one statement after the other, over the same tables and rows.
 
     `schema` and `data` are files of SQL statements, or folders of mydumper's; `rows` fills every table that a statement names with that
-    many made rows. No file may have more than `largest` bytes. Rows that
+    many made rows, spread as the statistics in a file have it, see `server_statistics`. No file may have more than `largest` bytes. Rows that
     a statement changes are rolled back after each repeat; where that does not bring them back, each repeat gets tables made afresh. All of
     it runs as an account without powers, see `loading`. Raises EngineRoomError for what a reader can mend, among it a schema that every
     version refuses; what one version refuses is part of the result. A run that takes longer than `limit_s` is
@@ -322,6 +323,11 @@ def compare_many(
             f"--rows is {rows}" + ("" if schema else " and there is no --schema whose tables it could fill"),
             remedy="give a schema with CREATE TABLE statements and at least one row",
         )
+    if statistics_file is not None and rows is None:
+        raise EngineRoomError(
+            "there are --statistics and no --rows that could follow them", remedy="give --rows 10000 as well"
+        )
+    told = server_statistics.read(statistics_file) if statistics_file else {}
     _refuse_impossible(statements, repeats, b.statement if b else None)
     texts = [*statements, *([b.statement] if b and b.statement else [])]
     named = frozenset[str]().union(*map(repeating.names, texts))
@@ -347,7 +353,7 @@ def compare_many(
         resolve(version, of_side)
     sides: dict[str, Side] = {}
     ready: dict[str, Ready] = {}
-    made = None if rows is None else MadeRows(rows, texts, holding_constants)
+    made = None if rows is None else MadeRows(rows, texts, holding_constants, told)
     with provenance.watch() as watched, contextlib.ExitStack() as running:
         for key, (version, of_side) in asked.items():
             server = (
