@@ -301,7 +301,7 @@ class _Reader:
 
 
 def _name(table: str) -> str:
-    return table.replace("`", "").replace("/", ".")
+    return re.sub('[`"]', "", table).replace("/", ".")
 
 
 def _mode(text: str) -> str:
