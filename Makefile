@@ -75,6 +75,10 @@ class: $(STAMPS)/bench  ## make student notebooks and autograders of the exercis
 site: book  ## pack the built book into _build/dist, to be read from disk
 	@mkdir -p _build/dist && cd _build && python -m zipfile -c dist/engine-room-site.zip html
 
+.PHONY: pdf
+pdf: book  ## print the built book into _build/dist (needs Chromium)
+	@exec python -m engineroom.making.printed
+
 .PHONY: wheels
 wheels:  ## build the package for Python 3.11 to 3.14 into _build/dist (needs pipx; on Linux also Docker or Podman)
 	@pipx run cibuildwheel==4.3.5 --output-dir _build/dist

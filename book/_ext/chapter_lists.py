@@ -1,6 +1,6 @@
 """Lists of chapters on pages, from src/engineroom/chapters.toml.
 
-`{chapter-questions}` is the front page's list: what a DBA asks, with a link to the chapter that answers. `{reading-path} operators`
+`{chapter-questions}` is a list of what a DBA asks, with a link to the chapter that answers. `{reading-path} operators`
 is a numbered list; its content is the list, in which the item `1. {chapters}` stands for the steps of all chapters on that path.
 """
 

@@ -4,6 +4,7 @@
     {claim}`old_s > 2 * new_s`                  nothing, if what the sentence before it says still holds; else the build fails
 
     ```{show} figure("fig-7-22", "live")        a figure, a table or a longer text
+    :title: Half the time{claim}`a_s > 2 * b_s` what a figure is called, while its claims hold
     :fold:                                      to be opened, under a title or the beginning of its caption
     ```
 
@@ -50,7 +51,7 @@ class Show(SphinxDirective):
 
     required_arguments = 1
     final_argument_whitespace = True
-    option_spec: ClassVar = {"fold": directives.unchanged}
+    option_spec: ClassVar = {"fold": directives.unchanged, "title": directives.unchanged_required}
 
     def run(self) -> list[nodes.Node]:
         try:
@@ -63,7 +64,9 @@ class Show(SphinxDirective):
             shown = self.parse_text_to_nodes(value._repr_markdown_(), allow_section_headings=True)
         elif hasattr(value, "_repr_html_"):
             # A raw node writes no id: a label before it needs an element around it.
-            shown = [nodes.container("", nodes.raw("", value._repr_html_(), format="html"))]
+            shown = [
+                nodes.container("", *self.conclusion(), nodes.raw("", value._repr_html_(), format="html"))
+            ]
         else:
             shown = [nodes.literal_block(str(value), str(value), language="text")]
         if "fold" not in self.options:
@@ -73,6 +76,15 @@ class Show(SphinxDirective):
         assert isinstance(fold, nodes.Element)
         fold += shown
         return [nodes.container("", fold)]
+
+    def conclusion(self) -> list[nodes.Node]:
+        """What the author concludes from a figure; nothing, once a claim in it fails the build."""
+        if "title" not in self.options:
+            return []
+        said, _ = self.parse_inline(self.options["title"])
+        if any(isinstance(node, nodes.problematic) for node in said):
+            return []
+        return [nodes.paragraph("", "", *said, classes=["figure-title"])]
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

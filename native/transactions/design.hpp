@@ -12,11 +12,11 @@ namespace engineroom::transactions {
 
 /// Under which latches ids, numbers and the set of active transactions lie.
 enum class Latches : std::uint8_t {
-  one_5_6,  // every transaction is entered, and each look for an active id takes the mutex
-  one_5_7,  // only those that change something
-  one_8_0,  // and an id below all active ones is known without the mutex
-  split,    // the numbers of commits have a mutex of their own (8.0.25)
-  sharded,  // and so has each of 256 parts of the set of active transactions (8.0.26 to 9.7)
+  one_5_6,  // one mutex: every transaction enters the list, and each question whether an id is active takes it
+  one_5_7,  // as 5.6, but only transactions that write enter
+  one_8_0,  // as 5.7, but an id below all active ones needs no mutex (up to 8.0.25)
+  split,    // as 8.0, and commit numbers have a mutex of their own: a build of the source, no release
+  sharded,  // as split, and each of 256 parts of the active set has a mutex, too (8.0.26 to 9.7)
 };
 constexpr auto named(names::Of<Latches>) {
   return names::table<Latches>("latches", {{"5.6", Latches::one_5_6},

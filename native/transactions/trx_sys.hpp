@@ -1,11 +1,11 @@
-// The transaction system: who is active, in which order commits become visible, and what a snapshot copies.
+// The transaction system: which transactions are active, in which order commits become visible, and what a snapshot copies.
 //
-// Models      trx_sys of 5.6.24, 5.7, 8.0.15, 8.0.25 and 8.0.26 to 9.7: trx_start_low, trx_set_rw_mode, MVCC::view_open and
-//             view_close, trx_rw_is_active, trx_prepare, trx_commit_in_memory and their latches
+// Models      trx_sys and its latches: trx_start_low, trx_set_rw_mode, MVCC::view_open, MVCC::view_close, trx_rw_is_active,
+//             trx_prepare and trx_commit_in_memory, in 5.6.24, in 5.7, in 8.0 up to 8.0.25, and from 8.0.26 to 9.7
 // Leaves out  savepoints, recovered transactions, rollback segments, the counter's page (written every 256 values)
 // Cost        some three to seven latches per read-write transaction; a view copies every active id
 //
-//   latches        counter   numbers of commits        active ids            look for an active id
+//   latches        counter   numbers of commits        active ids            is this id active?
 //   5.6            mutex     mutex                     mutex (a list)        mutex
 //   5.7            mutex     mutex                     mutex                 mutex
 //   8.0            mutex     mutex                     mutex (and a set)     mutex, unless it is older than all

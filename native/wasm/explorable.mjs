@@ -19,7 +19,7 @@ const results = JSON.parse(readFileSync(0, "utf8")).map((inputs) => {
   return { ...result, sentence: definition.sentence(result), shown: definition.results(result) };
 });
 const picture = definition.picture(computed(definition, kernel, start), 640, "plain");
-const knobs = definition.inputs.map(({ name, values = null, start: at, isSwitch = false }) => ({ name, values, start: at, isSwitch }));
+const knobs = definition.inputs.map(({ name, values = null, start: at, isSwitch = false, isChoice = false }) => ({ name, values, start: at, isSwitch, isChoice }));
 process.stdout.write(JSON.stringify({
   results, picture: `${picture.replaceAll("currentColor", "#111")}\n`, milliseconds, knobs, presets: definition.presets ?? [],
   cases: definition.question ? Array.from({ length: Number(cases) }, (_, seed) => drawn(definition, kernel, seed)) : [],

@@ -30,9 +30,9 @@ SERIOUS = {"serious", "critical"}
 JUDGED = {"preload": False, "resultTypes": ["violations"]}
 
 
-# Of each knob: the lines that its name takes, the room for its value, and its height.
+# Of each knob: the lines that its name takes, the room for its value or for the buttons of a choice, and its height.
 KNOBS = """() => [...document.querySelectorAll(".er-knob")].map((knob) => {
-  const label = knob.querySelector("label"), value = knob.querySelector("output");
+  const label = knob.querySelector("label, legend"), value = knob.querySelector("output, .er-tools");
   return {
     name: label.textContent,
     lines: Math.round(label.getBoundingClientRect().height / parseFloat(getComputedStyle(label).lineHeight)),
@@ -448,8 +448,10 @@ class TestTypedStatements:
         height = page.locator(".er-live").bounding_box()["height"]
         page.get_by_role("button", name="The end of a range").click()
         self.state(page, "B", "ok")
-        page.get_by_label("Version", exact=True).focus()
-        page.keyboard.press("Home")
+        old = page.get_by_role("group", name="Version").get_by_role("button", name="MySQL 5.7")
+        old.focus()
+        page.keyboard.press("Enter")
+        assert old.get_attribute("aria-pressed") == "true"
         self.state(page, "B", "waits for A")
         assert page.locator(".er-live").bounding_box()["height"] == height
 
@@ -619,6 +621,30 @@ def test_a_switch_and_a_preset_compute_what_the_link_to_them_does(browser, tmp_p
         arg=start["Fsyncs per transaction"],
     )
     assert gate.is_checked()
+    context.close()
+
+
+def test_a_choice_by_keyboard_computes_what_the_link_to_it_does(browser, tmp_path):
+    context = browser.new_context(offline=True)
+    page = context.new_page()
+    page.goto(explorable_alone(tmp_path, "redo_log"))
+    logs = page.get_by_role("group", name="Redo log", exact=True).get_by_role("button")
+    pressed = "all => all.map((each) => each.getAttribute('aria-pressed'))"
+    assert logs.evaluate_all(pressed) == ["false", "true", "false"]
+    start = result_texts(page)
+    logs.first.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_function(
+        "before => document.querySelector('.er-results dd').textContent !== before",
+        arg=next(iter(start.values())),
+    )
+    assert logs.evaluate_all(pressed) == ["true", "false", "false"]
+    turned = result_texts(page)
+    page.get_by_role("link", name="Link to these values").click()
+    page.wait_for_load_state()
+    assert "design=5.7" in page.url
+    assert result_texts(page) == turned
+    assert logs.evaluate_all(pressed) == ["true", "false", "false"]
     context.close()
 
 

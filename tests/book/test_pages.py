@@ -154,11 +154,12 @@ def test_each_lab_offers_its_notebook_and_with_an_address_of_the_book_binder(htm
         assert all((page.parent / link).is_file() for link in notebooks), page.name
 
 
-def test_each_lab_that_is_downloaded_says_what_to_install(html):
-    labs = sorted((html / "_sources" / "notebooks").glob("*.ipynb"))
-    assert [lab.stem for lab in labs] == sorted(page.word for page in chapters.written())
-    for lab in labs:
-        assert "engineroom-*.whl" in json.loads(lab.read_text())["cells"][0]["source"], lab.name
+def test_each_notebook_that_is_downloaded_says_what_to_install(html):
+    for kind in (".", "exercises"):
+        notebooks = sorted((html / "_sources" / "notebooks" / kind).glob("*.ipynb"))
+        assert [each.stem for each in notebooks] == sorted(page.word for page in chapters.written())
+        for each in notebooks:
+            assert "%pip install" in json.loads(each.read_text())["cells"][0]["source"], each
 
 
 def test_every_drawn_figure_offers_its_rows(html):
@@ -180,6 +181,10 @@ def test_every_drawing_has_words(html):
     for page in pages(html):
         drawings = soup(page).find_all(attrs={"role": "img"})
         assert all(len(str(drawing.get("aria-label", ""))) >= 20 for drawing in drawings), page.name
+
+
+def test_a_page_without_its_explorables_is_a_megabyte_at_most(html):
+    assert {page.name: size for page in pages(html) if (size := page.stat().st_size) > 1_000_000} == {}
 
 
 def test_search_works_without_a_server(html):

@@ -17,6 +17,12 @@ def row(figure: str, verdict: str, *recordings: tuple[str, str | None], stabilit
     )  # fmt: skip
 
 
+def test_waiting_clients_are_counted_by_part_on_the_oldest_and_the_newest_server():
+    log, locks = numbers.waiting("log_"), numbers.waiting("lock_")
+    assert list(log.waiting) == list(locks.waiting) == ["5.7.22", "9.7.4"]
+    assert log.waiting["5.7.22"] > locks.waiting["5.7.22"] > locks.waiting["9.7.4"] == 0
+
+
 def test_undecided_rows_are_named_also_where_a_busy_machine_left_them():
     rows = [
         row("fig-7-22", "undecided", ("undecided", None)),

@@ -68,7 +68,7 @@ def test_a_lab_that_is_downloaded_says_once_what_to_install(tmp_path: Path):
     notebook = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell]}
     lab.write_text(json.dumps(notebook))
     for _ in range(2):  # an incremental build may see it again
-        book._labs_say_what_to_install(tmp_path)
+        book._notebooks_to_download(tmp_path)
     first, second = json.loads(lab.read_text())["cells"]
     nbformat.validate(nbformat.reads(lab.read_text(), as_version=4))
     assert "%pip install" in first["source"]

@@ -9,12 +9,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from engineroom import paths
+from engineroom import chapters, paths
 from engineroom.making import page
 
 PAGES = sorted(paths.root().glob("book/*.md"))
 ROLE = re.compile(r"\{(n|claim)\}`([^`]+)`")
 SHOWN = re.compile(r"^```\{show\} (.+)$", re.MULTILINE)
+FIGURE = re.compile(r"^```\{show\} (figure\(.+)\n((?::.*\n)*)```", re.MULTILINE)
+CHAPTERS = [paths.root() / "book" / f"{each.word}.md" for each in chapters.written()]
 NAMES = {
     "cpu_s": pd.Series({("5.7.22", "loop"): 4.5, ("9.7.4", "loop"): 1.5}),
     "clients": 3,
@@ -45,6 +47,15 @@ def test_what_a_page_shows_is_written_as_an_expression_may_be(file: Path) -> Non
     """The built book shows them; here none is evaluated, since some draw for seconds."""
     for expression in SHOWN.findall(file.read_text(encoding="utf-8")):
         compile(expression, "page", "eval")
+
+
+@pytest.mark.parametrize("file", CHAPTERS, ids=lambda file: file.stem)
+def test_a_figure_of_a_chapter_is_called_by_a_conclusion_that_its_data_bear_out(file: Path) -> None:
+    """The claims in titles are held with those of the text."""
+    found = FIGURE.findall(file.read_text(encoding="utf-8"))
+    without = [name for name, options in found if not re.search(r":title: \S.*\{claim\}`", options)]
+    assert found
+    assert without == []
 
 
 @pytest.mark.parametrize(

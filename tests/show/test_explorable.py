@@ -55,6 +55,12 @@ def test_a_switch_is_off_or_on(word):
     assert all(knob["values"] == [0, 1] for knob in headless.evaluate(word)["knobs"] if knob["isSwitch"])
 
 
+@needs_node
+@pytest.mark.parametrize("word", bundle.words())
+def test_a_choice_is_of_few(word):
+    assert all(2 <= len(knob["values"]) <= 4 for knob in headless.evaluate(word)["knobs"] if knob["isChoice"])
+
+
 @pytest.mark.parametrize("word", bundle.words())
 def test_explorable_is_small_and_names_no_address(word):
     script = bundle.classic_script(word)

@@ -21,7 +21,7 @@ from engineroom.ledger import sensitivity
 from engineroom.runs import published, side_by_side
 from engineroom.servers.catalogue import release
 from engineroom.show.curves import Curves
-from engineroom.show.drawing import NARROW_IN, WIDE_IN, Drawing
+from engineroom.show.drawing import NARROW_IN, WIDE_IN, Drawing, lean
 from engineroom.show.figure import figure_of, ids
 from engineroom.show.style import plain
 from engineroom.show.wording import Words
@@ -161,6 +161,31 @@ def test_the_engine_beside_servers_has_a_panel_per_load_with_all_its_points_and_
 @pytest.mark.parametrize("figure", IDS)
 def test_a_drawing_is_the_same_twice(figure: str) -> None:
     assert figures.show(figure, _run(figure)) == _drawn(figure)
+
+
+@pytest.mark.parametrize("figure", IDS)
+def test_a_drawing_has_no_ids_but_those_it_refers_to_and_shares_none(figure: str) -> None:
+    drawing = _drawn(figure)
+    every: set[str] = set()
+    for svg in (drawing.wide, drawing.narrow):
+        ids = re.findall(r' id="([^"]+)"', svg)
+        assert set(ids) == set(re.findall(r'(?:href="#|url\(#)([^")]+)', svg))
+        assert len(ids) == len(set(ids))
+        assert not every & set(ids)
+        every |= set(ids)
+
+
+def test_marks_of_a_line_say_their_style_once_where_that_looks_the_same() -> None:
+    def marks(style: str) -> str:
+        return "".join(f'<use xlink:href="#m" x="{x}" style="{style}"/>' for x in ("1.23456", "2"))
+
+    faint, through = "fill: #d55e00; fill-opacity: 0.3", "fill: #d55e00; opacity: 0.3"
+    said = lean(f'<svg x="0">\n <!-- 1 -->\n <g clip-path="url(#p)">{marks(faint)}</g></svg>')
+    assert said == (
+        f'<svg x="0"><g clip-path="url(#p)" style="{faint}"><use xlink:href="#m" x="1.23"/><use xlink:href="#m" x="2"/></g></svg>'
+    )
+    assert lean(f"<g>{marks(through)}</g>").count(through) == 2
+    assert lean("<text>1.23456</text>") == "<text>1.23456</text>"
 
 
 @pytest.mark.parametrize("figure", IDS)

@@ -256,4 +256,4 @@ def test_points_that_had_not_settled_are_hollow_and_the_caption_says_so() -> Non
     assert [points for _, fill, points, _ in marks(ax) if fill == "none"] == [[300], [300]]
     assert [line.get_markevery() for line in ax.get_lines() if len(line.get_xdata()) == 3] == [[0, 1], [0, 1]]
     said = compared(table, labels, "tpmC", over="after", under="before").caption
-    assert "Hollow points had not settled to 2 % when the window ended." in said
+    assert "Hollow points are known to worse than 2 %." in said

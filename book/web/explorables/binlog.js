@@ -53,7 +53,7 @@ export default {
 
   inputs: [
     { name: "kind", label: "Transaction", values: Object.keys(KINDS), start: "new_order", format: (kind) => KINDS[kind].name },
-    { name: "image", label: "Row image", values: ["full", "noblob", "minimal"], start: "full", format: (image) => image.toUpperCase() },
+    { name: "image", label: "Row image", isChoice: true, values: ["full", "noblob", "minimal"], start: "full", format: (image) => image.toUpperCase() },
     {
       name: "level", label: "Compression", plays: "Play the levels", values: Array.from({ length: 23 }, (_, i) => i), start: 3,
       format: (level) => (level ? `zstd, level ${level}` : "off"),

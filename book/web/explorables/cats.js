@@ -39,7 +39,7 @@ export default {
 
   inputs: [
     { name: "step", label: "Step", plays: "Play the steps", values: Array.from({ length: MOST_STEPS + 1 }, (_, i) => i), start: 6, format: (step) => (step ? `after statement ${count(step)}` : "before all statements") },
-    { name: "design", label: "Version", values: [0, 1], start: 1, format: (design) => (design ? "9.7: the heaviest first" : "5.7: first in, first out") },
+    { name: "design", label: "Version", isChoice: true, values: [0, 1], start: 1, format: (design) => (design ? "9.7: the heaviest first" : "5.7: first in, first out") },
     { name: "history", label: "History", values: [0, 1, 2, 3], start: 0, format: (history) => NAMES[history] },
   ],
 

@@ -109,7 +109,7 @@ export default {
   inputs: [
     { name: "step", label: "Step", plays: "Play the steps", values: Array.from({ length: 80 }, (_, i) => i), start: 33, format: (step) => `number ${count(step + 1)}` },
     { name: "clients", label: "Clients", values: [1, 2, 4, 6, 8], start: 6, format: (clients) => count(clients) },
-    { name: "design", label: "Version", values: DESIGNS.slice(1), start: "5.7.6", format: (design) => design },
+    { name: "design", label: "Version", isChoice: true, values: DESIGNS.slice(1), start: "5.7.6", format: (design) => design },
     { name: "delay_us", label: "Delay before the fsync", values: [0, 500, 2000], start: 0, format: (us) => (us ? `${us / 1000} ms` : "none") },
     { name: "seed", label: "Order of the clients", values: [1, 2, 3, 4], start: 1, format: (seed) => `run ${count(seed)}` },
   ],

@@ -58,6 +58,23 @@ const POOLS = {
 };
 const SKEWS = { uniform: "all rows alike", special: "SysBench's special", pareto: "Pareto, 80 % in a fifth" };
 
+// A dot for each client, or for several.
+const MOST_DOTS = 64;
+const [PITCH, GAP] = [9, 14];
+/** A whole number in parts that are as the values are to each other, to the nearest. */
+function shared(whole, values) {
+  const sum = Math.max(1e-9, values.reduce((a, b) => a + b, 0));
+  const parts = values.map((value) => Math.floor((whole * value) / sum));
+  const rests = values.map((value, i) => [(whole * value) / sum - parts[i], i]).sort(([a], [b]) => b - a);
+  const left = whole - parts.reduce((a, b) => a + b, 0);
+  for (const [, i] of rests.slice(0, left)) parts[i] += 1;
+  return parts;
+}
+const folded = (words, most) => words.split(" ").reduce((lines, word) => {
+  const last = lines.at(-1);
+  return last && last.length + 1 + word.length <= most ? [...lines.slice(0, -1), `${last} ${word}`] : [...lines, word];
+}, []);
+
 const names = (kernel, address) => {
   const text = new Uint8Array(kernel.memory.buffer, address);
   return new TextDecoder().decode(text.subarray(0, text.indexOf(0))).trimEnd().split("\n");
@@ -80,14 +97,14 @@ export default {
   title: "The switches of an engine",
 
   inputs: [
-    { name: "locks", label: "Lock system", values: Object.keys(LOCKS), start: "5.7", format: (name) => LOCKS[name] },
+    { name: "locks", label: "Lock system", isChoice: true, values: Object.keys(LOCKS), start: "5.7", format: (name) => LOCKS[name] },
     { name: "trx", label: "Transaction system", values: Object.keys(TRX), start: "5.7", format: (name) => TRX[name] },
-    { name: "redo", label: "Redo log", values: ["5.6", "5.7", "8.0"], start: "5.7", format: (name) => `as in ${name}` },
+    { name: "redo", label: "Redo log", isChoice: true, values: ["5.6", "5.7", "8.0"], start: "5.7", format: (name) => `as in ${name}` },
     { name: "binlog", label: "Binary log", values: Object.keys(BINLOGS), start: "off", format: (name) => BINLOGS[name] },
     { name: "pool", label: "Buffer pool", values: Object.keys(POOLS), start: "none", format: (name) => POOLS[name][0] },
     { name: "cpus", label: "CPUs", values: Object.keys(MACHINES).map(Number), start: 176, format: (n) => `${n} in ${MACHINES[n][0]} ${MACHINES[n][0] === 1 ? "socket" : "sockets"}` },
     { name: "clients", label: "Clients", plays: "Play the clients", values: [1, 4, 16, 64, 128, 192, 256], start: 128, format: (n) => count(n) },
-    { name: "skew", label: "Rows", values: Object.keys(SKEWS), start: "uniform", format: (name) => SKEWS[name] },
+    { name: "skew", label: "Rows", isChoice: true, values: Object.keys(SKEWS), start: "uniform", format: (name) => SKEWS[name] },
   ],
 
   presets: [
@@ -161,37 +178,48 @@ export default {
       (longest.us > 0 ? `The most waiting is for ${longest.of}, ${percent(longest.us / seen.client_us)} of a transaction's time.` : "Nobody waits.") + short(seen);
   },
 
-  picture(seen, width, id) {
-    const bars = [
-      ...seen.queues.map((queue) => ({ ...queue, colour: "#D55E00", is_wait: true })),
-      { name: REST, us: seen.rest, colour: "#56B4E9" },
-    ];
+  picture(seen, width) {
     const rates = [
       { name: "this engine", value: seen.per_s, colour: "#0072B2", said: rate(seen) },
       { name: "without any queue, at most", value: seen.most_per_s, colour: "none", said: count(seen.most_per_s) },
     ];
     const room = Math.max(10, width - 120);
-    const parts = [];
-    const row = (y, label, share, fill, said) => {
-      const w = (share * room).toFixed(1);
-      parts.push(`<text x="0" y="${y + 13}">${label}</text>`);
-      for (const each of fill) parts.push(`<rect x="0" y="${y + 18}" width="${w}" height="13" fill="${each}"${each === "none" ? ' stroke="currentColor" stroke-dasharray="4 3"' : ""}/>`);
-      parts.push(`<text x="${(6 + Number(w)).toFixed(1)}" y="${y + 29}">${said}</text>`);
-    };
-    parts.push('<text x="0" y="14" font-weight="700">Transactions per second</text>');
+    const parts = ['<text x="0" y="14" font-weight="700">Transactions per second</text>'];
     const most = Math.max(1, ...rates.map(({ value }) => value));
-    rates.forEach(({ name, value, colour, said }, i) => row(20 + 38 * i, name, value / most, [colour], said));
+    rates.forEach(({ name, value, colour, said }, i) => {
+      const y = 20 + 38 * i;
+      const w = ((value / most) * room).toFixed(1);
+      parts.push(`<text x="0" y="${y + 13}">${name}</text>`,
+        `<rect x="0" y="${y + 18}" width="${w}" height="13" fill="${colour}"${colour === "none" ? ' stroke="currentColor" stroke-dasharray="4 3"' : ""}/>`,
+        `<text x="${(6 + Number(w)).toFixed(1)}" y="${y + 29}">${said}</text>`);
+    });
+
+    const { clients } = seen.inputs;
+    const each = Math.ceil(clients / MOST_DOTS);
+    const stations = [...seen.queues, { name: REST, us: seen.rest }];
+    const dots = shared(Math.ceil(clients / each), stations.map(({ us }) => us));
     const top = 116;
-    parts.push(`<text x="0" y="${top}" font-weight="700">Time of a transaction</text>`);
-    const longest = Math.max(1e-9, ...bars.map((bar) => bar.us));
-    bars.forEach((bar, i) => row(top + 6 + 38 * i, bar.name, bar.us / longest, bar.is_wait ? [bar.colour, `url(#${id}-wait)`] : [bar.colour],
-      `${time(bar.us)}, ${percent(bar.us / seen.client_us)}`));
-    const height = top + 14 + 38 * bars.length;
-    const said = bars.map((bar) => `${bar.name} ${time(bar.us)}`).join(", ");
+    parts.push(`<text x="0" y="${top}" font-weight="700">Where the clients are: a dot is ${each === 1 ? "one" : each}</text>`);
+    const across = width > 520 ? 4 : 2;
+    const w = (width - GAP * (across - 1)) / across;
+    const inRow = Math.max(1, Math.floor((w - 10) / PITCH));
+    const box = 10 + PITCH * Math.ceil(MOST_DOTS / inRow);
+    let k = 0; // a dot keeps its name, so that it is seen to go from station to station
+    stations.forEach(({ name, us }, i) => {
+      const x = (i % across) * (w + GAP);
+      const y = top + 8 + Math.floor(i / across) * (box + 66);
+      const isLongest = us > 0 && us === seen.longest.us;
+      folded(name, Math.floor(w / 7)).forEach((line, n) => parts.push(`<text x="${x.toFixed(1)}" y="${y + 14 + 15 * n}"${isLongest ? ' font-weight="700"' : ""}>${line}</text>`));
+      parts.push(`<rect x="${(x + 1).toFixed(1)}" y="${y + 36}" width="${(w - 2).toFixed(1)}" height="${box}" rx="5" fill="none" stroke="currentColor" stroke-width="${isLongest ? 2.5 : 1}"/>`);
+      for (let n = 0; n < dots[i]; n += 1, k += 1) {
+        parts.push(`<circle data-moves="dot-${k}" cx="${(x + 9 + (n % inRow) * PITCH).toFixed(1)}" cy="${y + 45 + Math.floor(n / inRow) * PITCH}" r="3.4" fill="${name === REST ? "#56B4E9" : "#D55E00"}"/>`);
+      }
+      parts.push(`<text x="${x.toFixed(1)}" y="${y + 36 + box + 15}">${time(us)}, ${percent(us / seen.client_us)}</text>`);
+    });
+    const height = top + 8 + Math.ceil(stations.length / across) * (box + 66);
+    const said = stations.map(({ name, us }) => `${name} ${time(us)}`).join(", ");
     return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" ` +
-      `aria-label="Bars. ${rate(seen)} transactions per second of ${count(seen.most_per_s)} without any queue. Of a transaction's time: ${said}." ` +
-      `font-family="system-ui, 'Liberation Sans', sans-serif" font-size="13" fill="currentColor">` +
-      `<defs><pattern id="${id}-wait" width="8" height="8" patternUnits="userSpaceOnUse"><path d="M0 8 L8 0" stroke="#000" stroke-opacity="0.45" fill="none"/></pattern></defs>` +
-      `${parts.join("")}</svg>`;
+      `aria-label="Bars: ${rate(seen)} transactions per second of ${count(seen.most_per_s)} without any queue. Below, the clients as dots in the parts of the engine where they wait. Of a transaction's time: ${said}." ` +
+      `font-family="system-ui, 'Liberation Sans', sans-serif" font-size="13" fill="currentColor">${parts.join("")}</svg>`;
   },
 };

@@ -29,8 +29,8 @@ export default {
     { name: "fsync_us", label: "One fsync", values: [20, 50, 100, 200, 500, 1000, 5000], start: 1000, format: time },
     { name: "delay_us", label: "Delay", values: [0, 50, 100, 250, 500, 1000, 5000], start: 0, format: (us) => (us ? `${time(us)} before each binlog sync of 5.7.6` : "none") },
     {
-      name: "durability", label: "Durability", values: Object.keys(DURABILITIES), start: "1/1",
-      format: (name) => `innodb_flush_log_at_trx_commit/sync_binlog = ${name}`,
+      name: "durability", label: "Flush at commit/sync_binlog", isChoice: true, values: Object.keys(DURABILITIES), start: "1/1",
+      format: (name) => name,
     },
   ],
 

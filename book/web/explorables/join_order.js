@@ -23,7 +23,7 @@ export default {
   title: "Join enumeration, pair by pair",
 
   inputs: [
-    { name: "shape", label: "Query graph", values: [0, 1, 2, 3], start: 0, format: (shape) => SHAPES[shape] },
+    { name: "shape", label: "Query graph", isChoice: true, values: [0, 1, 2, 3], start: 0, format: (shape) => SHAPES[shape] },
     { name: "tables", label: "Tables", values: [2, 3, 4, 5, 6, 7, 8], start: 5, format: (n) => `${count(n)} tables` },
     {
       name: "chords", label: "Further joins", values: [0, 1, 2, 3, 4, 5, 6], start: 0,

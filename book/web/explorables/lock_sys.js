@@ -135,9 +135,9 @@ export default {
 
   inputs: [
     { name: "script", start: scripted(EXAMPLES["A gap"]), accepts: isScript },
-    { name: "design", label: "Version", plays: "Play the versions", values: ["5.7", "8.0.15", "9.7"], start: "9.7", format: (name) => `MySQL ${name}` },
+    { name: "design", label: "Version", isChoice: true, plays: "Play the versions", values: ["5.7", "8.0.15", "9.7"], start: "9.7", format: (name) => `MySQL ${name}` },
     {
-      name: "reads_committed", label: "Isolation", values: [0, 1], start: 0,
+      name: "reads_committed", label: "Isolation", isChoice: true, values: [0, 1], start: 0,
       format: (on) => (on ? "READ COMMITTED" : "REPEATABLE READ"),
     },
   ],

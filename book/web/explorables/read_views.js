@@ -33,7 +33,7 @@ export default {
   inputs: [
     { name: "step", label: "Step", plays: "Play the steps", values: [0, 1, 2, 3, 4, 5], start: 2, format: (step) => (step ? `up to version ${count(step)}` : "before the first version") },
     { name: "moment", label: "First read", values: Array.from({ length: EVENTS + 1 }, (_, i) => i), start: 7, format: (n) => (n ? `after event ${count(n)}` : "before all events") },
-    { name: "level", label: "Isolation level of the reader", values: [0, 1, 2], start: 2, format: (level) => LEVELS[level] },
+    { name: "level", label: "Isolation level of the reader", isChoice: true, values: [0, 1, 2], start: 2, format: (level) => LEVELS[level] },
     { name: "history", label: "History", values: [0, 1, 2, 3], start: 1, format: (history) => NAMES[history] },
   ],
 

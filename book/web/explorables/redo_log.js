@@ -28,7 +28,7 @@ export default {
   title: "Fsyncs of three redo logs",
 
   inputs: [
-    { name: "design", label: "Redo log", values: [OLD, NEW, "8.0, writer threads off"], start: NEW, format: (design) => `of ${design}` },
+    { name: "design", label: "Redo log", isChoice: true, values: [OLD, NEW, "8.0, writer threads off"], start: NEW, format: (design) => `of ${design}` },
     { name: "clients", label: "Clients", values: [1, 2, 3, 5, 10, 20, 50, 100], start: 3, format: (n) => count(n) },
     { name: "cores", label: "Cores", values: [2, 4, 8, 16, 32, 64], start: 16, format: (n) => count(n) },
     { name: "fsync_us", label: "One fsync", values: [20, 50, 100, 200, 500, 1000, 5000], start: 100, format: time },

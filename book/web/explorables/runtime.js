@@ -226,7 +226,7 @@ export function mount(host, definition, start, key = "", starts = false) {
   const shows = [];
   let played = null;
   let ticking = 0;
-  for (const input of sliders) knobs.append(knob(input));
+  for (const input of sliders) knobs.append((input.isSwitch ? tick : input.isChoice ? choice : knob)(input));
   const link = element("a", { class: "er-tool" }, "Link to these values");
   const player = element("button", { type: "button", class: "er-tool", onclick: () => play() }, played?.input.plays);
   const presets = (definition.presets ?? []).map(({ label, values }) =>
@@ -259,23 +259,37 @@ export function mount(host, definition, start, key = "", starts = false) {
     schedule();
   }
 
+  /** Sets an input to its value at an index; `show` shows on its knob which that is. */
+  function setter(input, show) {
+    shows.push(show);
+    show();
+    const set = (index) => {
+      chosen[input.name] = index;
+      show();
+      schedule();
+    };
+    if (input.plays) played = { input, set, last: input.values.length - 1 };
+    return set;
+  }
+
+  /** Of an input whose values are few kinds of a thing: a button for each. */
+  function choice(input) {
+    const buttons = input.values.map((value, index) =>
+      element("button", { type: "button", class: "er-tool", onclick: () => set(index) }, input.format(value)));
+    const set = setter(input, () => buttons.forEach((button, index) => button.setAttribute("aria-pressed", String(chosen[input.name] === index))));
+    return element("fieldset", { class: "er-knob er-choice" }, element("legend", {}, input.label), element("div", { class: "er-tools" }, ...buttons));
+  }
+
   /** Of an input that is off or on, in this order: a box to tick instead of a slider of two values. */
   function tick(input) {
     const box = element("input", { type: "checkbox", role: "switch", id: `${id}-${input.name}`, onchange: () => set(Number(box.checked)) });
     const shown = element("output", { for: `${id}-${input.name}` });
     const texts = input.values.map((value) => input.format(value));
     const longest = texts.reduce((most, text) => (text.length > most.length ? text : most));
-    function set(index) {
-      chosen[input.name] = index;
-      show();
-      schedule();
-    }
-    function show() {
+    const set = setter(input, () => {
       box.checked = chosen[input.name] === 1;
       shown.textContent = texts[chosen[input.name]];
-    }
-    shows.push(show);
-    show();
+    });
     return element("div", { class: "er-knob" },
       element("label", { for: `${id}-${input.name}` }, input.label),
       element("div", { class: "er-value" }, shown, element("span", { "aria-hidden": "true" }, longest)),
@@ -283,7 +297,6 @@ export function mount(host, definition, start, key = "", starts = false) {
   }
 
   function knob(input) {
-    if (input.isSwitch) return tick(input);
     const last = input.values.length - 1;
     const shown = element("output", { for: `${id}-${input.name}` });
     const texts = input.values.map((value) => input.format(value));
@@ -294,16 +307,10 @@ export function mount(host, definition, start, key = "", starts = false) {
     });
     const step = (by, word, sign) =>
       element("button", { type: "button", "aria-label": `${word} ${input.label.toLowerCase()}`,
-        onclick: () => set(chosen[input.name] + by) }, sign);
+        onclick: () => set(Math.min(last, Math.max(0, chosen[input.name] + by))) }, sign);
     const less = step(-1, "Lower", "\u2212");
     const more = step(+1, "Raise", "+");
-
-    function set(index) {
-      chosen[input.name] = Math.min(last, Math.max(0, index));
-      show();
-      schedule();
-    }
-    function show() {
+    const set = setter(input, () => {
       const text = input.format(input.values[chosen[input.name]]);
       range.value = chosen[input.name];
       range.setAttribute("aria-valuetext", text);
@@ -311,10 +318,7 @@ export function mount(host, definition, start, key = "", starts = false) {
       // Not `disabled`: a disabled button drops the keyboard's focus at the end of the scale.
       less.setAttribute("aria-disabled", String(chosen[input.name] === 0));
       more.setAttribute("aria-disabled", String(chosen[input.name] === last));
-    }
-    shows.push(show);
-    show();
-    if (input.plays) played = { input, set, last };
+    });
     return element("div", { class: "er-knob" },
       element("label", { for: `${id}-${input.name}` }, input.label),
       element("div", { class: "er-value" }, shown, element("span", { "aria-hidden": "true" }, longest)),

@@ -42,7 +42,7 @@ export default {
   inputs: [
     { name: "step", label: "Step", values: Array.from({ length: MOST_STEPS + 1 }, (_, i) => i), start: 9, plays: "Play the steps", format: (step) => (step ? `number ${count(step)}` : "before all") },
     { name: "design", label: "Version", values: Object.keys(DESIGNS), start: "5.7", format: (design) => DESIGNS[design] },
-    { name: "transaction", label: "Each session runs", values: TRANSACTIONS, start: "SELECT, UPDATE", format: (transaction) => transaction },
+    { name: "transaction", label: "Each session runs", isChoice: true, values: TRANSACTIONS, start: "SELECT, UPDATE", format: (transaction) => transaction },
     { name: "open", label: "Other open transactions", values: [0, 100, 1000, 3000], start: 1000, format: (open) => (open ? `${count(open)} that have written` : "none") },
     { name: "seed", label: "Order of the sessions", values: [1, 2, 3, 4], start: 1, format: (seed) => `run ${count(seed)}` },
   ],

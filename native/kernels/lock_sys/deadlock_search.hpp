@@ -1,8 +1,8 @@
-// A deadlock found by whoever is about to wait: depth first through the queues, all the while under the one mutex.
+// The deadlock search up to 8.0.17: a transaction that is about to wait follows the queues, depth first, under the one mutex.
 //
 // Models      DeadlockChecker::search and select_victim (5.7.22, 8.0.15)
-// Leaves out  marks that say which latches' owners were printed
-// Cost        the locks ahead in each queue on the way: with n waiters for one row n looks for each new one
+// Leaves out  the report into the error log, which costs its caller `print_ns`
+// Cost        every lock ahead in every queue on the way: behind n waiters for one row, a newcomer looks some n * n times
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,13 @@ inline constexpr std::size_t kMostDepth = 200;          // LOCK_MAX_DEPTH_IN_DEA
 inline constexpr std::uint64_t kMostSteps = 1'000'000;  // LOCK_MAX_N_STEPS_IN_DEADLOCK_CHECK
 
 struct Found {
-  Trx* victim = nullptr;  // nobody: no deadlock
+  Trx* victim = nullptr;  // null: no deadlock
   bool is_too_deep = false;
   std::vector<Trx*> cycle;  // from the requester on
 };
 
-/// Looks for a cycle through `start`, which waits. `mark` is one counter of the lock system: what was searched bears it.
+/// Looks for a cycle through `start`, which waits. `mark` counts the searches of the lock system: what a
+/// search has left behind carries its number, and is not searched twice.
 template <typename Rules>
 Found search_deadlock(const LockQueues<Rules>& queues, Trx& start, std::uint64_t& mark, Looks& looks) {
   struct Level {

@@ -8,6 +8,8 @@ from typing import Any
 from engineroom.ledger import page, resampling
 from engineroom.ledger.rows import Row, rows
 from engineroom.runs import newest, quiet
+from engineroom.servers.catalogue import release
+from engineroom.show.crowd import Crowd
 
 summary = page.summary()
 draws = resampling.DRAWS
@@ -19,6 +21,15 @@ def no_index_ratio() -> float:
     run = newest("own-hash-join-no-index", "live")
     cpu_s = run.values("rows_per_table", "series", y="server_cpu_s")[int(run.table["rows_per_table"].max())]
     return float(cpu_s.max() / cpu_s.min())
+
+
+def waiting(*latches: str) -> Crowd:
+    """Of the most clients of a read-write load on real servers, those that wait for a latch whose name begins so, on the oldest and the newest."""
+    found = newest("own-crowd", "live").tables["latches"].query("load == 'uniform'")
+    crowd = found[(found["clients"] == found["clients"].max()) & found["latch"].str.startswith(latches)]
+    of = crowd.groupby("series")["clients_waiting"].sum()
+    servers = sorted(of.index, key=release)
+    return Crowd({server: round(of[server]) for server in (servers[0], servers[-1])})
 
 
 def undecided_rows(found: Sequence[Row] | None = None) -> str:

@@ -81,7 +81,11 @@ def names() -> list[str]:
 
 
 def preset(name: str) -> Preset:
-    """A preset of the book by its name."""
+    """A preset of the book by its name; EngineRoomError with their names for any other.
+
+    >>> preset("four_sockets_176").values()["sockets"]
+    4
+    """
     if name not in names():
         raise EngineRoomError(f"there is no machine {name!r}", remedy="choose from: " + ", ".join(names()))
     return load(_folder() / f"{name}.json")

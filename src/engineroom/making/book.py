@@ -15,7 +15,9 @@ import time
 from pathlib import Path
 
 import click
+import yaml
 
+import engineroom
 from engineroom import children, files, paths
 from engineroom.errors import EngineRoomError
 from engineroom.progress import bar
@@ -68,18 +70,24 @@ def build(*, is_executed: bool = True) -> Path:
             f"the book did not build (exit code {sphinx.returncode}):\n{_complaints(said)}",
             remedy="mend what the lines above name and run make book again",
         )
-    _labs_say_what_to_install(root / "_build" / "html" / "_sources" / "notebooks")
+    _notebooks_to_download(root / "_build" / "html" / "_sources" / "notebooks")
     without = "" if is_executed else ' without what kernels and labs compute, which has "…" in its place,'
     print(f"The book is built{without} in {time.monotonic() - start:.0f} s. Open {page}")
     return page
 
 
-def _labs_say_what_to_install(folder: Path) -> None:
-    """The labs as a page's readers download them."""
-    from engineroom.teach import handouts
+def _notebooks_to_download(folder: Path) -> None:
+    """Labs and exercises as a page's readers download them: their first cell installs what they need, of a published book from its release."""
+    from engineroom.teach import handouts, practice
 
-    for lab in folder.glob("*.ipynb"):
-        handouts.say_what_to_install(lab)
+    for master in sorted(paths.root().glob("notebooks/exercises/*.md")):
+        practice.write(master, folder / "exercises" / f"{master.stem}.ipynb")
+    settings = yaml.safe_load((paths.root() / "_config.yml").read_text(encoding="utf-8"))
+    url = settings.get("repository", {}).get("url", "")
+    is_released = url.startswith("https://github.com/") and "/OWNER/" not in url
+    wheels = f"{url}/releases/expanded_assets/v{engineroom.__version__}" if is_released else ""
+    for notebook in folder.rglob("*.ipynb"):
+        handouts.say_what_to_install(notebook, handouts.install_cell(wheels=wheels))
 
 
 def _complaints(said: list[str]) -> str:

@@ -232,7 +232,11 @@ def latest(figure: str, method: str) -> Run | None:
 
 
 def newest(figure: str, method: str) -> Run:
-    """The newest recorded run that counts, as `latest`; raises EngineRoomError where there is none."""
+    """The newest recorded run that counts, as `latest`; raises EngineRoomError where there is none.
+
+    >>> newest("fig-7-22", "live").origin
+    'recorded'
+    """
     run = latest(figure, method)
     if run is None:
         raise EngineRoomError(

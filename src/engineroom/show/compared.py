@@ -51,7 +51,7 @@ def compared(
     there = last if last in told.index else told.index[-1]
     said = each_line(ours(table), {series: labels[series] for series in (under, over)}, form)
     hollow = (
-        " Hollow points had not settled to 2 % when the window ended."
+        " Hollow points are known to worse than 2 %."
         if unsettled(table[table["source"] == OURS]).any()
         else ""
     )

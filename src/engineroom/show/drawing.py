@@ -7,6 +7,7 @@ drawing keeps nine-point text on a phone, where a scaled-down wide one would not
 from __future__ import annotations
 
 import base64
+import hashlib
 import html
 import io
 import re
@@ -27,11 +28,12 @@ if TYPE_CHECKING:
 
     from engineroom.runs import Run
 
-__all__ = ["Drawing", "draw", "origin_of", "show"]
+__all__ = ["Drawing", "draw", "lean", "origin_of", "show"]
 
 WIDE_IN, NARROW_IN = 7.2, 3.7
 STYLE: Any = {
     "svg.fonttype": "none",
+    "svg.hashsalt": "engineroom",  # or ids would be random
     "font.family": "sans-serif",
     "font.size": 10,
     "axes.spines.top": False,
@@ -41,6 +43,11 @@ STYLE: Any = {
     "legend.frameon": False,
     "savefig.transparent": True,
 }
+
+
+# Marks of one line, each with the line's style; and a number of more decimals than a page shows.
+_MARKS = re.compile(r'<g( clip-path="[^"]*")?>((?:<use [^>]*>){2,})</g>')
+_DECIMALS = re.compile(r"\d+\.\d{3,}")
 
 
 @dataclass(frozen=True)
@@ -58,7 +65,7 @@ class Drawing:
         alt = html.escape(self.words.alt, quote=True)
         data = base64.b64encode(self.csv.encode()).decode()
         pictures = "".join(
-            f'<div class="er-{width}" role="img" aria-label="{alt}"{style}>{svg}</div>'
+            f'<div class="er-{width}"{style}>{svg}</div>'
             # The book's style sheet shows the narrow one instead on a phone; a notebook has no such sheet.
             for width, svg, style in (
                 ("wide", self.wide, ""),
@@ -67,7 +74,7 @@ class Drawing:
         )
         rows = f'<a download="{self.figure}.csv" href="data:text/csv;base64,{data}">Rows as CSV</a>'
         return (
-            f'<figure class="er-figure" data-figure="{self.figure}">{pictures}'
+            f'<figure class="er-figure" data-figure="{self.figure}"><div role="img" aria-label="{alt}">{pictures}</div>'
             f"<figcaption>{html.escape(self.words.caption)} {folded(self.origin, rows)}</figcaption></figure>"
         )
 
@@ -98,7 +105,7 @@ def draw(
 ) -> Drawing:
     """Draw rows that need no run of their own; `ratios` are height by width of the wide and of the narrow drawing."""
     wide, narrow = (
-        _svg(table, picture, figure=figure, width_in=width_in, ratio=ratio)
+        _svg(table, picture, width_in=width_in, ratio=ratio)
         for width_in, ratio in zip((WIDE_IN, NARROW_IN), ratios, strict=True)
     )
     return Drawing(
@@ -130,7 +137,7 @@ def _newest(figure: str) -> Run:
 
 
 def _publish(figure: str, table: pd.DataFrame) -> str:
-    csv = table.to_csv(index=False)
+    csv = table.to_csv(index=False, float_format="%.12g")  # as many digits as a recording has
     folder = paths.build() / "figures"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{figure}.csv").write_text(csv)
@@ -141,7 +148,6 @@ def _svg(
     table: pd.DataFrame,
     picture: Callable[[pd.DataFrame, Axes], None],
     *,
-    figure: str,
     width_in: float,
     ratio: float,
 ) -> str:
@@ -149,7 +155,7 @@ def _svg(
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
-    with mpl.rc_context(STYLE | {"svg.hashsalt": f"{figure}-{width_in}"}):
+    with mpl.rc_context(STYLE):
         drawing = Figure(figsize=(width_in, width_in * ratio), layout="constrained")
         FigureCanvasSVG(drawing)
         picture(table, drawing.add_subplot())
@@ -169,17 +175,42 @@ def _svg(
         re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", svg, count=1),
         count=1,
     )
-    svg = _own_ids(svg, prefix=f"{figure}-{int(width_in * 10)}-")
-    return svg.replace(INK, "currentColor").replace(
-        "<svg ", '<svg fill="currentColor" aria-hidden="true" focusable="false" ', 1
+    return (
+        _own_ids(lean(svg))
+        .replace(INK, "currentColor")
+        .replace("<svg ", '<svg fill="currentColor" aria-hidden="true" focusable="false" ', 1)
     )
 
 
-def _own_ids(svg: str, *, prefix: str) -> str:
-    """Prefix every id and every reference to one: a page has many drawings, and ids are the page's."""
-    names = set(re.findall(r' id="([^"]+)"', svg))
-    return re.sub(
-        r'( id="|#)([^"\)]+)(?=["\)])',
-        lambda found: found[1] + (prefix if found[2] in names else "") + found[2],
-        svg,
-    )
+def lean(svg: str) -> str:
+    """The same drawing in far fewer bytes: a page may have thousands of marks.
+
+    Coordinates are to a hundredth of a point, and what all texts or all marks of a line have in common is said once.
+    """
+    svg = re.sub(r"<!--.*?-->", "", svg, flags=re.DOTALL)
+    svg = re.sub(r">\s+<", "><", svg)
+    svg = re.sub(r"<[^>]+>", lambda tag: _DECIMALS.sub(_rounded, tag[0]), svg)
+    if font := re.search(r'; font-family: ([^;"]+)', svg):
+        svg = svg.replace(font[0], "").replace("<svg ", f'<svg font-family="{font[1]}" ', 1)
+    return _MARKS.sub(_styled_once, svg)
+
+
+def _rounded(number: re.Match[str]) -> str:
+    return f"{float(number[0]):.2f}".rstrip("0").rstrip(".")
+
+
+def _styled_once(marks: re.Match[str]) -> str:
+    styles = set(re.findall(r' style="[^"]*"', marks[2]))
+    # A group that is seen through is not the same as marks that are, where they lie on each other.
+    if len(styles) != 1 or re.search(r"[\"\s]opacity:", style := styles.pop()):
+        return marks[0]
+    return f"<g{marks[1] or ''}{style}>{marks[2].replace(style, '')}</g>"
+
+
+def _own_ids(svg: str) -> str:
+    """Keep the ids that are referred to, under names that no other drawing of a page has: they follow from all that is drawn."""
+    referred = dict.fromkeys(re.findall(r'(?:href="#|url\(#)([^")]+)', svg))
+    prefix = "d" + hashlib.sha256(svg.encode()).hexdigest()[:8]
+    own = {name: f"{prefix}-{n}" for n, name in enumerate(referred)}
+    svg = re.sub(r' id="([^"]+)"', lambda found: f' id="{own[found[1]]}"' if found[1] in own else "", svg)
+    return re.sub(r'(href="#|url\(#)([^")]+)', lambda found: found[1] + own[found[2]], svg)

@@ -15,10 +15,10 @@ from engineroom.show import bundle
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-__all__ = ["chromium", "quiet_browser", "settings_ms"]
+__all__ = ["QUIET", "chromium", "quiet_browser", "settings_ms"]
 
 # What keeps Chromium from talking to anybody but the page; and root has no sandbox of user namespaces to be in.
-_QUIET = (
+QUIET = (
     "--no-sandbox",
     "--disable-gpu",
     "--disable-quic",
@@ -58,7 +58,7 @@ def quiet_browser() -> Iterator[Browser]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium(), args=_QUIET)
+        browser = playwright.chromium.launch(executable_path=chromium(), args=QUIET)
         try:
             yield browser
         finally:

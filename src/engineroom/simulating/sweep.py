@@ -28,7 +28,11 @@ HEARS_CTRL_C_S = 1.0  # at most so late
 
 
 def cross(**columns: Iterable[Any]) -> list[dict[str, Any]]:
-    """All combinations as points, the last column fastest."""
+    """All combinations as points, the last column fastest.
+
+    >>> cross(cores=[2, 4], fsync_us=[100])
+    [{'cores': 2, 'fsync_us': 100}, {'cores': 4, 'fsync_us': 100}]
+    """
     return [dict(zip(columns, values, strict=True)) for values in itertools.product(*columns.values())]
 
 
@@ -46,6 +50,9 @@ def sweep(
     another sweep's process, and with a function of your notebook or script itself, which other processes do not know.
 
     The first error ends the sweep, and says at which point it happened.
+
+    >>> sweep(pow, cross(base=[2, 3], exp=[2]))
+    [4, 9]
     """
     work = [dict(point) for point in points]
     results: dict[int, T] = {}

@@ -20,7 +20,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from engineroom import address_grammars, children
+from engineroom import __version__, address_grammars, children
 from engineroom.errors import EngineRoomError
 from engineroom.teach import refused, varied
 from engineroom.teach.grading.submissions import bound_names, used_names
@@ -28,10 +28,12 @@ from engineroom.teach.masters import SEED_LINE, Asked, marked, read
 from engineroom.teach.masters import files as masters
 
 __all__ = [
+    "KERNEL",
     "SEED_LINE",
     "Handout",
     "Question",
     "WrongAnswer",
+    "install_cell",
     "make",
     "masters",
     "questions",
@@ -53,29 +55,18 @@ generate:
 tests:
   files: false
   ok_format: false"""
-# The first cell of a student's notebook, and of a lab that is downloaded from a page. The wheel is a file: no registry has this package.
+# The first cell of a notebook that goes to readers and students. The package comes from nowhere but the folder and the book's own
+# releases: no index has it, and what had its name there would be somebody else's.
 INSTALL = """\
-# This notebook needs the book's package and otter-grader. Where they are missing, put engineroom-....whl, which your
-# instructor gives you, beside the notebook and run this cell: it installs both.
+# This notebook needs {names}. Where that is missing, run this cell: it takes the package from
+# engineroom-....whl beside the notebook{releases}, and all that the package needs from your index of packages.
+# Your instructor may have sent that file; `make class` in the book's repository packs it into students.zip.
 try:
-    import otter
-    import engineroom
+    import {modules}
 except ImportError:
-    from pathlib import Path
-    wheels = [str(file) for file in Path().glob("engineroom-*.whl")]
-    assert wheels, "put engineroom-....whl beside this notebook, then run this cell again"
-    %pip install -q otter-grader=={otter} {{wheels[-1]}}
-"""
-INSTALL_FOR_LAB = """\
-# This lab needs the book's package. Where it is missing, put engineroom-....whl beside the notebook and run this cell: it
-# installs the package. Your instructor may have sent that file; `make class` in the book's repository packs it into students.zip.
-try:
-    import engineroom
-except ImportError:
-    from pathlib import Path
-    wheels = [str(file) for file in Path().glob("engineroom-*.whl")]
-    assert wheels, "put engineroom-....whl beside this notebook, then run this cell again"
-    %pip install -q {wheels[-1]}
+    %pip install -q --no-index --no-deps --find-links .{links} engineroom=={version}
+    assert not _exit_code, "put engineroom-{version}-....whl, made for this system and this Python, beside this notebook, then run this cell again"
+    %pip install -q {needed}
 """
 KEEPS = "fresh.keeps"
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
@@ -124,7 +115,7 @@ def make(master: Path, target: Path, *, seed: int = 0, run_tests: bool = True) -
         nbformat.write(notebook, source)
         otter.assign.main(str(source), str(folder), no_pdfs=True, no_run_tests=not run_tests)
     student = folder / "student" / f"{master.stem}.ipynb"
-    say_what_to_install(student, INSTALL.format(otter=metadata.version("otter-grader")))
+    say_what_to_install(student, install_cell(otter=metadata.version("otter-grader")))
     archive = folder / "autograder" / f"{master.stem}-autograder.zip"
     next(archive.parent.glob(f"{master.stem}-autograder_*.zip")).replace(archive)
     return Handout(
@@ -135,11 +126,25 @@ def make(master: Path, target: Path, *, seed: int = 0, run_tests: bool = True) -
     )
 
 
-def say_what_to_install(notebook: Path, source: str = INSTALL_FOR_LAB) -> None:
-    """Puts such a cell before all others, once: who opens the notebook without the book has nothing that it imports."""
+def install_cell(*, otter: str = "", wheels: str = "") -> str:
+    """Such a cell; with `otter` for a notebook that needs this version of it, with `wheels` also from a page that links to the book's."""
+    return INSTALL.format(
+        names="the book's package and otter-grader" if otter else "the book's package",
+        modules="otter, engineroom.runs" if otter else "engineroom.runs",
+        releases=" or from the book's release" if wheels else "",
+        links=f" --find-links {wheels}" if wheels else "",
+        version=__version__,
+        needed=f"engineroom=={__version__} otter-grader=={otter}"
+        if otter
+        else f'"engineroom[cluster]=={__version__}"',
+    )
+
+
+def say_what_to_install(notebook: Path, source: str) -> None:
+    """Puts such a cell before all others, or in the place of the one that is there: who opens the notebook without the book has nothing that it imports."""
     read = json.loads(notebook.read_text(encoding="utf-8"))
     if read["cells"] and read["cells"][0].get("id") == "install":
-        return
+        del read["cells"][0]
     cell: dict[str, Any] = {
         "cell_type": "code",
         "execution_count": None,

@@ -33,8 +33,9 @@ def exercises(master: Path, *, with_data: bool = True) -> str:
     read = masters.read(master)
     before = {each.name: each for each in handouts.questions(master)}
     intro = (
-        f"Predict first, then run. The same {COUNTED[len(read.questions)]} questions come as a notebook with checks: `make class` writes it to "
-        f"`_build/class/{master.stem}/student/`, and instructors find its archive for grading beside it. {read.on_page}"
+        f"Predict first, then run. The same {COUNTED[len(read.questions)]} questions come as "
+        f'<a href="../_sources/notebooks/exercises/{master.stem}.ipynb" download>a notebook that checks your answers</a>; for a class, '
+        f"`make class` writes one with a grader to `_build/class/{master.stem}/student/`. {read.on_page}"
     )
     parts = [intro]
     for each in read.questions:

@@ -92,6 +92,7 @@ WRAPPED = {
     "a list with dots": lambda text: "".join(
         f"    {n}.{line}\n" for n, line in enumerate(text.splitlines(), 1)
     ),
+    "names in ANSI quotes": lambda text: text.replace("`", '"'),
     "a row per line": lambda text: text.replace(";;\n ", ";; "),
     "typed off": lambda text: text.replace("index PRIMARY", "index`PRIMARY`").replace(" trx id", " trx  id"),
     **{

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import yaml
 from bs4 import BeautifulSoup
 from sphinx.errors import ConfigError
 
-from engineroom import paths
+from engineroom import __version__, paths
 from engineroom.making import book
 
 ROOT = paths.root()
@@ -55,6 +56,12 @@ def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     return build
 
 
+def first_cell(html: Path) -> str:
+    """Of the lab as it is downloaded."""
+    lab = json.loads((html / "_sources/notebooks/lab.ipynb").read_text(encoding="utf-8"))
+    return "".join(lab["cells"][0]["source"])
+
+
 def links(page: Path) -> set[str]:
     soup = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser")
     return {str(tag["href"]) for tag in soup.find_all(["a", "link"], href=True)}
@@ -71,6 +78,7 @@ def test_with_an_address_pages_lead_to_binder_the_repository_and_themselves(buil
     pages = re.findall("<loc>(.*)</loc>", (html / "sitemap.xml").read_text())
     base = "https://someone.github.io/their-book/"
     assert pages == [f"{base}book/index.html", f"{base}notebooks/lab.html"]
+    assert f"--find-links {address}/releases/expanded_assets/v{__version__} " in first_cell(html)
     moved = BeautifulSoup((html / "book/old.html").read_text(), "html.parser")
     assert moved.find("meta", attrs={"http-equiv": "refresh"})["content"].endswith("url=index.html")
 
@@ -82,6 +90,7 @@ def test_without_an_address_no_page_has_a_link_that_needs_one(built):
     assert "Open an issue in the repository." in (html / "book/index.html").read_text()
     assert "../_sources/notebooks/lab.ipynb" in links(html / "notebooks/lab.html")
     assert not (html / "sitemap.xml").exists()
+    assert "--find-links . engineroom==" in first_cell(html)
 
 
 @pytest.mark.parametrize(

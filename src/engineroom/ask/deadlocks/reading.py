@@ -322,7 +322,7 @@ class _Reader:
 
 
 def _name(table: str) -> str:
-    return table.replace("`", "").replace("/", ".")
+    return re.sub('[`"]', "", table).replace("/", ".")
 
 
 def _mode(text: str) -> str:

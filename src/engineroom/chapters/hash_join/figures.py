@@ -307,9 +307,8 @@ def own_hash_join_phases(table: Rows) -> Words:
     said = ", ".join(f"{long} {n[step]} times" for step, (long, *_) in LANES.items())
     return Words(
         alt=f"Timeline of the steps of one hash join that spills, one lane a kind of step: {said}.",
-        caption=f"{n['build_stored']} build rows fit into memory and {n['build_to_chunk']} go to {pairs} chunk files. Each of the "
-        f"{n['probe_lookup']} probe rows is looked up at once and also written to its chunk, because it may have more matches there; "
-        "then the pairs of chunks are joined one by one.",
+        caption=f"{n['build_stored']} build rows fit into memory and {n['build_to_chunk']} go to {pairs} chunk files. So do all "
+        f"{n['probe_lookup']} probe rows, once they are looked up; then the pairs of chunks are joined one by one.",
     )
 
 

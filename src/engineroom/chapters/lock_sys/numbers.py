@@ -75,8 +75,8 @@ def gain(rows: pd.DataFrame) -> float:
 gain_ratio = gain(engine.table)
 
 
-def different_table() -> Table:
-    """The scripts of all recordings after which server and kernel did not show the same locks."""
+def scripts_that_differ() -> Table:
+    """The scripts, of all runs, after which server and kernel showed different locks."""
     from engineroom.chapters.lock_sys.experiments.scripts import scripts
 
     shown = []
@@ -91,7 +91,7 @@ def different_table() -> Table:
                     "only the kernel (+), only the server (-)": row["difference"],
                 }
             )
-    return Table(pd.DataFrame(shown), "Scripts after which server and kernel did not show the same.")
+    return Table(pd.DataFrame(shown), "Scripts after which server and kernel showed different locks.")
 
 
 def so_far(script: str, sql: str) -> str:

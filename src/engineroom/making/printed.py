@@ -1,0 +1,212 @@
+"""`make pdf`: the built pages as one PDF, in the order of the contents, printed by Chromium.
+
+They become one long page whose links lead within it, without scripts and with every fold open. It is printed twice: only a printed book
+knows the page numbers that its contents name.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import posixpath
+import re
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import yaml
+
+import engineroom
+from engineroom import children, files, paths
+from engineroom.errors import EngineRoomError
+from engineroom.show import in_browser
+
+if TYPE_CHECKING:
+    from pypdf import PdfReader
+
+__all__ = ["print_book"]
+
+ARTICLE = re.compile(r'<article class="bd-article"[^>]*>(.*)</article>', re.DOTALL)
+SHEET = re.compile(r'<link\b[^>]*\brel="stylesheet"[^>]*>')
+HEADING = re.compile(r"<(/?)h([1-6])\b")
+# Paper runs nothing, downloads nothing and is no phone.
+DROPPED = re.compile(
+    r'<script\b.*?</script>|<a download=.*?</a>|<a class="headerlink".*?</a>|<div class="er-narrow".*?</svg></div>',
+    re.DOTALL,
+)
+NAMED = re.compile(r'(?<=\s)(id|aria-labelledby|aria-describedby|href|xlink:href)="([^"]*)"|url\(#([^)]+)\)')
+COVER = """\
+<section class="cover"><p class="title">{title}</p><p>Version {version}</p>
+<p>Text, figures and data: CC BY 4.0. Code: MIT. Figures that compute in a browser stand here as they start.</p></section>"""
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page of the contents: 0 deep is the front page, 1 a chapter, 2 what belongs to it. The first of a part has its caption."""
+
+    name: str
+    depth: int
+    part: str = ""
+
+    @property
+    def slug(self) -> str:
+        return self.name.replace("/", "-")
+
+
+def print_book(built: Path, target: Path) -> int:
+    """Print the pages under `built` into `target`; return how many pages it has. EngineRoomError when one is not built or Chromium fails."""
+    import pypdf
+
+    toc = yaml.safe_load((paths.root() / "_toc.yml").read_text(encoding="utf-8"))
+    title = yaml.safe_load((paths.root() / "_config.yml").read_text(encoding="utf-8"))["title"]
+    pages = _in_order(toc)
+    # Beside the front page: what pages load is named from there.
+    whole = built / Path(pages[0].name).with_name(".printed.html")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    numbers: dict[str, int] = {}
+    try:
+        for _ in range(2):
+            whole.write_text(_joined(built, pages, title, numbers), encoding="utf-8")
+            _print(whole, target)
+            printed = pypdf.PdfReader(target)
+            numbers = _numbers(printed)
+    finally:
+        whole.unlink(missing_ok=True)
+    return len(printed.pages)
+
+
+def _in_order(toc: Mapping[str, Any]) -> list[Page]:
+    pages = [Page(toc["root"], 0)]
+    for part in toc["parts"]:
+        caption = part["caption"]
+        for chapter in part["chapters"]:
+            pages.append(Page(chapter["file"], 1, caption))
+            pages += [Page(each["file"], 2) for each in chapter.get("sections", ())]
+            caption = ""
+    return pages
+
+
+def _joined(built: Path, pages: list[Page], title: str, numbers: Mapping[str, int]) -> str:
+    """All pages as one, its contents with the numbers that are known."""
+    slugs = {page.name: page.slug for page in pages}
+    sheets = ""
+    contents: list[str] = []
+    body: list[str] = []
+    headers: list[str] = []
+    for at, page in enumerate(pages):
+        file = built / f"{page.name}.html"
+        if not file.is_file():
+            raise EngineRoomError(f"there is no {file}", remedy="make pdf, which builds the book first")
+        text = file.read_text(encoding="utf-8")
+        sheets = sheets or "\n".join(SHEET.findall(text))
+        found = ARTICLE.search(text)
+        if found is None:
+            raise EngineRoomError(
+                f"{file} has no article", remedy="adapt ARTICLE in making/printed.py to the theme"
+            )
+        text = _on_paper(found[1], page, slugs)
+        heading = re.search(r"<h1\b[^>]*>(.*?)</h1>", found[1], re.DOTALL)
+        name = " ".join(re.sub(r"<[^>]*>", "", DROPPED.sub("", heading[1])).split()) if heading else page.name
+        if page.part:
+            contents.append(f'<p class="part">{html.escape(page.part)}</p>')
+            text = f'<h1 class="part">{html.escape(page.part)}</h1>{text}'
+        contents.append(
+            f'<p class="depth-{page.depth}"><a href="#{page.slug}"><span>{name}</span><i></i>'
+            f"<span>{numbers.get(page.slug, '')}</span></a></p>"
+        )
+        headers.append(
+            f"@page p{at} {{ @top-left {{ content: {json.dumps(html.unescape(name), ensure_ascii=False)}; }} }}"
+        )
+        body.append(f'<section class="printed" id="{page.slug}" style="page: p{at}">{text}</section>')
+    return "\n".join(
+        [
+            '<!DOCTYPE html><html lang="en" data-theme="light" data-mode="light"><head><meta charset="utf-8">',
+            f'<title>{html.escape(title)}</title>{sheets}<link rel="stylesheet" href="../_static/printed.css">',
+            f"<style>{' '.join(headers)}</style></head><body><article class='bd-article'>",
+            COVER.format(title=html.escape(title), version=engineroom.__version__),
+            '<section class="contents"><h1>Contents</h1>',
+            *contents,
+            "</section>",
+            *body,
+            "</article></body></html>",
+        ]
+    )
+
+
+def _on_paper(text: str, page: Page, slugs: Mapping[str, str]) -> str:
+    """A page's article: folds open, headings as deep as the page, names its own among those of all pages, links to pages within the book."""
+
+    def heading(found: re.Match[str]) -> str:
+        level = min(6, int(found[2]) + page.depth)
+        return f"</h{level}" if found[1] else f'<h{level} data-level="{found[2]}"'
+
+    def named(found: re.Match[str]) -> str:
+        kind, value, drawn = found.groups()
+        if drawn:
+            return f"url(#{page.slug}--{drawn})"
+        if not kind.endswith("href"):
+            return f'{kind}="{" ".join(f"{page.slug}--{each}" for each in value.split())}"'
+        target, _, anchor = value.partition("#")
+        if re.match(r"[a-z]+:", target):
+            return found[0]
+        there = posixpath.normpath(posixpath.join(posixpath.dirname(page.name), target))
+        slug = slugs.get(there.removesuffix(".html")) if target else page.slug
+        # What is no page, as a file to download, is not in the book.
+        return f'{kind}="#{slug}{anchor and f"--{anchor}"}"' if slug else ""
+
+    text = re.sub(r"<details(?![^>]*\sopen\b)", "<details open", DROPPED.sub("", text))
+    return NAMED.sub(named, HEADING.sub(heading, text))
+
+
+def _print(page: Path, target: Path) -> None:
+    target.unlink(missing_ok=True)
+    with tempfile.TemporaryDirectory() as profile:
+        done = children.run(
+            [
+                in_browser.chromium(),
+                "--headless",
+                *in_browser.QUIET,
+                "--disable-dev-shm-usage",  # small in containers
+                f"--user-data-dir={profile}",
+                "--no-pdf-header-footer",
+                "--generate-pdf-document-outline",
+                f"--print-to-pdf={target}",
+                page.as_uri(),
+            ],
+            is_read=True,
+        )
+    if done.returncode or not target.is_file():
+        said = " ".join(done.stdout.splitlines()[-3:])
+        raise EngineRoomError(
+            f"Chromium did not print the book (exit code {done.returncode}): {said}",
+            remedy="free some memory and disk, or install a newer Chromium (131 or later), and make pdf again",
+        )
+
+
+def _numbers(printed: PdfReader) -> dict[str, int]:
+    """The page on which each part that is linked to begins, from 1."""
+    found = {
+        name.lstrip("/"): printed.get_destination_page_number(destination)
+        for name, destination in printed.named_destinations.items()
+    }
+    return {name: number + 1 for name, number in found.items() if number is not None}
+
+
+def _main() -> None:
+    target = paths.root() / "_build" / "dist" / f"engine-room-{engineroom.__version__}.pdf"
+    print("The pages as a PDF: usually 3 minutes", flush=True)
+    try:
+        count = print_book(paths.root() / "_build" / "html", target)
+    except EngineRoomError as error:
+        click.echo(files.visible(f"engineroom: {error}"), err=True)
+        sys.exit(1)
+    print(f"The book is printed: {count} pages, {target.stat().st_size / 1e6:.1f} MB. Open {target}")
+
+
+if __name__ == "__main__":
+    with children.ending_with_us():
+        _main()
