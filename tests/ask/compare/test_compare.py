@@ -193,6 +193,7 @@ def test_a_schema_that_every_version_refuses_is_an_error_and_of_one_is_shown(fil
         (["--versions", "4.1"], "unknown server version '4.1'"),
         (["--versions", "5.7,5.7"], "versions are 5.7, 5.7"),
         (["--versions", ""], "versions are none"),
+        (["--versions", "9.7,mariadb"], "mariadb is not MySQL"),
         (["--rows", "10"], "no --schema whose tables it could fill"),
         (["--repeats", "0"], "repeats are 0"),
         (["-o", "datadir=/tmp/x"], "the option datadir cannot be chosen"),

@@ -350,7 +350,11 @@ def compare_many(
         asked = {"A": (versions[0], chosen), "B": (versions[0], {**chosen, **b.options})}
         made_equal = {name: value for name, value in made_equal.items() if name not in b.options}
     for version, of_side in asked.values():
-        resolve(version, of_side)
+        if resolve(version, of_side).entry.product != "MySQL":
+            raise EngineRoomError(
+                f"{version} is not MySQL: the book starts it for group commit alone",
+                remedy="name versions of MySQL, such as 5.7,9.7",
+            )
     sides: dict[str, Side] = {}
     ready: dict[str, Ready] = {}
     made = None if rows is None else MadeRows(rows, texts, holding_constants, told)
