@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import zipfile
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from engineroom.errors import EngineRoomError
-from engineroom.teach.grading import exports, roster, sheets, submissions
+from engineroom.teach.grading import exports, roster, sandbox, sheets, submissions
 from engineroom.teach.grading.cli import classes
 from engineroom.teach.grading.grade import Result
 
@@ -35,6 +36,44 @@ Student,ID,SIS User ID,SIS Login ID,Section,Hash joins (4711),Final Score
 "O'Neil, Zoë",102,S2,zoneil,1,7.5,60
 "Roe, Eve",103,S3,eroe,1,9,
 """
+
+
+def test_what_answers_say_is_no_markup_of_the_report():
+    failure = {
+        "name": "t",
+        "hidden": False,
+        "given": "",
+        "said": "<img src='http://x/?\n![](http://y)",
+        "looks_like": [],
+    }
+    lost = Result("a", "join_order", "q1", 0, 1, [failure], "<script>", "")
+    told = sheets.report([lost], [SimpleNamespace(student="a", origin="a.ipynb", fault="")], "limits")  # type: ignore[list-item]
+    assert "&lt;img" in told
+    assert "&lt;script&gt;" in told
+    assert not {"<", "!["} & {told[i : i + n] for n in (1, 2) for i in range(len(told))}
+
+
+@pytest.mark.parametrize("name", ["=1+1", "\t=1+1", "\r@x", " -1"])
+def test_no_name_is_a_formula(name):
+    assert roster.safe(name) == f"'{name}"
+
+
+def test_lines_with_nothing_in_them_take_no_time():
+    source = "\n" * 200_000 + " %magic"
+    assert submissions.MAGIC.sub(r"\1pass", source).endswith("\n pass")
+    assert not submissions.CLIENT_CELL.search(source)
+
+
+def test_a_scratch_folder_goes_however_deep_it_is(tmp_path):
+    with sandbox._scratch(str(tmp_path)) as scratch:
+        here = os.open(scratch, os.O_RDONLY)
+        for _ in range(3_000):
+            os.mkdir("a", dir_fd=here)
+            inner = os.open("a", os.O_RDONLY, dir_fd=here)
+            os.close(here)
+            here = inner
+        os.close(here)
+    assert list(tmp_path.iterdir()) == []
 
 
 def notebook(source: str = "x = 1") -> str:

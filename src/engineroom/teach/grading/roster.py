@@ -139,7 +139,7 @@ def folded(name: str) -> str:
 
 def safe(cell: object) -> object:
     """What a table may hold of others' names: none becomes a formula of a spreadsheet. A lone - is Moodle's word for no grade."""
-    is_formula = isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@") and cell != "-"
+    is_formula = isinstance(cell, str) and cell.lstrip()[:1] in ("=", "+", "-", "@") and cell != "-"
     return f"'{cell}" if is_formula else cell
 
 

@@ -17,6 +17,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from dataclasses import asdict
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
@@ -213,7 +214,7 @@ def _notebook(
 ) -> dict[str, Any]:
     pairs = [Pipe() for _ in range(1 + questions)]
     done, is_done = os.pipe()
-    with tempfile.TemporaryDirectory(dir=order["scratch"], ignore_cleanup_errors=True) as scratch:
+    with _scratch(order["scratch"]) as scratch:
 
         def tests() -> None:
             for _, theirs in pairs:
@@ -223,7 +224,7 @@ def _notebook(
 
         of_tests = forked(tests)
         theirs = [their.fileno() for _, their in pairs]
-        outer, inner = _start_answers(order, Path(scratch), theirs, with_namespaces)
+        outer, inner = _start_answers(order, scratch, theirs, with_namespaces)
         for each in (each for pair in pairs for each in pair):
             each.close()
         for descriptor in (desk, is_done):
@@ -235,6 +236,16 @@ def _notebook(
         _end(outer, inner)
         _end(of_tests, of_tests)
     return {"is_late": not ready}
+
+
+@contextlib.contextmanager
+def _scratch(folder: str) -> Iterator[Path]:
+    """A folder for answers. `rm` takes it away: Python's own way is as deep as the folders that an answer made."""
+    name = tempfile.mkdtemp(dir=folder)
+    try:
+        yield Path(name)
+    finally:
+        subprocess.run(["rm", "-rf", "--", name], stdin=subprocess.DEVNULL, capture_output=True, check=False)
 
 
 def _start_answers(

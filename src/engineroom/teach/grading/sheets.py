@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import html
 from collections import Counter
 from pathlib import Path
 
@@ -202,7 +203,8 @@ def _why(result: Result) -> str:
 
 
 def _flat(text: str) -> str:
-    return files.visible(" ".join(text.split()))
+    """In one line, and no markup: what an answer says would else load a picture, and take the lines behind it along."""
+    return html.escape(files.visible(" ".join(text.split())), quote=False).replace("![", "!\\[")
 
 
 def page(student: str) -> str:

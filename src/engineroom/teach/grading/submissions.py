@@ -35,10 +35,10 @@ __all__ = [
 
 CHECK_CELL = re.compile(r'^\s*grader\.check\("(\w+)"\)\s*$')
 CHECK = re.compile(r"""grader\.check\(\s*["'](\w+)""")
-CLIENT_CELL = re.compile(r"^\s*(grader\.|import otter|grader = )", re.MULTILINE)
+CLIENT_CELL = re.compile(r"^[^\S\n]*+(grader\.|import otter|grader = )", re.MULTILINE)
 # Many times what an exercise has.
 MOST_MEMBERS, MOST_CELLS, MOST_SOURCE = 20, 1000, 512 * 2**10
-MAGIC = re.compile(r"^(\s*)[%!].*$", re.MULTILINE)
+MAGIC = re.compile(r"^([^\S\n]*+)[%!].*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
