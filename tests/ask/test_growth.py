@@ -25,6 +25,7 @@ from engineroom.ask.query_graphs import explain, graphs, plan
 from engineroom.ask.whatif import transactions
 from engineroom.errors import EngineRoomError
 from engineroom.ledger import exchange
+from engineroom.teach.grading import submissions
 
 SIZES = [10**n for n in range(3, 8)]
 LONG_S = 0.016  # no further step behind one of this time: it would take ten times as long
@@ -54,6 +55,7 @@ NASTY: dict[str, Callable[[int], str]] = {
         f"# User@Host: {'[' * (n // 4)}\n/x{', Version: ' * (n // 44)}\n# {'a' * (n // 4)}\nuse {' ' * (n // 4)};x"
     ),
     "semicolons": lambda n: ";\n" * (n // 2),
+    "empty lines": lambda n: "\n" * n,
 }
 
 
@@ -102,6 +104,15 @@ def dumped(text: str, folder: Path) -> None:
             of_file(before + text, folder, lambda path: dumps.read(path, "schema"))
 
 
+def handed_in(text: str, _: Path) -> None:
+    cells = [{"cell_type": "code", "source": text}, {"cell_type": "code", "source": f"{text}\n%{text}"}]
+    submissions._notebook("a.ipynb", lambda: json.dumps({"cells": cells}).encode())
+    for cell in cells:
+        submissions.bound_names(cell["source"])
+        submissions.used_names(cell["source"])
+        submissions.CLIENT_CELL.search(cell["source"])
+
+
 READERS: dict[str, Callable[[str, Path], object]] = {
     "statements": lambda text, _: sql_text.statements(text),
     "first word": lambda text, _: sql_text.first_word(text) + sql_text.first_word(f"/*!{text}"),
@@ -118,6 +129,7 @@ READERS: dict[str, Callable[[str, Path], object]] = {
     "trace": lambda text, _: [trace([*TRACED_LINES, each + text]) for each in READ_LINES],
     "graph": lambda text, folder: of_file(json.dumps({"nodes": 2, "edges": [text]}), folder, lambda path: graphs.read(str(path))),
     "graph, raw": lambda text, folder: of_file(text, folder, lambda path: graphs.read(str(path))),
+    "notebook": handed_in,
     "exported run": lambda text, folder: of_file(json.dumps({"format": text}), folder, exchange.load),
     "transactions": lambda text, folder: of_file(
         f"[[transaction]]\nname = 'a'\nstatements = [{json.dumps('SELECT ' + text)}]", folder, transactions.read
