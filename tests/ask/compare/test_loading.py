@@ -246,6 +246,13 @@ def test_foreign_sql_writes_nothing_outside_and_has_no_powers(tmp_path, version)
     assert [path.name for path in out.iterdir()] == ["secret"]
 
 
+@pytest.mark.parametrize("version", [pytest.param("9.7", marks=needs["9.7"])])
+def test_a_kernel_that_cannot_confine_a_server_is_named(version, monkeypatch):
+    monkeypatch.setattr("engineroom.ask.compare.sides.has_landlock", lambda: False)
+    [found] = compare_many(["SELECT 1"], versions=[version], repeats=1)
+    assert any("has no Landlock" in remark for remark in found.about_files)
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="Landlock is Linux's")
 @pytest.mark.parametrize("version", [pytest.param(each, marks=needs[each]) for each in ("5.6", "9.7")])
 def test_not_even_its_root_lets_a_confined_server_write_outside(tmp_path, version):
