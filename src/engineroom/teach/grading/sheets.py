@@ -174,7 +174,7 @@ def report(
     if roster:
         lines += [*(f"- {_flat(each)}" for each in unmatched(submissions, roster)), ""]
     for student in sorted({each.student for each in submissions}):
-        lines += [f"## {student}", ""]
+        lines += [f"## {_flat(student)}", ""]
         lines += [
             f"- {_flat(each.origin)}: not graded, {_flat(each.fault)}"
             for each in submissions
@@ -219,7 +219,7 @@ def feedback(student: str, results: list[Result]) -> str:
 
     Nothing of it is a text of the answer's, which may have read what it is not to give away.
     """
-    lines = [f"# {student}", ""]
+    lines = [f"# {_flat(student)}", ""]
     for each in (result for result in results if result.student == student):
         lines.append(f"- {each.chapter} {each.question}: {each.points:g} of {each.most:g} points")
         if alike := sorted({name for failure in each.failures for name in failure["looks_like"]}):
