@@ -55,7 +55,6 @@ NASTY: dict[str, Callable[[int], str]] = {
         f"# User@Host: {'[' * (n // 4)}\n/x{', Version: ' * (n // 44)}\n# {'a' * (n // 4)}\nuse {' ' * (n // 4)};x"
     ),
     "semicolons": lambda n: ";\n" * (n // 2),
-    "empty lines": lambda n: "\n" * n,
 }
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from engineroom import runs
-from engineroom.chapters.cats.experiments.policies import LOADS
-from engineroom.chapters.cats.experiments.simulated import DEMANDS_OF, PRINTING, print_ns
+from engineroom.chapters.cats.experiments.policies import DEMANDS_OF, LOADS
+from engineroom.chapters.cats.experiments.simulated import PRINTING, print_ns
 from engineroom.show import headless
 from engineroom.simulating.engine import demands
 
