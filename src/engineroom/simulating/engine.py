@@ -23,6 +23,7 @@ from engineroom.simulating.activities import time_by
 from engineroom.simulating.experiment import Given, Seen
 
 __all__ = [
+    "BESIDE",
     "COLUMNS",
     "RECORDING",
     "SYSBENCH_AWAY_NS",

@@ -203,12 +203,15 @@ def _servers(engine: Mapping[str, Any], **since_8_0: str) -> dict[str, Beside]:
         "8.0.15": Beside(
             "8.0.15", Design(lock_design="8.0.15", latches="8.0", redo="8.0", engine=engine), since_8_0
         ),
-        "9.7.4": Beside(
-            "9.7",
-            # The server's own default on two processors.
-            Design(redo="8.0, writer threads off", engine=engine),
-            {**since_8_0, "innodb_log_writer_threads": "OFF"},
-        ),
+        **{
+            name: Beside(
+                version,
+                # Without writer threads, as 9.7.4 is by itself on two processors; 8.0.31 is set to it.
+                Design(redo="8.0, writer threads off", engine=engine),
+                {**since_8_0, "innodb_log_writer_threads": "OFF"},
+            )
+            for name, version in (("8.0.31", "8.0.31"), ("9.7.4", "9.7"))
+        },
     }
 
 

@@ -35,11 +35,11 @@ from engineroom.measuring import probes
 from engineroom.measuring.sitting import LiveSitting
 from engineroom.measuring.thread_clock import ThreadClock
 from engineroom.measuring.turns import in_turns
-from engineroom.runs import Run, newest
+from engineroom.runs import Run, recorded
 from engineroom.runs.sitting import Sitting
 from engineroom.runs.summary import several, values
 from engineroom.simulating.activities import ON_CPU, time_by
-from engineroom.simulating.engine import run
+from engineroom.simulating.engine import BESIDE, run
 from engineroom.simulating.experiment import Given
 from engineroom.validation.experiments.beside import FSYNC_US, SERVERS, Rows, computer
 from engineroom.workloads import sysbench
@@ -273,15 +273,14 @@ HELD_COLUMNS = {
     "actions": "of the engine per transaction",
     "with_us": "the engine's time with what is given",
 }
+# The recordings of own-hold-times: that of the computer on which the demands were measured, and the one that has 8.0.31 too.
+SAMPLED = (1, 2)
 _PROBE_NS = 100_000  # so much that what is drawn otherwise does not matter
 
 
 def held_sim(*, sampled: Run | None = None, executor: Executor | None = None) -> Run:  # noqa: ARG001 (a minute on one processor)
     """A row per server and part: what one action of an engine computes under that part's latches, so that it is there as long as the server."""
-    sampled = sampled or newest("own-hold-times", "live")
-    medians = values(
-        sampled.table[sampled.table["series"] == "server"], "server", "part", y="cpu_us", how="median"
-    )
+    servers_us, sampled_in = _servers_us(sampled)
     rows: list[dict[str, Any]] = []
     with Sitting("sim", seed=1) as sitting:
         for server in SERVERS:
@@ -291,7 +290,7 @@ def held_sim(*, sampled: Run | None = None, executor: Executor | None = None) ->
                 more = _engine_us(server, {of: {option: default + _PROBE_NS}})
                 actions = (more[part] - usual[part]) / _PROBE_NS * 1000
                 without_us = None if part == _VIEWS else usual[part]
-                missing_us = max(0.0, float(medians[server, part]) - (without_us or 0.0))
+                missing_us = max(0.0, servers_us[server, part] - (without_us or 0.0))
                 held_ns = default + round(1000 * missing_us / actions)
                 held = _engine_us(server, {of: {option: held_ns}})
                 rows.append(
@@ -302,13 +301,35 @@ def held_sim(*, sampled: Run | None = None, executor: Executor | None = None) ->
                         "engine_part": of,
                         "option": option,
                         "held_ns": held_ns,
-                        "server_us": float(medians[server, part]),
+                        "server_us": servers_us[server, part],
                         "without_us": without_us,
                         "actions": actions,
                         "with_us": None if part == _VIEWS else held[part],
                     }
                 )
-    return sitting.run("own-engine-holds", rows, columns=HELD_COLUMNS, sampled_in_recording=sampled.n)
+    return sitting.run("own-engine-holds", rows, columns=HELD_COLUMNS, sampled_in_recording=sampled_in)
+
+
+def _servers_us(sampled: Run | None) -> tuple[dict[tuple[str, str], float], Any]:
+    """CPU time of each server in each part, and the recordings that say it: those of a computer as fast as that of the demands.
+
+    A server that was sampled later, on a slower computer, takes what it took there over `BESIDE`, times what that had taken before.
+    """
+
+    def medians(run: Run) -> dict[tuple[str, str], float]:
+        of_servers = run.table[run.table["series"] == "server"]
+        found: Any = values(of_servers, "server", "part", y="cpu_us", how="median")
+        return {key: float(us) for key, us in found.items()}
+
+    if sampled is not None:
+        return medians(sampled), sampled.n
+    runs = recorded("own-hold-times", "live")
+    before, later = (medians(runs[n - 1]) for n in SAMPLED)
+    scaled = {
+        (server, part): us / later[BESIDE, part] * before[BESIDE, part]
+        for (server, part), us in later.items()
+    }
+    return {**scaled, **before}, list(SAMPLED)
 
 
 def _default(part: str, option: str) -> int:
