@@ -11,6 +11,7 @@ import psutil
 import pytest
 
 from engineroom.chapters.binlog.experiments import group_replication
+from engineroom.chapters.binlog.figures import own_binlog_group_replication
 from engineroom.errors import EngineRoomError
 from engineroom.runs import Run
 
@@ -52,6 +53,15 @@ def group(**both: float) -> Run:
 def test_an_expectation_fails_with_what_it_is_about(both, fails):
     came_out = [is_so(group(**both)) for is_so in group_replication.CLAIMS.values()]
     assert [place for place, is_so in enumerate(came_out) if not is_so] == ([] if fails is None else [fails])
+
+
+def test_the_figure_has_what_is_compressed_over_the_plain_group_with_the_most_clients():
+    table = own_binlog_group_replication.rows(group(primary_cpu_us=1.5))
+    assert set(table["clients"]) == {16}
+    assert set(table["series"]) == {"messages", "transactions", "both"}
+    said = own_binlog_group_replication.words(table).caption
+    assert "bytes sent messages 0.60, transactions 0.40, both 0.40" in said
+    assert "CPU time messages 1.00, transactions 1.00, both 1.25" in said
 
 
 def test_a_server_that_listens_beyond_loopback_is_refused(monkeypatch):

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from engineroom.chapters.engine.experiments import cures
+from engineroom.chapters.engine.figures import own_engine_cures
 from engineroom.errors import EngineRoomError
 from engineroom.runs import Run
 
@@ -58,6 +59,19 @@ def test_a_cure_is_over_the_same_server_with_as_many_clients_and_servers_without
 def test_an_expectation_fails_with_the_count_that_it_is_about(limited, came_out):
     run = crowd(**limited)
     assert [is_so(run) for is_so in cures.CLAIMS.values()] == came_out
+
+
+def test_the_figure_has_a_row_per_server_and_cure_of_the_largest_crowd():
+    table = own_engine_cures.rows(crowd(tps=1.5))
+    assert list(dict.fromkeys(table["cured"])) == [
+        "5.7.22, thread concurrency",
+        "9.7.4, thread concurrency",
+        "9.7.4, pool",
+        "9.7.4, pool, limit",
+    ]
+    words = own_engine_cures.words(table)
+    assert "With 64 clients" in words.caption
+    assert "9.7.4, pool: 1.00 and 1.00 times; 9.7.4, pool, limit: 1.50 and 1.00 times." in words.caption
 
 
 def test_without_sysbench_the_reader_is_told(monkeypatch):
