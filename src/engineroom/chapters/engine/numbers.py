@@ -72,7 +72,9 @@ switched = over(switches, "none")
 _lowest = switched.drop("none", level="series").groupby("series").min()
 combinations, fallen = list(_lowest.index), list(_lowest.index[_lowest < 0.5])
 
-_held_tps = newest("own-engine-held", "sim").values("held", "concurrency", "series", y="tps").unstack("series")
+_held_tps = (
+    newest("own-engine-held", "sim").values("held", "concurrency", "series", y="tps").unstack("series")
+)
 # By how long latches are held and clients: what shards make over two mutexes, and the throughput over that of the figures.
 shards_gain = _held_tps["8.0, sharded"] / _held_tps["8.0, split"]
 held_cost = _held_tps["8.0, sharded"] / _held_tps["8.0, sharded"].xs("as 9.7.4", level="held")
