@@ -13,7 +13,7 @@ import pandas as pd
 from engineroom import paths
 from engineroom.ledger.verdicts import judge
 from engineroom.runs import Run, newest, published, recorded
-from engineroom.runs.summary import summarise, values
+from engineroom.runs.summary import several, summarise, values
 from engineroom.show.drawing import origin_of
 from engineroom.show.table import Table
 from engineroom.simulating.engine import LATER, RECORDING
@@ -88,13 +88,53 @@ _published = published.in_our_columns("fig-7-03").set_index(["series", "concurre
 published_patched = _published["patched"] / _published["original"]
 
 
+crowd_cures = newest("own-engine-cures", "live")
+published_more = (
+    pd.read_csv(paths.data() / "published" / "more.csv")
+    .set_index(["figure", "series", "concurrency"])["value"]
+    .sort_index()
+)
+_most_clients = int(crowd_cures.table["clients"].max())
+
+
+def cured(y: str, load: str, setting: str) -> pd.Series[float]:
+    """What counts of `y` with a cure over the same server's without, with the most clients, by server."""
+    from engineroom.chapters.engine.experiments.cures import in_crowd
+
+    return in_crowd(crowd_cures, y, load, setting)
+
+
+def cures_table() -> Table:
+    """A row per load, server and cure: what a transaction of the largest crowd counts, and what comes of it."""
+    counts = ("lock_waits_per_1000", "deadlocks_per_1000", "switches", "cpu_us", "p99_ms", "tps")
+    crowd = crowd_cures.table.query(f"clients == {_most_clients}")
+    by = ["series", "server", "setting"]
+    of = several(crowd, *by, ys=counts, how="median")
+    rows = [
+        {
+            **dict(zip(("load", "server", "cure"), place, strict=True)),
+            "waits for a row per 1,000": f"{row['lock_waits_per_1000']:,.0f}",
+            "deadlocks per 1,000": f"{row['deadlocks_per_1000']:,.1f}",
+            "context switches": f"{row['switches']:,.1f}",
+            "CPU time": f"{row['cpu_us']:,.0f} us",
+            "99th percentile": f"{row['p99_ms']:,.0f} ms",
+            "per second": f"{row['tps']:,.0f}",
+        }
+        for place in crowd[by].drop_duplicates().itertuples(index=False, name=None)
+        for row in [of.loc[place]]
+    ]
+    caption = f"Transactions of {_most_clients} clients on live servers with and without a limit: counts per transaction, medians of the repeats."
+    return Table(pd.DataFrame(rows).sort_values("load", kind="stable"), caption, origin_of(crowd_cures))
+
+
 def came_out(run: Run) -> list[bool]:
     """Which expectations a run has, in the order in which they were written down; one that was not quiet enough decides none."""
-    from engineroom.chapters.engine.experiments import binlog, pool, purge
+    from engineroom.chapters.engine.experiments import binlog, cures, pool, purge
     from engineroom.validation.experiments import beside, holds, whatif
 
     claims = {
         "own-engine-binlog": binlog.CLAIMS,
+        "own-engine-cures": cures.CLAIMS,
         "own-engine-pool": pool.CLAIMS,
         "own-engine-purge": purge.CLAIMS,
         "own-engine-tpcc": beside.TPCC_CLAIMS,
