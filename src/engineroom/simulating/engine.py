@@ -148,22 +148,27 @@ def load_of(server: str, kind: str, **options: Any) -> dict[str, Any]:
     return {"kind": kind, **options, "demands_of": server, "demands": demands(server, kind)}
 
 
-# The designs of each part that have a server's hold times: those of 9.7.4 stand for both designs with a second mutex.
-HELD_AS: Mapping[str, Mapping[str, Sequence[str]]] = {
-    "locks": {"5.7.22": ["5.7"], "8.0.15": ["8.0.15"], "9.7.4": ["9.7"]},
-    "log": {"5.7.22": ["5.7"], "8.0.15": ["8.0"], "9.7.4": ["8.0, writer threads off"]},
-    "trx_sys": {"5.7.22": ["5.7"], "8.0.15": ["8.0"], "9.7.4": ["8.0, split", "8.0, sharded"]},
+# The designs of each part that have a server's hold times; those of the newest stand for both designs with a second mutex.
+_NEWEST = "9.7.4"
+_HELD_AS: Mapping[str, Mapping[str, Sequence[str]]] = {
+    "locks": {"5.7.22": ["5.7"], "8.0.15": ["8.0.15"], _NEWEST: ["9.7"]},
+    "log": {"5.7.22": ["5.7"], "8.0.15": ["8.0"], _NEWEST: ["8.0, writer threads off"]},
+    "trx_sys": {"5.7.22": ["5.7"], "8.0.15": ["8.0"], _NEWEST: ["8.0, split", "8.0, sharded"]},
 }
 
 
-def holds() -> dict[str, dict[str, dict[str, int]]]:
-    """What servers compute while they hold latches, as `own-engine-holds` has it: part -> design of it -> option -> ns."""
-    found: dict[str, dict[str, dict[str, int]]] = {part: {} for part in HELD_AS}
+def holds(*, newest_as: str = _NEWEST) -> dict[str, dict[str, dict[str, int]]]:
+    """What servers compute while they hold latches, as `own-engine-holds` has it: part -> design of it -> option -> ns. `newest_as` stands for 9.7.4."""
     rows: Any = newest("own-engine-holds", "sim").table.to_dict("records")
-    for row in rows:
-        for design in HELD_AS[row["engine_part"]][row["series"]]:
-            found[row["engine_part"]][design] = {row["option"]: int(row["held_ns"])}
-    return found
+    held = {(row["engine_part"], row["series"]): {row["option"]: int(row["held_ns"])} for row in rows}
+    return {
+        part: {
+            design: dict(held[part, newest_as if server == _NEWEST else server])
+            for server, names in servers.items()
+            for design in names
+        }
+        for part, servers in _HELD_AS.items()
+    }
 
 
 def _held(design: Design, holds: Mapping[str, Any]) -> Design:

@@ -29,7 +29,9 @@ live_binlog, held_out_binlog, tpcc_binlog = (
     newest(f"own-engine-{name}-binlog", "live") for name in ("live", "held-out", "tpcc")
 )
 held_out_first, held_out_before, *_ = recorded("own-engine-held-out", "live")
-whatif, hold_times = newest("own-whatif", "live"), newest("own-hold-times", "live")
+whatif = newest("own-whatif", "live")
+# On the computer of the demands; a later recording has 8.0.31, too, on a slower one.
+hold_times = recorded("own-hold-times", "live")[0]
 demands, later_demands = (recorded("own-demands", "live")[n - 1] for n in (RECORDING, LATER))
 demands_again, ten_warehouses = (newest(f"own-demands-{name}", "live") for name in ("again", "warehouses"))
 _latches = newest("own-latch-order", "live").table
@@ -69,6 +71,13 @@ def half_width_percent(run: Run, clients: int, *series: str) -> float:
 switched = over(switches, "none")
 _lowest = switched.drop("none", level="series").groupby("series").min()
 combinations, fallen = list(_lowest.index), list(_lowest.index[_lowest < 0.5])
+
+_held_tps = (
+    newest("own-engine-held", "sim").values("held", "concurrency", "series", y="tps").unstack("series")
+)
+# By how long latches are held and clients: what shards make over two mutexes, and the throughput over that of the figures.
+shards_gain = _held_tps["8.0, sharded"] / _held_tps["8.0, split"]
+held_cost = _held_tps["8.0, sharded"] / _held_tps["8.0, sharded"].xs("as 9.7.4", level="held")
 
 scheduled_tps = newest("own-engine-scheduler", "sim").values("scheduler", "series", "concurrency", y="tps")
 _by_scheduler = scheduled_tps.unstack("scheduler")
