@@ -104,6 +104,19 @@ def cured(y: str, load: str, setting: str) -> pd.Series[float]:
     return in_crowd(crowd_cures, y, load, setting)
 
 
+def of_repeats(y: str, load: str, setting: str, server: str) -> pd.Series[float]:
+    """What counts of `y` in each repeat with the most clients."""
+    crowd = crowd_cures.table.set_index(["series", "setting", "server", "clients"]).sort_index()
+    return crowd.loc[(load, setting, server, _most_clients), y]
+
+
+def most_spread(load: str) -> float:
+    """The largest throughput of a point with the most clients over its least, of the servers before 9.7."""
+    crowd = crowd_cures.table.query(f"clients == {_most_clients} and series == '{load}' and server < '9'")
+    of = crowd.groupby(["server", "setting"])["tps"]
+    return float((of.max() / of.min()).max())
+
+
 def cures_table() -> Table:
     """A row per load, server and cure: what a transaction of the largest crowd counts, and what comes of it."""
     counts = ("lock_waits_per_1000", "switches", "cpu_us", "p99_ms", "tps")
