@@ -8,6 +8,7 @@
 #include "common/require.hpp"
 #include "engine/binlog.hpp"
 #include "engine/buffer_pool.hpp"
+#include "engine/gate.hpp"
 #include "engine/purge.hpp"
 #include "engine/statements.hpp"
 #include "group_commit/commit_config.hpp"
@@ -34,6 +35,8 @@ struct EngineConfig {
   std::uint64_t cleaned_per_s = 0;
   std::uint64_t undo_ns = 5'000;
   std::uint64_t undo_bytes = 150;
+  Admits admits = Admits::transactions;
+  std::uint64_t most_inside = 0;
 };
 constexpr auto described(options::Of<EngineConfig>) {
   using C = EngineConfig;
@@ -61,6 +64,12 @@ constexpr auto described(options::Of<EngineConfig>) {
               "pages that are written per second: in the long run no more become dirty; 0: no limit"),
           options::option<&C::undo_ns>("taking back one changed row, always the same"),
           options::option<&C::undo_bytes>({.least = 1, .most = kMostMtrBytes}, "redo of taking it back"),
+          options::option<&C::admits>(
+              "of what most_inside lets so many inside: transactions, in the order in which they "
+              "came; or statements, as innodb_thread_concurrency"),
+          options::option<&C::most_inside>(
+              "so many inside the engine at a time, the others wait outside; 0, or as many as "
+              "there are clients: all"),
       });
 }
 inline void check_together(const EngineConfig& config) {
