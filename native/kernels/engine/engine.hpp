@@ -45,6 +45,7 @@
 #include "machine/concept.hpp"
 #include "machine/random.hpp"
 #include "redo_log/any_log.hpp"
+#include "sync/latch.hpp"
 #include "transactions/trx_sys.hpp"
 
 namespace engineroom::engine {
@@ -131,6 +132,7 @@ class Engine {
     if (config_.has_redo) make_log(m, file, parts);
     if constexpr (is_whole) {
       if (config_.most_inside > 0) gate_.emplace(m, config_.admits, config_.most_inside, kMostClients);
+      if (config_.has_space_latch) space_latch_.emplace(m, "fil_system_mutex", parts.locks.latch_spin);
       if (config_.has_purge) make_purge(m, parts);
       if (config_.has_buffer_pool) make_pool(m, parts);
       if (config_.binlog != Binlog::off) make_stages(m, std::move(new_binlog), std::move(watch), rules);
@@ -178,7 +180,8 @@ class Engine {
       if (config_.has_trx_sys) co_await trx_sys_.open_view(m, s.trx);
       const bool is_read = co_await pages_.read(m, step);
       if (!is_read) co_return Outcome::stopping;
-      m.work(computing_ns - computing_ns / 2);
+      if (!has_space_latch()) m.work(computing_ns - computing_ns / 2);
+      if (has_space_latch()) co_await compute_with_spaces(m, step, demand, computing_ns - computing_ns / 2);
       if (config_.has_trx_sys) co_await trx_sys_.drop_view(m, s.trx);
       orders_.read(s.orders, step);
       co_return Outcome::granted;
@@ -191,7 +194,8 @@ class Engine {
       const Outcome outcome = co_await lock(m, s, step, row);
       if (outcome != Outcome::granted) co_return outcome;
     }
-    m.work(computing_ns - computing_ns / 2);
+    if (!has_space_latch()) m.work(computing_ns - computing_ns / 2);
+    if (has_space_latch()) co_await compute_with_spaces(m, step, demand, computing_ns - computing_ns / 2);
     if (!orders_.locked(s.orders, step)) co_return Outcome::granted;
     if (step.changes) {
       change(s, step, row);
@@ -513,6 +517,26 @@ class Engine {
     writers_[key_of(step.table, row)] = {.session = &s, .lock_id = s.locks.id, .trx_id = s.trx.id};
   }
 
+  bool has_space_latch() const {
+    if constexpr (is_whole) return space_latch_.has_value();
+    return false;
+  }
+  /// The tablespaces that a statement's mini-transactions name are looked up in between.
+  Task<> compute_with_spaces(M& m, const Step& step, const Demand& demand, std::uint64_t computing_ns) {
+    const std::uint64_t permille = step.is_next_of_statement ? 0 : demand.space_lookups_permille;
+    const std::uint64_t lookups = permille / 1000 + (m.random() % 1000 < permille % 1000 ? 1 : 0);
+    for (std::uint64_t left = lookups; left > 0; --left) {
+      m.work(computing_ns / (lookups + 1));
+      if constexpr (is_whole) {
+        co_await space_latch_->lock(m);
+        m.work(config_.space_ns);
+        co_await space_latch_->unlock(m);
+      }
+    }
+    m.work(computing_ns - lookups * (computing_ns / (lookups + 1)));
+    co_return;
+  }
+
   // Entries of other indexes, and the statement's redo.
 
   Task<Outcome> change_indexes(M& m, S& s, const Step& step, std::uint64_t row, const Demand& demand) {
@@ -696,6 +720,7 @@ class Engine {
   std::optional<Purge<M>> purge_;
   std::conditional_t<is_whole, std::unique_ptr<Stages>, std::nullptr_t> stages_ = nullptr;
   std::conditional_t<is_whole, std::optional<Gate<M>>, std::nullopt_t> gate_ = std::nullopt;
+  std::conditional_t<is_whole, std::optional<sync::Latch<M>>, std::nullopt_t> space_latch_ = std::nullopt;
   std::atomic<std::uint64_t> last_xid_ = 0;
   std::atomic<std::uint64_t> next_clean_ns_ = 0;
   std::atomic<std::uint64_t> dirtied_ = 0;
