@@ -172,6 +172,14 @@ def test_a_kit_that_is_too_large_is_refused_with_what_fits(tmp_path, installed, 
     assert not list(tmp_path.glob("*kit.tar.xz*"))
 
 
+@pytest.mark.parametrize("version", ["5.6", "8.0.15", "mariadb"])
+def test_a_server_that_the_recording_lacks_is_refused(version: str):
+    with pytest.raises(
+        EngineRoomError, match=r"is not of the book's recording[\s\S]*5\.7\.22, 8\.0\.31, 9\.7"
+    ):
+        packing.here(["9.7", version])
+
+
 def results(folder: Path, cores: int = 8, **about) -> Path:
     """Such a folder as the program writes, with half of the book's throughput."""
     rows, latches = [], []

@@ -41,6 +41,12 @@ Members = dict[str, Path | bytes]  # by the place in the kit
 def here(versions: Sequence[str] = ()) -> list[Installed]:
     """The servers of these versions, or those of the recording that this machine can have, fetched where they are lacking."""
     requests = [resolve(version) for version in versions or RECORDED]
+    known = [resolve(version).entry for version in RECORDED]
+    if other := [each.name for each in requests if each.entry not in known]:
+        raise EngineRoomError(
+            f"{other[0]} is not of the book's recording, beside which results are shown",
+            remedy=f"choose from {', '.join(RECORDED)}",
+        )
     having = [each for each in requests if versions or unpack.refusal(each) is None]
     if not having:
         raise EngineRoomError(

@@ -122,15 +122,16 @@ def beside(run: Run, book: Run | None) -> list[list[str]]:
 
 
 def _throughput(run: Run) -> dict[tuple[str, str, int], float]:
-    of = run.values("load", "series", "clients", y="tps", where=f"setting == '{USUAL}'")
-    return {(str(load), str(series), int(clients)): float(tps) for (load, series, clients), tps in of.items()}
+    of = run.values("load", "series", "clients", y="tps", where=f"setting == '{USUAL}'").reset_index()
+    return {(row["load"], row["series"], row["clients"]): row["tps"] for row in of.to_dict("records")}
 
 
 def _paired(clients: int, run: Run, book: Run | None) -> int:
     """As many clients per processor in the book; a single one stays alone."""
     if book is None or clients == 1:
         return clients
-    return round(clients / run.provenance["cores"] * book.provenance["cores"])
+    cores: int = book.provenance["cores"]
+    return round(clients * cores / int(run.provenance["cores"]))
 
 
 def remarks(run: Run, book: Run | None) -> list[str]:
@@ -177,10 +178,11 @@ def remarks(run: Run, book: Run | None) -> list[str]:
 
 def _longest(run: Run) -> dict[tuple[str, str, int], tuple[str, float]]:
     """By load, server and clients the latch for which most threads wait in the mean, and how many."""
-    found = run.tables["latches"].sort_values("clients_waiting").groupby(["load", "series", "clients"]).last()
+    by = ["load", "series", "clients"]
+    found = run.tables["latches"].sort_values("clients_waiting").groupby(by).last().reset_index()
     return {
-        (str(load), str(series), int(n)): (str(row["latch"]), float(row["clients_waiting"]))
-        for (load, series, n), row in found.iterrows()
+        (row["load"], row["series"], row["clients"]): (row["latch"], row["clients_waiting"])
+        for row in found.to_dict("records")
     }
 
 

@@ -177,7 +177,7 @@ class Session:
             return []
         while not self._is_end(self._packet()):
             pass
-        rows = []
+        rows: list[list[str]] = []
         while True:
             packet = self._packet()
             if self._is_end(packet):
