@@ -7,10 +7,10 @@ from collections import Counter
 import pandas as pd
 import pytest
 
-from engineroom import runs
+from engineroom import paths, runs
 from engineroom.errors import EngineRoomError
 from engineroom.simulating import engine
-from engineroom.validation.experiments import beside, holds, latch_order, whatif
+from engineroom.validation.experiments import beside, holds, latch_order, published, whatif
 from engineroom.validation.experiments.beside import HELD_OUT, LOADS, SERVERS, Rows, factors, with_client
 from engineroom.validation.experiments.latch_order import most_common
 
@@ -270,3 +270,9 @@ def test_the_clients_cpu_time_comes_before_the_statements_that_it_sends():
     with_it = with_client(LOADS["pareto"], "9.7.4", 400.0)
     alone = LOADS["pareto"].in_engine("9.7.4")
     assert with_it == {**alone, "client_ns": 20_000}, "a transaction has twenty statements"
+
+
+def test_an_engine_stands_beside_curves_that_were_published():
+    curves = pd.read_csv(paths.data() / "published" / "more.csv")
+    drawn = {f"{figure} {series}" for figure, series in zip(curves["figure"], curves["series"], strict=True)}
+    assert set(published.CURVES) <= drawn

@@ -38,6 +38,7 @@ __all__ = [
     "of_design",
     "run",
     "statements_of",
+    "with_space_lookups",
 ]
 
 # Between two statements, the client and the network: what the redo log's loads have per round, over the statements of a round.
@@ -146,6 +147,29 @@ def _demand(row: Mapping[str, Any]) -> dict[str, int]:
 def load_of(server: str, kind: str, **options: Any) -> dict[str, Any]:
     """A load as an `Experiment` has it."""
     return {"kind": kind, **options, "demands_of": server, "demands": demands(server, kind)}
+
+
+def with_space_lookups(load: Mapping[str, Any], server: str) -> dict[str, Any]:
+    """The load, whose statements look tablespaces up as often as those of a server take `fil_system_mutex`: for engines with `has_space_latch`.
+
+    Those of a commit are left out. They come of writing and flushing the log, which in a crowd one does for all.
+    """
+    table = recorded("own-demands", "live")[RECORDING - 1].tables["latches"]
+    mine = table[
+        (table["server"] == server)
+        & (table["load"] == _MEASURED_AS[load["kind"]])
+        & (table["latch"] == "fil_system_mutex")
+        & ~table["statement"].isin(["commit", "rollback"])
+    ]
+    names = mine["transaction"] + "." + mine["statement"]
+    lookups = dict(zip(names, mine["acquisitions"], strict=True))
+    return {
+        **load,
+        "demands": {
+            name: {**demand, "space_lookups_permille": round(1000 * lookups.get(name, 0))}
+            for name, demand in load["demands"].items()
+        },
+    }
 
 
 # The designs of each part that have a server's hold times; those of the newest stand for both designs with a second mutex.
