@@ -106,8 +106,8 @@ def cured(y: str, load: str, setting: str) -> pd.Series[float]:
 
 def of_repeats(y: str, load: str, setting: str, server: str) -> pd.Series[float]:
     """What counts of `y` in each repeat with the most clients."""
-    crowd = crowd_cures.table.set_index(["series", "setting", "server", "clients"]).sort_index()
-    return crowd.loc[(load, setting, server, _most_clients), y]
+    crowd = crowd_cures.table.query(f"clients == {_most_clients} and server == '{server}'")
+    return crowd[(crowd["series"] == load) & (crowd["setting"] == setting)][y]
 
 
 def most_spread(load: str) -> float:
