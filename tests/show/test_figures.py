@@ -188,6 +188,13 @@ def test_marks_of_a_line_say_their_style_once_where_that_looks_the_same() -> Non
     assert lean("<text>1.23456</text>") == "<text>1.23456</text>"
 
 
+@pytest.mark.parametrize(("style", "times"), [("fill: #009e73; fill-opacity: 0.4", 1), ("opacity: 0.4", 2)])
+def test_a_place_does_not_repeat_the_style_of_its_shape(style: str, times: int) -> None:
+    shape = f'<defs><path id="m" d="M 0 0 \nL 1 1" style="{style}"/></defs>'
+    said = lean(f'<svg>{shape}<g><use xlink:href="#m" x="1" style="{style}"/></g></svg>')
+    assert said.count(style) == times
+
+
 @pytest.mark.parametrize("figure", IDS)
 def test_no_text_of_a_drawing_is_below_nine_points(figure: str) -> None:
     drawing = _drawn(figure)
