@@ -1,5 +1,5 @@
 // Where a row of a bulk INSERT spends its instructions, on 5.7.22 and on 8.0.31: a difference flame graph that unfolds. Counts of real
-// servers, so no kernel computes it.
+// servers, so no kernel computes it. Of calls only paths of some size were recorded, so a function takes at least what is here.
 
 // Callers before what they call: depth, function, instructions per row on 5.7.22 and on 8.0.31, and what the function became, all its calls
 // together. `insert_calls` of the chapter's figures makes them; a test holds them against the recording.
@@ -94,7 +94,7 @@ const CALLS = [
   [4, "my_sql_parser_lex", 1151, 0, "grown"],
   [5, "no name below my_sql_parser_lex", 773, 0, "shrunk"],
   [4, "PTI_num_literal_num::PTI_num_literal_num", 334, 0, "shrunk"],
-  [1, "calls too small to record", 1380, 3268, "grown"],
+  [1, "small calls", 1380, 3268, "grown"],
 ];
 const SERVERS = ["5.7.22", "8.0.31"];
 const DEEPEST = 16;
@@ -161,7 +161,7 @@ export default {
       const [left, top, wide] = [x(start), bottom - (depth + 1) * ROW, x(instructions)];
       const box = `x="${left.toFixed(1)}" y="${top}" width="${wide.toFixed(1)}" height="${ROW - 1}"`;
       const text = name.length * LETTER < wide - 6 ? `<text x="${(left + 4).toFixed(1)}" y="${top + 13}">${name}</text>` : "";
-      return `<g data-moves="${moves}"><title>${name}: ${count(instructions)} instructions per row${kind === "same" ? "" : `, ${kind}`}</title>${fills(kind, box)}${text}</g>`;
+      return `<g data-moves="${moves}"><title>${name}: ${depth ? "at least " : ""}${count(instructions)} instructions per row${kind === "same" ? "" : `, ${kind}`}</title>${fills(kind, box)}${text}</g>`;
     });
     lines.forEach((line, i) => parts.push(`<text x="0" y="${bottom + 15 + 16 * i}">${line}</text>`));
     Object.keys(KINDS).forEach((kind, i) => {
@@ -173,7 +173,7 @@ export default {
     const widest = shown.filter(({ depth }) => depth > 1).sort((a, b) => b.instructions - a.instructions).slice(0, 6)
       .map(({ name, kind, instructions }) => `${name} ${count(instructions)} (${kind})`);
     return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" ` +
-      `aria-label="Flame graph of a bulk INSERT on MySQL ${inputs.server}, instructions per row. ${widest.join(", ") || "Only the statement is shown"}." ` +
+      `aria-label="Flame graph of a bulk INSERT on MySQL ${inputs.server}, at least so many instructions per row: ${widest.join(", ") || "only the statement is shown"}." ` +
       `font-family="system-ui, 'Liberation Sans', sans-serif" font-size="12" fill="currentColor"><defs>${patterns.join("")}</defs>${parts.join("")}</svg>`;
   },
 };

@@ -398,7 +398,8 @@ export function mount(host, definition, start, key = "", starts = false) {
     const before = places();
     drawnWidth = Math.round(picture.clientWidth) || 640;
     picture.innerHTML = definition.picture(result, drawnWidth, id);
-    picture.classList.toggle("er-stays", picture.clientHeight < innerHeight / 2);
+    // On a phone it stays in view (explorable.css): of a high one the lower part, so that there is room for a knob.
+    picture.style.setProperty("--er-over", `${Math.max(0, Math.round(picture.clientHeight - 0.58 * innerHeight))}px`);
     if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
     // What has a name of its own glides from where it was.
     for (const [name, { left, top, node }] of places()) {

@@ -47,7 +47,7 @@ STYLE: Any = {
 
 # Shapes and their places; marks of one line, each with the line's style; and a number of more decimals than a page shows.
 _SHAPE = re.compile(r'<path id="([^"]+)"[^>]* style="([^"]*)"')
-_PLACED = re.compile(r'(<use xlink:href="#([^"]+)"[^>]*?) style="([^"]*)"')
+_PLACED = re.compile(r'(<use href="#([^"]+)"[^>]*?) style="([^"]*)"')
 _MARKS = re.compile(r'<g( clip-path="[^"]*")?>((?:<use [^>]*>){2,})</g>')
 _DECIMALS = re.compile(r"\d+\.\d{3,}")
 _SEEN_THROUGH = re.compile(r"(?<![\w-])opacity:")
@@ -193,6 +193,8 @@ def lean(svg: str) -> str:
     """
     svg = re.sub(r"<!--.*?-->", "", svg, flags=re.DOTALL)
     svg = re.sub(r">\s+<", "><", svg)
+    svg = svg.replace(' xlink:href="', ' href="').replace(' xmlns:xlink="http://www.w3.org/1999/xlink"', "")
+    svg = re.sub(r' transform="rotate\(-?0(\.0+)? [^"]*"', "", svg)
     svg = re.sub(r"<[^>]+>", lambda tag: _DECIMALS.sub(_rounded, tag[0]), svg)
     if font := re.search(r'; font-family: ([^;"]+)', svg):
         svg = svg.replace(font[0], "").replace("<svg ", f'<svg font-family="{font[1]}" ', 1)

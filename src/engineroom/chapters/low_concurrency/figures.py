@@ -642,7 +642,7 @@ _GROWN = 0.05  # of what the function and its callees took before
 
 
 _ROOT = "dispatch_sql_command"  # what calls it is the same for every statement
-_ROW, _SMALL = "a row", "calls too small to record"
+_ROW, _SMALL = "a row", "small calls"
 
 
 def _bulk_insert(run: Run, name: str) -> tuple[Rows, Rows]:
