@@ -105,7 +105,7 @@ const KINDS = {
   same: { colour: "#999999", pattern: "" },
 };
 const ROW = 19;
-const LETTER = 6.6; // of 12 pixels, on the safe side
+const LETTER = 7.2; // of 12 pixels, on the safe side
 
 /** Each call of a server with its place, in instructions from the left, and a key that it has on the other server, too. */
 function placed(side) {
