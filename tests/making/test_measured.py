@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from playwright.sync_api import Browser
 
 from engineroom.making import measured
 
@@ -11,7 +14,7 @@ PAGE = """<!doctype html><article><p>Three shown words.</p><details><p>Folded wo
 
 
 @pytest.mark.browser
-def test_words_pictures_folds_and_the_way_down_are_a_reader_s(browser, tmp_path):
+def test_words_pictures_folds_and_the_way_down_are_a_reader_s(browser: Browser, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     page.write_text(PAGE.format(down=3 * 900))
     seen = measured.measured(browser, page)
