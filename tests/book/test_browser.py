@@ -22,7 +22,8 @@ PAGES = re.findall(r"(?:root|file): (\S+)", (paths.root() / "_toc.yml").read_tex
 OPENED = [
     page
     for page in PAGES
-    if page.startswith("notebooks/") or page in ("book/index", "book/ledger", "book/machine", "book/reference")
+    if page.startswith("notebooks/")
+    or page in ("book/index", "book/ledger", "book/machine", "book/reference")
 ]
 OPENED += [page.replace("notebooks/", "book/") for page in OPENED if page.startswith("notebooks/")]
 SERIOUS = {"serious", "critical"}
