@@ -160,7 +160,9 @@ def test_what_is_published_answers_at_its_address_with_all_that_it_links_to(got,
             if there.startswith(SITE):
                 got(there)
             elif there.startswith((f"{ADDRESS}/edit/", f"{COLAB}/", f"{BINDER}/")):
-                file = there.replace(BINDER, "main").removeprefix(f"{ADDRESS}/edit/").removeprefix(f"{COLAB}/")
+                file = (
+                    there.replace(BINDER, "main").removeprefix(f"{ADDRESS}/edit/").removeprefix(f"{COLAB}/")
+                )
                 assert file in kept, there
             else:
                 assert there.startswith(ADDRESS), page
