@@ -484,6 +484,11 @@ def test_print_shows_predictions_and_exercises_with_their_answers_and_folds_them
         answers.first.wait_for(state="visible")
         answers.last.wait_for(state="visible")
         exercises.wait_for(state="visible")
+        for long in (".admonition.exercise", "table"):
+            kept = page.page.locator(f"article {long}").evaluate_all(
+                "all => all.map((each) => getComputedStyle(each).breakInside)"
+            )
+            assert set(kept) == {"auto"}, long
         origin.wait_for(state="visible")
         assert others.evaluate_all("all => all.map((each) => each.open)") == folded
         page.page.emulate_media(media="screen")

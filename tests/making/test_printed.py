@@ -33,7 +33,9 @@ PAGES = {
         <a download="f.csv" href="data:text/csv;base64,YQ==">Rows as CSV</a> <a href="../_downloads/a.zip">a zip</a>""",
     "notebooks/sorts": '<h1>Lab: sorts</h1><p style="height: 300mm">tall</p><p>See <a href="../book/sorts.html">the chapter</a>.</p>',
     "book/joins": '<h1>Joins</h1><h2 id="why">Why joins</h2><p>Because.</p>',
-    "book/ledger": "<h1>Ledger</h1><p>Held</p><table class='history'><tr><td>recorded before</td></tr></table>",
+    "book/ledger": f"""<h1>Ledger</h1><table class="claims table"><tr><th>claim</th><th>published</th></tr>
+        <tr><td>{"it waits and " * 30}</td><td>undecided</td></tr></table>
+        <table class="history"><tr><td>recorded before</td></tr></table>""",
 }
 
 
@@ -100,7 +102,8 @@ def test_folds_are_open_and_what_paper_cannot_do_is_gone(pdf):
     assert "a zip" in said
     assert not [each for each in ("scripted", "for a phone", "Rows as CSV") if each in said]
     ledger = texts(pdf)[7]
-    assert "Held" in ledger
+    assert "claim published" in ledger, "a word in a narrow column is whole"
+    assert "undecided" in ledger
     assert "recorded before" not in ledger
 
 
