@@ -120,6 +120,7 @@ struct SimConfig {
   std::uint64_t seed = 1;  // no option: whoever runs the machine gives it
   bool random_schedule = false;
   bool no_timeouts = false;
+  bool os_event = false;
   std::uint64_t trace_intervals = 0;
 
   std::uint32_t cpus() const { return sockets * cores_per_socket * threads_per_core; }
@@ -207,6 +208,9 @@ constexpr auto described(options::Of<SimConfig>) {
                                       "for no reason: to find what a kernel forgot"),
           option<&C::no_timeouts>(
               "whether a park's timeout never comes: to find a wait that only its timeout ends"),
+          option<&C::os_event>(
+              "whether events have a mutex, through which who slept on one returns, and latches an array of "
+              "their sleepers with a mutex, too"),
           option<&C::trace_intervals>({.most = 1'000'000'000},
                                       "intervals kept for a trace; what does not fit is counted"),
           option<&C::disk_fsync, &D::quantiles_ps>("disk_fsync_quantiles_ps", kDrawn,

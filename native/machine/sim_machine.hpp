@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -241,6 +242,20 @@ class SimMachine {
   void stop();
   bool stopping() const { return core_.stopping; }
 
+#if !defined(__wasm__)
+  /// Whether who sleeps does it as on an event of InnoDB (sync/os_event.hpp). No explorable asks for it.
+  bool has_os_events() const { return core_.config.os_event; }
+  /// The one object of its type that all of this machine use, made when it is first asked for.
+  template <typename T, typename M>
+  static T& shared(M& m) {
+    static constexpr char kType = 0;
+    for (const auto& [type, object] : m.shared_) {
+      if (type == &kType) return *static_cast<T*>(object.get());
+    }
+    m.shared_.emplace_back(&kType, std::make_shared<T>(m));
+    return *static_cast<T*>(m.shared_.back().second.get());
+  }
+#endif
   Site site(std::string_view name) { return {core_.seen.name(name)}; }
   void waited(Site site, const Wait& wait) { core_.seen.waited(site, wait); }
   void enter(Site site) { core_.seen.enter(*core_.current, site); }
@@ -388,6 +403,9 @@ class SimMachine {
   std::function<void(std::uint64_t)> poll_;
   std::uint64_t polled_at_ = 0;
   std::string failure_;
+#if !defined(__wasm__)
+  std::vector<std::pair<const void*, std::shared_ptr<void>>> shared_;
+#endif
 };
 
 inline bool SimMachine::advance() {

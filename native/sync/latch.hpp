@@ -2,7 +2,7 @@
 //
 // Models      TTASEventMutex::enter and exit with their sync array cell (5.7 to 9.7); 5.6 differs in names
 //             only
-// Leaves out  the sync array's own mutex, the 1 s monitor, recursion
+// Leaves out  the sync array's own mutex, unless the machine asks for it (os_event.hpp), the 1 s monitor, recursion
 // Cost        uncontended: one compare-and-swap to lock, one exchange and a load to unlock, no coroutine
 //
 //   lock word  waiters   meaning
@@ -113,12 +113,13 @@ class Latch {
       }
       if (is_mine) break;
       co_await m.yield();
-      const std::uint64_t signal_count = co_await event_.reset(m);
+      const std::uint64_t signal_count = co_await event_.reserve(m);
       co_await m.store(words_[kWaiters], 1);
       for (int i = 0; i < kTriesBeforeSleep && !is_mine; ++i) {
         seen = 0;
         is_mine = co_await m.cas(words_[kLock], seen, 1);
       }
+      if (is_mine && event_.is_reserved()) co_await event_.give_up(m);
       if (is_mine) break;
       ++parks;
       co_await event_.wait_uncounted(m, signal_count);

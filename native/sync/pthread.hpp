@@ -44,6 +44,19 @@ class PthreadMutex {
   /// `co_await mutex.lock(m)`.
   auto lock(M& m) { return Lock(*this, m); }
   auto unlock(M& m) { return Unlock(*this, m); }
+  /// As pthread_cond_wait takes it for a thread that has slept: others may sleep still, so whoever frees it wakes one of them.
+  Task<> lock_again(M& m) {
+    std::uint64_t before = co_await m.xchg(word_, kHasSleepers);
+    if (before == kFree) co_return;
+    const std::uint64_t start = m.now();
+    std::uint64_t parks = 0;
+    while (before != kFree) {
+      ++parks;
+      co_await m.park(word_, kHasSleepers, site_, machine::kForEver, Patience::through_stop);
+      before = co_await m.xchg(word_, kHasSleepers);
+    }
+    m.waited(site_, {m.now() - start, 0, parks});
+  }
   Task<bool> try_lock(M& m) {
     std::uint64_t seen = kFree;
     co_return co_await m.cas(word_, seen, kHeld);

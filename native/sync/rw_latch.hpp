@@ -154,10 +154,11 @@ class RwLatch {
       bool is_mine = co_await try_take(m, amount, {});
       if (is_mine) break;
       if (spun.holds) continue;
-      const std::uint64_t signal_count = co_await event_.reset(m);
+      const std::uint64_t signal_count = co_await event_.reserve(m);
       co_await m.store(words_[kWaiters], 1);
       // Between the reset and the store the latch may have become free without anybody to tell.
       is_mine = co_await try_take(m, amount, {});
+      if (is_mine && event_.is_reserved()) co_await event_.give_up(m);
       if (is_mine) break;
       ++parks;
       co_await event_.wait_uncounted(m, signal_count);
@@ -176,8 +177,9 @@ class RwLatch {
           co_await m.spin_until(words_[kTaken], machine::equals(kX), spin_.looks(spin_.rounds));
       rounds += spun.rounds;
       if (spun.holds) break;
-      const std::uint64_t signal_count = co_await writer_event_.reset(m);
+      const std::uint64_t signal_count = co_await writer_event_.reserve(m);
       taken = co_await m.load(words_[kTaken]);
+      if (taken == kX && writer_event_.is_reserved()) co_await writer_event_.give_up(m);
       if (taken == kX) break;
       ++parks;
       co_await writer_event_.wait_uncounted(m, signal_count);

@@ -52,6 +52,11 @@ COMMANDS = {
         "whatif",
         "Your own transactions with more clients: which queue forms first.",
     ),
+    "kit": (
+        "engineroom.ask.kit.cli",
+        "kit",
+        "Servers among crowds on another computer, beside the book's sixteen processors.",
+    ),
     "class": ("engineroom.teach.grading.cli", "classes", "Grade the exercises of a class."),
     "record": ("engineroom.recording", "record", "Measure again and keep the runs."),
 }

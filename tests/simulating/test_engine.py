@@ -117,3 +117,42 @@ def test_a_lock_that_is_held_longer_costs_its_transaction_that_time() -> None:
     )
     seen = engine.run(engine.Design(), longer, clients=1, **window)
     assert seen["transactions"] < usual["transactions"] / 1.5
+
+
+def test_statements_look_tablespaces_up_as_often_as_those_of_5_7() -> None:
+    load = engine.with_space_lookups(engine.load_of("5.7.22", "tpcc"), "5.7.22")
+    taken: dict[str, list[int]] = {}
+    asked = kernel.latch_order(
+        {"kind": "tpcc"},
+        load["demands"],
+        engine={"redo": "5.7", "has_space_latch": True},
+        lock_design="5.7",
+        trx_sys={"latches": "5.7"},
+        transactions=2_000,
+    )
+    for statement, latches in asked:
+        taken.setdefault(statement, []).append(latches.count("fil_system_mutex"))
+    table = runs.recorded("own-demands", "live")[engine.RECORDING - 1].tables["latches"]
+    live = table[
+        (table["server"] == "5.7.22") & (table["load"] == "tpcc_1") & (table["latch"] == "fil_system_mutex")
+    ]
+    compared = 0
+    for row in live.to_dict("records"):
+        mine = taken.get(f"{row['transaction']}.{row['statement']}", [])
+        if row["statement"] in ("commit", "rollback") or len(mine) < 500:
+            continue
+        compared += 1
+        assert sum(mine) / len(mine) == pytest.approx(row["acquisitions"], rel=0.05), row["statement"]
+    assert compared >= 6
+
+
+def test_without_the_latch_nobody_looks_a_tablespace_up() -> None:
+    load = engine.load_of("5.7.22", "tpcc")
+    with_lookups = engine.with_space_lookups(load, "5.7.22")
+    seen = [
+        kernel.simulate(
+            parameters={}, load={"kind": "tpcc", "transactions": 20}, demands=each["demands"], run_ns=10**10
+        )
+        for each in (load, with_lookups)
+    ]
+    assert seen[0]["trace_hash"] == seen[1]["trace_hash"]

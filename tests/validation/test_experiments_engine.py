@@ -7,10 +7,10 @@ from collections import Counter
 import pandas as pd
 import pytest
 
-from engineroom import runs
+from engineroom import paths, runs
 from engineroom.errors import EngineRoomError
 from engineroom.simulating import engine
-from engineroom.validation.experiments import beside, holds, latch_order, whatif
+from engineroom.validation.experiments import beside, holds, latch_order, published, whatif
 from engineroom.validation.experiments.beside import HELD_OUT, LOADS, SERVERS, Rows, factors, with_client
 from engineroom.validation.experiments.latch_order import most_common
 
@@ -97,10 +97,10 @@ def test_an_engine_is_given_the_time_by_which_its_server_is_longer_under_its_lat
     sampled = runs.newest("own-hold-times", "live")
     run = holds.held_sim(sampled=sampled)
     assert run.provenance["sampled_in_recording"] == sampled.n
-    assert len(run.table) == 9
+    assert len(run.table) == 3 * len(SERVERS)
     assert (run.table["held_ns"] >= 10).all()
     known = run.table.dropna(subset=["with_us"])
-    assert len(known) == 6
+    assert len(known) == 2 * len(SERVERS)
     assert (known["without_us"] < known["server_us"]).all()
     # With what it was given an engine is there as long as its server.
     assert known["with_us"].to_numpy() == pytest.approx(known["server_us"].to_numpy(), rel=0.02)
@@ -270,3 +270,9 @@ def test_the_clients_cpu_time_comes_before_the_statements_that_it_sends():
     with_it = with_client(LOADS["pareto"], "9.7.4", 400.0)
     alone = LOADS["pareto"].in_engine("9.7.4")
     assert with_it == {**alone, "client_ns": 20_000}, "a transaction has twenty statements"
+
+
+def test_an_engine_stands_beside_curves_that_were_published():
+    curves = pd.read_csv(paths.data() / "published" / "more.csv")
+    drawn = {f"{figure} {series}" for figure, series in zip(curves["figure"], curves["series"], strict=True)}
+    assert set(published.CURVES) <= drawn

@@ -98,11 +98,18 @@ class Clients {
       : load_(load),
         demands_(demands),
         drawn_(std::move(drawn)),
-        engine_(m, file, parts, districts, most_mtr_bytes(), seed, std::move(new_binlog)),
+        engine_(m, file, gated_for(load.clients, parts), districts, most_mtr_bytes(), seed,
+                std::move(new_binlog)),
         done_(load.clients),
         statement_(m.site("statement")) {
     for (std::uint32_t i = 0; i < load.clients; ++i) sessions_.push_back(std::make_unique<Session<M>>(m, i));
     if (is_whole && parts.engine.has_buffer_pool) warm(parts.pool.warm_transactions, seed);
+  }
+
+  /// Without a gate that would have room for all of so many clients: nobody asks at it.
+  static Parts gated_for(std::uint64_t clients, Parts parts) {
+    if (parts.engine.most_inside >= clients) parts.engine.most_inside = 0;
+    return parts;
   }
 
   /// All pages once, in their order, and then those of transactions.
@@ -166,18 +173,18 @@ class Clients {
     bool has_begun = false;
     for (const Step& step : script.steps) {
       if (Orders::leaves_out(s.orders, step)) continue;
-      if (!step.is_next_of_statement) co_await away(m);
+      if (!step.is_next_of_statement) co_await away(m, s);
       if (m.stopping()) co_return Outcome::stopping;
       machine::Scope<M> doing(m, statement_);
-      if (!has_begun) co_await engine_.begin(m, s);
-      has_begun = true;
+      if (!has_begun) has_begun = co_await engine_.begin(m, s);
+      if (!has_begun) co_return Outcome::stopping;
       const Outcome outcome = co_await engine_.step(m, s, step, demand_of(step));
       if (outcome == Outcome::stopping) co_return outcome;
       if (outcome == Outcome::granted) continue;
       const bool is_done = co_await engine_.roll_back(m, s);
       co_return is_done ? outcome : Outcome::stopping;
     }
-    if (script.sends_commit) co_await away(m);
+    if (script.sends_commit) co_await away(m, s);
     if (m.stopping()) co_return Outcome::stopping;
     bool is_done = true;
     if (script.rolls_back) {
@@ -188,7 +195,8 @@ class Clients {
     }
     co_return is_done ? Outcome::granted : Outcome::stopping;
   }
-  Task<> away(M& m) {
+  Task<> away(M& m, Session<M>& s) {
+    if (engine_.leaves_behind_statement(s)) co_await engine_.leave(m, s);
     if (load_.away_ns > 0) co_await m.wait_for_client(machine::exponential(m.random(), load_.away_ns));
     if (load_.client_ns == 0) co_return;
     // Session and client take turns, each behind the threads that wait for the processor already. A session that computed on would hold

@@ -4,7 +4,8 @@
 // Models      the way of a transaction through InnoDB at READ COMMITTED: a view for each consistent read (trx_sys), intention
 //             and row locks with their waits and deadlocks (lock_sys), what makes an implicit lock explicit, mini-transactions
 //             and the flush at commit (redo), the rollback of a deadlock's victim; with a binary log the stages of its group
-//             commit (group_commit/stages.hpp), whose leader ends the transactions of its followers and lets their rows go
+//             commit (group_commit/stages.hpp), whose leader ends the transactions of its followers and lets their rows go.
+//             In front of all a gate, where there is one (gate.hpp)
 // Leaves out  pages of secondary indexes and undo logs in the buffer pool. Without a binary log, `durable_first` holds locks until the redo log's
 //             flush as one does. The rows that the binary log gets are all alike. Gaps: nobody locks any
 // Cost        with one client some 5 events per latch: 580 per transaction of sysbench, 1,130 of TPC-C; in a crowd what waits and
@@ -28,6 +29,7 @@
 
 #include "common/require.hpp"
 #include "engine/binlog.hpp"
+#include "engine/gate.hpp"
 #include "engine/load.hpp"
 #include "engine/orders.hpp"
 #include "engine/pages.hpp"
@@ -43,6 +45,7 @@
 #include "machine/concept.hpp"
 #include "machine/random.hpp"
 #include "redo_log/any_log.hpp"
+#include "sync/latch.hpp"
 #include "transactions/trx_sys.hpp"
 
 namespace engineroom::engine {
@@ -91,6 +94,7 @@ struct Session {
   Lsn end_lsn = 0;
   std::uint64_t number = 0;      // of its transactions
   std::uint32_t intentions = 0;  // a bit for each table and mode
+  bool is_inside = false;        // of those that the gate counts
   Orders::Known orders;
   Counts counts;
 };
@@ -127,6 +131,8 @@ class Engine {
     if (config_.has_row_locks) make_locks(m, parts, seed);
     if (config_.has_redo) make_log(m, file, parts);
     if constexpr (is_whole) {
+      if (config_.most_inside > 0) gate_.emplace(m, config_.admits, config_.most_inside, kMostClients);
+      if (config_.has_space_latch) space_latch_.emplace(m, "fil_system_mutex", parts.locks.latch_spin);
       if (config_.has_purge) make_purge(m, parts);
       if (config_.has_buffer_pool) make_pool(m, parts);
       if (config_.binlog != Binlog::off) make_stages(m, std::move(new_binlog), std::move(watch), rules);
@@ -142,7 +148,12 @@ class Engine {
       if (stages_) stages_->spawn_threads(m);
     }
   }
-  Task<> begin(M& m, S& s) {
+  /// False: the run was stopped before there was room inside.
+  Task<bool> begin(M& m, S& s) {
+    if (has_gate_for(Admits::transactions)) {
+      const bool is_let_in = co_await enter(m, s);
+      if (!is_let_in) co_return false;
+    }
     ++s.counts.begun;
     s.end_lsn = 0;
     s.intentions = 0;
@@ -153,6 +164,7 @@ class Engine {
       s.locks.undo_no = 0;
     }
     if (config_.has_trx_sys) co_await trx_sys_.begin(m, s.trx, false);
+    co_return true;
   }
 
   /// Granted: the step is done. Else the transaction has to be rolled back, or the run stops.
@@ -160,11 +172,16 @@ class Engine {
     const std::uint64_t computing_ns =
         step.is_next_of_statement ? 0 : machine::exponential(m.random(), demand.computing_ns);
     m.work(computing_ns / 2);
+    if (!s.is_inside && has_gate_for(Admits::statements)) {
+      const bool is_let_in = co_await enter(m, s);
+      if (!is_let_in) co_return Outcome::stopping;
+    }
     if (step.reads) {
       if (config_.has_trx_sys) co_await trx_sys_.open_view(m, s.trx);
       const bool is_read = co_await pages_.read(m, step);
       if (!is_read) co_return Outcome::stopping;
-      m.work(computing_ns - computing_ns / 2);
+      if (!has_space_latch()) m.work(computing_ns - computing_ns / 2);
+      if (has_space_latch()) co_await compute_with_spaces(m, step, demand, computing_ns - computing_ns / 2);
       if (config_.has_trx_sys) co_await trx_sys_.drop_view(m, s.trx);
       orders_.read(s.orders, step);
       co_return Outcome::granted;
@@ -177,7 +194,8 @@ class Engine {
       const Outcome outcome = co_await lock(m, s, step, row);
       if (outcome != Outcome::granted) co_return outcome;
     }
-    m.work(computing_ns - computing_ns / 2);
+    if (!has_space_latch()) m.work(computing_ns - computing_ns / 2);
+    if (has_space_latch()) co_await compute_with_spaces(m, step, demand, computing_ns - computing_ns / 2);
     if (!orders_.locked(s.orders, step)) co_return Outcome::granted;
     if (step.changes) {
       change(s, step, row);
@@ -188,42 +206,21 @@ class Engine {
     co_return outcome;
   }
 
-  /// False: the run was stopped first.
-  Task<bool> commit(M& m, S& s, const Demand& demand) {
-    m.work(machine::exponential(m.random(), demand.computing_ns));
-    const bool has_changed = s.locks.undo_no > 0;
-    const bool flushes = has_changed && config_.flush_every > 0 &&
-                         (s.number + 1) % config_.flush_every == 0 && log_.has_value();
-    if (has_changed && has_own_commit()) {
-      const bool is_acknowledged = co_await own_commit(m, s, demand, flushes);
-      co_return is_acknowledged;
-    }
-    bool is_done = true;
-    if (has_changed) is_done = co_await mini_transactions(m, s, demand);
-    if (is_done && flushes && config_.durable_first) is_done = co_await flush(m, s);
-    if (!is_done) co_return false;
-    orders_.committed(s.orders);
-    co_await end(m, s, has_changed);
-    if (flushes && !config_.durable_first) is_done = co_await flush(m, s);
-    ++s.number;
-    ++s.counts.commits;
-    co_return is_done;
+  /// A statement, whose client is told.
+  bool leaves_behind_statement(const S& s) const { return s.is_inside && has_gate_for(Admits::statements); }
+  Task<> leave(M& m, S& s) {
+    s.is_inside = false;
+    if constexpr (is_whole) co_await gate_->leave(m);
+    co_return;
   }
 
+  /// False: the run was stopped first.
+  Task<bool> commit(M& m, S& s, const Demand& demand) {
+    return s.is_inside ? then_leave(m, s, commit_inside(m, s, demand)) : commit_inside(m, s, demand);
+  }
   /// Row by row, all locks held; then they are let go.
   Task<bool> roll_back(M& m, S& s) {
-    machine::Scope<M> doing(m, rollback_);
-    const std::uint64_t changes = s.locks.undo_no;
-    for (std::uint64_t i = 0; i < changes; ++i) {
-      if (m.stopping()) co_return false;
-      m.work(config_.undo_ns);
-      const bool is_done = co_await append(m, s, config_.undo_bytes);
-      if (!is_done) co_return false;
-    }
-    s.counts.undone += changes;
-    orders_.rolled_back(s.orders);
-    co_await end(m, s, false);
-    co_return true;
+    return s.is_inside ? then_leave(m, s, roll_back_inside(m, s)) : roll_back_inside(m, s);
   }
 
   // What a run is asked.
@@ -295,6 +292,61 @@ class Engine {
     const auto make_durable = [this](M& on, Lsn lsn) { return log_->write_up_to(on, lsn, true); };
     const auto leave = [this](M& on) { return log_->leave_flush_list(on); };
     pages_.make_pool(m, parts.pool, {make_durable, leave});
+  }
+
+  // The gate, and the end of a transaction inside.
+
+  bool has_gate_for(Admits whom) const {
+    if constexpr (is_whole) return gate_ && config_.admits == whom;
+    return false;
+  }
+  Task<bool> enter(M& m, S& s) {
+    if constexpr (is_whole) s.is_inside = co_await gate_->enter(m);
+    co_return s.is_inside;
+  }
+  Task<> come_back(M& m, S& s) {
+    s.is_inside = true;
+    if constexpr (is_whole) co_await gate_->come_back(m);
+    co_return;
+  }
+  Task<bool> then_leave(M& m, S& s, Task<bool> ending) {
+    const bool is_done = co_await ending;
+    if (is_done) co_await leave(m, s);
+    co_return is_done;
+  }
+  Task<bool> commit_inside(M& m, S& s, const Demand& demand) {
+    m.work(machine::exponential(m.random(), demand.computing_ns));
+    const bool has_changed = s.locks.undo_no > 0;
+    const bool flushes = has_changed && config_.flush_every > 0 &&
+                         (s.number + 1) % config_.flush_every == 0 && log_.has_value();
+    if (has_changed && has_own_commit()) {
+      const bool is_acknowledged = co_await own_commit(m, s, demand, flushes);
+      co_return is_acknowledged;
+    }
+    bool is_done = true;
+    if (has_changed) is_done = co_await mini_transactions(m, s, demand);
+    if (is_done && flushes && config_.durable_first) is_done = co_await flush(m, s);
+    if (!is_done) co_return false;
+    orders_.committed(s.orders);
+    co_await end(m, s, has_changed);
+    if (flushes && !config_.durable_first) is_done = co_await flush(m, s);
+    ++s.number;
+    ++s.counts.commits;
+    co_return is_done;
+  }
+  Task<bool> roll_back_inside(M& m, S& s) {
+    machine::Scope<M> doing(m, rollback_);
+    const std::uint64_t changes = s.locks.undo_no;
+    for (std::uint64_t i = 0; i < changes; ++i) {
+      if (m.stopping()) co_return false;
+      m.work(config_.undo_ns);
+      const bool is_done = co_await append(m, s, config_.undo_bytes);
+      if (!is_done) co_return false;
+    }
+    s.counts.undone += changes;
+    orders_.rolled_back(s.orders);
+    co_await end(m, s, false);
+    co_return true;
   }
 
   // The binary log.
@@ -424,9 +476,12 @@ class Engine {
   }
   Task<Outcome> wait(M& m, S& s) {
     const std::uint64_t start = m.now();
+    const bool is_outside = leaves_behind_statement(s);
+    if (is_outside) co_await leave(m, s);
     ++s.counts.lock_waits;
     const Outcome outcome = co_await std::visit([&](auto& locks) { return locks.wait(m, s.locks); }, *locks_);
     s.counts.lock_wait_ns += m.now() - start;
+    if (is_outside) co_await come_back(m, s);
     co_return outcome;
   }
   /// The record says who changed it last; the transaction system, whether that one is still active.
@@ -460,6 +515,26 @@ class Engine {
     ++s.locks.undo_no;
     ++s.counts.changes;
     writers_[key_of(step.table, row)] = {.session = &s, .lock_id = s.locks.id, .trx_id = s.trx.id};
+  }
+
+  bool has_space_latch() const {
+    if constexpr (is_whole) return space_latch_.has_value();
+    return false;
+  }
+  /// The tablespaces that a statement's mini-transactions name are looked up in between.
+  Task<> compute_with_spaces(M& m, const Step& step, const Demand& demand, std::uint64_t computing_ns) {
+    const std::uint64_t permille = step.is_next_of_statement ? 0 : demand.space_lookups_permille;
+    const std::uint64_t lookups = permille / 1000 + (m.random() % 1000 < permille % 1000 ? 1 : 0);
+    for (std::uint64_t left = lookups; left > 0; --left) {
+      m.work(computing_ns / (lookups + 1));
+      if constexpr (is_whole) {
+        co_await space_latch_->lock(m);
+        m.work(config_.space_ns);
+        co_await space_latch_->unlock(m);
+      }
+    }
+    m.work(computing_ns - lookups * (computing_ns / (lookups + 1)));
+    co_return;
   }
 
   // Entries of other indexes, and the statement's redo.
@@ -644,6 +719,8 @@ class Engine {
   std::optional<Log> log_;
   std::optional<Purge<M>> purge_;
   std::conditional_t<is_whole, std::unique_ptr<Stages>, std::nullptr_t> stages_ = nullptr;
+  std::conditional_t<is_whole, std::optional<Gate<M>>, std::nullopt_t> gate_ = std::nullopt;
+  std::conditional_t<is_whole, std::optional<sync::Latch<M>>, std::nullopt_t> space_latch_ = std::nullopt;
   std::atomic<std::uint64_t> last_xid_ = 0;
   std::atomic<std::uint64_t> next_clean_ns_ = 0;
   std::atomic<std::uint64_t> dirtied_ = 0;

@@ -8,6 +8,7 @@
 #include "common/require.hpp"
 #include "engine/binlog.hpp"
 #include "engine/buffer_pool.hpp"
+#include "engine/gate.hpp"
 #include "engine/purge.hpp"
 #include "engine/statements.hpp"
 #include "group_commit/commit_config.hpp"
@@ -29,11 +30,15 @@ struct EngineConfig {
   Binlog binlog = Binlog::off;
   bool durable_first = true;
   bool server_order = false;
+  bool has_space_latch = false;
   std::uint64_t flush_every = 1;
   std::uint64_t dirty_percent = 30;
   std::uint64_t cleaned_per_s = 0;
   std::uint64_t undo_ns = 5'000;
   std::uint64_t undo_bytes = 150;
+  std::uint64_t space_ns = 60;
+  Admits admits = Admits::transactions;
+  std::uint64_t most_inside = 0;
 };
 constexpr auto described(options::Of<EngineConfig>) {
   using C = EngineConfig;
@@ -52,6 +57,8 @@ constexpr auto described(options::Of<EngineConfig>) {
           options::option<&C::server_order>("as servers do it: redo of a statement index by index, a "
                                             "commit's number before its redo; off: each in "
                                             "one piece"),
+          options::option<&C::has_space_latch>(
+              "tablespaces are looked up under one latch, as in 5.7; off: without any"),
           options::option<&C::flush_every>("without a binary log: so many transactions of a client to one "
                                            "that waits for the disk; 0: none does"),
           options::option<&C::dirty_percent>({.most = 100},
@@ -61,6 +68,13 @@ constexpr auto described(options::Of<EngineConfig>) {
               "pages that are written per second: in the long run no more become dirty; 0: no limit"),
           options::option<&C::undo_ns>("taking back one changed row, always the same"),
           options::option<&C::undo_bytes>({.least = 1, .most = kMostMtrBytes}, "redo of taking it back"),
+          options::option<&C::space_ns>("looking up a tablespace, under the latch of all of them"),
+          options::option<&C::admits>(
+              "of what most_inside lets so many inside: transactions, in the order in which they "
+              "came; or statements, as innodb_thread_concurrency"),
+          options::option<&C::most_inside>(
+              "so many inside the engine at a time, the others wait outside; 0, or as many as "
+              "there are clients: all"),
       });
 }
 inline void check_together(const EngineConfig& config) {

@@ -130,6 +130,7 @@ struct Demand {
   std::uint64_t computing_ns = 50'000;
   std::uint64_t mtrs_permille = 0;
   std::uint64_t mtr_bytes = 150;
+  std::uint64_t space_lookups_permille = 0;
 };
 constexpr std::uint64_t kMostMtrBytes = 1 << 20;
 constexpr auto described(options::Of<Demand>) {
@@ -141,6 +142,9 @@ constexpr auto described(options::Of<Demand>) {
           options::option<&C::mtrs_permille>({.most = 1'000'000},
                                              "mini-transactions with redo, of a thousand executions"),
           options::option<&C::mtr_bytes>({.least = 1, .most = kMostMtrBytes}, "redo of each of them"),
+          options::option<&C::space_lookups_permille>(
+              {.most = 1'000'000},
+              "tablespaces looked up, of a thousand executions: counts with has_space_latch"),
       });
 }
 

@@ -38,6 +38,7 @@ __all__ = [
     "of_design",
     "run",
     "statements_of",
+    "with_space_lookups",
 ]
 
 # Between two statements, the client and the network: what the redo log's loads have per round, over the statements of a round.
@@ -148,22 +149,50 @@ def load_of(server: str, kind: str, **options: Any) -> dict[str, Any]:
     return {"kind": kind, **options, "demands_of": server, "demands": demands(server, kind)}
 
 
-# The designs of each part that have a server's hold times: those of 9.7.4 stand for both designs with a second mutex.
-HELD_AS: Mapping[str, Mapping[str, Sequence[str]]] = {
-    "locks": {"5.7.22": ["5.7"], "8.0.15": ["8.0.15"], "9.7.4": ["9.7"]},
-    "log": {"5.7.22": ["5.7"], "8.0.15": ["8.0"], "9.7.4": ["8.0, writer threads off"]},
-    "trx_sys": {"5.7.22": ["5.7"], "8.0.15": ["8.0"], "9.7.4": ["8.0, split", "8.0, sharded"]},
+def with_space_lookups(load: Mapping[str, Any], server: str) -> dict[str, Any]:
+    """The load, whose statements look tablespaces up as often as those of a server take `fil_system_mutex`: for engines with `has_space_latch`.
+
+    Those of a commit are left out. They come of writing and flushing the log, which in a crowd one does for all.
+    """
+    table = recorded("own-demands", "live")[RECORDING - 1].tables["latches"]
+    mine = table[
+        (table["server"] == server)
+        & (table["load"] == _MEASURED_AS[load["kind"]])
+        & (table["latch"] == "fil_system_mutex")
+        & ~table["statement"].isin(["commit", "rollback"])
+    ]
+    names = mine["transaction"] + "." + mine["statement"]
+    lookups = dict(zip(names, mine["acquisitions"], strict=True))
+    return {
+        **load,
+        "demands": {
+            name: {**demand, "space_lookups_permille": round(1000 * lookups.get(name, 0))}
+            for name, demand in load["demands"].items()
+        },
+    }
+
+
+# The designs of each part that have a server's hold times; those of the newest stand for both designs with a second mutex.
+_NEWEST = "9.7.4"
+_HELD_AS: Mapping[str, Mapping[str, Sequence[str]]] = {
+    "locks": {"5.7.22": ["5.7"], "8.0.15": ["8.0.15"], _NEWEST: ["9.7"]},
+    "log": {"5.7.22": ["5.7"], "8.0.15": ["8.0"], _NEWEST: ["8.0, writer threads off"]},
+    "trx_sys": {"5.7.22": ["5.7"], "8.0.15": ["8.0"], _NEWEST: ["8.0, split", "8.0, sharded"]},
 }
 
 
-def holds() -> dict[str, dict[str, dict[str, int]]]:
-    """What servers compute while they hold latches, as `own-engine-holds` has it: part -> design of it -> option -> ns."""
-    found: dict[str, dict[str, dict[str, int]]] = {part: {} for part in HELD_AS}
+def holds(*, newest_as: str = _NEWEST) -> dict[str, dict[str, dict[str, int]]]:
+    """What servers compute while they hold latches, as `own-engine-holds` has it: part -> design of it -> option -> ns. `newest_as` stands for 9.7.4."""
     rows: Any = newest("own-engine-holds", "sim").table.to_dict("records")
-    for row in rows:
-        for design in HELD_AS[row["engine_part"]][row["series"]]:
-            found[row["engine_part"]][design] = {row["option"]: int(row["held_ns"])}
-    return found
+    held = {(row["engine_part"], row["series"]): {row["option"]: int(row["held_ns"])} for row in rows}
+    return {
+        part: {
+            design: dict(held[part, newest_as if server == _NEWEST else server])
+            for server, names in servers.items()
+            for design in names
+        }
+        for part, servers in _HELD_AS.items()
+    }
 
 
 def _held(design: Design, holds: Mapping[str, Any]) -> Design:

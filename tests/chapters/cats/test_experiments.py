@@ -14,14 +14,13 @@ from engineroom.chapters.cats.experiments.print_cost import CLAIMS
 from engineroom.chapters.cats.experiments.weights import Counting
 from engineroom.chapters.cats.standings import Leads, Standing
 from engineroom.errors import EngineRoomError
-from engineroom.runs import newest
 from engineroom.simulating.experiment import Experiment
 
 WINDOW: dict[str, Any] = {"first_ms": 5, "longest_ms": 5, "warmup_ms": 5}
 
 
 def test_printing_costs_what_was_measured_of_the_thread_that_prints() -> None:
-    table = newest("own-deadlock-print", "live").table
+    table = simulated.printed().table
     of = table[table["server"] == simulated.PRINTING]["print_cpu_us"]
     assert simulated.print_ns() == pytest.approx(1000 * of.median(), rel=1e-6)
     assert 1000 * of.min() <= simulated.print_ns() <= 1000 * of.max()

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engineroom import runs
 from engineroom.chapters.cats.experiments.policies import DEMANDS_OF, LOADS
-from engineroom.chapters.cats.experiments.simulated import PRINTING, print_ns
+from engineroom.chapters.cats.experiments.simulated import PRINTING, print_ns, printed
 from engineroom.show import headless
 from engineroom.simulating.engine import demands
 
@@ -73,7 +72,7 @@ def test_every_policy_of_the_kernel_and_every_load_is_there(seen):
 
 
 def test_a_report_costs_and_is_as_long_as_the_recorded_one(seen):
-    report_bytes = runs.newest("own-deadlock-print", "live").values("server", y="print_bytes")[PRINTING]
+    report_bytes = printed().values("server", y="print_bytes")[PRINTING]
     knobs = {knob["name"]: knob for knob in seen["knobs"]}
     assert knobs["print_us"]["start"] == PRINTED
     for run in seen["results"][3]["runs"]:

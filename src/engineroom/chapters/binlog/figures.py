@@ -22,6 +22,7 @@ from engineroom.show.parts import (
     at,
     each,
     ours,
+    over,
     ratios,
     rows_by,
     rows_over,
@@ -32,6 +33,8 @@ from engineroom.show.style import STYLES, is_narrow, label_axes, note, plain_log
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from engineroom.runs import Run
 
 
 def rows_of(base: str) -> Maker:
@@ -334,4 +337,48 @@ def own_binlog_transactions(table: Rows) -> Words:
     return Words(
         alt=f"Dots of bytes per transaction, by kind and setting. With full images {each(full, '{:,.0f}')}.",
         caption=f"What is left of a New-Order's {full['New-Order']:,.0f} bytes: {order}; of a Payment's {full['Payment']:,.0f}: {payment}.",
+    )
+
+
+QUANTITIES_OF_GROUP = {
+    "sent_bytes": "bytes sent",
+    "binlog_bytes": "binary log",
+    "cpu_us": "CPU time",
+    "tps": "throughput",
+}
+COMPRESSED_IN_GROUP = {"messages": "messages", "transactions": "transactions", "both": "both"}
+
+_OF_GROUP = Dots(
+    by="quantity",
+    rows={name: name for name in QUANTITIES_OF_GROUP.values()},
+    series=COMPRESSED_IN_GROUP,
+    label="over the group without compression",
+    line_at=1.0,
+)
+
+
+def _rows_of_own_binlog_group_replication(run: Run) -> Rows:
+    """A row per quantity and what is compressed, with the most clients, over the group that compresses nothing."""
+    crowd = run.table[run.table["clients"] == run.table["clients"].max()]
+    added = run.with_table(crowd.assign(cpu_us=crowd["primary_cpu_us"] + crowd["replica_cpu_us"]))
+    parts = []
+    for column, quantity in QUANTITIES_OF_GROUP.items():
+        part = rows_by("clients", y=column, keep=())(added).rename(columns={column: "value"})
+        part.insert(1, "quantity", quantity)
+        parts.append(part)
+    table = over(pd.concat(parts, ignore_index=True), "over_none", "series == 'none'", "quantity")
+    return table.query("series != 'none'").reset_index(drop=True)
+
+
+@figure("own-binlog-group-replication", rows=_rows_of_own_binlog_group_replication, picture=_OF_GROUP)
+def own_binlog_group_replication(table: Rows) -> Words:
+    """Our own figure: bytes, CPU time and throughput of a group of three live servers, by what it compresses, over the same without."""
+    of = _OF_GROUP.values(table)
+    said = "; ".join(
+        f"{quantity} {each(of.xs(quantity, level='quantity')[list(COMPRESSED_IN_GROUP)])}"
+        for quantity in QUANTITIES_OF_GROUP.values()
+    )
+    return Words(
+        alt=f"Dots per transaction over the group that compresses nothing, by what is compressed. {said}.",
+        caption=f"A group of three servers and {int(table['clients'].iloc[0])} clients, over the same without compression: {said}.",
     )

@@ -6,6 +6,7 @@ import pandas as pd
 
 from engineroom.chapters.binlog import figures
 from engineroom.runs import Run, newest, published
+from engineroom.runs.summary import several
 from engineroom.servers.catalogue import release
 from engineroom.show.drawing import origin_of
 from engineroom.show.table import Table
@@ -89,3 +90,51 @@ def levels_table() -> Table:
     ]
     caption = "The levels that are the cheapest at some prices of disk and CPU."
     return Table(pd.DataFrame(shown), caption, origin_of(_levels))
+
+
+group = newest("own-binlog-group-replication", "live")
+_of_group = group.table.assign(cpu_us=group.table["primary_cpu_us"] + group.table["replica_cpu_us"])
+in_group = several(
+    _of_group,
+    *("series", "clients"),
+    ys=[
+        "sent_bytes",
+        "binlog_bytes",
+        "replica_binlog_bytes",
+        "primary_cpu_us",
+        "replica_cpu_us",
+        "cpu_us",
+        "tps",
+    ],
+    how="median",
+)
+group_clients = sorted(set(group.table["clients"]))
+over_plain = in_group.div(in_group.loc["none"], level="clients")  # by what is compressed, and clients
+
+
+def group_came_out() -> list[bool]:
+    """Which expectations the run has, in the order in which they were written down; one that was not quiet enough decides none."""
+    from engineroom.chapters.binlog.experiments.group_replication import CLAIMS
+
+    return [bool(is_so(group)) for is_so in CLAIMS.values()] if not group.why_busy else []
+
+
+def group_table() -> Table:
+    """A row per number of clients and what is compressed: per transaction, and per second."""
+    rows = [
+        {
+            "clients": str(clients),
+            "compressed": series,
+            "bytes sent": f"{of['sent_bytes']:,.0f}",
+            "primary's log": f"{of['binlog_bytes']:,.0f}",
+            "each other's log": f"{of['replica_binlog_bytes']:,.0f}",
+            "CPU, primary": f"{of['primary_cpu_us']:,.0f} us",
+            "CPU, the two others": f"{of['replica_cpu_us']:,.0f} us",
+            "per second": f"{of['tps']:,.0f}",
+        }
+        for clients in group_clients
+        for series in dict.fromkeys(group.table["series"])
+        for of in [in_group.loc[series, clients]]
+    ]
+    caption = "A group of three servers: bytes and CPU time per transaction of TPC-C, and transactions per second, medians of the repeats."
+    return Table(pd.DataFrame(rows), caption, origin_of(group))

@@ -21,6 +21,8 @@ from engineroom.show.parts import (
     as_found,
     at,
     compared,
+    over,
+    release,
     rows_by,
     rows_over,
     valued,
@@ -403,6 +405,44 @@ def own_whatif(table: Rows) -> Words:
         alt=_said_own_whatif.alt(table, more="A panel per load."),
         caption=f"The what-if beside live servers on two processors: it predicts {of.min():.2f} to {of.max():.2f} times the measured throughput, half of the "
         f"points within {100 * (of - 1).abs().median():.0f} %. {int(table['is_in_range'].sum())} of {len(table)} measured throughputs lie in the range that it tells.",
+    )
+
+
+_CURED = Dots(
+    by="cured",
+    rows=as_found("cured"),
+    narrow=as_found("cured", ("thread concurrency", "concurrency")),
+    series={"hot rows": "hot rows", "uniform": "read-write, uniform"},
+    label="throughput over the same server's without",
+    line_at=1.0,
+)
+
+
+def _rows_of_own_engine_cures(run: Run) -> Rows:
+    """Throughput with the most clients over the same server's without a cure; a row is a server with its cure."""
+    crowd = run.with_table(run.table[run.table["clients"] == run.table["clients"].max()])
+    by_cure = rows_by("clients", "server", "setting", y="tps", keep=())(crowd)
+    cured = over(by_cure, "over_none", "setting == 'none'", "server", "series").query("setting != 'none'")
+    cured.insert(0, "cured", cured["server"] + ", " + cured["setting"])
+    return cured.sort_values("server", key=lambda of: of.map(release), kind="stable", ignore_index=True)
+
+
+@figure("own-engine-cures", rows=_rows_of_own_engine_cures, picture=_CURED)
+def own_engine_cures(table: Rows) -> Words:
+    """Our own figure: throughput of a crowd with a limit on it over that without, on live servers, by the limit and the load."""
+    of = _CURED.values(table)
+    throttled = of[of.index.get_level_values("cured").str.endswith("thread concurrency")]
+    hot, even = (throttled.xs(load, level="series") for load in ("hot rows", "uniform"))
+    pooled = of.drop(throttled.index).unstack("series")
+    return Words(
+        alt=f"Dots of throughput with {int(table['clients'].iloc[0])} clients over the same server's without the limit. {_CURED.said(table)}.",
+        caption=f"With {int(table['clients'].iloc[0])} clients innodb_thread_concurrency leaves {hot.min():.2f} to {hot.max():.2f} times the updates of hot rows, "
+        f"and {even.min():.2f} to {even.max():.2f} times the read-write transactions. "
+        + "; ".join(
+            f"{cured}: {ratios['hot rows']:.2f} and {ratios['uniform']:.2f} times"
+            for cured, ratios in pooled.iterrows()
+        )
+        + ".",
     )
 
 

@@ -67,6 +67,42 @@ def added(operation: str, over: str, under: str) -> pd.Series[float]:
     return more
 
 
+# The same with performance_schema on, other settings equal, and as installed.
+INSTRUMENTED = "equal settings, performance_schema on"
+by_defaults = newest("own-low-concurrency-instructions-settings", "instructions")
+_by_defaults = by_defaults.values("settings", "operation", "series", y="instructions")
+instruments_added = _by_defaults[INSTRUMENTED] - instructions[_EQUAL]
+instruments_percent = 100 * instruments_added / instructions[_EQUAL]
+
+
+def installed_ratio(settings: str, operation: str) -> float:
+    """Instructions of an operation on late 8.0 over those on 5.7, with their instruments or as installed."""
+    return float(_by_defaults[settings, operation, late] / _by_defaults[settings, operation, old])
+
+
+def defaults_table() -> Table:
+    """What `performance_schema` adds to each operation on each server, and late 8.0 over 5.7 with each of the settings."""
+    added = instruments_percent.unstack("series")[_servers].map("{:.1f} %".format)
+    equal = instructions[_EQUAL].unstack("series")
+    ratios = {
+        _EQUAL: equal[late] / equal[old],
+        "performance_schema on": _by_defaults[INSTRUMENTED]
+        .unstack("series")
+        .pipe(lambda of: of[late] / of[old]),
+        _INSTALLED: _by_defaults[_INSTALLED].unstack("series").pipe(lambda of: of[late] / of[old]),
+    }
+    over = pd.DataFrame(
+        {f"{late} over {old}, {name}": of.map("{:.2f}".format) for name, of in ratios.items()}
+    )
+    return Table(
+        pd.concat([added.add_prefix("performance_schema adds, "), over], axis=1)
+        .loc[added.index]
+        .reset_index(),
+        "Instructions of the connection's thread: what performance_schema adds with other settings equal, and ratios with each of the settings.",
+        origin_of(by_defaults),
+    )
+
+
 # How often the inner row is read that four outer rows in turn want.
 misses = newest("own-low-concurrency-misses", "instructions").values(
     "operation", "series", "event", y="per_operation"

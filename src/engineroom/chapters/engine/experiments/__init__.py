@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from engineroom.chapters.engine.experiments import binlog, demands, pool, purge, scheduler, simulated
+from engineroom.chapters.engine.experiments import (
+    binlog,
+    cures,
+    demands,
+    held,
+    pool,
+    purge,
+    scheduler,
+    simulated,
+)
 from engineroom.runs import Run
 
 # What `engineroom record` can measure: figure and method -> a function without arguments.
@@ -12,9 +21,11 @@ RECORD: Mapping[tuple[str, str], Callable[..., Run | list[Run]]] = {
     ("own-demands", "live"): demands.demands_live,
     ("own-demands-again", "live"): demands.again_live,
     ("own-demands-warehouses", "live"): demands.warehouses_live,
+    ("own-engine-cures", "live"): cures.cures_live,
     ("fig-7-03", "sim"): simulated.patched_sim,
     ("own-engine-switches", "sim"): simulated.switches_sim,
     ("own-engine-binlog", "sim"): binlog.binlog_sim,
+    ("own-engine-held", "sim"): held.held_sim,
     ("own-engine-pool", "sim"): pool.pool_sim,
     ("own-engine-purge", "sim"): purge.purge_sim,
     ("own-engine-scheduler", "sim"): scheduler.scheduler_sim,
