@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import posixpath
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -170,6 +171,45 @@ def test_a_file_for_a_host_is_valid_by_its_schema(schema: str, files: str):
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}"]
     done = subprocess.run([*command, *sorted(ROOT.glob(files))], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_wheels_are_made_by_settings_that_cibuildwheels_schema_allows():
+    import cibuildwheel
+    import jsonschema
+
+    schema = (Path(cibuildwheel.__file__).parent / "resources/cibuildwheel.schema.json").read_text()
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["cibuildwheel"]
+    jsonschema.validate(settings, json.loads(schema))
+    assert f"cibuildwheel=={cibuildwheel.__version__} " in (ROOT / "Makefile").read_text()
+
+
+@pytest.mark.parametrize(("tag", "is_released"), [(f"v{engineroom.__version__}", True), ("v0.0.9", False)])
+def test_a_release_has_checksums_and_what_changed_and_is_of_the_packages_version(tag, is_released, tmp_path):
+    """The commands of the workflow's last job, with a `gh` that shows what it is given."""
+    job = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text())["jobs"]["release"]
+    (tmp_path / "gh").write_text('#!/bin/sh\necho "$@"\n')
+    (tmp_path / "gh").chmod(0o755)
+    shutil.copy(ROOT / "CHANGELOG.md", tmp_path)
+    (tmp_path / "dist").mkdir()
+    made = [f"engineroom-{engineroom.__version__}-cp311-cp311-linux_x86_64.whl", "engine-room-site.zip"]
+    for name in made:
+        (tmp_path / "dist" / name).write_text(name)
+    done = subprocess.run(
+        ["bash", "-e", "-c", "\n".join(f"({step['run']})" for step in job["steps"] if "run" in step)],
+        cwd=tmp_path,
+        env={"PATH": f"{tmp_path}:/usr/bin:/bin", "GITHUB_REF_NAME": tag},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode == 0) == is_released, done.stderr
+    if is_released:
+        assert [f"dist/{name}" for name in ("SHA256SUMS", *sorted(made))] == done.stdout.split()[-3:]
+        sums = (tmp_path / "dist/SHA256SUMS").read_text()
+        assert sorted(line.split()[1] for line in sums.splitlines()) == sorted(made)
+        notes = (tmp_path / "notes.md").read_text()
+        assert "### The book" in notes
+        assert "\n## " not in notes
 
 
 def test_every_address_that_a_page_had_leads_to_a_page():

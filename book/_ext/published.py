@@ -1,6 +1,6 @@
 """What follows from the address of the public repository, `repository.url` in _config.yml.
 
-Buttons (Binder, repository, edit, issue), canonical addresses and a sitemap, and on pages `{{ repository }}`, `{{ issue }}` and `{{ site }}`.
+Buttons (Binder, Colab, repository, edit, issue), canonical addresses and a sitemap, and on pages `{{ repository }}`, `{{ issue }}` and `{{ site }}`.
 Until the address is set, pages have none of these links.
 """
 
@@ -15,8 +15,10 @@ from sphinx.config import Config
 from sphinx.errors import ConfigError
 
 NOT_SET = "/OWNER/"
-ADDRESS = re.compile(r"https://(github|gitlab)\.com/([\w-]+)/([\w.-]+)")
+ADDRESS = re.compile(r"https://(github|gitlab)\.com/([\w-]+)/([\w.-]+)(?<!\.git)")
 BUTTONS = ("launch-buttons", "source-buttons")
+GITHUB = "https://github.com"
+COLAB = "https://colab.research.google.com/github"
 
 
 def is_published(config: Config) -> bool:
@@ -48,15 +50,30 @@ def choose(_app: Sphinx, config: Config) -> None:
     config.myst_substitutions = {**config.myst_substitutions, **said}
 
 
-def drop_buttons(app: Sphinx, _page: str, _template: str, context: dict[str, Any], _doctree: object) -> None:
+def choose_buttons(app: Sphinx, page: str, _template: str, context: dict[str, Any], _doctree: object) -> None:
+    """Drop what needs an address, or add Colab, which opens a notebook of a repository on GitHub: of the branch that .ci/publish makes."""
+    shown = context.get("header_buttons", [])
+    url = app.config.html_theme_options["repository_url"]
     if not is_published(app.config):
-        shown = context.get("header_buttons", [])
         context["header_buttons"] = [each for each in shown if each.get("label") not in BUTTONS]
+    elif url.startswith(GITHUB):
+        colab = {
+            "type": "link",
+            "text": "Colab",
+            "tooltip": "Launch on Colab",
+            "icon": "_static/images/logo_colab.png",
+            "url": f"{COLAB}{url.removeprefix(GITHUB)}/blob/gh-pages/_sources/{page}.ipynb",
+        }
+        for each in shown:
+            if each.get("label") == "launch-buttons":
+                each["buttons"].append(colab)
 
 
-def write_sitemap(app: Sphinx, error: Exception | None) -> None:
+def write_for_hosts(app: Sphinx, error: Exception | None) -> None:
+    """A sitemap, and the file without which GitHub leaves out of a branch what begins with an underscore."""
     if error is None and app.builder.format == "html" and app.config.html_baseurl:
         base, uri = app.config.html_baseurl, app.builder.get_target_uri
+        (Path(app.outdir) / ".nojekyll").touch()
         pages = "\n".join(f"<url><loc>{base}{uri(name)}</loc></url>" for name in sorted(app.env.found_docs))
         (Path(app.outdir) / "sitemap.xml").write_text(
             '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -67,6 +84,6 @@ def write_sitemap(app: Sphinx, error: Exception | None) -> None:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("config-inited", choose)
-    app.connect("html-page-context", drop_buttons, priority=900)
-    app.connect("build-finished", write_sitemap)
+    app.connect("html-page-context", choose_buttons, priority=900)
+    app.connect("build-finished", write_for_hosts)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

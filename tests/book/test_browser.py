@@ -22,7 +22,8 @@ PAGES = re.findall(r"(?:root|file): (\S+)", (paths.root() / "_toc.yml").read_tex
 OPENED = [
     page
     for page in PAGES
-    if page.startswith("notebooks/") or page in ("book/index", "book/ledger", "book/machine")
+    if page.startswith("notebooks/")
+    or page in ("book/index", "book/ledger", "book/machine", "book/reference")
 ]
 OPENED += [page.replace("notebooks/", "book/") for page in OPENED if page.startswith("notebooks/")]
 SERIOUS = {"serious", "critical"}
@@ -483,6 +484,11 @@ def test_print_shows_predictions_and_exercises_with_their_answers_and_folds_them
         answers.first.wait_for(state="visible")
         answers.last.wait_for(state="visible")
         exercises.wait_for(state="visible")
+        for long in (".admonition.exercise", "table"):
+            kept = page.page.locator(f"article {long}").evaluate_all(
+                "all => all.map((each) => getComputedStyle(each).breakInside)"
+            )
+            assert set(kept) == {"auto"}, long
         origin.wait_for(state="visible")
         assert others.evaluate_all("all => all.map((each) => each.open)") == folded
         page.page.emulate_media(media="screen")

@@ -22,6 +22,7 @@ parts:
       - file: book/sorts
         sections: [{file: notebooks/sorts}]
       - file: book/joins
+      - file: book/ledger
 """
 DRAWING = '<svg id="d" viewBox="0 0 9 9"><clipPath id="c"><rect width="9" height="9"/></clipPath><g clip-path="url(#c)"/></svg>'
 PAGES = {
@@ -32,6 +33,9 @@ PAGES = {
         <a download="f.csv" href="data:text/csv;base64,YQ==">Rows as CSV</a> <a href="../_downloads/a.zip">a zip</a>""",
     "notebooks/sorts": '<h1>Lab: sorts</h1><p style="height: 300mm">tall</p><p>See <a href="../book/sorts.html">the chapter</a>.</p>',
     "book/joins": '<h1>Joins</h1><h2 id="why">Why joins</h2><p>Because.</p>',
+    "book/ledger": f"""<h1>Ledger</h1><table class="claims table"><tr><th>claim</th><th>published</th></tr>
+        <tr><td>{"it waits and " * 30}</td><td>undecided</td></tr></table>
+        <table class="history"><tr><td>recorded before</td></tr></table>""",
 }
 
 
@@ -51,7 +55,7 @@ def pdf(tmp_path_factory: pytest.TempPathFactory) -> pypdf.PdfReader:
         (html / "_static" / sheet).symlink_to(paths.root() / "book" / "web" / "styles" / sheet)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(printed.paths, "root", lambda: root)
-        assert printed.print_book(html, root / "book.pdf") == 7  # the lab has two
+        assert printed.print_book(html, root / "book.pdf") == 8  # the lab has two
     assert not list(html.glob("book/.*"))
     return pypdf.PdfReader(root / "book.pdf")
 
@@ -75,7 +79,7 @@ def test_bookmarks_are_parts_chapters_and_what_belongs_to_them(pdf):
 
     assert nested(pdf.outline) == [
         *("Contents", "The front", "Chapters"),
-        ["Sorts & heaps", ["Why", "Lab: sorts"], "Joins", ["Why joins"]],
+        ["Sorts & heaps", ["Why", "Lab: sorts"], "Joins", ["Why joins"], "Ledger"],
     ]
 
 
@@ -97,6 +101,10 @@ def test_folds_are_open_and_what_paper_cannot_do_is_gone(pdf):
     assert "it was folded" in said
     assert "a zip" in said
     assert not [each for each in ("scripted", "for a phone", "Rows as CSV") if each in said]
+    ledger = texts(pdf)[7]
+    assert "claim published" in ledger, "a word in a narrow column is whole"
+    assert "undecided" in ledger
+    assert "recorded before" not in ledger
 
 
 def test_a_book_that_is_not_built_is_refused_with_the_command_that_builds_it(tmp_path: Path):

@@ -41,7 +41,8 @@ DROPPED = re.compile(
 NAMED = re.compile(r'(?<=\s)(id|aria-labelledby|aria-describedby|href|xlink:href)="([^"]*)"|url\(#([^)]+)\)')
 COVER = """\
 <section class="cover"><p class="title">{title}</p><p>Version {version}</p>
-<p>Text, figures and data: CC BY 4.0. Code: MIT. Figures that compute in a browser stand here as they start.</p></section>"""
+<p>Text, figures and data: CC BY 4.0. Code: MIT. Figures that compute in a browser stand here as they start; what each recording of
+the ledger changed stands on its page of the web book alone.</p></section>"""
 
 
 @dataclass(frozen=True)

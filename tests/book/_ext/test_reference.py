@@ -27,11 +27,12 @@ def reference():
         return module
 
 
-def test_every_kernel_is_listed_and_labs_lead_to_it():
+def test_every_kernel_is_listed_and_each_chapter_leads_to_it():
     words = {each.word for each in chapters.written() if each.has_own_kernel}
     assert {f"engineroom._native.{word}" for word in words} <= {name for name, _ in LISTED}
-    for lab in (paths.root() / "notebooks").glob("*.md"):
-        assert re.search(r"\(api-[a-z-]+\)", lab.read_text(encoding="utf-8")), lab.name
+    for each in chapters.written():
+        for page in (f"notebooks/{each.word}.md", f"book/{each.word}_evidence.md"):
+            assert re.search(r"\(api-[a-z-]+\)", (paths.root() / page).read_text(encoding="utf-8")), page
 
 
 @pytest.mark.parametrize(("module", "names"), LISTED, ids=[name for name, _ in LISTED])
