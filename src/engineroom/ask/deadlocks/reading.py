@@ -196,13 +196,11 @@ class _Reader:
     def read(self, line: str) -> Iterator[Report]:
         held = self._held
         if held.startswith(_IS_LOCK):
-            goes_on = _GOES_ON.match(line) or (
-                _IS_CUT.search(held) and not line.startswith(("*", "-", "TRANSACTION"))
-            )
+            is_cut = _IS_CUT.search(held) and not line.startswith(("*", "-", "TRANSACTION"))
+            goes_on = bool(is_cut or _GOES_ON.match(line))
         else:
-            goes_on = (
-                0 < len(held) < _LONGEST_CLIENT and line and not (_HEAD.match(line) or _STATEMENT.match(line))
-            )
+            is_new = _HEAD.match(line) or _STATEMENT.match(line)
+            goes_on = 0 < len(held) < _LONGEST_CLIENT and line != "" and not is_new
         if goes_on:
             self._held = f"{held} {line}"[:_LONGEST_LINE]
             if held.startswith(_IS_LOCK) or not _IS_WHOLE.search(self._held):
