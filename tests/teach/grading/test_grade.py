@@ -556,21 +556,6 @@ def test_whatever_is_handed_in_costs_itself_alone_and_is_named(command, tmp_path
     assert len(list((tmp_path / "out-feedback").iterdir())) == len(GRADED) + 3
 
 
-@pytest.mark.parametrize(
-    ("form", "rows"),
-    [
-        ("canvas", [["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "toy"],
-                    ["    Points Possible", "", "", "", "", "4.0"], ["ann", "", "", "ann", "", "4.0"]]),
-        ("gradescope", [["Name", "SID", "Email", "Total Score", "Max Points", "Status", "toy q1 (2 pts)", "toy q2 (2 pts)"],
-                        ["ann", "ann", "", "4.0", "4.0", "Graded", "2.0", "2.0"]]),
-    ],
-)  # fmt: skip
-def test_forms_of_the_table(command, tmp_path, form, rows):
-    (tmp_path / "in" / "ann_toy.ipynb").write_text(notebook(RIGHT["double"]))
-    assert command("--format", form).exit_code == 0
-    assert table(tmp_path / "out.csv") == rows
-
-
 def test_refusals_say_what_to_do(handed_out, tmp_path):
     with pytest.raises(EngineRoomError, match="make class"):
         submissions.read_handouts(tmp_path / "nowhere")

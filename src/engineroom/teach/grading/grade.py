@@ -91,9 +91,9 @@ def grade(
         else:
             left.setdefault(work.digest, []).append(work)
 
-    given = handouts.chapters()
-    modules = [f"engineroom.chapters.{chapter}.exercises" for chapter in given]
-    tests = "\n".join(test for each in given.values() for test in each.tests.values())
+    chapters = handouts.chapters()
+    modules = [f"engineroom.chapters.{chapter}.exercises" for chapter in chapters]
+    tests = "\n".join(test for each in chapters.values() for test in each.tests.values())
     idle: queue.Queue[Sandbox] = queue.Queue()
     with contextlib.ExitStack() as stack, journal_of(out).open("a") as journal:
         sandboxes = [
