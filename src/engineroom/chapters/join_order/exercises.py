@@ -84,7 +84,8 @@ def drawn_pairs(draw: random.Random) -> list[Pair]:
             free = [table for table in tables if table not in left + right]
             edges += [((draw.choice(left), other), right) for other in free[:1]]
         elif draw.random() < 0.5:
-            edges.append(tuple((table,) for table in draw.sample(tables, 2)))
+            one, other = draw.sample(tables, 2)
+            edges.append(((one,), (other,)))
         found = pairs(edges)
         # A set without a way to connect it leaves the graph in parts.
         if any(len(left) + len(right) == len(tables) for left, right in found):
