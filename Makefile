@@ -75,6 +75,10 @@ class: $(STAMPS)/bench  ## make student notebooks and autograders of the exercis
 site: book  ## pack the built book into _build/dist, to be read from disk
 	@mkdir -p _build/dist && cd _build && python -m zipfile -c dist/engine-room-site.zip html
 
+.PHONY: measured
+measured: book  ## count words, pictures, folds and screens to the first picture of each page (needs Chromium)
+	@exec python -m engineroom.making.measured
+
 .PHONY: pdf
 pdf: book  ## print the built book into _build/dist (needs Chromium)
 	@exec python -m engineroom.making.printed

@@ -5,7 +5,7 @@
 
     ```{show} figure("fig-7-22", "live")        a figure, a table or a longer text
     :title: Half the time{claim}`a_s > 2 * b_s` what a figure is called, while its claims hold
-    :fold:                                      to be opened, under a title or the beginning of its caption
+    :fold:                                      to be opened, under its own text, the title or the beginning of its caption
     ```
 
 Expressions are those of `engineroom.making.page`.
@@ -64,14 +64,14 @@ class Show(SphinxDirective):
             shown = self.parse_text_to_nodes(value._repr_markdown_(), allow_section_headings=True)
         elif hasattr(value, "_repr_html_"):
             # A raw node writes no id: a label before it needs an element around it.
-            shown = [
-                nodes.container("", *self.conclusion(), nodes.raw("", value._repr_html_(), format="html"))
-            ]
+            raw = nodes.raw("", value._repr_html_(), format="html")
+            shown = [nodes.container("", *(() if "fold" in self.options else self.conclusion()), raw)]
         else:
             shown = [nodes.literal_block(str(value), str(value), language="text")]
         if "fold" not in self.options:
             return shown
-        title = self.options["fold"] or beginning("".join(node.astext() for node in shown)) or NAMELESS
+        said = self.options["fold"] or self.options.get("title")
+        title = said or beginning("".join(node.astext() for node in shown)) or NAMELESS
         (fold,) = self.parse_text_to_nodes(f":::{{dropdown}} {title}\n:::")
         assert isinstance(fold, nodes.Element)
         fold += shown

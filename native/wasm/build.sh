@@ -16,7 +16,7 @@ fi
 target=${1:-book/web/explorables}
 made=_build/wasm
 mkdir -p "$target" "$made/lib"
-declare -A options_of=([speed]="-O2" [size]="-Oz -flto -DNDEBUG -mbulk-memory")
+declare -A options_of=([speed]="-O2 -DNDEBUG" [size]="-Oz -flto -DNDEBUG -mbulk-memory")
 
 # An object as `<optimize>.<source>.o`, with its key beside it.
 object() { echo "$made/$1.${2//\//.}.o"; }

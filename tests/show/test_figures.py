@@ -182,10 +182,19 @@ def test_marks_of_a_line_say_their_style_once_where_that_looks_the_same() -> Non
     faint, through = "fill: #d55e00; fill-opacity: 0.3", "fill: #d55e00; opacity: 0.3"
     said = lean(f'<svg x="0">\n <!-- 1 -->\n <g clip-path="url(#p)">{marks(faint)}</g></svg>')
     assert said == (
-        f'<svg x="0"><g clip-path="url(#p)" style="{faint}"><use xlink:href="#m" x="1.23"/><use xlink:href="#m" x="2"/></g></svg>'
+        f'<svg x="0"><g clip-path="url(#p)" style="{faint}"><use href="#m" x="1.23"/><use href="#m" x="2"/></g></svg>'
     )
     assert lean(f"<g>{marks(through)}</g>").count(through) == 2
     assert lean("<text>1.23456</text>") == "<text>1.23456</text>"
+    assert lean('<text x="1" transform="rotate(-0 1 2)">a</text>') == '<text x="1">a</text>'
+    assert "rotate" in lean('<text x="1" transform="rotate(-90 1 2)">a</text>')
+
+
+@pytest.mark.parametrize(("style", "times"), [("fill: #009e73; fill-opacity: 0.4", 1), ("opacity: 0.4", 2)])
+def test_a_place_does_not_repeat_the_style_of_its_shape(style: str, times: int) -> None:
+    shape = f'<defs><path id="m" d="M 0 0 \nL 1 1" style="{style}"/></defs>'
+    said = lean(f'<svg>{shape}<g><use xlink:href="#m" x="1" style="{style}"/></g></svg>')
+    assert said.count(style) == times
 
 
 @pytest.mark.parametrize("figure", IDS)

@@ -88,4 +88,5 @@ def test_counters_tell_the_servers_apart_by_what_the_solutions_say():
             assert what != "refilled" or seen["rows_read"] > 12_000
         for seen, what in servers.devices(seed).values():
             transaction_us = 1_000_000 * seen["clients"] / seen["tps"]
-            assert transaction_us < 500 if what == "device" else transaction_us > 900
+            one, two = 100 * max(1, seen["fsyncs"]), 200  # what a commit waits for, at least and at most
+            assert one > transaction_us / 3 if what == "device" else two < transaction_us / 3

@@ -1,4 +1,4 @@
-"""Answers that say the right thing in a form that does not do: names that are floats, and data that they change."""
+"""Whole numbers in another form are right, also where they are names; a part of one, and data that an answer changes, are not."""
 
 from __future__ import annotations
 
@@ -7,23 +7,17 @@ import pytest
 from engineroom.teach import fresh, handouts
 from engineroom.teach.trial import Trial
 
-NAMES = {  # a question, and its solution with floats for the names that it returns
-    ("binlog", "q4"): "never_worth = lambda levels, off=never_worth: [float(level) for level in off(levels)]",
-    ("cats", "q3"): "next_one = lambda queue, place=next_one: float(place(queue))",
-    ("group_commit", "q4"): "lost = lambda pair, lost=lost: [xid + 0.0 for xid in lost(pair)]",
-    (
-        "hash_join",
-        "q3",
-    ): "hash_join = lambda *given, join=hash_join: [(a and float(a), float(b)) for a, b in join(*given)]",
-    ("join_order", "q4"): "defeats_dpsize = [(0.0, float(i)) for i in range(1, 10)]",
-    ("lock_sys", "q6"): "to_end = lambda waits, session=to_end: session(waits) + 0.7",
+FORMS = {  # a question, its solution with floats for the names that it returns, and with half of one added
+    ("binlog", "q4"): "never_worth = lambda levels, off=never_worth: [level + {} for level in off(levels)]",
+    ("cats", "q3"): "next_one = lambda queue, place=next_one: place(queue) + {}",
+    ("group_commit", "q4"): "lost = lambda pair, lost=lost: [xid + {} for xid in lost(pair)]",
+    ("hash_join", "q3"): "hash_join = lambda *given, join=hash_join: [(a, b + {}) for a, b in join(*given)]",
+    ("join_order", "q4"): "defeats_dpsize = [(0, i + {}) for i in range(1, 10)]",
+    ("lock_sys", "q6"): "to_end = lambda waits, session=to_end: session(waits) + {}",
 }
 CHANGING = {  # a question, and an answer that changes what it is given
     ("binlog", "q4"): "never_worth = lambda levels, off=never_worth: (off(levels), levels.clear())[0]",
-    (
-        "low_concurrency",
-        "q6",
-    ): "difference = lambda old, new, told=difference: old['cpu_us'].sort() or told(old, new)",
+    ("low_concurrency", "q6"): "difference = lambda a, b, told=difference: a['cpu_us'].sort() or told(a, b)",
 }
 
 
@@ -40,11 +34,10 @@ def said():
     return failures
 
 
-@pytest.mark.parametrize("question", NAMES, ids="-".join)
-def test_a_float_as_a_name_is_refused_in_sight_of_the_student(said, question):
-    (first, *_) = said(*question, NAMES[question])
-    assert "is a float, and what has a number for its name" in first.said
-    assert not first.hidden
+@pytest.mark.parametrize("question", FORMS, ids="-".join)
+def test_a_name_may_be_a_whole_number_of_any_kind_and_no_part_of_one(said, question):
+    assert said(*question, FORMS[question].format("0.0")) == []
+    assert said(*question, FORMS[question].format("0.5"))
 
 
 @pytest.mark.parametrize("question", CHANGING, ids="-".join)

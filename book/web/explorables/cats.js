@@ -16,7 +16,7 @@ const named = (session) => `T${session + 1}`;
 const listed = (sessions) => sessions.map(named).join(sessions.length > 2 ? ", " : " and ");
 
 function said(event) {
-  if (!event) return "Nobody has begun.";
+  if (!event) return "No transaction has begun.";
   const who = named(event.who);
   const got = event.granted.length ? ` ${listed(event.granted)} ${event.granted.length > 1 ? "go" : "goes"} on.` : "";
   const victim = event.victims.length ? ` ${listed(event.victims)} ${event.victims.length > 1 ? "are" : "is"} rolled back: a deadlock.` : "";
@@ -26,7 +26,7 @@ function said(event) {
   return `${asks ? `${who} asks for row ${event.row} and waits.` : `${who} ${verb} row ${event.row}.`}${victim}${got}`;
 }
 
-/** For each waiter the one below whom it is drawn: whom it notes as its blocker, or in 5.7, which notes nobody, the last ahead of it. */
+/** For each waiter the one below whom it is drawn: whom it notes as its blocker, or in 5.7, which notes no blocker, the last ahead of it. */
 function edges({ sessions, waits }) {
   const ahead = (who) => waits.filter((wait) => wait.waiting === who).map((wait) => wait.blocking);
   const depth = (who) => Math.max(0, ...ahead(who).map((each) => 1 + depth(each)));
@@ -70,10 +70,10 @@ export default {
       const told = rows.map(([row, mine]) => `Row ${row}, in order of arrival: ${mine.map((lock) => `${named(lock.who)} ${lock.waits ? "waits" : "has it"}${lock.is_shared ? " (shared)" : ""}`).join(", ")}.`);
       return `${inputs.design ? "MySQL 9.7 grants to the heaviest first" : "MySQL 5.7 grants first in, first out"}. ${told.join(" ")} Now ${named(events[at].who)} commits. Who goes on?`;
     },
-    choices: ({ sessions }) => [...sessions.filter(({ waits }) => waits).map(({ who }) => named(who)), "several at once", "nobody"],
+    choices: ({ sessions }) => [...sessions.filter(({ waits }) => waits).map(({ who }) => named(who)), "several at once", "none"],
     right({ events, at }) {
       const { granted } = events[at];
-      return granted.length > 1 ? "several at once" : granted.length ? named(granted[0]) : "nobody";
+      return granted.length > 1 ? "several at once" : granted.length ? named(granted[0]) : "none";
     },
   },
 
@@ -84,7 +84,7 @@ export default {
     return [
       ["Step", `${count(at)} of ${count(events.length)}`],
       ["Transactions that wait", count(waiting.length)],
-      ["Heaviest", !inputs.design ? "not weighed in 5.7" : !waiting.length ? "nobody waits" : most < 2 ? "all weigh 1" : `${listed(heaviest.map(({ who }) => who))}: ${count(most)}`],
+      ["Heaviest", !inputs.design ? "not weighed in 5.7" : !waiting.length ? "none waits" : most < 2 ? "all weigh 1" : `${listed(heaviest.map(({ who }) => who))}: ${count(most)}`],
     ];
   },
 
@@ -106,7 +106,7 @@ export default {
     }
     words.slice(0, 2).forEach((line, i) => text(0, 16 + 18 * i, line, 'font-weight="700"'));
 
-    // The graph: whoever runs is on top, each waiter below the one that it waits for.
+    // The graph: a transaction that runs is on top, each waiter below the one that it waits for.
     const [top, layer, wide, high] = [50, 46, Math.min(70, width / SESSIONS - 8), 26];
     const edge = edges(result);
     const depth = (who) => (edge.has(who) ? 1 + depth(edge.get(who)) : 0);
@@ -130,7 +130,7 @@ export default {
       const label = session.waits && inputs.design ? `${named(session.who)}: ${session.weight}` : named(session.who);
       text(x, y + 18, label, 'text-anchor="middle" font-weight="700" fill="#000"');
     }
-    if (!at_of.size) text(0, top + 18, at ? "Nobody has a transaction open." : "No transaction has begun.");
+    if (!at_of.size) text(0, top + 18, at ? "No transaction is open." : "No transaction has begun.");
 
     // The queues, in the order in which their locks were asked for.
     const under = top + MOST_LAYERS * layer + 12;
@@ -157,7 +157,7 @@ export default {
     const arrow = `<marker id="${id}-arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="9" markerHeight="9" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0 L8 4 L0 8 z" fill="currentColor"/></marker>`;
     const who = sessions.filter((session) => session.waits).map((session) => `${named(session.who)} waits for ${named(edge.get(session.who))}${weighs ? `, weight ${session.weight}` : ""}`);
     return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" ` +
-      `aria-label="${happened} ${who.length ? `${who.join("; ")}.` : "Nobody waits."}" ` +
+      `aria-label="${happened} ${who.length ? `${who.join("; ")}.` : "None waits."}" ` +
       `font-family="system-ui, 'Liberation Sans', sans-serif" font-size="13" fill="currentColor"><defs>${arrow}</defs>${parts.join("")}</svg>`;
   },
 };

@@ -22,7 +22,7 @@ const SUM = Object.values(DEMANDS).reduce((sum, [n, ns]) => ({ n: sum.n + n, ns:
 const MACHINES = { 2: [1, 2, 1], 8: [1, 8, 1], 22: [1, 22, 1], 44: [1, 22, 2], 88: [2, 22, 2], 176: [4, 22, 2] };
 
 // Which latches, events and files belong to which queue. What threads of the server wait for, those of the log, of the timeout and of the
-// page cleaners, is nobody's time.
+// page cleaners, is no client's time.
 const QUEUES = [
   { name: "transaction system", of: /^trx_/ },
   { name: "lock system's latches", of: /^lock_(mutex|sys_)/ },
@@ -175,7 +175,7 @@ export default {
     const { inputs, longest } = seen;
     return `${count(inputs.clients)} ${inputs.clients === 1 ? "client" : "clients"} on ${inputs.cpus} CPUs: ${rate(seen)} transactions per second, ` +
       `of ${count(seen.most_per_s)} without any queue. ` +
-      (longest.us > 0 ? `The most waiting is for ${longest.of}, ${percent(longest.us / seen.client_us)} of a transaction's time.` : "Nobody waits.") + short(seen);
+      (longest.us > 0 ? `The most waiting is for ${longest.of}, ${percent(longest.us / seen.client_us)} of a transaction's time.` : "No client waits.") + short(seen);
   },
 
   picture(seen, width) {

@@ -16,7 +16,7 @@ const EXAMPLES = {
     "A: UPDATE t SET v = v + 1 WHERE id = 10", "B: UPDATE t SET v = v + 1 WHERE id = 20",
     "A: UPDATE t SET v = v + 1 WHERE id = 20", "B: UPDATE t SET v = v + 1 WHERE id = 10",
   ],
-  "A lock that nobody asked for": ["A: INSERT INTO t VALUES (40, 9, 0)", "B: SELECT * FROM t WHERE id = 40 FOR UPDATE"],
+  "A lock that no session asked for": ["A: INSERT INTO t VALUES (40, 9, 0)", "B: SELECT * FROM t WHERE id = 40 FOR UPDATE"],
   "By a secondary index": ["A: SELECT * FROM t WHERE k = 1 FOR UPDATE", "B: INSERT INTO t VALUES (25, 2, 0)"],
   "The whole table": ["A: UPDATE t SET v = v + 1", "B: INSERT INTO t VALUES (40, 9, 0)"],
 };

@@ -17,7 +17,7 @@ const nameOf = (who) => (who === "L" ? "loaded" : who === "R" ? "the reader" : w
 /** Why a version is shown or hidden, as the rule that decided has it. */
 function why({ id, rule, is_shown }, view) {
   const verdict = is_shown ? "shown" : "hidden";
-  if (!view) return is_shown ? "the newest: shown, nobody is asked" : "";
+  if (!view) return is_shown ? "the newest: shown, no view is asked" : "";
   return [
     "",
     `rule 1: ${id} is below up_limit_id: ${verdict}`,
@@ -90,7 +90,7 @@ export default {
   sentence(result) {
     const { view, versions, judged, asked, found } = result;
     const last = versions[judged - 1];
-    if (!last) return `${view ? `The view has low_limit_id ${view.low_limit_id}, up_limit_id ${view.up_limit_id} and the ids ${view.ids.join(", ") || "of nobody"}` : "There is no view"}. No version is judged yet.`;
+    if (!last) return `${view ? `The view has low_limit_id ${view.low_limit_id}, up_limit_id ${view.up_limit_id} and the ids ${view.ids.join(", ") || "of no transaction"}` : "There is no view"}. No version is judged yet.`;
     const end = judged < asked ? "" : found.is_there ? ` The read sees value ${count(found.value)}.` : " The read sees no row.";
     return `Version ${count(judged)} was written by ${nameOf(last.who)}; ${why(last, view)}.${end}`;
   },
@@ -184,7 +184,7 @@ export default {
       if (width > 480 || !rest.length) text(box + 14, y + 18, said, 'font-size="12"');
       else {
         text(box + 10, y + 11, `${rule}: ${rest[1] ?? "shown"}`, 'font-size="12"');
-        text(box + 10, y + 25, rest[1] ? rest[0] : "nobody is asked", 'font-size="12"');
+        text(box + 10, y + 25, rest[1] ? rest[0] : "no view is asked", 'font-size="12"');
       }
     });
     const height = list + 10 + MOST_VERSIONS * step + 4;

@@ -102,7 +102,7 @@ function finished(computing) {
   }
 }
 
-/** All steps at once, for whoever can wait. */
+/** All steps at once, for a caller that can wait. */
 export function computed(definition, kernel, inputs) {
   return finished(steps(definition, kernel, inputs));
 }
@@ -341,7 +341,7 @@ export function mount(host, definition, start, key = "", starts = false) {
     player.textContent = played?.input.plays ?? "";
     sentence.setAttribute("aria-live", "polite");
   }
-  /** Once, from the first place to the one that is shown at the start, or through all and back; nobody has it read out, and any touch ends it. */
+  /** Once, from the first place to the one that is shown at the start, or through all and back; a screen reader stays silent, and any touch ends it. */
   function playByItself() {
     const rest = firstPlaces[played.input.name];
     sentence.setAttribute("aria-live", "off");
@@ -398,6 +398,8 @@ export function mount(host, definition, start, key = "", starts = false) {
     const before = places();
     drawnWidth = Math.round(picture.clientWidth) || 640;
     picture.innerHTML = definition.picture(result, drawnWidth, id);
+    // On a phone it stays in view (explorable.css): of a high one the lower part, so that there is room for a knob.
+    picture.style.setProperty("--er-over", `${Math.max(0, Math.round(picture.clientHeight - 0.58 * innerHeight))}px`);
     if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
     // What has a name of its own glides from where it was.
     for (const [name, { left, top, node }] of places()) {

@@ -114,7 +114,7 @@ export default {
 
   sentence(result) {
     const { event, happened, inputs, at, last, counts } = result;
-    if (!event) return "Five sessions begin. Nobody has a latch.";
+    if (!event) return "Five sessions begin. No latch is taken.";
     const left = happened.filter((each) => each !== event && each.does === "leaves").map(({ session }) => session);
     const latch = `${ROWS[event.row]}${event.row === 2 ? ` of shard ${count(event.latch - 2)}` : ""}`;
     const said = event.does === "waits" ? `${named(event.session)} waits for ${latch}.` : `${named(event.session)} takes ${latch} and ${purpose(inputs.design, event)}.`;

@@ -45,9 +45,12 @@ STYLE: Any = {
 }
 
 
-# Marks of one line, each with the line's style; and a number of more decimals than a page shows.
+# Shapes and their places; marks of one line, each with the line's style; and a number of more decimals than a page shows.
+_SHAPE = re.compile(r'<path id="([^"]+)"[^>]* style="([^"]*)"')
+_PLACED = re.compile(r'(<use href="#([^"]+)"[^>]*?) style="([^"]*)"')
 _MARKS = re.compile(r'<g( clip-path="[^"]*")?>((?:<use [^>]*>){2,})</g>')
 _DECIMALS = re.compile(r"\d+\.\d{3,}")
+_SEEN_THROUGH = re.compile(r"(?<![\w-])opacity:")
 
 
 @dataclass(frozen=True)
@@ -185,13 +188,21 @@ def _svg(
 def lean(svg: str) -> str:
     """The same drawing in far fewer bytes: a page may have thousands of marks.
 
-    Coordinates are to a hundredth of a point, and what all texts or all marks of a line have in common is said once.
+    Coordinates are to a hundredth of a point. A place does not repeat the style of its shape, and what all texts or all marks of a line have in
+    common is said once.
     """
     svg = re.sub(r"<!--.*?-->", "", svg, flags=re.DOTALL)
     svg = re.sub(r">\s+<", "><", svg)
+    svg = svg.replace(' xlink:href="', ' href="').replace(' xmlns:xlink="http://www.w3.org/1999/xlink"', "")
+    svg = re.sub(r' transform="rotate\(-?0(\.0+)? [^"]*"', "", svg)
     svg = re.sub(r"<[^>]+>", lambda tag: _DECIMALS.sub(_rounded, tag[0]), svg)
     if font := re.search(r'; font-family: ([^;"]+)', svg):
         svg = svg.replace(font[0], "").replace("<svg ", f'<svg font-family="{font[1]}" ', 1)
+    shapes = dict(_SHAPE.findall(svg))
+    svg = _PLACED.sub(
+        lambda use: use[1] if use[3] == shapes.get(use[2]) and not _SEEN_THROUGH.search(use[3]) else use[0],
+        svg,
+    )
     return _MARKS.sub(_styled_once, svg)
 
 
@@ -202,7 +213,7 @@ def _rounded(number: re.Match[str]) -> str:
 def _styled_once(marks: re.Match[str]) -> str:
     styles = set(re.findall(r' style="[^"]*"', marks[2]))
     # A group that is seen through is not the same as marks that are, where they lie on each other.
-    if len(styles) != 1 or re.search(r"[\"\s]opacity:", style := styles.pop()):
+    if len(styles) != 1 or _SEEN_THROUGH.search(style := styles.pop()):
         return marks[0]
     return f"<g{marks[1] or ''}{style}>{marks[2].replace(style, '')}</g>"
 

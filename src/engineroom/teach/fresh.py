@@ -32,18 +32,8 @@ import numpy as np
 from engineroom.teach.grading.talk import Ended
 
 __all__ = [
-    "Mistaken",
-    "Oracle",
-    "agree",
-    "agree_value",
-    "dice",
-    "keeps",
-    "named",
-    "reseed",
-    "same",
-    "same_names",
-    "whole",
-]
+    "Mistaken", "Oracle", "agree", "agree_value", "dice", "keeps", "reseed", "same", "whole",
+]  # fmt: skip
 
 Args = tuple[Any, ...]
 _seed: int = secrets.randbits(64)
@@ -242,37 +232,6 @@ def same(got: Any, wanted: Any) -> bool:
             and all(map(same, got, wanted))
         )
     return bool(got == wanted)
-
-
-def same_names(got: Any, wanted: Any) -> bool:
-    """As `same`, where whole numbers are names: of sessions, rows, places. AssertionError for one that is no integer, such as 3.0."""
-    got = _listed(got)
-    _all_named(got)
-    return same(got, wanted)
-
-
-def _all_named(value: Any) -> None:
-    if isinstance(value, dict):
-        for key, part in value.items():
-            _all_named(key)
-            if _is_many(part) or isinstance(part, dict):
-                _all_named(part)
-    elif _is_many(value) and not (isinstance(value, np.ndarray) and value.ndim == 0):
-        for part in value:
-            _all_named(part)
-    elif _is_number(value):
-        named(value)
-
-
-def named(value: Any) -> int:
-    """The whole number by which an answer names something, of whatever kind. AssertionError for any other, and for a float."""
-    kind = np.asarray(value).dtype.kind if isinstance(value, np.ndarray | np.generic) else ""
-    if not _is_number(value) or isinstance(value, float) or kind == "f" or int(value) != value:
-        raise AssertionError(
-            f"{value!r} is a {type(value).__name__}, and what has a number for its name, "
-            "as a session, a row or a place in a list has, is named by an int"
-        )
-    return int(value)
 
 
 def whole(value: Any) -> int:

@@ -28,18 +28,9 @@ from engineroom.teach.masters import SEED_LINE, Asked, marked, read
 from engineroom.teach.masters import files as masters
 
 __all__ = [
-    "KERNEL",
-    "SEED_LINE",
-    "Handout",
-    "Question",
-    "WrongAnswer",
-    "install_cell",
-    "make",
-    "masters",
-    "questions",
-    "say_what_to_install",
-    "wrong_answers",
-]
+    "KERNEL", "SEED_LINE", "Handout", "Question", "WrongAnswer", "install_cell", "make", "masters", "questions",
+    "say_what_to_install", "wrong_answers",
+]  # fmt: skip
 
 AGREES = re.compile(r"^(agree(?:_value)?)\((\w+)", re.MULTILINE)
 CONFIG = """\

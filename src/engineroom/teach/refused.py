@@ -1,16 +1,19 @@
-"""In the process of an answer: what would answer its question cannot be called, as the question says, nor what no student has."""
+"""In the process of an answer: what would answer its question can be neither called nor read, as the question says, nor can what no student has."""
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import re
 import sys
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any, NoReturn
 
+import engineroom
 from engineroom.teach.varied import HELD_BACK
+from engineroom.teach.wheel import WITHHELD
 
-__all__ = ["named", "refuse", "said"]
+__all__ = ["files", "named", "refuse", "said"]
 
 SAID = re.compile(r'^ *"""Refused: (.*)"""$', re.MULTILINE)
 
@@ -23,6 +26,20 @@ def said(modules: Iterable[str]) -> str:
 def named(test: str) -> list[str]:
     """The modules that a test says are refused."""
     return [name for names in SAID.findall(test) for name in names.split(", ")]
+
+
+def files(modules: Iterable[str]) -> list[Path]:
+    """Where these modules, and what no student has, could be read: as source and as bytecode. All that is compiled is in one file, and needed."""
+    package = Path(engineroom.__file__).parent
+    sources = {
+        each
+        for each in (*package.glob("chapters/*/*"), *package.glob("teach/*"))
+        if WITHHELD.fullmatch(each.relative_to(package.parent).as_posix())
+    }
+    specs = [importlib.util.find_spec(name) for name in modules if not name.startswith("engineroom._native")]
+    sources |= {Path(spec.origin) for spec in specs if spec and spec.origin}
+    compiled = [Path(importlib.util.cache_from_source(each)) for each in sources if each.suffix == ".py"]
+    return [each.resolve() for each in (*sources, *compiled) if each.exists()]
 
 
 def refuse(modules: list[str]) -> None:

@@ -12,29 +12,9 @@ from typing import Any
 from engineroom import paths
 
 __all__ = [
-    "EXCERPTS",
-    "buffers",
-    "changes",
-    "crowd",
-    "crowds",
-    "devices",
-    "excerpt",
-    "flushes",
-    "forms",
-    "gains",
-    "idle",
-    "images",
-    "joins",
-    "operations",
-    "planned",
-    "policies",
-    "reports",
-    "row_waits",
-    "settings",
-    "snapshots",
-    "sorts",
-    "taken",
-]
+    "EXCERPTS", "buffers", "changes", "crowd", "crowds", "devices", "excerpt", "flushes", "forms", "gains", "idle",
+    "images", "joins", "operations", "planned", "policies", "reports", "row_waits", "settings", "sorts", "taken",
+]  # fmt: skip
 
 REDO_LOGS = {
     "old_redo": "5.7.22",
@@ -78,18 +58,14 @@ EXCERPTS: dict[str, tuple[str, dict[str, set[Any]]]] = {
     "read_views": ("read_views/own-read-views-idle.live.1.csv", {}),
     "redo_log": ("redo_log/fig-7-06.live.3.csv", {"concurrency": {1, 10, 50, 200}, "series": set(REDO_LOGS)}),
     "devices": ("engine/own-crowd.live.1.csv", {"setting": {"usual", "an fsync takes 100 us"}}),
-    "trx_sys": ("trx_sys/fig-7-08.sim.2.csv", {"repeat": {0}}),
-    "trx_sys_latches": ("trx_sys/fig-7-08.sim.2.latches.csv", {"repeat": {0}}),
     "trx_sys_statements": ("read_views/own-read-views-statements.live.2.csv", {"has_binlog": {0}}),
 }
 NAMES = {"series", "server"}  # no numbers, though "5.7" looks like one
 BOTH_POLICIES = "tpcc_32"
 JOINED_ROWS = 8_100  # of both tables, and a few of the dictionary
 SLOW = "an fsync takes 100 us"
-# Load and clients of each: one commit after the other, groups, work between the commits, a crowd before the device, and processors.
+# Load and clients of each: one commit after the other, work between the commits, a crowd before the device, and processors.
 SERVERS_OF_DEVICES = (
-    {("hot rows", 1)},
-    {("hot rows", 16)},
     {("uniform", 1)},
     {("hot rows", 64), ("hot rows", 256)},
     {("uniform", 16), ("uniform", 64), ("uniform", 256)},
@@ -233,10 +209,10 @@ def changes(seed: int = 0) -> dict[str, tuple[str, int, str, str, float]]:
         if all(abs(times / limit - 1) > 1 / 12 for limit in (1, 4))
     ]
     dice = random.Random(f"changes-{seed}")
-    waiting = [case for case in found if "delay" in case[3]]
-    crowded = [case for case in found if case not in waiting and case[1] == 64]
-    alone = [case for case in found if case not in waiting and case[1] < 64]
-    chosen = dice.sample(waiting, 2) + dice.sample(crowded, 1) + dice.sample(alone, 2)
+    chosen = []
+    for is_delay, clients in ((True, {64}), (True, {1, 8}), (False, {64}), (False, {8}), (False, {1})):
+        kind = [case for case in found if ("delay" in case[3]) == is_delay and case[1] in clients]
+        chosen.append(dice.choice(kind))
     dice.shuffle(chosen)
     return dict(zip("ABCDE", chosen, strict=True))
 
@@ -253,7 +229,7 @@ def flushes() -> dict[str, dict[int, list[dict[str, int]]]]:
 def devices(seed: int = 0) -> dict[str, tuple[dict[str, float], str]]:
     """Five servers A to E whose fsyncs take 100 us: what they counted, and "device" if they did half as many transactions again without that time.
 
-    No server is near that limit.
+    No server is near that limit, and how long one or two fsyncs are beside a transaction tells on which side it is.
     """
     found: dict[tuple[str, int, str], dict[str, list[dict[str, Any]]]] = {}
     for row in excerpt("devices"):
@@ -268,7 +244,8 @@ def devices(seed: int = 0) -> dict[str, tuple[dict[str, float], str]]:
 
     clear = [case for case, of in found.items() if SLOW in of and not 1.2 < times(case) < 1.9]
     dice = random.Random(f"devices-{seed}")
-    chosen = [dice.choice([case for case in clear if case[:2] in kind]) for kind in SERVERS_OF_DEVICES]
+    chosen = [case for case in clear if case[:2] == ("hot rows", 1)]
+    chosen += [dice.choice([case for case in clear if case[:2] in kind]) for kind in SERVERS_OF_DEVICES]
     dice.shuffle(chosen)
     columns = ("clients", "tps", "fsyncs", "server_cpus", "cpu_us")
     return {
@@ -363,22 +340,6 @@ def images() -> dict[str, dict[str, list[float]]]:
         each["cpu_us"].append(row["server_cpu_us"])
         each["bytes"].append(row["bytes_per_txn"])
     return made
-
-
-def snapshots() -> list[dict[str, Any]]:
-    """Simulated servers under TPC-C: throughput, response, and how long a transaction waits for each latch."""
-    waits: dict[tuple[int, str], dict[str, float]] = {}
-    for row in excerpt("trx_sys_latches"):
-        waits.setdefault((row["concurrency"], row["series"]), {})[row["latch"]] = row["wait_us"]
-    return [
-        {
-            "clients": row["concurrency"],
-            "tps": row["tps"],
-            "latency_ms": row["latency_ms"],
-            "wait_us": waits[row["concurrency"], row["series"]],
-        }
-        for row in excerpt("trx_sys")
-    ]
 
 
 def planned() -> dict[str, dict[str, dict[str, list[float]]]]:

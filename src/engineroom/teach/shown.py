@@ -12,20 +12,8 @@ __all__ = ["exercises"]
 
 WIDTH = 110
 COUNTED = (
-    "no",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-)
+    "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+)  # fmt: skip
 
 
 def exercises(master: Path, *, with_data: bool = True) -> str:

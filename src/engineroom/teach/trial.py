@@ -16,7 +16,7 @@ from engineroom.teach.grading import judge
 from engineroom.teach.grading.submissions import CHECK_CELL, code_cells
 from engineroom.teach.handouts import Question
 
-__all__ = ["OWN_CELL", "Failure", "Trial", "tried"]
+__all__ = ["Failure", "Trial", "tried"]
 
 OWN_CELL = "its cell"
 
@@ -59,7 +59,7 @@ class Trial:
         )
         return judge.test_cases(marked)
 
-    def failures(self, code: str, *, first_only: bool = False) -> list[Failure]:
+    def failures(self, code: str) -> list[Failure]:
         """The tests that an answer fails, in order. An error of its cell is one, too."""
         space, found = dict(self.before), []
         try:
@@ -75,8 +75,6 @@ class Trial:
                 alike = tuple(getattr(error, "looks_like", ()))
                 said = f"{type(error).__name__}: {error}"
                 found.append(Failure(case.name, said, case.hidden, alike))
-                if first_only:
-                    break
         return found
 
 

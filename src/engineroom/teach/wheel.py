@@ -19,33 +19,11 @@ __all__ = ["NEEDED", "WITHHELD", "build", "for_students", "put_into", "requireme
 
 # What `engineroom class grade` and the tests of all chapters import, IPython with all that it needs. Labs, servers and figures need more.
 NEEDED = (
-    "asttokens",
-    "click",
-    "executing",
-    "filelock",
-    "ipython",
-    "ipython-pygments-lexers",
-    "jedi",
-    "matplotlib-inline",
-    "numpy",
-    "pandas",
-    "parso",
-    "pexpect",
-    "platformdirs",
-    "prompt-toolkit",
-    "psutil",
-    "ptyprocess",
-    "pure-eval",
-    "pygments",
-    "python-dateutil",
-    "pyyaml",
-    "sqlglot",
-    "stack-data",
-    "tqdm",
-    "traitlets",
-    "typing-extensions",
+    "asttokens", "click", "executing", "filelock", "ipython", "ipython-pygments-lexers", "jedi", "matplotlib-inline",
+    "numpy", "pandas", "parso", "pexpect", "platformdirs", "prompt-toolkit", "psutil", "ptyprocess", "pure-eval",
+    "pygments", "python-dateutil", "pyyaml", "sqlglot", "stack-data", "tqdm", "traitlets", "typing-extensions",
     "wcwidth",
-)
+)  # fmt: skip
 # What draws the data of questions, or solves them; the modules of `engineroom.teach.varied`, and files beside them.
 WITHHELD = re.compile(
     r"engineroom/(?:chapters/\w+/(?:exercises\.py|\w+\.toml)|teach/(?:capstone|servers)\.py)"

@@ -458,6 +458,7 @@ def time_said(ps: int) -> str:
     return f"{ps} ps"
 
 
+@functools.cache
 def crowd() -> Run:
     """The redo log of 5.7 under 100 clients that never pause, on the sources' machine, as its figure draws it."""
     from engineroom._native import redo_log

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 import gzip
+import html
 import io
+import json
 import re
 import textwrap
 from pathlib import Path
@@ -94,6 +96,46 @@ WRAPPED = {
     ),
     "names in ANSI quotes": lambda text: text.replace("`", '"'),
     "a row per line": lambda text: text.replace(";;\n ", ";; "),
+    "a program": lambda text: "".join(f'        + "{line}\\n"\n' for line in text.splitlines()),
+    "remarks of a program": lambda text: "".join(f"\t// {line}\n" for line in text.splitlines()),
+    "grep -n -A": lambda text: "".join(
+        f"error.log{':-'[n % 2]}{n}{':-'[n % 2]}{line}\n" for n, line in enumerate(text.splitlines(), 1)
+    ),
+    "a page": lambda text: f"<pre><code>{html.escape(text)}</code></pre>\n",
+    "paragraphs": lambda text: "".join(f"<p>{html.escape(line)}<br /></p>" for line in text.splitlines()),
+    "a log in JSON": lambda text: "".join(
+        json.dumps({"log": f"{line}\n", "stream": "stderr", "time": "2024-05-06T07:08:09.1Z"}) + "\n"
+        for line in text.splitlines()
+    ),
+    "a cloud": lambda text: json.dumps([{"json": {"message": line}} for line in text.splitlines()]),
+    "printed JSON": lambda text: "".join(
+        f'{{\n  "msg": {json.dumps(line)},\n}}\n' for line in text.splitlines()
+    ),
+    "a row in JSON": lambda text: json.dumps([{"Type": "InnoDB", "Name": "", "Status": text}]),
+    "streams of a cloud": lambda text: "".join(
+        f"2024-05-06T07:08:0{n % 10}.123000+00:00 db7 {line}\n" for n, line in enumerate(text.splitlines())
+    ),
+    "no-break spaces": lambda text: text.replace(" ", "\xa0"),
+    "colours": lambda text: "".join(f"\x1b[33mdb_1  |\x1b[0m {line}\n" for line in text.splitlines()),
+    "Markdown": lambda text: re.sub(r"([*_`])", r"\\\1", text),
+    "without stars": lambda text: text.replace("*** ", ""),
+    "on one line": lambda text: " ".join(text.split()),
+    "a wrapped client": lambda text: text.replace("query id 62 ", "query id 62\n"),
+    "a client wrapped twice": lambda text: text.replace(", OS", ",\nOS").replace(", query", ",\nquery"),
+    "the statement behind the client": lambda text: text.replace("updating\n", "updating "),
+    "quotes of a blog": lambda text: text.replace("`", "\u2019"),
+    "rows behind the lock": lambda text: re.sub(r"\nRecord lock", " Record lock", text),
+    "remarks in it": lambda text: text.replace("RECORD LOCKS", "/* two\n * rows */\nRECORD LOCKS"),
+    "Percona 5.6": lambda text: re.sub(
+        r"( trx id \d+ lock.*)",
+        r" trx table locks 1 total table locks 2 \1 lock hold time 0 wait time before grant 0",
+        text,
+    ),
+    "XA": lambda text: re.sub(
+        r"TRANSACTION (50\d),",
+        r"TRANSACTION \1, XID X'676a',X'6b',1,",
+        re.sub(r"(trx id 50\d)", r"\1 XID X'676a',X'6b',1", text),
+    ),
     "typed off": lambda text: text.replace("index PRIMARY", "index`PRIMARY`").replace(" trx id", " trx  id"),
     **{
         f"wrapped at {width}": functools.partial(_wrapped, width=width)
@@ -175,6 +217,19 @@ def test_what_is_cut_or_mixed_is_named(text, problem, report):
 def test_what_is_no_report_gives_none(data, tmp_path):
     (tmp_path / "log").write_bytes(data)
     assert list(reading.reports(reading.lines(tmp_path / "log"))) == []
+
+
+def test_transactions_that_a_status_prints_for_other_reasons_are_no_deadlock(report):
+    whole = report()
+    transaction = whole[whole.index("TRANSACTION 501") : whole.index("*** (1) HOLDS")]
+    foreign = f"LATEST FOREIGN KEY ERROR\n{'-' * 24}\n2024-05-06 07:08:09 0x7f1 Transaction:\n{transaction}Foreign key constraint fails"
+    assert read(foreign) == []
+    (found,) = read(f"{foreign} for table `shop`.`acc`:\n{'-' * 24}\n{whole}")
+    assert (found.problems, len(found.transactions)) == ([], 2)
+    lock = whole[whole.index("RECORD LOCKS") : whole.index("*** (1) WAITING")]
+    conflict = f"*** Priority TRANSACTION:\n{transaction}\n*** Victim TRANSACTION:\n{transaction}*** WAITING FOR THIS LOCK TO BE GRANTED:\n{lock}"
+    assert read(conflict) == []
+    assert [each.problems for each in read(conflict + report("8.0 without notes") + conflict)] == [[]]
 
 
 def test_a_file_that_is_not_there_or_not_whole_is_said(tmp_path, report):
@@ -273,3 +328,26 @@ def test_of_a_search_that_the_server_gave_up_the_one_transaction_is_the_loser(re
     assert (found.victim, found.when) == (1, "130624 17:39:24")
     assert found.problems == ["the server gave up the search: over 200 transactions wait for each other"]
     assert "innodb_autoinc_lock_mode = 2" in advice(found)
+
+
+def test_what_somebody_has_shortened_or_masked_is_read_as_far_as_it_goes(report):
+    text = re.sub(r"(?m)^(?:Record lock| \d+: len| *mysql tables|MySQL thread|LOCK WAIT).*\n", "", report())
+    for shortened in (
+        text.replace(" space id 6 page no 3 n bits 72", " …"),
+        text.replace("RECORD LOCKS space id 6 page no 3 n bits 72", "..."),
+        re.sub(r"trx id 50\d", "trx id 50*", text),
+        re.sub(r" trx id 50\d", "", text),
+    ):
+        (found,) = read(shortened)
+        assert [each.statement[:10] for each in found.transactions] == ["UPDATE acc"] * 2
+        assert [(each.asked.table, each.asked.index) for each in found.transactions] == [
+            ("shop.acc", "PRIMARY")
+        ] * 2
+        assert found.holders(0)[0][0] == 1
+        assert "which the report does not show" in advice(found)
+
+
+def test_a_long_column_is_marked_as_cut(report):
+    column = f"len 30; hex {'61' * 30}; asc {'a' * 30}; (total 36 bytes);"
+    (found,) = read(re.sub(r"len 4; hex 80000001; asc     ;;", column, report()))
+    assert found.transactions[1].asked.rows == [f"('{'a' * 30}'…)"]

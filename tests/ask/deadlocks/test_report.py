@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 
 import pytest
 from click.testing import CliRunner
@@ -33,7 +34,7 @@ def two(verbs, *locks):
         (
             str(n),
             n,
-            f"{verb} t",
+            f"{verb.replace('_', ' ')} t",
             [(*where.split("."), mode, 1, waits) for waits, (where, mode) in enumerate(of) if mode],
         )
         for n, (verb, of) in enumerate(zip(verbs.split(), locks, strict=True), 1)
@@ -59,6 +60,13 @@ def two(verbs, *locks):
         ("insert insert", (("t.k", GAP), ("t.k", INSERT)), (("t.k", GAP), ("t.k", INSERT)), GAPS),
         ("insert insert", (("t.k", SHARED), ("t.k", INSERT)), (("t.k", SHARED), ("t.k", INSERT)), UNIQUE),
         ("delete insert", (("t.k", ""), ("t.k", X)), (("t.k", X), ("t.k", SHARED)), BEHIND),
+        (
+            "insert_t_select insert",
+            (("t.k", ""), ("t.k", SHARED)),
+            (("t.k", X), ("t.k", INSERT)),
+            "in its SELECT or JOIN",
+        ),
+        ("select insert", (("t.k", ""), ("t.k", NEXT)), (("t.k", NEXT), ("t.k", INSERT)), "the parent's"),
         (
             "insert insert",
             (("t.k", X), ("t.", NUMBERS)),
@@ -185,6 +193,30 @@ def test_the_command_says_what_it_lacks(tmp_path, monkeypatch):
     assert "innodb_print_all_deadlocks" in str(run("-", input="no\nreport\n").exception)
     waits = "------- TRX HAS BEEN WAITING 7 SEC FOR THIS LOCK TO BE GRANTED:\n" * 2
     assert "only 2 waits: `engineroom locks` asks a server" in str(run("-", input=waits).exception)
+    announced = json.dumps({"err_code": 12468, "msg": "Transactions deadlock detected, dumping"}) + "\n"
+    assert "only 1 announcement: a log in JSON leaves" in str(run("-", input=announced).exception)
+    assert "only 1 conflict: a write of another node" in str(
+        run("-", input="*** Victim TRANSACTION:\n").exception
+    )
     assert "neither FILE nor a server is named" in str(run().exception)
     assert "two sources" in str(run("x", "--dsn", "mysql://h").exception)
     assert "--dsn is not a server's address" in str(run("--dsn", "h").exception)
+
+
+def test_of_what_a_report_does_not_show_nothing_is_claimed(report):
+    # Percona Server prints no rows: another one of the same page may be asked for.
+    bare = re.sub(r"(?m)^(?:Record lock| \d+: len).*\n", "", report("5.7"))
+    assert shown.drawing(read(bare))[-1].endswith(
+        "who holds that is not in the report: (1), or one between them"
+    )
+    assert "which the report does not show" in shown.advice(read(bare))
+    gaps = two("insert insert", *[(("t.k", SHARED), ("t.k", INSERTED))] * 2)
+    others = [(trx, session, f"{verb} {trx}", locks) for trx, session, verb, locks in gaps]
+    assert "read-locked a gap in which the other inserts" in shown.advice(read(report("8.0", others)))
+    assert "(1) transaction 501, " in shown.drawing(read(re.sub("MySQL thread .*", "", report(victim=1))))[0]
+
+
+def test_a_report_without_its_headline_has_the_time_that_stands_before_it(report):
+    text = report().partition("LATEST DETECTED DEADLOCK\n")[2].partition("\n")[2]
+    assert read(f"some words\n{text}").when == "2024-05-06 07:08:09"
+    assert read(f"2020-01-01 00:00:00\nwords\n{text.partition(chr(10))[2]}").when == ""

@@ -144,3 +144,17 @@ def test_a_bar_follows_the_bytes_and_is_drawn_after_two_seconds(log, monkeypatch
     assert (how["total"], how["delay"]) == (len(LOG), 2)
     assert sum(call.args[0] for call in bar.update.call_args_list) == len(LOG)
     bar.close.assert_called_once()
+
+
+@pytest.mark.parametrize(("limit", "said"), [("10", 10), ("1", 1), ("0", 1), ("x", 1), ("9" * 30, 1)])
+def test_a_log_that_the_server_sampled_is_said_to_be_one(tmp_path, limit, said):
+    head = "# Query_time: 1  Lock_time: 0 Rows_sent: 0  Rows_examined: 0\n"
+    (tmp_path / "slow.log").write_text(
+        f"{head}# Log_slow_rate_type: query  Log_slow_rate_limit: {limit}\nSET timestamp=1714979289.5;\nSELECT 1;\n"
+    )
+    run = CliRunner().invoke(cli.digest, [str(tmp_path / "slow.log")])
+    assert ("wrote one of 10 (log_slow_rate_limit)" in run.output) == (said == 10)
+    found = json.loads(
+        CliRunner().invoke(cli.digest, [str(tmp_path / "slow.log"), "--format", "json"]).output
+    )
+    assert (found["one_of"], found["groups"][0]["digest"]) == (said, "select ?")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from engineroom.ask.lock_waits import metadata
@@ -116,3 +118,17 @@ def test_without_the_table_it_says_who_may_be_in_the_way_and_that_it_is_not_seen
     )
     assert lines[0].endswith("after LOCK TABLES t READ")
     assert "KILL" not in text
+
+
+def test_a_flush_waits_for_statements_that_run_and_can_be_ended_by_name():
+    processes = [
+        process(1, "", command="Sleep"),
+        process(2),
+        process(3, seconds=4),
+        process(4, "", seconds=60),
+    ]
+    sessions = {number: idle(number) for number in (1, 2, 3)} | {4: idle(4, idle_s=None)}
+    root, waits = metadata.behind_unseen({2: "table flush", 3: "table flush"}, processes, sessions, {})
+    text = LockWaits("8.0.36", {**sessions, root.id: root}, waits).text()
+    assert "perhaps session 1" not in text, "an idle transaction has closed its tables"
+    assert re.search(r"perhaps session 4.*\n    KILL QUERY 4; -- ends the statement", text)

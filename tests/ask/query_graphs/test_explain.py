@@ -88,12 +88,22 @@ def test_what_only_looks_alike_stays(whole):
         ("SELECT * FROM t WHERE id = %s AND b = %(name)s", "%s, %(name)s (2"),
         ("SELECT * FROM t WHERE id = $1 LIMIT $2", "$1, $2 (2"),
         ("SELECT * FROM t WHERE id IN (...)", "(...) (1"),
+        ("SELECT * FROM t WHERE a LIKE %s AND b BETWEEN %s AND %s LIMIT %s", "%s (4"),
+        (
+            "SELECT * FROM t WHERE a = #{a,jdbcType=INTEGER} AND b = ${b.c} AND d > '{{ ds }}' AND e = {{ e }}",
+            "#{a,jdbcType=INTEGER}, ${b.c}, {{ e }} (3",
+        ),
     ],
 )
 def test_placeholders_are_named(sql, named):
     with pytest.raises(EngineRoomError, match="placeholders") as caught:
         asked(sql)
     assert named in caught.value.problem
+
+
+def test_what_only_looks_like_a_placeholder_stays():
+    for sql in ("SELECT '#{a}', '{{ b }}' FROM t", "SELECT a % s, {d '2024-01-01'} FROM t WHERE a$1 = 5"):
+        assert asked(sql) == sql
 
 
 def test_the_database_stands_behind_the_last_slash():

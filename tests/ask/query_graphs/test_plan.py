@@ -123,3 +123,35 @@ def test_the_command_reads_a_file_or_standard_input_and_asks_no_server(tmp_path)
     )
     none = CliRunner().invoke(join_order, ["explain", "--plan", str(tmp_path / "none")])
     assert isinstance(none.exception, EngineRoomError)
+
+
+def test_a_plan_of_mariadb_is_read_as_far_as_it_goes():
+    table = {
+        "table_name": "a",
+        "access_type": "ALL",
+        "r_loops": 1,
+        "rows": 800,
+        "r_rows": 800,
+        "r_table_time_ms": 1.5,
+    }
+    lookup = {"table_name": "b", "access_type": "ref", "key": "x", "r_loops": 800, "rows": 1, "r_rows": 16}
+    block = {
+        "select_id": 1, "r_loops": 1, "r_total_time_ms": 28.4,
+        "nested_loop": [
+            {"read_sorted_file": {"filesort": {"sort_key": "a.x", "r_loops": 1, "r_total_time_ms": 2.5, "r_output_rows": 800, "table": table}}},
+            {"table": {**lookup, "r_table_time_ms": 20, "r_other_time_ms": 4, "r_engine_stats": {"pages": 3}, "attached_condition": "b.y > 1"}},
+        ],
+        "subqueries": [{"query_block": {"select_id": 2, "r_loops": 0, "table": {"table_name": "c", "access_type": "ALL", "r_loops": 0}}}],
+    }  # fmt: skip
+    (top,) = plan.read(
+        "ANALYZE: " + json.dumps({"query_optimization": {}, "query_block": block}, indent=2), "x"
+    )
+    assert [each.name for each in top.inputs] == ["nested loop", "select #2"]
+    (reading, b), (sort,) = top.inputs[0].inputs, top.inputs[0].inputs[0].inputs
+    assert (sort.name, sort.self_ms, reading.all_ms) == ("filesort: a.x", 1.0, 2.5)
+    assert (b.name, b.loops, b.rows, b.estimated_rows) == ("ref on b using x", 800, 16.0, 1.0)
+    assert b.self_ms == pytest.approx(24)
+    assert top.self_ms == pytest.approx(28.4 - 24 - 2.5)
+    assert plan.wrong_first([top]) is b
+    assert top.inputs[1].is_never
+    assert "Most time: ref on b using x" in plan.text([top])

@@ -97,7 +97,7 @@ def test_the_examples_show_what_their_names_say(compared):
     assert of["The end of a range", "5.7"]["results"] == ["ok", "waits"]
     assert of["The end of a range", "9.7"]["results"] == ["ok", "ok"]
     assert of["Opposite orders", "9.7"]["results"] == ["ok", "deadlock"]
-    made = of["A lock that nobody asked for", "9.7"]["locks"]
+    made = of["A lock that no session asked for", "9.7"]["locks"]
     assert [lock["mode"] for lock in made if lock["session"] == 0] == ["IX", "X,REC_NOT_GAP"]
     committed = {name: result for name, _, result, _ in compared[1::2]}
     assert committed["A gap"]["results"] == ["ok", "ok"], "READ COMMITTED leaves the gap open"

@@ -328,7 +328,9 @@ def test_gradescope_s_columns_have_names_and_addresses(tmp_path):
     students = listed(
         tmp_path, "Name,SID,Email\nJane Doe,007,jane@example.org\nEve Roe,008,eve@example.org\n"
     )
-    assert [row[:6] for row in table(tmp_path, "gradescope", students, {"007": 20, "008": 20})[1:]] == [
+    head, *rows = table(tmp_path, "gradescope", students, {"007": 20, "008": 20})
+    assert head[6:] == ["cats q1 (20 pts)", "cats q2 (4 pts)"]
+    assert [row[:6] for row in rows] == [
         ["Jane Doe", "007", "jane@example.org", "20.0", "24.0", "Graded"],
         ["Eve Roe", "008", "eve@example.org", "20.0", "24.0", "Graded"],
     ]

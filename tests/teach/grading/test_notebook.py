@@ -162,6 +162,7 @@ FORMS = {
     "an answer below its check": [STUBS["q1"], CHECKS["q1"], RIGHT["q1"], *Q2, *Q3],
     "an attempt with a check of its own": ["def double(n):\n    return n", CHECKS["q1"], *Q1, *Q2, *Q3],
     "last things first": [*Q3, *Q2, *Q1],
+    "an answer that uses an earlier one": [*Q1, "def triple(n):\n    return double(n) + n", *Q2[1:], *Q3],
     "no client": ["del grader", *RIGHT.values(), "print('done')"],
 }
 
@@ -209,6 +210,7 @@ def test_what_one_question_does_costs_no_other(costly, name):
 def test_the_report_says_what_became_of_a_cell(costly):
     assert "took longer than 5 seconds" in costly["sleeps", "q2"].note
     assert "raised ValueError" in costly["raises", "q2"].note
+    assert "SyntaxError" in costly["is no Python", "q2"].note
     assert "exit code 0" in costly["ends", "q2"].note
     assert "more than 2 seconds of processor time" in costly["never ends", "q2"].note
     assert "took longer than 5 seconds" in costly["waits in a function", "q2"].note

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -15,6 +16,19 @@ from engineroom.errors import EngineRoomError
 from engineroom.servers.providers import dsn
 
 __all__ = ["deadlock"]
+
+# What is no deadlock, or no more than its announcement.
+_OTHERS = {
+    "TRX HAS BEEN WAITING": ("wait", "`engineroom locks` asks a server who is in the way"),
+    "*** Victim TRANSACTION": (
+        "conflict",
+        "a write of another node of the cluster goes first; repeat the transaction",
+    ),
+    "ransactions deadlock detected": (
+        "announcement",
+        "a log in JSON leaves the transactions out, that of log_sink_internal has them",
+    ),
+}
 
 
 @click.command()
@@ -33,25 +47,25 @@ def deadlock(file: Path | None, address: str | None, defaults_file: Path | None,
     if file is not None:
         if address is not None:
             raise EngineRoomError("FILE and --dsn are two sources", remedy="name one of them")
-        n_lines = n_waits = 0
+        n_lines, others = 0, Counter[str]()
 
         def counted() -> Iterable[str]:
-            nonlocal n_lines, n_waits
+            nonlocal n_lines
             for line in lines(None if str(file) == "-" else file):
                 n_lines += 1
-                n_waits += "TRX HAS BEEN WAITING" in line
+                others.update(mark for mark in _OTHERS if mark in line)
                 yield line
 
         name = "standard input" if str(file) == "-" else file.name
         found = report.patterns(reports(counted()))
         if not found:
-            waits = (
-                f", only {n_waits} waits: `engineroom locks` asks a server who is in the way"
-                if n_waits
-                else ""
+            only = " and ".join(
+                f"{n:,} {word}{'s' if n > 1 else ''}: {what}"
+                for mark, (word, what) in _OTHERS.items()
+                if (n := others[mark])
             )
             raise EngineRoomError(
-                f"{files.visible(name)} holds no deadlock in {n_lines:,} lines{waits}",
+                f"{files.visible(name)} holds no deadlock in {n_lines:,} lines{f', only {only}' if only else ''}",
                 remedy="SET GLOBAL innodb_print_all_deadlocks = ON writes them to the error log from then on; the latest one is in"
                 " SHOW ENGINE INNODB STATUS",
             )

@@ -13,44 +13,57 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from engineroom import files
+from engineroom.ask.deadlocks import pasted
+from engineroom.ask.deadlocks.pasted import DATE, WRITER
 from engineroom.ask.lock_waits.reading import excludes
 from engineroom.errors import EngineRoomError
 
 __all__ = ["Lock", "Report", "Transaction", "lines", "reports"]
 
-_LONGEST_LINE, _LONGEST_STATEMENT = 2**16, 10_000
+_LONGEST_LINE, _LONGEST_STATEMENT, _LONGEST_CLIENT = 2**16, 10_000, 300
 _MOST = 256  # transactions of a report; the server's search gives up before
 _MOST_COMPARED = 1_000_000  # locks, to tell where a report without headlines ends
 SUPREMUM = "supremum pseudo-record"
 _GAVE_UP = "the server gave up the search: over 200 transactions wait for each other"
-# What collectors of logs and mail programs write before a line.
-_COLLECTOR = re.compile(
-    r"^(?:[\w.-]+\s+\| ?|[A-Z][a-z]{2} +\d+ [\d:]{8} \S+ [\w.-]+(?:\[\d+\])?: |(?:> ?)+"
-    r"|\d{4}-\d\d-\d\dT\S+ (?:\S+ [\w.-]+\[\d+\]: |std(?:out|err) [FP] ))"
-)
-# A listing numbers its lines.
-_LISTED = re.compile(r"^\s*\d+(?:[.:]\s*|\s+)")
 # How the rest of a lock's line begins where it was wrapped, and how what came before ends.
 _GOES_ON = re.compile(
     r"(?:\d+ )?(?:space|id|page|no|n bits|bits|index|of table|table|trx|lock[ _]mode|mode|waiting|locks|rec|but|not|gap|before|insert|intention)\b|`"
 )
 _IS_CUT = re.compile(r" (?:space|id|page|no|bits|index|of|table|trx|lock|lock_mode|mode)$")
-_DATED = re.compile(r"^(\d{4}-\d\d-\d\d[T ] ?\d{1,2}:\d\d:\d\d\S*|\d{6} +\d{1,2}:\d\d:\d\d)(.*)")
-_WRITER = re.compile(r"^\s*(?:0x)?[0-9a-f]*\s*(?:\[[^\]]*\]\s*)*(?:InnoDB:\s*)?")
+_DATED = re.compile(rf"^({DATE})(.*)")
 _INT = r"\d{1,18}"  # what a counter has at most: Python turns no text of 5,000 digits into a number
 _BEGINS = re.compile(r"transactions deadlock detected|LATEST DETECTED DEADLOCK", re.IGNORECASE)
-_NUMBERED = re.compile(rf"^\*\*\* ?\(({_INT})\) TRANSACTION")
+_NUMBERED = re.compile(rf"^\**\s*\(({_INT})\) TRANSACTION\b")  # a page may have eaten the stars
+_SECTION = re.compile(
+    rf"^(?:\*\*\*|\**\s*\({_INT}\) (?:HOLDS|WAITING)\b|WAITING FOR THIS LOCK|CONFLICTING WITH)"
+)
+_HEAD = re.compile(r"[*-]|\(\d|TRANSACTION|RECORD LOCKS|TABLE LOCK")
+_OF_CLUSTER = re.compile(r"^\*\*\* (?:Priority|Victim) TRANSACTION")
 _LOST = re.compile(rf"WE ROLL BACK TRANSACTION \(({_INT})\)")
 _TRANSACTION = re.compile(
-    rf"^TRANSACTION (?:\d+ )?(\w+), (?:ACTIVE|not started)(?: (?:\(\w+\) )?({_INT}) sec)?"
+    rf"^TRANSACTION (?:\d+ )?([\w*]+),(?: XID .{{0,400}}?,)? (?:ACTIVE|not started)(?: (?:\(\w+\) )?({_INT}) sec)?"
 )
+_THREAD = re.compile(r"(?:MySQL|MariaDB) thread id")
+_IS_WHOLE = re.compile(r"query id \d+ +\S")
 _CLIENT = re.compile(rf"^(?:MySQL|MariaDB) thread id ({_INT}), .*?query id \d+\s?(.*)")
-_LOCK = re.compile(
-    r"^(?:RECORD LOCKS space id (?P<space>\d++) page no (?P<page>\d++)(?:(?! index ?`?).)*+ index ?`?+(?P<index>(?:(?!`? of table).)++)`?+ of table"
-    r"|TABLE LOCK table) (?P<table>(?:`[^`]*+`\.?+)++|\S++).* trx +id (?:\d++ )?(?P<trx>\w++) lock[ _]mode (?P<mode>.*)"
+# Where mail has put the statement behind the client.
+_SQL = (
+    r"(?:/\*.{0,2000}?\*/\s*)?(?:insert\s+(?:ignore\s+|low_priority\s+|delayed\s+)*into|replace\s+into|delete\s+(?:\w+\s+)?from|select|call"
+    r"|update\s+(?:ignore\s+)?[`\"\w.]+\s+(?:as\s+\w+\s+)?(?:set|inner|left|join)|load\s+data|alter\s+table)\b"
 )
-# Aurora writes len=4; bufptr=0x2b; hex= 80000001.
-_FIELD = re.compile(rf"(?:^|;;)\s*\d+: (?:len[ =]({_INT}); (?:bufptr=\w+; )?hex=? ([0-9a-f]*);|SQL NULL)")
+_GLUED = re.compile(rf"\s(?={_SQL})", re.IGNORECASE)
+_STATEMENT = re.compile(rf"\(*{_SQL}|update\b", re.IGNORECASE)
+_REMARK = re.compile(r"--\s|[^\x00-\x7f]")  # of who has pasted it
+_IS_LOCK = ("RECORD LOCKS", "TABLE LOCK")
+_QUOTES = ' `"'
+_PLACE = re.compile(r"space id (\d+) page no (\d+)")
+_TABLE = re.compile(r"(?:(?:`[^`]*+`|\"[^\"]*+\")\.?+)++|[^\s`]++")
+_OWNER = re.compile(r"\btrx +id (?:\d+ (?=[0-9A-F]+ ))?([\w*]+)")
+_MODE = re.compile(r"\block[ _]mode (.*)")
+# Aurora writes len=4; bufptr=0x2b; hex= 80000001. Of long columns 30 bytes are printed, and how many there are.
+_FIELD = re.compile(
+    rf"(?:^|;;)\s*\d+: (?:len[ =]({_INT}); (?:bufptr=\w+; )?hex=? ([0-9a-f]*);(?: asc .{{0,64}}?; \(total ({_INT}) bytes\))?|SQL NULL)"
+)
 _STRUCTS = re.compile(rf"(?<!\d)({_INT}) lock struct\(s\)")
 _UNDO = re.compile(rf"undo log entries ({_INT})(?!\d)")
 
@@ -124,7 +137,9 @@ class Report:
             for lock in each.locks
             if other != nth and lock.meets(asked) and excludes(lock.mode, asked.mode, data=data)
         ]
-        return [each for each in found if not each[1].is_waiting] or found
+        granted = [each for each in found if not each[1].is_waiting]
+        # Without rows, who asked before may have asked for another one.
+        return granted or [each for each in found if asked.places or not asked.index]
 
     def is_closed(self) -> bool:
         """Whether nothing of a circle is missing, as far as its release prints one."""
@@ -147,14 +162,9 @@ def lines(path: Path | None) -> Iterator[str]:
 
 def reports(text: Iterable[str]) -> Iterator[Report]:
     """The reports in the lines of a log or a status, in order."""
-    reader, is_escaped, is_listed = _Reader(), False, False
-    for line in text:
-        # Without \\G the client's batch mode writes a status on one line.
-        is_escaped = is_escaped or "\\n---" in line
-        for part in line.split("\\n") if is_escaped else [line]:
-            if _NUMBERED.match(bare := _LISTED.sub("", part)):
-                is_listed = bare != part
-            yield from reader.read((bare if is_listed else part)[:_LONGEST_LINE].rstrip("\r\n"))
+    reader = _Reader()
+    for line in pasted.plain(text):
+        yield from reader.read(line)
     yield from reader.finish()
 
 
@@ -164,6 +174,8 @@ class _Partial:
 
     report: Report = field(default_factory=Report)
     is_named: bool = False  # by a headline; since 8.0 a log may leave those out
+    is_of_cluster: bool = False  # of Galera: a remote write has ended a transaction, which is no deadlock
+    is_others: bool = False  # what follows is the lock of another transaction
     is_statement: bool = False
     lock: Lock | None = None
     columns: list[tuple[int, str]] | None = None  # of a row: size, bytes
@@ -178,31 +190,39 @@ class _Reader:
 
     def __init__(self) -> None:
         self._now = _Partial()
-        self._lock_line = ""  # until it is known that it ends
+        self._date = ""  # of a line that has nothing else, before a report without a headline
+        self._held = ""  # a lock or a client, until it is known that it ends
 
     def read(self, line: str) -> Iterator[Report]:
-        line = _COLLECTOR.sub("", line).strip()
-        is_cut = _IS_CUT.search(self._lock_line) and not line.startswith(("*", "-", "TRANSACTION"))
-        if is_cut or (self._lock_line and _GOES_ON.match(line)):
-            self._lock_line = f"{self._lock_line} {line}"[:_LONGEST_LINE]
-            return
-        held, self._lock_line = self._lock_line, ""
+        held = self._held
+        if held.startswith(_IS_LOCK):
+            is_cut = _IS_CUT.search(held) and not line.startswith(("*", "-", "TRANSACTION"))
+            goes_on = bool(is_cut or _GOES_ON.match(line))
+        else:
+            is_new = _HEAD.match(line) or _STATEMENT.match(line)
+            goes_on = 0 < len(held) < _LONGEST_CLIENT and line != "" and not is_new
+        if goes_on:
+            self._held = f"{held} {line}"[:_LONGEST_LINE]
+            if held.startswith(_IS_LOCK) or not _IS_WHOLE.search(self._held):
+                return
+            held, line = self._held, ""
+        self._held = ""
         if held:
             yield from self._take(held)
-        if line.startswith(("RECORD LOCKS", "TABLE LOCK")):
-            self._lock_line = line
-        else:
+        if line.startswith(_IS_LOCK) or (_THREAD.match(line) and not _IS_WHOLE.search(line)):
+            self._held = line
+        elif line or not goes_on:
             yield from self._take(line)
 
     def finish(self) -> Iterator[Report]:
         """The last report."""
-        yield from self._take(self._lock_line)
+        yield from self._take(self._held)
         yield from self.end()
 
     def _take(self, line: str) -> Iterator[Report]:
         dated = _DATED.match(line)
         if dated:
-            line = _WRITER.sub("", dated[2])
+            line = WRITER.sub("", dated[2], count=1)
         report = self._now.report
         n = len(report.transactions)
         if _BEGINS.search(line):
@@ -211,9 +231,15 @@ class _Reader:
         elif found := _NUMBERED.match(line):
             if found[1] == "1" and n:
                 yield from self.end()
+                self._now.report.when = self._date
+            elif found[1] == "1":
+                report.when = report.when or self._date
             elif int(found[1]) != n + 1:
                 report.problems.append(f"({found[1]}) follows ({n}): lines are missing")
             self._now.is_named, self._now.is_statement = True, False
+        elif _OF_CLUSTER.match(line):
+            yield from self.end()
+            self._now.is_of_cluster = True
         elif found := _LOST.search(line):
             report.victim = int(found[1]) or None
             yield from self.end()
@@ -222,7 +248,8 @@ class _Reader:
             report.victim = 1 if "FOLLOWING TRANSACTION" in line else report.victim
         elif found := _TRANSACTION.match(line):
             self._row()
-            if n == _MOST or (not self._now.is_named and self._is_closed()):
+            is_alone = self._now.is_of_cluster and n == 1
+            if n == _MOST or is_alone or (not self._now.is_named and self._is_closed()):
                 yield from self.end()
             self._now.report.transactions.append(
                 Transaction(found[1], active_s=int(found[2]) if found[2] else None)
@@ -237,6 +264,8 @@ class _Reader:
             self._inside(line, is_dated=dated is not None)
         if dated and self._now.is_named:
             self._now.report.when = self._now.report.when or dated[1]
+        if line or dated:
+            self._date = dated[1] if dated and not line else ""
 
     def _is_closed(self) -> bool:
         """Whether the report is complete as it stands, which each line of something else asks again."""
@@ -249,33 +278,43 @@ class _Reader:
     def _inside(self, line: str, *, is_dated: bool) -> None:
         now = self._now
         transaction = now.report.transactions[-1]
-        if found := _LOCK.match(line):
+        if lock := _lock(line):
             self._row()
             now.is_statement = False
-            mode, index = found["mode"], found["index"] or ""
-            now.lock = Lock(_name(found["table"]), index, _mode(mode), mode.rstrip().endswith("waiting"))
-            now.lock.page = f"{found['space']}:{found['page']}"
+            now.lock = lock
             now.is_closed = None
-            owner = next((each for each in now.report.transactions if each.trx == found["trx"]), None)
+            found = _OWNER.search(line)
+            trx = found[1] if found else ""
+            owner = next((each for each in now.report.transactions if each.trx == trx), None)
+            if not owner and not trx.isalnum() and not now.is_others:
+                owner = transaction  # a number that somebody has left out or masked
             if owner:
-                owner.locks.append(now.lock)
+                owner.locks.append(lock)
             else:
-                now.early.append((found["trx"], now.lock))
-        elif line.startswith("***"):
-            now.is_statement = False
+                now.early.append((trx, lock))
+        elif _SECTION.match(line):
+            now.is_statement, now.is_others = False, "CONFLICTING" in line
         elif now.lock and (found := re.match(r"Record lock, heap no (\d+)", line)):
             self._row()
             now.columns = []
             now.lock.places.add(found[1])
             now.is_closed = None
         elif now.columns is not None and (fields := _FIELD.findall(line)):
-            now.columns += [(int(size or -1), digits) for size, digits in fields]
+            now.columns += [(int(whole or size or -1), digits) for size, digits, whole in fields]
         elif is_dated and line:
             now.n_between += 1
             now.is_statement = False
         elif found := _CLIENT.match(line):
-            transaction.session, transaction.client = int(found[1]), found[2]
+            transaction.session = int(found[1])
+            transaction.client, *statement = _GLUED.split(found[2], maxsplit=1)
+            transaction.statement = "".join(statement)
             now.is_statement = True
+        elif line.startswith("```"):
+            now.is_statement = now.is_statement and not transaction.statement
+        elif not (transaction.statement or transaction.locks) and _STATEMENT.match(line):
+            transaction.statement, now.is_statement = line, True
+        elif now.is_statement and not transaction.statement and _REMARK.match(line):
+            pass
         elif now.is_statement and len(transaction.statement) < _LONGEST_STATEMENT:
             transaction.statement = f"{transaction.statement}\n{line}".strip()
         elif found := _STRUCTS.search(line):
@@ -317,12 +356,31 @@ class _Reader:
             report.problems.append("it has too many locks to tell where it ends")
         if now.n_between:
             report.problems.append(f"{now.n_between} lines of something else stand in it and were left out")
-        if report.transactions:
+        # Elsewhere a status and a log print transactions as well: of a foreign key that failed, of a conflict in a cluster.
+        is_deadlock = now.is_named or any(each.asked for each in report.transactions)
+        if report.transactions and is_deadlock and not now.is_of_cluster:
             yield report
 
 
+def _lock(line: str) -> Lock | None:
+    """The lock that a line tells, also where somebody has shortened it."""
+    index = ""
+    if line.startswith("TABLE LOCK"):
+        of = line.partition(" table ")[2]
+    elif line.startswith(("RECORD LOCKS", "...", "…")):
+        before, _, of = line.partition(" of table ")
+        index = before.partition("index")[2].strip(_QUOTES)
+    else:
+        return None
+    table, mode, place = _TABLE.match(of.lstrip()), _MODE.search(line), _PLACE.search(line)
+    if table is None or mode is None:
+        return None
+    is_waiting = re.search(r"\bwaiting\b", mode[1]) is not None  # Percona Server writes on behind it
+    return Lock(_name(table[0]), index, _mode(mode[1]), is_waiting, ":".join(place.groups()) if place else "")
+
+
 def _name(table: str) -> str:
-    return re.sub('[`"]', "", table).replace("/", ".")
+    return re.sub(f"[{_QUOTES.strip()}]", "", table).replace("/", ".")
 
 
 def _mode(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -15,6 +16,7 @@ from engineroom.ask.pages import templates
 __all__ = ["Pattern", "advice", "as_json", "drawing", "page", "patterns", "text"]
 
 _SHOWN, _LONGEST = 10, 160
+_READS = re.compile(r"(?:insert|replace|create|update|delete)\b.*\b(?:select|join)\b")
 
 
 @dataclass
@@ -61,9 +63,10 @@ def drawing(report: Report) -> list[str]:
     lines = []
     for nth, each in enumerate(report.transactions):
         edge = "┌▶" if nth == 0 else "│ "
-        who = ", ".join(filter(None, (f"session {each.session}" if each.session else "", each.client)))
+        of = ", ".join(filter(None, (f"session {each.session}" if each.session else "", each.client)))
+        who = f" of {of}" if of else ""
         victim = ", rolled back" if report.victim == nth + 1 else ""
-        lines.append(f"{edge} ({nth + 1}) transaction {each.trx} {f'of {who}' if who else ''}{victim}")
+        lines.append(f"{edge} ({nth + 1}) transaction {each.trx}{who}{victim}")
         if each.statement:
             lines.append(f"│     {_cut(each.statement)}")
         if each.asked:
@@ -97,7 +100,8 @@ def lost(report: Report) -> str:
         if each.weight is not None
     )
     if report.victim is None or report.victim > len(weights):
-        return f"who lost is not in the report (in a log: log_error_verbosity = 3 adds it); InnoDB takes the lightest: {said}"
+        adds = "" if report.when else " (in a log: log_error_verbosity = 3 adds it)"
+        return f"who lost is not in the report{adds}; InnoDB takes the lightest: {said}"
     own = weights[report.victim - 1]
     if own is None or len(known) < len(weights):
         return f"({report.victim}) was rolled back"
@@ -123,10 +127,22 @@ def advice(report: Report) -> str:
         return "innodb_autoinc_lock_mode = 2 takes no lock on the table for new numbers (the binary log then has to be ROW)"
     if len(asked) < max(2, len(report.transactions)):
         return "nothing can be said: the report has too little"
+    if any(_READS.match(_shape(each.statement)) and _is_shared(each) for each in report.transactions):
+        return (
+            "what a statement that changes rows reads besides, in its SELECT or JOIN, it read-locks: under READ COMMITTED it does not (but for"
+            " DELETE); or read first, then change by keys"
+        )
     inserts = all(
         _shape(each.statement).lower().startswith(("insert", "replace")) for each in report.transactions
     )
     if inserts and any(lock.mode.split(",")[0] == "S" for lock in held):
+        is_other = len({each.statement for each in report.transactions}) > 1
+        if is_other and modes.count("INSERT_INTENTION") == len(asked):
+            return (
+                "each has read-locked a gap in which the other inserts: after an insert of the same value in a unique index that was rolled back,"
+                " repeat the transaction; under SERIALIZABLE, or where rows are read FOR SHARE before, lock them by SELECT ... FOR UPDATE or use"
+                " READ COMMITTED"
+            )
         return (
             "several insert the same value of a unique index, and the first rolled back: repeat the transaction after error 1213;"
             " fewer at a time, or one that owns the value"
@@ -142,10 +158,13 @@ def advice(report: Report) -> str:
             " change it first (an insert into a child table read-locks the row of its parent)"
         )
     if len(places) == 1 and _are_same(asked):
-        return (
-            f"both want the same row of {tables[0]}, and who has it asks for another lock on it, behind the other's request: take the"
-            " strongest lock at once by SELECT ... FOR UPDATE; UPDATE, or INSERT ... ON DUPLICATE KEY UPDATE, instead of DELETE and INSERT"
-        )
+        behind = f"both want the same row of {tables[0]}, and who has it asks for another lock on it, behind the other's request"
+        if "INSERT_INTENTION" in modes:
+            return (
+                f"{behind}: it inserts into the gap before the row; READ COMMITTED locks no gaps, or let both first lock a row"
+                " that is there, such as the parent's"
+            )
+        return f"{behind}: take the strongest lock at once by SELECT ... FOR UPDATE; UPDATE, or INSERT ... ON DUPLICATE KEY UPDATE, instead of DELETE and INSERT"
     if len(tables) > 1:
         return f"take the tables in one order in every transaction, such as {', then '.join(sorted(tables))}"
     if len(places) > 1 or len({lock.index for lock in (*asked, *held)}) > 1:
@@ -153,6 +172,11 @@ def advice(report: Report) -> str:
         return (
             f"they come to the rows of {tables[0]} by different ways, {indexes}: find them by one, such as by primary keys that"
             " were read before without locks"
+        )
+    if not all(lock.places or not lock.index for lock in asked):
+        return (
+            f"take the rows of {tables[0]}, index {places[0][1]}, in one order, ascending keys; if both want the same row, which the report"
+            " does not show, take the strongest lock at once by SELECT ... FOR UPDATE"
         )
     rows = sorted({row for lock in asked for row in lock.rows if row != SUPREMUM})
     which = f", here {' and '.join(rows[:4])}" if len(rows) > 1 else ""
@@ -162,8 +186,13 @@ def advice(report: Report) -> str:
     )
 
 
+def _is_shared(transaction: Transaction) -> bool:
+    return any(lock.mode.split(",")[0] == "S" for lock in transaction.locks)
+
+
 def _are_same(locks: list[Lock]) -> bool:
-    return all(locks[0].meets(lock) for lock in locks[1:])
+    """Whether all are on one row, which a report without rows does not show."""
+    return all(locks[0].meets(lock) and (lock.places or not lock.index) for lock in locks)
 
 
 def text(found: list[Pattern], name: str) -> str:

@@ -70,6 +70,7 @@ class Counted:
     log_s: float = 0.0
     first_at: str = ""
     last_at: str = ""
+    one_of: int = 1  # what the server sampled the log from, at most
 
     def share(self, group: Group) -> float:
         """A group's part of the log's time."""
@@ -83,6 +84,7 @@ class Counted:
             "log_s": round(self.log_s, 6),
             "first_at": self.first_at or None,
             "last_at": self.last_at or None,
+            "one_of": self.one_of,
             "skipped": dict(self.skipped),
             "rare": {"count": self.rare.count, "log_s": round(self.rare.log_s, 6)},
             "groups": [
@@ -128,6 +130,7 @@ def counted(
                 continue
         counted.events += 1
         counted.log_s += event.seconds
+        counted.one_of = max(counted.one_of, event.one_of)
         if event.at:
             counted.first_at = min(counted.first_at or event.at, event.at)
             counted.last_at = max(counted.last_at, event.at)

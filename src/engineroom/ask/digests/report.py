@@ -68,6 +68,10 @@ def remarks(counted: Counted, top: int | None = None) -> list[str]:
         f"Skipped or mended: {what}{f', {count:,} times' if count > 1 else ''}."
         for what, count in sorted(counted.skipped.items())
     ]
+    if counted.one_of > 1:
+        said.append(
+            f"The server wrote one of {counted.one_of:,} (log_slow_rate_limit): counts and times are those of the log, not of the load."
+        )
     if counted.rare.count:
         said.append(
             f"To bound memory, {counted.rare.count:,} statements of rare digests were counted as one: they took "

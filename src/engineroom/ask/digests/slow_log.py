@@ -25,7 +25,7 @@ _HEAD = re.compile(r"#\s++[A-Z][\w@]*+: ")
 _TIME = re.compile(r"# Time: (?:(\d\d)(\d\d)(\d\d) +(\d+):(\d\d:\d\d)|(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d))")
 _PAIR = re.compile(r"\b(\w++): *+([^\s:]++)(?=\s|$)")
 _USE = re.compile(r"use ([^;\n]++);?\s*+")
-_SET = re.compile(r"SET (?:(?:last_insert_id|insert_id|timestamp)=\d++,?)++;?\s*+")
+_SET = re.compile(r"SET (?:(?:last_insert_id|insert_id|timestamp)=\d++(?:\.\d++)?,?)++;?\s*+")
 _WHO = re.compile(
     r"# User(?:@Host)?: ([^\[]*+)\[([^\]]*+)\] @ *+([^\s\[]*+) *+\[([^\]]*+)\]|# User(?:@Host)?: (\S*) @ (\S*)"
 )
@@ -46,6 +46,7 @@ class Event:
     at: str = ""
     database: str = ""
     who: str = ""
+    one_of: int = 1  # events or sessions that the server sampled this one from
 
     @property
     def user(self) -> str:
@@ -149,6 +150,7 @@ class _Reader:
                 self._database if self._used else self._head.get("Schema", self._database)
             ),
             who=files.characters(self._who),
+            one_of=int(_number(self._head.get("Log_slow_rate_limit", "1"), _MOST_ROWS) or 1),
         )
 
     def _is_between(self) -> bool:

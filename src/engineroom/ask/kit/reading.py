@@ -210,7 +210,7 @@ def html(run: Run, book: Run | None) -> str:
         n = len(run.provenance["server_processors"])
         assert isinstance(figure.picture, Curves)
         picture = dataclasses.replace(figure.picture, labels=as_found("series"))
-        caption = f"Here: updates of hot rows per second, {n} processors for the server."
+        caption = f"Here: updates of hot rows per second. Processors for the server: {n}."
         words = Words(alt=picture.alt(table, "{:,.0f}"), caption=caption)
         drawings.append(draw("own-crowd-kit", table, picture, words, origin=remarks(run, book)[0]))
     if book is not None:

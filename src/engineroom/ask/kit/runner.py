@@ -530,7 +530,7 @@ def measure(
     rows: list[Row] = []
     latches: list[Row] = []
     left_out: dict[str, str] = {}
-    points = [(load, n, USUAL) for load in LOADS for n in plan.crowds]
+    points = [(load, n, USUAL) for n in plan.crowds for load in LOADS]
     points += [(load, max(plan.crowds), TIMED) for load in LOADS]
     for at, version in enumerate(plan.servers):
         until = time.monotonic() + (deadline - time.monotonic()) / (len(plan.servers) - at)

@@ -122,10 +122,14 @@ def behind_unseen(
         if session.transaction_s is not None or number in runs_s
     }
     oldest = sorted((number for number in ages if ages[number] >= longest), key=lambda number: -ages[number])
+    is_flush = set(unseen.values()) == {"table flush"}
+    if is_flush:  # who runs no statement has closed its tables
+        oldest = [number for number in oldest if number in runs_s]
     named = [number for number in dict.fromkeys([*suspects, *oldest]) if number not in unseen]
     said = "".join(
         f"\n  perhaps {sessions[number].said()}"
         + (f" after {suspects[number]}" if number in suspects else "")
+        + (f"\n    {sessions[number].remedy()[0]}" if is_flush else "")
         for number in named[:_CANDIDATES]
     )
     said = (

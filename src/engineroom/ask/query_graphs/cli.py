@@ -92,7 +92,7 @@ def enumerate_graph(graph: str, algorithm: str, quiet: bool, limit: int | None) 
     "--plan",
     "pasted",
     type=click.Path(path_type=Path, allow_dash=True),
-    help="Read what EXPLAIN ANALYZE said, as a tree or as JSON, from this file (- for standard input), and ask no server.",
+    help="Read what EXPLAIN ANALYZE (of MariaDB: ANALYZE FORMAT=JSON) said, as a tree or as JSON, from this file (- for standard input), and ask no server.",
 )
 @click.option(
     "--pairs",

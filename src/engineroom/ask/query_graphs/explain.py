@@ -60,7 +60,9 @@ _EXPLAIN = re.compile(
     re.IGNORECASE,
 )
 _PLACEHOLDER = re.compile(
-    r"\?|(?<![\w:@]):[A-Za-z_]\w*|(?<=[=(,<>])\s*%s\b|%\(\w+\)s|\$\d+\b|#\{\w+\}|\(\s*\.\.\.\s*\)"
+    r"\?|(?<![\w:@]):[A-Za-z_]\w*|(?:(?<=[=(,<>])\s*|\b(?:like|limit|offset|between|and|or|in|values|set)\s+)%s\b"
+    r"|%\(\w+\)s|(?<!\w)\$\d+\b|[\0$]\{[^{}]*\}|\{+\s*\w[\w.]*\s*\}+|\(\s*\.\.\.\s*\)",
+    re.IGNORECASE,
 )
 
 
@@ -68,14 +70,18 @@ def asked(text: str) -> str:
     """The one statement of a text that was pasted: without a prompt and EXPLAIN before it and \\G behind. Raises EngineRoomError for placeholders."""
     if prompt := re.match(r"\s*(?:mysql|MySQL|MariaDB)[^\n>]{0,60}>", text):
         text = re.sub(r"(?m)^ +[-'\"`]>", "", text[prompt.end() :])
+    text = text.replace("#{", "\0{")  # of MyBatis; a server takes # for a remark
     sql = sql_text.one_statement(re.sub(r"\\[gG][\s;]*+\Z", "", text), "the text")
     sql = sql[found.end() :] if (found := _EXPLAIN.match(sql)) else sql
-    if holders := [each.strip() for each in _PLACEHOLDER.findall(sql_text.without_texts(sql))]:
+    if holders := [
+        re.sub(r"^\w+\s+", "", each.strip()).replace("\0", "#")
+        for each in _PLACEHOLDER.findall(sql_text.without_texts(sql))
+    ]:
         raise EngineRoomError(
             f"the statement has placeholders in place of values: {', '.join(dict.fromkeys(holders))} ({len(holders)} in all)",
             remedy="write values that the statement ran with, as they stand in a slow log: a plan depends on them",
         )
-    return sql
+    return sql.replace("\0{", "#{")
 
 
 def refuse_without_hypergraph(server: Server, *, is_own: bool = False) -> None:

@@ -1,4 +1,7 @@
-"""A plan that was pasted, of EXPLAIN ANALYZE as a tree or as JSON: where its time went, and where its estimates went wrong first."""
+"""A plan that was pasted: where its time went, and where its estimates went wrong first.
+
+EXPLAIN ANALYZE writes it as a tree or as JSON, MariaDB's ANALYZE FORMAT=JSON in steps of its own.
+"""
 
 from __future__ import annotations
 
@@ -83,7 +86,8 @@ def read(given: str, what: str) -> list[Step]:
 def _none(what: str) -> EngineRoomError:
     return EngineRoomError(
         f"{what} holds no plan of EXPLAIN ANALYZE",
-        remedy="paste what EXPLAIN ANALYZE says on MySQL 8.0.18 or later: a tree of lines with ->, or its JSON (SET explain_json_format_version = 2)",
+        remedy="paste what EXPLAIN ANALYZE says on MySQL 8.0.18 or later: a tree of lines with ->, or its JSON (SET explain_json_format_version = 2);"
+        " or ANALYZE FORMAT=JSON of MariaDB",
     )
 
 
@@ -120,10 +124,14 @@ def _of_json(given: str) -> list[Step]:
     except ValueError:
         return []
     if "query_block" in whole:
-        raise EngineRoomError(
-            "the JSON is of format version 1, or of MariaDB, which has other steps",
-            remedy="SET explain_json_format_version = 2 (8.3 and later) before EXPLAIN ANALYZE FORMAT=JSON, or give the tree: EXPLAIN ANALYZE",
-        )
+        top = _of_mariadb("query_block", whole["query_block"])
+        if all(step.rows is None for step, _ in _each([top])):
+            raise EngineRoomError(
+                "the JSON is of format version 1, which has estimates only",
+                remedy="SET explain_json_format_version = 2 (8.3 and later) before EXPLAIN ANALYZE FORMAT=JSON, or give the tree: EXPLAIN ANALYZE;"
+                " on MariaDB ANALYZE FORMAT=JSON",
+            )
+        return [top]
     return [_of_node(whole.get("query_plan", whole))]
 
 
@@ -141,6 +149,46 @@ def _of_node(node: Mapping[str, Any], depth: int = 0) -> Step:
         [_of_node(each, depth + 1) for each in node.get("inputs", [])],
     )
     return Step(str(node["heading"]), inputs=[step]) if "heading" in node else step
+
+
+def _of_mariadb(kind: str, node: Mapping[str, Any], depth: int = 0) -> Step:
+    """A step of ANALYZE FORMAT=JSON. Its times are sums over the loops; those of a table are without what the table is made from."""
+    if depth > MOST_LEVELS:
+        raise RecursionError
+    inputs: list[Step] = []
+    for name, value in node.items():
+        if isinstance(value, dict) and not name.startswith("r_"):
+            inputs.append(_of_mariadb(name, value, depth + 1))
+        elif isinstance(value, list) and all(isinstance(each, dict) for each in value):
+            of = [
+                _of_mariadb(inner, each[inner], depth + 1)
+                for each in value
+                for inner in each
+                if isinstance(each[inner], dict)
+            ]
+            inputs += [Step("nested loop", inputs=of)] if name == "nested_loop" and len(of) > 1 else of
+    loops = _number(node.get("r_loops"))
+    own = [
+        ms for name in ("r_table_time_ms", "r_other_time_ms") if (ms := _number(node.get(name))) is not None
+    ]
+    whole = sum(own) + sum(each.all_ms for each in inputs) if own else _number(node.get("r_total_time_ms"))
+    if "table_name" in node:
+        title = f"{node.get('access_type', kind)} on {node['table_name']}" + (
+            f" using {node['key']}" if "key" in node else ""
+        )
+    elif "select_id" in node:
+        title = f"select #{node['select_id']}"
+    else:
+        title = kind.replace("_", " ") + (f": {node['sort_key']}" if "sort_key" in node else "")
+    return Step(
+        title,
+        _number(node.get("rows")),
+        _number(node.get("r_rows", node.get("r_output_rows"))),
+        int(loops) if loops is not None and math.isfinite(loops) else None,
+        whole / loops if whole is not None and loops else None,
+        loops == 0,
+        inputs,
+    )
 
 
 def _number(value: Any) -> float | None:

@@ -109,6 +109,8 @@ in_group = several(
     how="median",
 )
 group_clients = sorted(set(group.table["clients"]))
+_repeats_per_second = group.table.groupby(["series", "clients"])["tps"]
+group_spread = (_repeats_per_second.max() / _repeats_per_second.min()).max()
 over_plain = in_group.div(in_group.loc["none"], level="clients")  # by what is compressed, and clients
 
 

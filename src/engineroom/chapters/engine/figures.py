@@ -279,10 +279,10 @@ def own_engine_purge(table: Rows) -> Words:
     )
 
 
-# Of the second, a thread that wakes displaces nobody.
+# Of the second, a thread that wakes displaces none.
 WAYS_SCHEDULER = {
     "virtual run time": "virtual run time",
-    "nobody displaced": "nobody displaced",
+    "nobody displaced": "none displaced",
 }
 
 WHAT_SCHEDULER = "throughput over that with first come, first served"
@@ -325,7 +325,7 @@ def own_engine_scheduler(table: Rows) -> Words:
     return Words(
         alt=f"Dots of throughput where the system counts virtual run time, first come, first served being 1, by log and clients. {_picture_of_own_engine_scheduler.said(table)}.",
         caption=f"Virtual run time leaves least at “{farthest}” (log, clients): {counted[farthest]:.2g} of the throughput. If a thread that wakes displaces "
-        f"nobody, {of['nobody displaced', farthest]:.2f} is left there.",
+        f"none, {of['nobody displaced', farthest]:.2f} is left there.",
     )
 
 

@@ -39,7 +39,8 @@ class Arrivals:
         self.did: list[str] = []
         self.binlog: list[str] = []
         self.durable = 0
-        self._prepared = len(waiting)
+        self.needed = 8192 + 175 * len(waiting)  # the LSN up to which those who wait have prepared
+        self._prepared = self.needed
         self._late = 0
 
     def fetch(self) -> list[str]:
@@ -62,7 +63,7 @@ class Arrivals:
 
     def _join(self) -> None:
         self._late += 1
-        self._prepared += 1
+        self._prepared += 175
         self.queue.append(f"late {self._late}")
 
     def write(self, transactions: list[str]) -> None:

@@ -78,7 +78,14 @@ def drawn_pairs(draw: random.Random) -> list[Pair]:
         for i, table in enumerate(tables[1:], start=1):
             most = 1 if draw.random() < 0.2 else min(i, 3)
             edges.append((tuple(draw.sample(tables[:i], draw.randint(1, most))), (table,)))
-        edges += [((one,), (other,)) for one, other in [draw.sample(tables, 2)] if draw.random() < 0.5]
+        wide = [edge for edge in edges if len(edge[0]) > 1]
+        if wide and draw.random() < 0.6:  # one more, whose sides overlap with those of another
+            left, right = draw.choice(wide)
+            free = [table for table in tables if table not in left + right]
+            edges += [((draw.choice(left), other), right) for other in free[:1]]
+        elif draw.random() < 0.5:
+            one, other = draw.sample(tables, 2)
+            edges.append(((one,), (other,)))
         found = pairs(edges)
         # A set without a way to connect it leaves the graph in parts.
         if any(len(left) + len(right) == len(tables) for left, right in found):

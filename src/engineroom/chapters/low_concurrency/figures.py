@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 import pandas as pd
@@ -641,24 +641,72 @@ FLAME = {"grown": (VERMILION, "//"), "new": (PURPLE, "xx"), "shrunk": (BLUE, "\\
 _GROWN = 0.05  # of what the function and its callees took before
 
 
-def _rows_of_own_low_concurrency_flame(run: Run) -> Rows:
-    """The newer server's call paths of a bulk insert; each function is held against what it took in 5.7, whoever called it there."""
-    found = run.tables["paths"].query(f"operation == '{BULK}'")
-    old, new = (found[found["series"].str.startswith(start)] for start in ("5.7", "8.0.31"))
-    before, after = (_inclusive(each) for each in (old, new))
-
-    def kind(path: tuple[str, ...]) -> dict[str, object]:
-        was, now = before.get(path[-1]), after[path[-1]]
-        if was is None:
-            return {"change": "new"}
-        grew = now / was - 1
-        return {"change": "same" if abs(grew) <= _GROWN else "grown" if grew > 0 else "shrunk"}
-
-    rooted = [path[path.index(_ROOT) + 1 :] if _ROOT in path else path for path in paths(new["path"])]
-    return table_of(zip(rooted, new["own"], strict=True), deepest=18, more=kind)
-
-
 _ROOT = "dispatch_sql_command"  # what calls it is the same for every statement
+_ROW, _SMALL = "a row", "small calls"
+
+
+def _bulk_insert(run: Run, name: str) -> tuple[Rows, Rows]:
+    """A table of the bulk insert on 5.7, and on 8.0.31."""
+    of = run.tables[name].query(f"operation == '{BULK}' and settings == '{EQUAL}'")
+    old, new = (of[of["series"].str.startswith(start)] for start in ("5.7", "8.0.31"))
+    return old, new
+
+
+def _change(run: Run) -> Callable[[str], str]:
+    """What became of a function on the newer server, of all its calls together."""
+    before, after = (_inclusive(each) for each in _bulk_insert(run, "paths"))
+
+    def change(function: str) -> str:
+        was, now = before.get(function), after.get(function, 0.0)
+        if was is None:
+            return "new"
+        return "same" if abs(now / was - 1) <= _GROWN else "grown" if now > was else "shrunk"
+
+    return change
+
+
+def _rooted(table: Rows) -> Iterator[tuple[tuple[str, ...], float]]:
+    """Call paths from the root on, with the instructions of their last function."""
+    for path, own in zip(paths(table["path"]), table["own"], strict=True):
+        yield path[path.index(_ROOT) :] if _ROOT in path else path, own
+
+
+def _rows_of_own_low_concurrency_flame(run: Run) -> Rows:
+    """The newer server's call paths of a bulk insert; each function is held against what all its calls took in 5.7."""
+    change, (_, new) = _change(run), _bulk_insert(run, "paths")
+    found = ((path[1:], own) for path, own in _rooted(new))
+    return table_of(found, deepest=18, more=lambda path: {"change": change(path[-1])})
+
+
+def insert_calls(run: Run, *, deepest: int = 16) -> list[tuple[int, str, int, int, str]]:
+    """Calls of a bulk insert that take a hundredth of it on 5.7 or on 8.0.31, callers first: depth, function, instructions on both, change.
+
+    Of paths only those of some size are recorded; what all others take stands beside them.
+    """
+    counted = run.values("settings", "operation", "series", y="instructions")[EQUAL, BULK]
+    sides = []
+    for of in _bulk_insert(run, "paths"):
+        whole = counted[of["series"].iloc[0]]
+        taken: dict[tuple[str, ...], float] = {(_ROW,): whole, (_ROW, _SMALL): whole - of["own"].sum()}
+        for path, own in _rooted(of):
+            for depth in range(1, min(len(path), deepest - 1) + 1):
+                called = (_ROW, *path[:depth])
+                taken[called] = taken.get(called, 0.0) + own
+        sides.append(taken)
+    most = {path: max(of.get(path, 0.0) for of in sides) for path in {**sides[0], **sides[1]}}
+    change = _change(run)
+    rows: list[tuple[int, str, int, int, str]] = []
+
+    def below(caller: tuple[str, ...]) -> None:
+        called = (path for path in most if path[:-1] == caller and most[path] >= most[(_ROW,)] / 100)
+        for path in sorted(called, key=lambda path: (-most[path], path)):
+            old, new = (round(of.get(path, 0.0)) for of in sides)
+            became = "grown" if path[-1] in (_ROW, _SMALL) else change(path[-1])
+            rows.append((len(path) - 1, path[-1], old, new, became))
+            below(path)
+
+    below(())
+    return rows
 
 
 def _inclusive(table: pd.DataFrame) -> dict[str, float]:

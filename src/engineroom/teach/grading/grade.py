@@ -15,6 +15,7 @@ from typing import Any
 
 from engineroom import paths, progress
 from engineroom.errors import EngineRoomError
+from engineroom.teach import refused
 from engineroom.teach.grading.jail import Limits
 from engineroom.teach.grading.sandbox import Sandbox
 from engineroom.teach.grading.submissions import Given, Handouts, Submission, answer_cells
@@ -90,11 +91,13 @@ def grade(
         else:
             left.setdefault(work.digest, []).append(work)
 
-    modules = [f"engineroom.chapters.{chapter}.exercises" for chapter in handouts.chapters()]
+    chapters = handouts.chapters()
+    modules = [f"engineroom.chapters.{chapter}.exercises" for chapter in chapters]
+    tests = "\n".join(test for each in chapters.values() for test in each.tests.values())
     idle: queue.Queue[Sandbox] = queue.Queue()
     with contextlib.ExitStack() as stack, journal_of(out).open("a") as journal:
         sandboxes = [
-            stack.enter_context(Sandbox(modules, hidden, limits, isolation))
+            stack.enter_context(Sandbox(modules, hidden, limits, isolation, tuple(refused.named(tests))))
             for _ in range(max(1, min(jobs, len(left))))
         ]
         for sandbox in sandboxes:

@@ -21,7 +21,7 @@ SYS_MOUNT_SETATTR, AT_FDCWD, AT_RECURSIVE, ATTR_RDONLY = 442, -100, 0x8000, 1
 SYS_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41, "riscv64": 41}
 MNT_DETACH = 2
 SYS_LANDLOCK, LANDLOCK_VERSION, LANDLOCK_BENEATH = 444, 1, 1  # of three calls, the first
-LANDLOCK_READ, LANDLOCK_WRITE, LANDLOCK_OF_FILES = 0xD, 0x2, 0x7
+LANDLOCK_READ, LANDLOCK_LIST, LANDLOCK_WRITE, LANDLOCK_OF_FILES = 0xD, 0x8, 0x2, 0x7
 LANDLOCK_ALL = {1: 0x1FFF, 2: 0x3FFF, 3: 0x7FFF}  # by version, of which later ones know these, too
 PR_SET_PDEATHSIG, PR_SET_KEEPCAPS, PR_SET_NO_NEW_PRIVS, PR_CAPBSET_DROP = 1, 8, 38, 24
 CAP_DAC_READ_SEARCH = 2
@@ -103,19 +103,26 @@ def close_in(
         libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
         libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # a change of the account has ended it
         if not is_in_namespaces and landlock_version():
-            _landlock(scratch, seen)
+            _landlock(scratch, seen, hidden)
     os.environ.update(HOME=str(scratch), TMPDIR=str(scratch))
 
 
-def _landlock(scratch: Path, seen: list[Path]) -> None:
+def _landlock(scratch: Path, seen: list[Path], hidden: list[Path]) -> None:
     libc = ctypes.CDLL(None, use_errno=True)
     everything = LANDLOCK_ALL[min(3, landlock_version())]
     handled = struct.pack("<Q", everything)
     rules = libc.syscall(SYS_LANDLOCK, handled, ctypes.c_size_t(len(handled)), 0)
-    for place in (scratch, *seen):
+    waiting = [scratch, *seen]
+    while waiting:
+        place = waiting.pop()
         allowed = everything if place == scratch else LANDLOCK_READ
         if place.is_relative_to("/dev"):
             allowed |= LANDLOCK_WRITE
+        if place in hidden or not place.exists():
+            continue
+        if any(each.is_relative_to(place) for each in hidden):  # what is allowed holds for all below
+            waiting += place.iterdir()
+            allowed = LANDLOCK_LIST
         at = os.open(place, os.O_PATH | os.O_CLOEXEC)
         rule = struct.pack("<Qi", allowed if place.is_dir() else allowed & LANDLOCK_OF_FILES, at)
         if libc.syscall(SYS_LANDLOCK + 1, rules, LANDLOCK_BENEATH, rule, 0) != 0:

@@ -7,9 +7,7 @@ equal everything arrives as something that equals nothing.
 from __future__ import annotations
 
 import base64
-import dataclasses
 import itertools
-import sys
 from collections import deque
 from collections.abc import Callable, ItemsView, KeysView, Mapping, ValuesView
 from collections.abc import Set as AbstractSet
@@ -18,7 +16,7 @@ from fractions import Fraction
 from numbers import Integral, Real
 from typing import Any
 
-__all__ = ["Opaque", "Unreadable", "is_record", "read", "written"]
+__all__ = ["Opaque", "Unreadable", "read", "written"]
 
 DEEPEST = 60
 MOST_YIELDED = 1_000_000
@@ -80,9 +78,6 @@ def written(value: Any, number_of: Callable[[Any], int | None], depth: int = 0) 
         return {"t": "dict", "v": [[inner(key), inner(part)] for key, part in value.items()]}
     if name := next((name for name, holder in _HOLDERS.items() if isinstance(value, holder)), ""):
         return {"t": name, "v": [inner(part) for part in value]}
-    if is_record(kind):
-        fields = {field.name: inner(getattr(value, field.name)) for field in dataclasses.fields(value)}
-        return {"t": "record", "m": kind.__module__, "n": kind.__qualname__, "v": fields}
     if not isinstance(value, type) and callable(getattr(value, "tolist", None)):
         return inner(_of_array(value))
     try:
@@ -117,28 +112,11 @@ def read(form: Any, ours: list[Any]) -> Any:
             return _HOLDERS[kind](read(part, ours) for part in value)
         if kind == "dict":
             return {read(key, ours): read(part, ours) for key, part in value}
-        if kind == "record":
-            found = getattr(sys.modules[form["m"]], form["n"])
-            if not is_record(found):
-                raise Unreadable(f"{form['n']} is no record")
-            return found(**{name: read(part, ours) for name, part in value.items()})
         if kind == "yours":
             return ours[value]
         return Opaque(str(value)[:60])
-    except Unreadable:
-        raise
     except Exception as error:  # noqa: BLE001 (whatever a made-up form leads to)
         raise Unreadable(f"{type(error).__name__}: {error}") from None
-
-
-def is_record(kind: Any) -> bool:
-    """A frozen dataclass of the book's. Others may have methods that change something."""
-    return (
-        isinstance(kind, type)
-        and kind.__module__.startswith("engineroom.")
-        and dataclasses.is_dataclass(kind)
-        and bool(kind.__dataclass_params__.frozen)  # type: ignore[attr-defined]
-    )
 
 
 def _whole_or_float(value: Fraction | Decimal) -> int | float:

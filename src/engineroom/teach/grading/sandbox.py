@@ -26,6 +26,7 @@ from typing import Any, Self
 
 from engineroom import paths
 from engineroom.errors import EngineRoomError
+from engineroom.teach import refused
 from engineroom.teach.grading import jail, judge, notebook
 from engineroom.teach.grading.apart import forked, silenced
 
@@ -45,9 +46,17 @@ KEPT = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "ENGINEROOM_GRADING_DEBUG")
 class Sandbox:
     """Whoever enters it can ask about one notebook after the other. Refused where it could not hide `hidden`, unless only limits are asked for."""
 
-    def __init__(self, modules: list[str], hidden: list[Path], limits: jail.Limits, isolation: str) -> None:
+    def __init__(
+        self,
+        modules: list[str],
+        hidden: list[Path],
+        limits: jail.Limits,
+        isolation: str,
+        without: tuple[str, ...] = (),
+    ) -> None:
         self._order = {
             "modules": modules,
+            "without": without,
             "hidden": [str(place.resolve()) for place in hidden],
             "limits": asdict(limits),
             "isolation": isolation,
@@ -151,6 +160,7 @@ def main(control: socket.socket) -> None:
     order["ipython"] = notebook.shell(Path(order["scratch"]))
     order["seen"] = _seen()
     order["covered"] = _among(order["hidden"], order["seen"])
+    order["withheld"] = refused.files(order["without"])
     with_namespaces = order["isolation"] != "limits" and _can_have_namespaces(order)
     without = "landlock" if jail.landlock_version() else "limits"
     said: dict[str, Any] = {"isolation": "namespaces" if with_namespaces else without}
@@ -280,7 +290,8 @@ def _start_answers(
 def _be_answers(order: dict[str, Any], scratch: Path, descriptors: list[int], is_in: bool) -> None:
     os.setsid()
     limits = jail.Limits(**order["limits"])
-    jail.close_in(scratch, order["seen"], order["covered"], limits, is_in_namespaces=is_in)
+    hidden = [*order["covered"], *order["withheld"]]
+    jail.close_in(scratch, order["seen"], hidden, limits, is_in_namespaces=is_in)
     silenced()
     if descriptors:
         os.closerange(notebook.FIRST_KEPT, notebook.MOST_OPEN)

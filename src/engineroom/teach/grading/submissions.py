@@ -20,18 +20,9 @@ from engineroom.teach.grading.apart import apart
 from engineroom.teach.grading.roster import Person, Roster, plain
 
 __all__ = [
-    "CHECK_CELL",
-    "Given",
-    "Handouts",
-    "Submission",
-    "answer_cells",
-    "bound_names",
-    "code_cells",
-    "find",
-    "read_class",
-    "read_handouts",
-    "used_names",
-]
+    "CHECK_CELL", "Given", "Handouts", "Submission", "answer_cells", "bound_names", "code_cells", "find", "read_class",
+    "read_handouts", "used_names",
+]  # fmt: skip
 
 CHECK_CELL = re.compile(r'^\s*grader\.check\("(\w+)"\)\s*$')
 CHECK = re.compile(r"""grader\.check\(\s*["'](\w+)""")

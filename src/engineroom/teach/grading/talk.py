@@ -143,7 +143,7 @@ class _Writer(pickle.Pickler):
         if isinstance(thing, FunctionType | type):
             is_copied = getattr(sys.modules.get(thing.__module__), thing.__qualname__, None) is thing
         elif kind.__module__.startswith("engineroom."):
-            is_copied = plain.is_record(kind)
+            is_copied = False
         else:
             is_copied = kind.__module__ in sys.modules and kind is not MethodType
         if is_copied:

@@ -16,6 +16,7 @@ on a busy computer, to see that it runs, had two of the settings, and both compr
 from __future__ import annotations
 
 import ipaddress
+import itertools
 import math
 import secrets
 import tempfile
@@ -239,7 +240,8 @@ def _counted(member: Server) -> dict[str, float]:
 def over_none(run: Run, y: str) -> Mapping[tuple[str, int], float]:
     """What counts of `y` by setting and clients, over the same without compression."""
     of = run.values("series", "clients", y=y)
-    return {(str(series), int(n)): value / of[NONE, n] for (series, n), value in of.items()}
+    places = itertools.product(set(run.table["series"]), set(run.table["clients"]))
+    return {(series, n): of[series, n] / of[NONE, n] for series, n in places}
 
 
 def _all(run: Run, y: str, series: Sequence[str], is_so: Callable[[float], bool]) -> bool:

@@ -40,7 +40,7 @@ GROUPS = 2
 NONE, THROTTLED, POOL, LIMITED = "none", "thread concurrency", "pool", "pool, limit"
 # A variable that is set between runs, and servers that have to be started with what they are to have.
 CONCURRENCY = {NONE: 0, THROTTLED: AT_MOST}
-_IN_POOL = {"plugin_load_add": "thread_pool.so", "loose_thread_pool_size": GROUPS}
+_IN_POOL: Mapping[str, str | int] = {"plugin_load_add": "thread_pool.so", "loose_thread_pool_size": GROUPS}
 POOLS: Mapping[str, Mapping[str, str | int]] = {
     POOL: _IN_POOL,
     LIMITED: {**_IN_POOL, "loose_thread_pool_max_transactions_limit": AT_MOST},
