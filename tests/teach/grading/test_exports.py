@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
+from engineroom.chapters import book
 from engineroom.errors import EngineRoomError
 from engineroom.teach.grading import exports, roster, sandbox, sheets, submissions
 from engineroom.teach.grading.cli import classes
@@ -51,6 +52,15 @@ def test_what_answers_say_is_no_markup_of_the_report():
     assert "&lt;img" in told
     assert "&lt;script&gt;" in told
     assert not {"<", "!["} & {told[i : i + n] for n in (1, 2) for i in range(len(told))}
+
+
+@pytest.mark.parametrize("chapter", book().chapters, ids=lambda each: each.word)
+@pytest.mark.parametrize("named", ["title", "word"])
+def test_an_assignment_is_found_by_the_chapters_title_or_its_word(chapter, named):
+    heading = f"{getattr(chapter, named)} (4711)"
+    head = ["Student", heading, "Final Score"]
+    words = [each.word for each in book().chapters]
+    assert sheets.columns(words, SimpleNamespace(head=head))[chapter.word] == heading  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", ["=1+1", "\t=1+1", "\r@x", " -1"])

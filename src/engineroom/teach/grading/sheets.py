@@ -9,6 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 from engineroom import files
+from engineroom.chapters import book
 from engineroom.errors import EngineRoomError
 from engineroom.teach.grading.exports import word
 from engineroom.teach.grading.grade import Result
@@ -40,8 +41,16 @@ def refuse(form: str, submissions: list[Submission], roster: Roster | None) -> N
 def columns(chapters: list[str], roster: Roster | None) -> dict[str, str]:
     """The heading of each chapter: the one that the roster has for it, with the number of the assignment, or else its own name."""
     head = roster.head if roster else []
+    titles = {each.word: word(each.title) for each in book().chapters}
     found = {
-        chapter: [each for each in head if f"_{chapter}" in f"_{word(each.replace(':', ' '))}"]
+        chapter: [
+            each
+            for each in head
+            if any(
+                f"_{name}" in f"_{word(each.replace(':', ' '))}"
+                for name in (chapter, titles.get(chapter, chapter).removeprefix("the_"))
+            )
+        ]
         for chapter in chapters
     }
     used = Counter(each for headings in found.values() for each in headings)
