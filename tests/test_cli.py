@@ -238,7 +238,7 @@ def cases(seed: int, n: int, files: list[Path]) -> list[list[str]]:
             "whatif", *pick(([], [file()])), *pick((["--demands", file()], ["--dsn", word()])), "--clients", pick(NUMBERS),
             *pick(([], ["--machine", word()], ["--machine", file()], ["--version", word()], ["--format", word()])),
         ],
-        lambda: ["kit", "make", file(), "--servers", word()],
+        lambda: ["kit", "make", file(), "--servers", "4.1," + word()],
         lambda: ["kit", "read", *pick(([file()], [file(), "--format", pick(("html", word()))]))],
         lambda: ["class", "make", "--secret", file(), "--roster", file(), "--chapter", word(), "--target", file()],
         lambda: ["class", "grade", file(), "--out", file(), "--class", file(), *pick(([], ["--format", word()]))],

@@ -33,7 +33,7 @@ def make(file: Path, servers: str | None) -> None:
 
     The servers and SysBench are programs under the GPL: who passes a kit on passes their licences on, too.
     """
-    sizes = packing.make(file, packing.here(servers.split(",") if servers else ()))
+    sizes = packing.make(file, packing.here(servers.split(",") if servers is not None else ()))
     for part, size in sizes.items():
         click.echo(f"{size / 1e6:6.1f} MB  {part}")
     click.echo(f"{sum(sizes.values()) / 1e6:6.1f} MB  {file}, of {packing.LARGEST_BYTES / 1e6:.0f} at most")
