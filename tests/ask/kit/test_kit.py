@@ -31,6 +31,15 @@ BOOK = newest("own-crowd", "live")
 SOURCE = Path(runner.__file__).read_text(encoding="utf-8")
 
 
+def test_a_device_is_not_replaced_by_a_kit(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(EngineRoomError, match="is no file"):
+        packing.make(pipe, [])
+    assert pipe.is_fifo()
+
+
+
 def test_the_program_needs_python_3_8_and_its_standard_library_alone():
     tree = ast.parse(SOURCE, feature_version=(3, 8))
     imported = {

@@ -58,6 +58,8 @@ def here(versions: Sequence[str] = ()) -> list[Installed]:
 
 def make(file: Path, servers: Sequence[Installed]) -> dict[str, int]:
     """Write the kit; the packed bytes of each of its parts. EngineRoomError, and no file, where they are more than 64 MB."""
+    if file.exists() and not file.is_file():  # a whole kit takes its file's place, and would take a device's
+        raise EngineRoomError(f"{file} is no file", remedy="name a file that may be made or replaced")
     refuse_unwritable(file)
     common = _common()
     parts = {COMMON: common}
