@@ -39,7 +39,6 @@ def test_a_device_is_not_replaced_by_a_kit(tmp_path):
     assert pipe.is_fifo()
 
 
-
 def test_the_program_needs_python_3_8_and_its_standard_library_alone():
     tree = ast.parse(SOURCE, feature_version=(3, 8))
     imported = {
