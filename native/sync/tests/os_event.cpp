@@ -30,7 +30,7 @@ SimConfig wild(std::uint64_t seed, bool os_event = true) {
 }
 
 TEST(OsEvent, OfNSleepersEachReturnsByAHandOffOfItsMutex) {
-  for (const std::uint64_t n : {1, 4, 12}) {
+  for (const std::uint64_t n : {1U, 4U, 12U}) {
     SimMachine m({.cores_per_socket = 16});
     OsEvent<SimMachine> event(m, m.site("event"));
     std::vector<Time> returned;
