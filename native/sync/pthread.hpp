@@ -44,7 +44,7 @@ class PthreadMutex {
   /// `co_await mutex.lock(m)`.
   auto lock(M& m) { return Lock(*this, m); }
   auto unlock(M& m) { return Unlock(*this, m); }
-  /// As pthread_cond_wait takes it for a thread that has slept: others may sleep still, so whoever frees it wakes one of them.
+  /// As pthread_cond_wait takes it for a thread that has slept: others may sleep still, so the thread that frees it wakes one of them.
   Task<> lock_again(M& m) {
     std::uint64_t before = co_await m.xchg(word_, kHasSleepers);
     if (before == kFree) co_return;

@@ -107,6 +107,11 @@ class Engine {
   using LockSys = lock_sys::LockSys<M, Latches>;
   using Locks = std::variant<LockSys<lock_sys::OneMutex>, LockSys<lock_sys::Shards>>;
   using Log = redo_log::AnyLog<M>;
+#if defined(__wasm__)
+  static constexpr bool may_have_gate = false;  // no explorable asks for it
+#else
+  static constexpr bool may_have_gate = is_whole;
+#endif
 
  public:
   using S = Session<M>;
@@ -131,7 +136,9 @@ class Engine {
     if (config_.has_row_locks) make_locks(m, parts, seed);
     if (config_.has_redo) make_log(m, file, parts);
     if constexpr (is_whole) {
-      if (config_.most_inside > 0) gate_.emplace(m, config_.admits, config_.most_inside, kMostClients);
+      if constexpr (may_have_gate) {
+        if (config_.most_inside > 0) gate_.emplace(m, config_.admits, config_.most_inside, kMostClients);
+      }
       if (config_.has_space_latch) space_latch_.emplace(m, "fil_system_mutex", parts.locks.latch_spin);
       if (config_.has_purge) make_purge(m, parts);
       if (config_.has_buffer_pool) make_pool(m, parts);
@@ -210,7 +217,7 @@ class Engine {
   bool leaves_behind_statement(const S& s) const { return s.is_inside && has_gate_for(Admits::statements); }
   Task<> leave(M& m, S& s) {
     s.is_inside = false;
-    if constexpr (is_whole) co_await gate_->leave(m);
+    if constexpr (may_have_gate) co_await gate_->leave(m);
     co_return;
   }
 
@@ -297,16 +304,16 @@ class Engine {
   // The gate, and the end of a transaction inside.
 
   bool has_gate_for(Admits whom) const {
-    if constexpr (is_whole) return gate_ && config_.admits == whom;
+    if constexpr (may_have_gate) return gate_ && config_.admits == whom;
     return false;
   }
   Task<bool> enter(M& m, S& s) {
-    if constexpr (is_whole) s.is_inside = co_await gate_->enter(m);
+    if constexpr (may_have_gate) s.is_inside = co_await gate_->enter(m);
     co_return s.is_inside;
   }
   Task<> come_back(M& m, S& s) {
     s.is_inside = true;
-    if constexpr (is_whole) co_await gate_->come_back(m);
+    if constexpr (may_have_gate) co_await gate_->come_back(m);
     co_return;
   }
   Task<bool> then_leave(M& m, S& s, Task<bool> ending) {
@@ -719,7 +726,7 @@ class Engine {
   std::optional<Log> log_;
   std::optional<Purge<M>> purge_;
   std::conditional_t<is_whole, std::unique_ptr<Stages>, std::nullptr_t> stages_ = nullptr;
-  std::conditional_t<is_whole, std::optional<Gate<M>>, std::nullopt_t> gate_ = std::nullopt;
+  std::conditional_t<may_have_gate, std::optional<Gate<M>>, std::nullopt_t> gate_ = std::nullopt;
   std::conditional_t<is_whole, std::optional<sync::Latch<M>>, std::nullopt_t> space_latch_ = std::nullopt;
   std::atomic<std::uint64_t> last_xid_ = 0;
   std::atomic<std::uint64_t> next_clean_ns_ = 0;

@@ -128,7 +128,7 @@ TEST(Gate, WhoWaitsOutsideAnEngineHoldsNothing) {
 }
 
 TEST(Gate, AStatementThatWaitsForARowLetsAnotherIn) {
-  // With room for one, whoever has the row could else never go on to its commit.
+  // With room for one, the holder of the row could else never go on to its commit.
   for (const auto design : {lock_sys::Design::mysql_5_7, lock_sys::Design::mysql_9_7}) {
     SimMachine m({.cores_per_socket = 3});
     SimMachine::File file(m, "redo", machine::Bytes::counted);

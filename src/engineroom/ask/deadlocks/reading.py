@@ -53,7 +53,7 @@ _SQL = (
 )
 _GLUED = re.compile(rf"\s(?={_SQL})", re.IGNORECASE)
 _STATEMENT = re.compile(rf"\(*{_SQL}|update\b", re.IGNORECASE)
-_REMARK = re.compile(r"--\s|[^\x00-\x7f]")  # of who has pasted it
+_REMARK = re.compile(r"--\s|[^\x00-\x7f]")  # by the person who pasted it
 _IS_LOCK = ("RECORD LOCKS", "TABLE LOCK")
 _QUOTES = ' `"'
 _PLACE = re.compile(r"space id (\d+) page no (\d+)")

@@ -278,9 +278,9 @@ SAMPLED = (1, 2)
 _PROBE_NS = 100_000  # so much that what is drawn otherwise does not matter
 
 
-def held_sim(*, sampled: Run | None = None, executor: Executor | None = None) -> Run:  # noqa: ARG001 (a minute on one processor)
+def held_sim(*, executor: Executor | None = None) -> Run:  # noqa: ARG001 (a minute on one processor)
     """A row per server and part: what one action of an engine computes under that part's latches, so that it is there as long as the server."""
-    servers_us, sampled_in = _servers_us(sampled)
+    servers_us = _servers_us()
     rows: list[dict[str, Any]] = []
     with Sitting("sim", seed=1) as sitting:
         for server in SERVERS:
@@ -307,11 +307,11 @@ def held_sim(*, sampled: Run | None = None, executor: Executor | None = None) ->
                         "with_us": None if part == _VIEWS else held[part],
                     }
                 )
-    return sitting.run("own-engine-holds", rows, columns=HELD_COLUMNS, sampled_in_recording=sampled_in)
+    return sitting.run("own-engine-holds", rows, columns=HELD_COLUMNS, sampled_in_recording=list(SAMPLED))
 
 
-def _servers_us(sampled: Run | None) -> tuple[dict[tuple[str, str], float], Any]:
-    """CPU time of each server in each part, and the recordings that say it: those of a computer as fast as that of the demands.
+def _servers_us() -> dict[tuple[str, str], float]:
+    """CPU time of each server in each part, on a computer as fast as that of the demands.
 
     A server that was sampled later, on a slower computer, takes what it took there over `BESIDE`, times what that had taken before.
     """
@@ -321,15 +321,13 @@ def _servers_us(sampled: Run | None) -> tuple[dict[tuple[str, str], float], Any]
         found: Any = values(of_servers, "server", "part", y="cpu_us", how="median")
         return {key: float(us) for key, us in found.items()}
 
-    if sampled is not None:
-        return medians(sampled), sampled.n
     runs = recorded("own-hold-times", "live")
     before, later = (medians(runs[n - 1]) for n in SAMPLED)
     scaled = {
         (server, part): us / later[BESIDE, part] * before[BESIDE, part]
         for (server, part), us in later.items()
     }
-    return {**scaled, **before}, list(SAMPLED)
+    return {**scaled, **before}
 
 
 def _default(part: str, option: str) -> int:

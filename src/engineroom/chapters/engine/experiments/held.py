@@ -1,4 +1,4 @@
-"""What hangs on how long latches are held: one transaction system against two mutexes and shards, as figures 7-8 and 7-9 have them.
+"""What holding latches longer costs: one transaction system against two mutexes and shards, as figures 7-8 and 7-9 have them.
 
 Latches are held for what the engine does under them and no longer; as long as the figures have it, where 9.7.4 stands for the designs with
 a second mutex; and as long with 8.0.31 in its place, whose functions take longer.
