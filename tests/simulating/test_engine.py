@@ -101,11 +101,11 @@ def test_a_design_holds_its_latches_as_long_as_the_load_says_unless_it_says_so_i
         "locks": {"5.7": {"create_ns": 900}, "9.7": {"create_ns": 700}},
         "log": {"8.0": {"reserve_ns": 50}},
     }
-    held = engine._held(engine.Design(log={"spin_rounds": 3}), holds)
+    held = engine.held(engine.Design(log={"spin_rounds": 3}), holds)
     assert (held.locks, held.log) == ({"create_ns": 700}, {"reserve_ns": 50, "spin_rounds": 3})
-    assert engine._held(engine.Design(locks={"create_ns": 1}), holds).locks == {"create_ns": 1}
-    assert engine._held(engine.Design(redo="5.7"), holds).log == {}, "nothing is known of that log"
-    assert engine._held(engine.Design(), {}) == engine.Design()
+    assert engine.held(engine.Design(locks={"create_ns": 1}), holds).locks == {"create_ns": 1}
+    assert engine.held(engine.Design(redo="5.7"), holds).log == {}, "nothing is known of that log"
+    assert engine.held(engine.Design(), {}) == engine.Design()
 
 
 def test_a_lock_that_is_held_longer_costs_its_transaction_that_time() -> None:

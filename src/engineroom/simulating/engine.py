@@ -25,6 +25,8 @@ from engineroom.simulating.experiment import Given, Seen
 __all__ = [
     "BESIDE",
     "COLUMNS",
+    "LATER",
+    "LINES",
     "RECORDING",
     "SYSBENCH_AWAY_NS",
     "TPCC_AWAY_NS",
@@ -32,6 +34,7 @@ __all__ = [
     "Design",
     "GrantOrder",
     "demands",
+    "held",
     "holds",
     "load_of",
     "observed",
@@ -103,9 +106,13 @@ class Design:
         }
 
 
-def demands(server: str, kind: str) -> dict[str, dict[str, int]]:
+# What is behind latches is memory that another core or socket may have.
+LINES: Mapping[str, Mapping[str, Any]] = {"locks": {"has_lines": True}, "trx_sys": {"has_lines": True}}
+
+
+def demands(server: str, kind: str, recording: int = RECORDING) -> dict[str, dict[str, int]]:
     """What each statement of a load asked of a server with one client, as the kernel takes it."""
-    measured, wanted = _measured(RECORDING, server, kind), statements_of(kind)
+    measured, wanted = _measured(recording, server, kind), statements_of(kind)
     if not measured:
         before, beside = _measured(RECORDING, BESIDE, kind), _measured(LATER, BESIDE, kind)
         measured = {
@@ -195,7 +202,7 @@ def holds(*, newest_as: str = _NEWEST) -> dict[str, dict[str, dict[str, int]]]:
     }
 
 
-def _held(design: Design, holds: Mapping[str, Any]) -> Design:
+def held(design: Design, holds: Mapping[str, Any]) -> Design:
     """The design, whose parts hold their latches as long as `holds` says: part -> design of it -> options; nothing of a design that is not there."""
     chosen = {"locks": design.lock_design, "trx_sys": design.latches, "log": design.redo}
     options: dict[str, Any] = {
@@ -222,7 +229,7 @@ def _simulate(
     from engineroom._native import engine
 
     shared: dict[str, Any] = {part: {**given.load.get(part, {}), **getattr(design, part)} for part in PARTS}
-    design = _held(replace(design, **shared), given.load.get("holds", {}))
+    design = held(replace(design, **shared), given.load.get("holds", {}))
     known = {option.name for option in engine.load_options()}
     load = {name: value for name, value in given.load.items() if name in known}
     seen: dict[str, Any] = engine.simulate(

@@ -12,7 +12,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from engineroom.simulating.engine import COLUMNS, TPCC_WINDOW, Design, holds, load_of, of_design
+from engineroom.simulating.engine import COLUMNS, LINES, TPCC_WINDOW, Design, holds, load_of, of_design
 from engineroom.simulating.experiment import Experiment
 
 __all__ = ["IMPROVED", "MACHINE", "ONE_SOCKET", "designs_under_tpcc", "improved", "sysbench", "tpcc"]
@@ -33,9 +33,7 @@ _SERVER: Mapping[str, Mapping[str, Any]] = {
     },
     # binlog_order_commits = OFF.
     "commit": {"order_commits": False},
-    # What is behind latches is memory that another socket may have.
-    "locks": {"has_lines": True},
-    "trx_sys": {"has_lines": True},
+    **LINES,
 }
 # The author's server for figures 7-10 to 7-21: active ids in a bitmap, views closed without the mutex, a condition per session that commits.
 IMPROVED: Mapping[str, Mapping[str, Any]] = {

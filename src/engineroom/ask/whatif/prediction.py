@@ -19,7 +19,7 @@ from typing import Any
 from engineroom.ask.whatif.demands import MEDIAN, Demands
 from engineroom.machine.presets import Preset, middle_of
 from engineroom.simulating.activities import time_by
-from engineroom.simulating.engine import Design
+from engineroom.simulating.engine import LINES, Design, held, holds
 from engineroom.simulating.settling import settled
 from engineroom.simulating.sweep import cross, sweep
 
@@ -186,7 +186,7 @@ def _seen(
     processors = math.prod(
         int(middle_of(of.get(name, 1))) for name in ("sockets", "cores_per_socket", "threads_per_core")
     )
-    design = designed(version, processors=processors, has_binlog=demands.has_binlog)
+    design = held(designed(version, processors=processors, has_binlog=demands.has_binlog), holds())
     simulate = partial(
         engine.simulate_mix,
         parameters=of,
@@ -199,7 +199,9 @@ def _seen(
             "flush_every": int(demands.flushes_each_commit),
         },
         lock_design=design.lock_design,
-        trx_sys={"latches": design.latches},
+        locks={**LINES["locks"], **design.locks},
+        trx_sys={"latches": design.latches, **LINES["trx_sys"], **design.trx_sys},
+        log=dict(design.log),
     )
     run = settled(simulate, **_WINDOW)
     return {

@@ -1,7 +1,7 @@
 """The engine on the simulated small computer beside the live servers that it models, on the same load at the same time.
 
-The engine is given what one client's statements ask of the server (`own-demands`, without a binary log), and what SysBench itself takes of a
-processor at one client: the clients share the two processors with the server, and a client and its session take turns on them at each statement.
+The engine is given what one client's statements ask of the server (`own-demands` as measured on this computer, without a binary log), how long servers compute inside
+their latches, and what SysBench itself takes of a processor at one client: the clients share the two processors with the server, and a client and its session take turns on them at each statement.
 What more clients do to each other is the prediction; so is, with a binary log, what a commit costs and how commits share their fsyncs. Loads,
 clients and designs are fixed before the first run. Left out is the way of a message between two processes, which costs most when few clients
 leave a processor idle, and what servers do in the background, such as writing pages and purging.
@@ -48,7 +48,16 @@ from engineroom.measuring.sitting import LiveSitting
 from engineroom.measuring.turns import in_turns
 from engineroom.runs import Run
 from engineroom.runs.summary import several, values
-from engineroom.simulating.engine import Design, load_of, observed, statements_of
+from engineroom.simulating.engine import (
+    LATER,
+    LINES,
+    Design,
+    demands,
+    holds,
+    load_of,
+    observed,
+    statements_of,
+)
 from engineroom.simulating.experiment import Given
 from engineroom.workloads import sysbench, tpcc_sysbench
 from engineroom.workloads.steady_fsync import preloaded
@@ -311,6 +320,7 @@ class Comparison:
             fsync_us=self._fsync_us,
             load=f"{described}, READ COMMITTED,{' binary log, 1/1,' if self.has_binlog else ''} {self.seconds} s a run",
             drawn={name: asdict(load) for name, load in self.loads.items()},
+            demands=f"own-demands, live {LATER}",
             designs={version: self._servers[version].design.__dict__ for version in self.versions},
         )
 
@@ -415,6 +425,7 @@ class Comparison:
         fsync_us = self._fsync_us if is_steady else statistics.median(row["binlog_fsync_us"] for row in alone)
         machine = computer(fsync_us)
         asked = with_client(self.loads[load], version, client_cpu_us)
+        asked |= {**LINES, "demands": demands(version, asked["kind"], LATER), "holds": holds()}
         for n, repeat in product(self.clients, range(self.repeats)):
             given = Given(machine=machine, load=asked, seed=repeat + 1)
             seen, waits = observed(self._servers[version].design, given, clients=n, **self.window)
