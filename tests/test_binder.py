@@ -1,7 +1,7 @@
 """What Binder does, without Binder: a clean copy, a fresh environment, both scripts, and a lab opened in JupyterLab.
 
-Conda's packages are those of the lock file instead, copied from the environment of the tests, and conda's `mysqld` is a server of
-the cache put on PATH.
+Conda's packages are those of the same names from the environment of the tests, with all that they need, and conda's `mysqld` is a server
+of the cache put on PATH.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from engineroom import paths
 from engineroom.servers.catalogue import resolve
@@ -32,6 +34,8 @@ from engineroom.servers.providers import unpack
 
 pytestmark = [pytest.mark.live, pytest.mark.slow, pytest.mark.timeout(900)]
 
+# Of conda's packages those that pip has not, or that the system has.
+NOT_PYTHON = {"python", "pip", "c-compiler", "cxx-compiler", "cmake", "make", "ninja", "mysql-server"}
 PROBE = """\
 ---
 jupytext:
@@ -73,7 +77,7 @@ def binder(
         ).stdout.strip(),
     }
     _run([sys.executable, "-m", "venv", str(prefix)], environment)
-    _install_as_here(repository / "requirements" / "book.txt", prefix)
+    _install_as_here(repository / ".binder" / "environment.yml", prefix)
     _run([str(repository / ".binder" / "postBuild")], environment)
     return repository, environment
 
@@ -170,17 +174,28 @@ def _copy_tracked(source: Path, target: Path) -> None:
         shutil.copy2(source / name, target / name, follow_symlinks=False)
 
 
-def _install_as_here(lock: Path, prefix: Path) -> None:
-    """The lock's packages and nothing else, as pip put them, by the same hashes, into the environment of the tests."""
-    lines = re.findall(r"^[A-Za-z0-9].*?==.*?(?= \\$)", lock.read_text(), re.MULTILINE)
-    needed = [each for each in map(Requirement, lines) if each.marker is None or each.marker.evaluate()]
+def _install_as_here(file: Path, prefix: Path) -> None:
+    """The packages of conda's file and what they need, nothing else, as pip put them into the environment of the tests."""
+    *names, from_pip = yaml.safe_load(file.read_text())["dependencies"]
+    here_as = {"matplotlib-base": "matplotlib"}
+    asked = [here_as.get(name := re.split("[=<>]", each)[0], name) for each in [*names, *from_pip["pip"]]]
+    needed = {canonicalize_name(name) for name in set(asked) - NOT_PYTHON}
+    waiting = sorted(needed)
+    while waiting:
+        for line in importlib.metadata.requires(waiting.pop()) or []:
+            requirement = Requirement(line)
+            name = canonicalize_name(requirement.name)
+            if (
+                requirement.marker is None or requirement.marker.evaluate({"extra": ""})
+            ) and name not in needed:
+                needed.add(name)
+                waiting.append(name)
     assert len(needed) > 50
     here = Path(sys.prefix)
-    for package in needed:
-        held = importlib.metadata.distribution(package.name)
-        assert held.version in package.specifier, package
-        for file in held.files or []:
-            source = Path(os.path.normpath(held.locate_file(file)))
+    for name in sorted(needed):
+        held = importlib.metadata.distribution(name)
+        for listed in held.files or []:
+            source = Path(os.path.normpath(held.locate_file(listed)))
             if source.suffix == ".pyc" or not source.exists():
                 continue
             target = prefix / source.relative_to(here)
