@@ -60,7 +60,7 @@ class Unpack:
     member: str = ""  # the archive within the archive
     suite: str = ""
     package: str = ""
-    skip: tuple[str, ...] = ()
+    skip: tuple[str, ...] = ()  # packages by name, and files by path
     download_megabytes: int
     disk_megabytes: int
     mysqld: str

@@ -85,6 +85,7 @@ def fetch(unpack: Unpack, folder: Path, tree: Path) -> str:
                 "--keep-directory-symlink",
                 "--no-same-owner",
                 "--exclude=./usr/share/doc/*",
+                *(f"--exclude=./{skip}" for skip in unpack.skip if "/" in skip),
             ],
             stdin=files.stdout,
             capture_output=True,
