@@ -133,7 +133,7 @@ def test_each_policy_is_asked_on_each_load_by_the_name_that_the_kernel_knows() -
         (load, series) for load in ("tpcc_1", "pareto") for series in ("fifo", "vats")
     }
     assert (table["transactions"] > 0).all()
-    assert table.loc[("tpcc_1", "fifo"), "clients"] == policies.LOADS["tpcc_1"]["clients"]
+    assert table.loc[("tpcc_1", "fifo"), "clients"] == policies.LOADS["tpcc_1"][0]
 
 
 def test_the_walk_of_8_0_3_is_ahead_only_while_a_look_at_a_lock_is_cheap() -> None:
@@ -142,8 +142,8 @@ def test_the_walk_of_8_0_3_is_ahead_only_while_a_look_at_a_lock_is_cheap() -> No
     from engineroom.simulating.engine import Design, observed
     from engineroom.simulating.experiment import Given
 
-    load, clients = policies.load_by_name(policies.all_loads(), "special")
-    given = Given(machine=parameters(policies.MACHINE), load=load, seed=1)
+    clients, _ = policies.LOADS["special"]
+    given = Given(machine=parameters(policies.MACHINE), load=policies.load_of("special"), seed=1)
 
     def tps(policy: str, look_ns: int) -> float:
         design = Design(locks={"policy": policies.POLICIES[policy], "look_ns": look_ns})

@@ -12,12 +12,13 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from engineroom import progress
-from engineroom.chapters.cats.experiments.policies import DEMANDS_OF, LOADS, MACHINE
+from engineroom.chapters.cats.experiments.policies import LOADS, load_of
 from engineroom.chapters.cats.standings import POLICIES
 from engineroom.errors import EngineRoomError
 from engineroom.machine.presets import parameters
-from engineroom.simulating.engine import Design, GrantOrder, load_of, observed
+from engineroom.simulating.engine import Design, GrantOrder, observed
 from engineroom.simulating.experiment import Given
+from engineroom.simulating.sources import MACHINE
 
 LOAD = "special"
 SEEDS = (1, 2, 3, 4, 5)
@@ -58,9 +59,8 @@ def leaderboard(
 
 
 def _run(policy: str, order: GrantOrder | None, seed: int) -> dict[str, float]:
-    options = dict(LOADS[LOAD])
-    clients, kind = options.pop("clients"), options.pop("kind")
-    given = Given(machine=parameters(MACHINE), load=load_of(DEMANDS_OF, kind, **options), seed=seed)
+    clients, _ = LOADS[LOAD]
+    given = Given(machine=parameters(MACHINE), load=load_of(LOAD), seed=seed)
     seen, _ = observed(
         Design(locks={"policy": policy} if policy else {}), given, order, clients=clients, **WINDOW
     )

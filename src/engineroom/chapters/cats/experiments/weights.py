@@ -12,9 +12,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from engineroom.chapters.cats.experiments.policies import LOADS, MACHINE, WORKLOAD, all_loads, load_by_name
+from engineroom.chapters.cats.experiments.policies import LOADS, WORKLOAD, all_loads
 from engineroom.simulating.engine import COLUMNS, Design, observed
 from engineroom.simulating.experiment import Experiment, Given
+from engineroom.simulating.sources import MACHINE
 
 
 @dataclass
@@ -40,7 +41,7 @@ class Counting:
 
 
 def _seen(point: Mapping[str, Any], given: Given, **window: int) -> dict[str, Any]:
-    load, clients = load_by_name(given.load, point["workload"])
+    (clients, _), load = LOADS[point["workload"]], given.load[point["workload"]]
     order = Counting()
     row, _ = observed(
         Design(), Given(machine=given.machine, load=load, seed=given.seed), order, clients=clients, **window

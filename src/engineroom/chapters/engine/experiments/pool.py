@@ -1,7 +1,7 @@
 """The whole engine with a buffer pool that holds all pages of its table, half, a quarter, or a tenth of them.
 
 All else is one engine: the lock system, transaction system and redo log of 9.7, under SysBench's read-write transactions over evenly drawn rows,
-with the demands of 9.7.4. The first design has no buffer pool: all pages are there and no latch of it is taken. Ablations of the smallest
+with the demands of 9.7.4 and the settings of the sources' server. The first design has no buffer pool: all pages are there and no latch of it is taken. Ablations of the smallest
 pool have a disk that takes a nanosecond, and 5.7's one mutex per instance. The disk (100 us for a read, 50 us for a write, 32 at a time) is an estimate.
 
 `CLAIMS` were written down before the first run of this experiment. Seen before were only the tests of the kernel, with 16 clients: misses are the
@@ -15,8 +15,9 @@ from typing import Any
 
 from engineroom.runs import Run
 from engineroom.runs.summary import values
-from engineroom.simulating.engine import COLUMNS, SYSBENCH_AWAY_NS, Design, load_of, of_design
+from engineroom.simulating.engine import COLUMNS, Design, of_design
 from engineroom.simulating.experiment import Experiment
+from engineroom.simulating.sources import MACHINE, sysbench
 
 CROWD = 500
 TABLE: dict[str, Any] = {"kind": "sysbench_read_write", "rows": 1_000_000, "distribution": "uniform"}
@@ -50,7 +51,7 @@ def _designs() -> dict[str, Design]:
 def _load() -> dict[str, Any]:
     table: dict[str, Any] = {name: value for name, value in TABLE.items() if name != "kind"}
     return {
-        **load_of("9.7.4", "sysbench_read_write", away_ns=SYSBENCH_AWAY_NS, **table),
+        **sysbench("9.7.4", **table),
         "designs": {name: design.said() for name, design in _designs().items()},
     }
 
@@ -65,7 +66,7 @@ pool_sim = Experiment(
     measure=of_design,
     options={"first_ms": 50, "longest_ms": 200, "warmup_ms": 50},
     load=_load,
-    machine="four_sockets_176",
+    machine=MACHINE,
     columns={
         **COLUMNS,
         "pool_misses": "pages that were not there, per transaction, where there is a pool",
