@@ -6,7 +6,7 @@ which the statements were measured.
 
 The load is what a run carries in its provenance: that of the kernel, with the number of clients left out, and the demands, of which
 `cpu_percent` is computed where that is given. One that has `holds`, too, says what each design of a part computes while it holds its latches,
-besides what it reads and writes there; `engine`, `locks`, `trx_sys`, `log` and `commit` have options of these parts that all its designs share.
+besides what it reads and writes there; one with a `mix` has transactions of its own, as `simulate_mix` takes them; `engine`, `locks`, `trx_sys`, `log` and `commit` have options of these parts that all its designs share.
 """
 
 from __future__ import annotations
@@ -28,11 +28,10 @@ __all__ = [
     "LATER",
     "LINES",
     "RECORDING",
-    "SYSBENCH_AWAY_NS",
-    "TPCC_AWAY_NS",
     "TPCC_WINDOW",
     "Design",
     "GrantOrder",
+    "demand",
     "demands",
     "held",
     "holds",
@@ -44,8 +43,6 @@ __all__ = [
     "with_space_lookups",
 ]
 
-# Between two statements, the client and the network: what the redo log's loads have per round, over the statements of a round.
-SYSBENCH_AWAY_NS, TPCC_AWAY_NS = 33_000, 80_000
 # Virtual time: long enough that a client of a crowd has some transactions, or the cap.
 TPCC_WINDOW: Mapping[str, int] = {"first_ms": 100, "longest_ms": 300, "warmup_ms": 150}
 # Of own-demands, the recording that the simulated figures rest on: with another one all of them have another protocol.
@@ -124,7 +121,7 @@ def demands(server: str, kind: str, recording: int = RECORDING) -> dict[str, dic
             f"the recorded demands of {kind} on {server} lack {', '.join(missing)}",
             remedy="engineroom record own-demands --method live",
         )
-    return {name: _demand(measured[name]) for name in wanted}
+    return {name: demand(measured[name]) for name in wanted}
 
 
 def _measured(recording: int, server: str, kind: str) -> dict[str, dict[str, Any]]:
@@ -142,7 +139,8 @@ def statements_of(kind: str) -> list[str]:
     return engine.statements(kind)
 
 
-def _demand(row: Mapping[str, Any]) -> dict[str, int]:
+def demand(row: Mapping[str, Any]) -> dict[str, int]:
+    """A statement's row of `own-demands` as the kernel takes it."""
     writes = row["mtrs"] >= _FEWEST_MTRS
     return {
         "computing_ns": round(1000 * row["cpu_us"]),
@@ -232,10 +230,16 @@ def _simulate(
     design = held(replace(design, **shared), given.load.get("holds", {}))
     known = {option.name for option in engine.load_options()}
     load = {name: value for name, value in given.load.items() if name in known}
-    seen: dict[str, Any] = engine.simulate(
+    asked: dict[str, Any] = (
+        {"mix": given.load["mix"]}
+        if "mix" in given.load
+        else {"demands": _computed_here(given.load), "order": order}
+    )
+    simulate = engine.simulate_mix if "mix" in given.load else engine.simulate
+    seen: dict[str, Any] = simulate(
+        **asked,
         parameters=dict(given.machine),
         load={**load, "clients": clients},
-        demands=_computed_here(given.load),
         engine={"redo": design.redo, **design.engine},
         lock_design=design.lock_design,
         locks=dict(design.locks),
@@ -243,7 +247,6 @@ def _simulate(
         log=dict(design.log),
         commit=dict(design.commit),
         pool=dict(design.pool),
-        order=order,
         seed=given.seed,
         **window,
     )
@@ -280,7 +283,7 @@ def observed(
         "transactions": seen["transactions"],
         **settling.window(seen),
     }
-    if given.load["kind"] == "tpcc":
+    if given.load.get("kind") == "tpcc":
         row["tpmC"] = seen["new_orders"] / seen["window_ns"] * 60e9
     parts = {**given.load.get("engine", {}), **design.engine}
     if parts.get("binlog", "off") != "off":
