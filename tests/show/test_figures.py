@@ -27,6 +27,7 @@ from engineroom.show.style import plain
 from engineroom.show.wording import Words
 from engineroom.validation import figures as drawn
 from engineroom.validation import formulas as validation
+from engineroom.validation.experiments import beside
 from engineroom.validation.figures import own_machine_flame
 
 IDS = sorted(ids())
@@ -52,6 +53,8 @@ def _run(figure: str) -> runs.Run:
             parameters={}, clients=8, work_ns=5_000, hold_ns=500, latch=True, run_ns=1_000_000
         )
         return drawn.flame_run(loop)
+    if figure in {each.figure for each in beside.COMPARISONS}:
+        return beside.compared(figure)
     if figure == "own-machine-sensitivity":
         found = sensitivity.sensitivity(sensitivity.varied_runs())
         return drawn.sensitivity_run(sensitivity.farthest(found))

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from engineroom import paths, runs
 from engineroom.errors import EngineRoomError
 from engineroom.simulating import engine
-from engineroom.validation.experiments import beside, holds, latch_order, published, whatif
+from engineroom.validation.experiments import beside, holds, latch_order, published, sixteen, whatif
 from engineroom.validation.experiments.beside import HELD_OUT, LOADS, SERVERS, Rows, factors, with_client
 from engineroom.validation.experiments.latch_order import most_common
 
@@ -148,15 +150,17 @@ def test_a_crowd_on_two_processors_waits_for_rows_about_as_often_as_the_live_one
 @pytest.mark.live
 def test_the_engine_beside_a_live_server_has_a_row_for_each_row_of_the_server():
     window = {"first_ms": 50, "longest_ms": 50, "warmup_ms": 10}
-    run = beside.against_live(
+    comparison = replace(
+        beside.against_live,
         loads={"pareto": LOADS["pareto"]},
         clients=(1, 4),
         seconds=1,
         repeats=1,
         versions=("5.7.22",),
-        window=window,
     )
-    table = run.table
+    servers = comparison()
+    assert set(servers.table["series"]) == {"server"}
+    table = beside.pair(servers, comparison.engines(servers, **window)).table
     assert table.groupby("series")["clients"].agg(list).to_dict() == {"server": [1, 4], "engine": [1, 4]}
     assert (table["transactions"] > 0).all()
     crowd = table[table["clients"] == 4].set_index("series")
@@ -166,7 +170,9 @@ def test_the_engine_beside_a_live_server_has_a_row_for_each_row_of_the_server():
 @pytest.mark.live
 def test_the_loads_that_are_held_out_run_on_a_server_and_in_its_engine():
     window = {"first_ms": 50, "longest_ms": 50, "warmup_ms": 10}
-    run = beside.held_out_live(clients=(1, 4), seconds=1, repeats=1, versions=("8.0.15",), window=window)
+    comparison = replace(beside.held_out_live, clients=(1, 4), seconds=1, repeats=1, versions=("8.0.15",))
+    servers = comparison()
+    run = beside.pair(servers, comparison.engines(servers, **window))
     assert run.figure == "own-engine-held-out"
     assert set(run.table["distribution"]) == set(HELD_OUT)
     assert not set(HELD_OUT.values()) & set(LOADS.values())
@@ -178,15 +184,17 @@ def test_the_loads_that_are_held_out_run_on_a_server_and_in_its_engine():
 def test_the_loads_that_are_held_out_with_a_binary_log_were_never_used_before():
     window = {"first_ms": 50, "longest_ms": 50, "warmup_ms": 10}
     held_out = {"special, 3,000 rows": beside.BINLOG_HELD_OUT["special, 3,000 rows"]}
-    run = beside.held_out_binlog_live(
+    comparison = replace(
+        beside.held_out_binlog_live,
         loads=held_out,
         clients=(1, 4),
         latch_clients=(4,),
         seconds=1,
         repeats=1,
         versions=("8.0.15",),
-        window=window,
     )
+    servers = comparison()
+    run = beside.pair(servers, comparison.engines(servers, **window))
     assert run.figure == "own-engine-held-out-binlog"
     assert set(run.table["distribution"]) == {f"{name}, steady disk" for name in held_out}
     assert not set(beside.BINLOG_HELD_OUT.values()) & {*LOADS.values(), *HELD_OUT.values()}
@@ -275,3 +283,33 @@ def test_an_engine_stands_beside_curves_that_were_published():
     curves = pd.read_csv(paths.data() / "published" / "more.csv")
     drawn = {f"{figure} {series}" for figure, series in zip(curves["figure"], curves["series"], strict=True)}
     assert set(published.CURVES) <= drawn
+
+
+def test_engines_beside_a_crowd_are_given_what_one_client_took_there() -> None:
+    given = sixteen.loads()
+    assert set(given) == set(sixteen.LOADS)
+    measured = runs.newest("own-crowd-demands", "live").table.set_index(["series", "load", "statement"])[
+        "cpu_us"
+    ]
+    for server in sixteen.DESIGNS:
+        point = given[sixteen.UNIFORM][server]["demands"]["read_write.select_point"]
+        assert point["computing_ns"] == round(1000 * measured[server, sixteen.UNIFORM, "select_point"])
+        (kind,) = given[sixteen.HOT][server]["mix"]
+        (update,) = kind["statements"]
+        assert update["computing_ns"] == round(1000 * measured[server, sixteen.HOT, "update_non_index"])
+        assert (kind["commit"]["computing_ns"], kind["sends_commit"]) == (0, False)
+        # SysBench computes some microseconds per statement.
+        assert 3_000 < given[sixteen.HOT][server]["away_ns"] < 30_000
+
+
+def test_a_crowd_of_engines_has_a_row_and_waits_at_each_of_the_servers_points() -> None:
+    window = {"first_ms": 20, "longest_ms": 20, "warmup_ms": 10}
+    run = sixteen.crowd_sim(clients=(1, 64), series=("9.7.4",), seeds=(1,), **window)
+    over = sixteen.factors(run)
+    assert set(over.index) == {(load, "9.7.4", n) for load in sixteen.LOADS for n in (1, 64)}
+    assert (over > 0.2).all()
+    assert (over < 5).all()
+    waits = run.tables["latches"]
+    busy = waits[waits["clients"] == 64].groupby("load")["clients_waiting"].sum()
+    assert set(busy.index) == set(sixteen.LOADS)
+    assert {type(is_so(run)) for is_so in sixteen.CLAIMS.values()} <= {bool, np.bool_}

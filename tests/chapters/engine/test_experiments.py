@@ -7,8 +7,11 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from engineroom.chapters.engine.experiments import demands, purge, simulated
+from engineroom.chapters.engine.experiments import demands, occupancy, purge, simulated
 from engineroom.chapters.engine.experiments.demands import Demands
+from engineroom.machine.presets import parameters
+from engineroom.simulating.engine import of_design
+from engineroom.simulating.experiment import Given
 from engineroom.workloads.one_client import asked
 from engineroom.workloads.requests import Request
 
@@ -155,3 +158,13 @@ def test_purge_is_simulated_on_each_version_with_what_becomes_of_its_closed_view
     ]
     seen = run.table.set_index("series")["purge_cpus"]
     assert (seen["5.7"] >= 0, seen.isna()["9.7, no purge"]) == (True, True)
+
+
+def test_a_line_that_readers_keep_longer_is_one_number_of_the_machine() -> None:
+    point = {"series": "8.0, sharded", "concurrency": 20}
+    load = occupancy.occupancy_sim.load()
+    given = Given(machine=parameters(occupancy.occupancy_sim.machine), load=load, seed=1)
+    (row,) = occupancy._measure({**point, "occupancy_ns": 10}, given, **SHORT).rows
+    (usual,) = of_design(point, given, **SHORT).rows
+    assert given.machine["read_occupancy_ps"] == 10_000
+    assert row == usual

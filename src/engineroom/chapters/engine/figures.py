@@ -32,6 +32,7 @@ from engineroom.show.parts import (
 from engineroom.show.style import GREY, INK, STYLES, drawing_of, is_narrow, plain
 from engineroom.show.wording import Words, each
 from engineroom.validation import predicted
+from engineroom.validation.experiments import sixteen
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -159,6 +160,24 @@ def own_engine_live(table: Rows) -> Words:
         caption=f"With one client the engine is {alone.min():.2f} to {alone.max():.2f} times as fast as the server; it leaves out the way of a "
         f"message between client and server. From two clients on it lies between {more.min():.2f} and {more.max():.2f}, half of the points within "
         f"{100 * (more - 1).abs().median():.0f} %.",
+    )
+
+
+def _rows_of_own_engine_crowd(run: Run) -> Rows:
+    """The engine's throughput over the server's; a series is a server with its load."""
+    over = sixteen.factors(run).rename("engine_over_server").reset_index()
+    return over.assign(series=over["series"] + ", " + over["load"]).drop(columns="load")
+
+
+@figure("own-engine-crowd", rows=_rows_of_own_engine_crowd, picture=_picture_of_own_engine_live)
+def own_engine_crowd(table: Rows) -> Words:
+    """Our own figure: throughput of engines on twelve simulated processors over that of live servers on as many, with up to 256 clients."""
+    over = table["engine_over_server"]
+    alone = table[table["clients"] == 1]["engine_over_server"]
+    return Words(
+        alt=_said_own_engine_live.alt(table, more="A panel per load."),
+        caption=f"On twelve processors the engine is {over.min():.2f} to {over.max():.2f} times as fast as the server that it models, with one client "
+        f"{alone.min():.2f} to {alone.max():.2f} times; half of all points are within {100 * (over - 1).abs().median():.0f} %.",
     )
 
 

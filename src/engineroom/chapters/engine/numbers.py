@@ -18,15 +18,17 @@ from engineroom.show.drawing import origin_of
 from engineroom.show.table import Table
 from engineroom.simulating.engine import LATER, RECORDING
 from engineroom.validation import sixteen  # noqa: F401 (for the page)
+from engineroom.validation.experiments import sixteen as crowds
+from engineroom.validation.experiments.beside import compared
 from engineroom.validation.predicted import beside_servers
 
 switches, binlog, pool, purge = (
     newest(f"own-engine-{name}", "sim") for name in ("switches", "binlog", "pool", "purge")
 )
 next_queue = newest("fig-7-03", "sim")
-live, held_out, tpcc = (newest(f"own-engine-{name}", "live") for name in ("live", "held-out", "tpcc"))
+live, held_out, tpcc = (compared(f"own-engine-{name}") for name in ("live", "held-out", "tpcc"))
 live_binlog, held_out_binlog, tpcc_binlog = (
-    newest(f"own-engine-{name}-binlog", "live") for name in ("live", "held-out", "tpcc")
+    compared(f"own-engine-{name}-binlog") for name in ("live", "held-out", "tpcc")
 )
 held_out_first, held_out_before, *_ = recorded("own-engine-held-out", "live")
 whatif = newest("own-whatif", "live")
@@ -146,6 +148,7 @@ def came_out(run: Run) -> list[bool]:
 
     claims = {
         "own-engine-binlog": binlog.CLAIMS,
+        "own-engine-crowd": crowds.CLAIMS,
         "own-engine-cures": cures.CLAIMS,
         "own-engine-pool": pool.CLAIMS,
         "own-engine-purge": purge.CLAIMS,
@@ -170,6 +173,39 @@ def off_percent(ratios: pd.Series[float]) -> pd.Series[float]:
 def either_way(ratios: pd.Series[float]) -> float:
     """By what factor ratios are off in the median."""
     return math.exp(ratios.dropna().map(math.log).abs().median())
+
+
+in_crowd = newest("own-engine-crowd", "sim")
+crowd_over = crowds.factors(in_crowd)
+crowd_waiting = crowds.waiting(in_crowd)
+
+
+def crowd_table() -> Table:
+    """A row per load, server and crowd: the latch that most of the server's clients wait for, and how many wait on either side."""
+    rows = []
+    for (load, server, clients), of in crowd_waiting.groupby(level=["load", "series", "clients"]):
+        most = of["server"].idxmax()
+        theirs, ours = of.loc[most]
+        rows.append(
+            {
+                "load": load,
+                "server": server,
+                "clients": clients,
+                "engine over server": f"{crowd_over[load, server, clients]:.2f}",
+                "most wait for": most[-1],
+                "of the server's": f"{theirs:.1f}",
+                "of the engine's": f"{ours:.2f}",
+                "its own first": of["engine"].idxmax()[-1],
+            }
+        )
+    caption = "Clients that wait for the latch that most of a server's wait for, of those that the engine has, and the throughput there."
+    return Table(pd.DataFrame(rows), caption, origin_of(in_crowd))
+
+
+occupied_tps = newest("own-engine-occupancy", "sim").values("occupancy_ns", "series", "concurrency", y="tps")
+_by_occupancy = occupied_tps.unstack("occupancy_ns")
+# Throughput over that where a reader keeps a line for no time at all: a column per time, ns.
+occupied = _by_occupancy.div(_by_occupancy[0], axis="index").drop(columns=0)
 
 
 def with_binlog(run: Run) -> pd.DataFrame:

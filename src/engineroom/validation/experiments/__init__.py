@@ -17,6 +17,7 @@ from engineroom.validation.experiments import (
     latch_order,
     published,
     real,
+    sixteen,
     whatif,
 )
 
@@ -25,16 +26,13 @@ RECORD: Mapping[tuple[str, ...], Callable[..., Run | list[Run]]] = {
     ("own-machine-real", "host"): real.real_against_simulated,
     ("own-machine-crowds", "sim"): crowds.crowds_sim,
     ("own-machine-configuration", "sim"): configuration.configuration_sim,
-    ("engine", "own-engine-live", "live"): beside.against_live,
-    ("engine", "own-engine-held-out", "live"): beside.held_out_live,
-    ("engine", "own-engine-tpcc", "live"): beside.tpcc_live,
-    ("engine", "own-engine-live-binlog", "live"): beside.binlog_live,
-    ("engine", "own-engine-held-out-binlog", "live"): beside.held_out_binlog_live,
-    ("engine", "own-engine-tpcc-binlog", "live"): beside.tpcc_binlog_live,
+    **{("engine", each.figure, "live"): each for each in beside.COMPARISONS},
+    **{("engine", each.figure, "sim"): each.engines for each in beside.COMPARISONS},
     ("engine", "own-whatif", "live"): whatif.whatif_live,
     ("engine", "own-hold-times", "live"): holds.hold_times_live,
     ("engine", "own-engine-holds", "sim"): holds.held_sim,
     ("engine", "own-engine-published", "sim"): published.published_sim,
+    ("engine", "own-engine-crowd", "sim"): sixteen.crowd_sim,
     ("engine", "own-latch-order", "live"): latch_order.latch_order_live,
     ("engine", "own-engine-latch-order", "sim"): latch_order.latch_order_sim,
 }

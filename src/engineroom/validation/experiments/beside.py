@@ -34,9 +34,10 @@ import re
 import statistics
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -46,7 +47,8 @@ import pandas as pd
 from engineroom.machine.presets import parameters
 from engineroom.measuring.sitting import LiveSitting
 from engineroom.measuring.turns import in_turns
-from engineroom.runs import Run
+from engineroom.runs import Run, newest
+from engineroom.runs.sitting import Sitting
 from engineroom.runs.summary import several, values
 from engineroom.simulating.engine import (
     LATER,
@@ -59,6 +61,7 @@ from engineroom.simulating.engine import (
     statements_of,
 )
 from engineroom.simulating.experiment import Given
+from engineroom.simulating.sweep import sweep
 from engineroom.workloads import sysbench, tpcc_sysbench
 from engineroom.workloads.steady_fsync import preloaded
 from engineroom.workloads.sysbench import Ran, Sysbench
@@ -68,6 +71,9 @@ if TYPE_CHECKING:
     from engineroom.servers import Server
 
 MACHINE = "laptop"
+# Of the servers' kernel, Linux 6.18 (kernel/sched/fair.c), on two processors: a base slice of 0.7 ms x (1 + log2 of the CPUs), and a woken thread whose deadline
+# comes first displaces the one that runs.
+SCHEDULER = {"slice_ps": 1_400_000_000, "latency_ps": 1_400_000_000, "wakeup_granularity_ps": 0}
 STEADY, REAL = "steady disk", "real disk"
 # The time of an fsync on the steady disk.
 FSYNC_US, BINLOG_FSYNC_US = 100, 1000
@@ -261,9 +267,29 @@ BINLOG_COLUMNS = {
 }
 
 
+def pair(servers: Run, engines: Run) -> Run:
+    """Both as one run: that of the servers, with the engines' rows."""
+
+    def both(of: pd.DataFrame, more: pd.DataFrame) -> pd.DataFrame:
+        return pd.concat([of[of["series"] == "server"], more], ignore_index=True)
+
+    tables = {name: both(servers.tables[name], more) for name, more in engines.tables.items()}
+    return replace(servers, table=both(servers.table, engines.table), tables=tables)
+
+
+def compared(figure: str) -> Run:
+    """The newest recordings of a comparison, as one run."""
+    return pair(newest(figure, "live"), newest(figure, "sim"))
+
+
 def computer(fsync_us: float) -> dict[str, Any]:
-    """The simulated computer that stands for the servers': two processors, and a disk whose fsync takes so long."""
-    return {**parameters(MACHINE), "disk_fsync_quantiles_ps": [round(fsync_us * 1e6)], "disk_is_timer": True}
+    """The simulated computer that stands for the servers': two processors with their scheduler, and a disk whose fsync takes so long."""
+    return {
+        **parameters(MACHINE),
+        **SCHEDULER,
+        "disk_fsync_quantiles_ps": [round(fsync_us * 1e6)],
+        "disk_is_timer": True,
+    }
 
 
 def with_client(load: Load, version: str, client_cpu_us: float) -> dict[str, Any]:
@@ -273,7 +299,8 @@ def with_client(load: Load, version: str, client_cpu_us: float) -> dict[str, Any
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """Servers under some loads, and then the engines that stand for them. Called, with other values for its fields, it makes the figure's run.
+    """Servers under some loads, and the engines that stand for them. Called, with other values for its fields, it makes the servers' run; `engines`
+    makes that of the engines from it, and `pair` puts both together.
 
     `clients` has 1, at which SysBench's own CPU time is read. `options` are set on all servers. Those with a binary log run together and take turns
     under all loads; of the others each measures one load after the other by itself. The real disk, and the latches for which `latch_clients`
@@ -306,23 +333,54 @@ class Comparison:
                     for row, waits in self._on_servers(sitting, disk, versions):
                         rows += row
                         latches += waits
-            for disk, names in self._disks().items():
-                for version, load in product(self.versions, names):
-                    for row, waits in self._on_engine(disk, version, load, rows):
-                        rows += row
-                        latches += waits
         described = "; ".join(dict.fromkeys(load.described for load in self.loads.values()))
         return sitting.run(
             self.figure,
             rows,
-            columns=BINLOG_COLUMNS if self.has_binlog else COLUMNS,
+            columns=self._columns,
             tables={"latches": latches} if latches else None,
             fsync_us=self._fsync_us,
             load=f"{described}, READ COMMITTED,{' binary log, 1/1,' if self.has_binlog else ''} {self.seconds} s a run",
             drawn={name: asdict(load) for name, load in self.loads.items()},
-            demands=f"own-demands, live {LATER}",
-            designs={version: self._servers[version].design.__dict__ for version in self.versions},
         )
+
+    def engines(self, servers: Run | None = None, *, executor: Executor | None = None, **window: int) -> Run:
+        """The engines' run, given what that run of the servers says of one client: by default the newest that is recorded."""
+        servers = servers or newest(self.figure, "live")
+        measured = servers.table[servers.table["series"] == "server"]
+        points = [
+            {"disk": disk, "version": version, "load": load, "n": int(n), "repeat": repeat}
+            for disk, names in self._disks().items()
+            for version, load in product(dict.fromkeys(measured["server"]), names)
+            for n in dict.fromkeys(measured["clients"])
+            for repeat in range(self.repeats)
+        ]
+        alone = measured[measured["clients"] == 1].to_dict("records")
+        counted = set(servers.tables["latches"]["clients"]) if "latches" in servers.tables else ()
+        with Sitting("sim", seed=1) as sitting:
+            simulate = partial(self._on_engine, alone, {**self.window, **window})
+            seen = sweep(simulate, points, executor=executor, desc=f"{self.figure}, engines")
+        latches = [
+            at | wait
+            for point, (at, waits) in zip(points, seen, strict=True)
+            if point["disk"] == STEADY and point["load"] == self._first and point["n"] in counted
+            for at in [{name: at[name] for name in ("clients", "series", "repeat", "server", "distribution")}]
+            for wait in waits
+        ]
+        return sitting.run(
+            self.figure,
+            [row for row, _ in seen],
+            columns=self._columns,
+            tables={"latches": latches} if latches else None,
+            servers_of=servers.recorded_at,
+            machine=computer(self._fsync_us),
+            demands=f"own-demands, live {LATER}",
+            designs={name: beside.design.said() for name, beside in self._servers.items()},
+        )
+
+    @property
+    def _columns(self) -> Mapping[str, str]:
+        return BINLOG_COLUMNS if self.has_binlog else COLUMNS
 
     @property
     def _servers(self) -> Mapping[str, Beside]:
@@ -414,38 +472,43 @@ class Comparison:
         }
 
     def _on_engine(
-        self, disk: str, version: str, load: str, measured: Sequence[Mapping[str, Any]]
-    ) -> Iterator[tuple[list[dict[str, Any]], list[dict[str, Any]]]]:
-        """The same of the engine that stands for a server, given what the measured rows say of one client there."""
-        there = self._at(1, "server", 0, version, (load, disk))
-        del there["repeat"]
-        alone = [row for row in measured if there.items() <= row.items()]
-        client_cpu_us = statistics.median(row["client_cpu_us"] for row in alone)
-        is_steady = disk == STEADY
-        fsync_us = self._fsync_us if is_steady else statistics.median(row["binlog_fsync_us"] for row in alone)
-        machine = computer(fsync_us)
+        self,
+        alone: Sequence[Mapping[str, Any]],
+        window: Mapping[str, int],
+        /,
+        *,
+        disk: str,
+        version: str,
+        load: str,
+        n: int,
+        repeat: int,
+    ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        """A row of the engine that stands for a server, and its waits for latches; `alone` are the rows of servers with one client."""
+        at = self._at(n, "engine", repeat, version, (load, disk))
+        beside = [row for row in alone if all(row[name] == at[name] for name in ("server", "distribution"))]
+        client_cpu_us = statistics.median(row["client_cpu_us"] for row in beside)
+        fsync_us = (
+            self._fsync_us if disk == STEADY else statistics.median(row["binlog_fsync_us"] for row in beside)
+        )
         asked = with_client(self.loads[load], version, client_cpu_us)
         asked |= {**LINES, "demands": demands(version, asked["kind"], LATER), "holds": holds()}
-        for n, repeat in product(self.clients, range(self.repeats)):
-            given = Given(machine=machine, load=asked, seed=repeat + 1)
-            seen, waits = observed(self._servers[version].design, given, clients=n, **self.window)
-            if self.has_binlog:
-                more = {
-                    "redo_fsyncs": seen["fsyncs"],
-                    "binlog_fsyncs": seen["binlog_fsyncs"],
-                    "binlog_fsync_us": fsync_us,
-                }
-            else:
-                more = {
-                    "deadlocks_per_1000": 1000 * seen["deadlocks"] / max(1, seen["transactions"]),
-                    "lock_waits_per_1000": 1000 * seen["lock_waits"],
-                    "lock_wait_ms": seen["lock_wait_ms"],
-                }
-            at = self._at(n, "engine", repeat, version, (load, disk))
-            given_and_done = {"client_cpu_us": client_cpu_us, "transactions": seen["transactions"]}
-            is_counted = is_steady and load == self._first and n in self.latch_clients
-            latches = _only_latches({wait["latch"]: wait["wait_us"] for wait in waits}) if is_counted else []
-            yield [{**at, "tps": seen["tps"], **more, **given_and_done}], [at | wait for wait in latches]
+        given = Given(machine=computer(fsync_us), load=asked, seed=repeat + 1)
+        seen, waits = observed(self._servers[version].design, given, clients=n, **window)
+        if self.has_binlog:
+            more = {
+                "redo_fsyncs": seen["fsyncs"],
+                "binlog_fsyncs": seen["binlog_fsyncs"],
+                "binlog_fsync_us": fsync_us,
+            }
+        else:
+            more = {
+                "deadlocks_per_1000": 1000 * seen["deadlocks"] / max(1, seen["transactions"]),
+                "lock_waits_per_1000": 1000 * seen["lock_waits"],
+                "lock_wait_ms": seen["lock_wait_ms"],
+            }
+        given_and_done = {"client_cpu_us": client_cpu_us, "transactions": seen["transactions"]}
+        row = {**at, "tps": seen["tps"], **more, **given_and_done}
+        return row, _only_latches({wait["latch"]: wait["wait_us"] for wait in waits})
 
 
 against_live = Comparison(
@@ -479,6 +542,14 @@ tpcc_binlog_live = replace(
     figure="own-engine-tpcc-binlog",
     loads=TPCC_TEN,
     options={"innodb_buffer_pool_size": "2G"},
+)
+COMPARISONS = (
+    against_live,
+    held_out_live,
+    tpcc_live,
+    binlog_live,
+    held_out_binlog_live,
+    tpcc_binlog_live,
 )
 
 

@@ -31,7 +31,7 @@ from engineroom.machine.presets import Preset, preset
 from engineroom.measuring.sitting import LiveSitting
 from engineroom.measuring.turns import in_turns
 from engineroom.runs import Run
-from engineroom.validation.experiments.beside import FSYNC_US, MACHINE, OPTIONS
+from engineroom.validation.experiments.beside import FSYNC_US, MACHINE, OPTIONS, SCHEDULER
 from engineroom.validation.predicted import beside_servers
 from engineroom.workloads import sysbench
 from engineroom.workloads.steady_fsync import preloaded
@@ -260,8 +260,12 @@ def _predictions(
 
 
 def _steady(machine: Preset) -> Preset:
-    """With the fsync that the servers are given."""
-    given: Mapping[str, Any] = {"disk_fsync_quantiles_ps": [FSYNC_US * 1_000_000], "disk_is_timer": 1}
+    """With the fsync that the servers are given, and their scheduler."""
+    given: Mapping[str, Any] = {
+        **SCHEDULER,
+        "disk_fsync_quantiles_ps": [FSYNC_US * 1_000_000],
+        "disk_is_timer": 1,
+    }
     kept = [each for each in machine.parameters if each.name not in given]
     like = machine.parameters[0]
     chosen = [
