@@ -175,6 +175,28 @@ def either_way(ratios: pd.Series[float]) -> float:
     return math.exp(ratios.dropna().map(math.log).abs().median())
 
 
+# The same servers beside engines whose threads run in the order in which they began to wait.
+first_come_binlog = next(run for run in recorded("own-engine-live-binlog", "live") if run.n == 5)
+
+
+def ranked_waits(run: Run) -> pd.Series[float]:
+    """Of 9.7.4 with 64 clients, us per transaction: latch and side (server, engine)."""
+    from engineroom.validation.experiments.beside import ranked
+
+    return pd.Series(ranked(run)["9.7.4", 64].stack())
+
+
+def binlog_fsyncs_over(run: Run) -> float:
+    """The engine's fsyncs of the binary log over its server's with 64 clients and evenly drawn rows, the median of the servers."""
+    most = with_binlog(run).xs(64, level="clients")["binlog_fsyncs"]
+    return float(most.xs("uniform, steady disk", level="distribution").median())
+
+
+def by_server(run: Run) -> pd.Series[float]:
+    """How far throughput is off in the median, %, from two clients on."""
+    return off_percent(beside(run)["throughput"]).groupby("server").median()
+
+
 in_crowd = newest("own-engine-crowd", "sim")
 crowd_over = crowds.factors(in_crowd)
 crowd_waiting = crowds.waiting(in_crowd)
