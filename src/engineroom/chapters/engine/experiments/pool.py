@@ -24,6 +24,8 @@ TABLE: dict[str, Any] = {"kind": "sysbench_read_write", "rows": 1_000_000, "dist
 INSTANCES, SCAN_DEPTH = 8, 64
 # What an instance may hold more than another, percent of the table's pages, so that all of them have room.
 ROOM = 10
+# An engine in the server's order of latches has no pool.
+_OWN_ORDER = {"server_order": False}
 
 
 def _designs() -> dict[str, Design]:
@@ -35,10 +37,10 @@ def _designs() -> dict[str, Design]:
         """A pool that holds so many percent of the pages, besides the frames that its page cleaners keep free."""
         frames = pages * percent // 100 + 2 * INSTANCES * SCAN_DEPTH
         held = {"pages": frames, "instances": INSTANCES, "lru_scan_depth": SCAN_DEPTH}
-        return Design(engine={"has_buffer_pool": True}, pool={**held, **pool})
+        return Design(engine={**_OWN_ORDER, "has_buffer_pool": True}, pool={**held, **pool})
 
     return {
-        "none": Design(),
+        "none": Design(engine=_OWN_ORDER),
         "all": of(100 + ROOM),
         "half": of(50),
         "quarter": of(25),
