@@ -228,6 +228,8 @@ occupied_tps = newest("own-engine-occupancy", "sim").values("occupancy_ns", "ser
 _by_occupancy = occupied_tps.unstack("occupancy_ns")
 # Throughput over that where a reader keeps a line for no time at all: a column per time, ns.
 occupied = _by_occupancy.div(_by_occupancy[0], axis="index").drop(columns=0)
+_crowds = occupied.drop(100, level="concurrency")
+shards_lose_least = bool((_crowds.loc["8.0, sharded"] == _crowds.groupby("concurrency").max()).all(axis=None))
 
 
 def with_binlog(run: Run) -> pd.DataFrame:
