@@ -73,6 +73,7 @@ def test_another_program_can_run_a_private_server(nothing_left: Callable[[], Non
     nothing_left()
 
 
+@pytest.mark.usefixtures("filled_cache", "sockets")
 def test_the_x_protocol_listens_on_loopback_only(nothing_left: Callable[[], None]):
     with servers.start("9.7", provider="unpack", options={"mysqlx": "ON"}) as server:
         variables = server.variables()
