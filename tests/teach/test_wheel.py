@@ -1,4 +1,4 @@
-"""The package where the book is not: it grades an archive without a network, and runs what readers download, by a local index of wheels."""
+"""What `make class` writes, and the package where the book is not: it grades an archive without a network, and runs what readers download, by a local index of wheels."""
 
 from __future__ import annotations
 
@@ -34,14 +34,34 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def archives(tmp_path_factory):
-    """A folder as `make class` writes it, of all chapters."""
+    """The folder that `make class` writes."""
     folder = tmp_path_factory.mktemp("class")
-    package = wheel.build(folder / "package")
-    for master in handouts.masters():
-        wheel.put_into(handouts.make(master, folder, run_tests=False).autograder, package)
-    wheel.for_students(package, folder / "hand-out")
-    package.unlink()
+    made = subprocess.run(
+        [sys.executable, "-m", "engineroom.teach", "--target", str(folder)],
+        capture_output=True, text=True, timeout=500, check=False,
+    )  # fmt: skip
+    assert made.returncode == 0, made.stderr
     return folder
+
+
+def test_make_class_writes_archives_that_otter_grades(archives, tmp_path):
+    archive = archives / "hash_join" / "autograder" / "hash_join-autograder.zip"
+
+    def score(submission: Path) -> float:
+        output = tmp_path / submission.parent.name
+        output.mkdir()
+        graded = subprocess.run(
+            [str(Path(sys.executable).with_name("otter")), "run", "--no-logo", "-a", str(archive), "-o", str(output),
+             str(submission)],
+            capture_output=True, text=True, timeout=300, check=False,
+        )  # fmt: skip
+        assert graded.returncode == 0, graded.stderr
+        tests = json.loads((output / "results.json").read_text())["tests"]
+        return sum(test.get("score", 0) for test in tests)
+
+    full = score(archives / "hash_join" / "autograder" / "hash_join.ipynb")
+    assert full == 22
+    assert score(archives / "hash_join" / "student" / "hash_join.ipynb") < full / 2
 
 
 @pytest.fixture(scope="module")
@@ -172,7 +192,8 @@ def test_a_notebooks_first_cell_installs_the_wheel_beside_it_and_asks_for_one(ar
 
     notebook = json.loads((archives / "hash_join" / "student" / "hash_join.ipynb").read_text())
     first = TransformerManager().transform_cell("".join(notebook["cells"][0]["source"]))
-    asked = "sys.modules['engineroom.runs'] = None\nget_ipython = lambda: types.SimpleNamespace(run_line_magic=print)\n"
+    # To import otter takes many seconds; that it is there is enough.
+    asked = "sys.modules.update({'otter': types.ModuleType('otter'), 'engineroom.runs': None})\nget_ipython = lambda: types.SimpleNamespace(run_line_magic=print)\n"
 
     def run(exit_code: int) -> subprocess.CompletedProcess[str]:
         script = f"import sys, types\n_exit_code = {exit_code}\n{asked}{first}"
@@ -287,6 +308,7 @@ def empty(index, tmp_path_factory) -> Path:
         "ENGINEROOM_CACHE": str(folder / "cache"),
         "PIP_INDEX_URL": f"{index}/simple/",
         "PIP_NO_CACHE_DIR": "1",
+        "PIP_NO_COMPILE": "no",  # is how pip is told not to: to compile all that labs stand on takes half of the time
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
         "no_proxy": "127.0.0.1",
         **dict.fromkeys(("http_proxy", "https_proxy"), "http://127.0.0.1:9"),
