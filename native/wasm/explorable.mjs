@@ -3,7 +3,7 @@
 //     {"results": [...], "picture": "<svg ...>", "milliseconds": slowest, "knobs": [...], "presets": [...],
 //      "cases": what its question asks at the seeds 0 to CASES - 1}
 // SCRIPT is runtime and module as a page gets them (engineroom.show.bundle). Inputs left out have their start value; the
-// picture is of the start values.
+// picture is of the start values, and drawn where neither inputs nor cases are asked for.
 import { readFileSync } from "node:fs";
 
 const [script, wasm, cases = "0"] = process.argv.slice(2);
@@ -18,9 +18,16 @@ const results = JSON.parse(readFileSync(0, "utf8")).map((inputs) => {
   milliseconds = Math.max(milliseconds, performance.now() - before);
   return { ...result, sentence: definition.sentence(result), shown: definition.results(result) };
 });
-const picture = definition.picture(computed(definition, kernel, start), 640, "plain");
+const picture = results.length + Number(cases) ? "" : definition.picture(computed(definition, kernel, start), 640, "plain");
+// Two draws may be one case.
+const known = new Map();
+const asked = { ...definition, compute(own, inputs) {
+  const key = JSON.stringify(inputs);
+  if (!known.has(key)) known.set(key, computed(definition, own, inputs));
+  return known.get(key);
+} };
 const knobs = definition.inputs.map(({ name, values = null, start: at, isSwitch = false, isChoice = false }) => ({ name, values, start: at, isSwitch, isChoice }));
 process.stdout.write(JSON.stringify({
   results, picture: `${picture.replaceAll("currentColor", "#111")}\n`, milliseconds, knobs, presets: definition.presets ?? [],
-  cases: definition.question ? Array.from({ length: Number(cases) }, (_, seed) => drawn(definition, kernel, seed)) : [],
+  cases: definition.question ? Array.from({ length: Number(cases) }, (_, seed) => drawn(asked, kernel, seed)) : [],
 }));

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import pytest
 
 from engineroom import paths
@@ -16,18 +18,19 @@ MOST_BYTES = 150_000  # of a module: group commit's has coroutines of a log, a b
 MOST_BYTES_OF = {"lock_sys": 152_000, "engine": 370_000, "grant_order": 430_000, "binlog": 180_000}
 
 needs_node = pytest.mark.skipif(headless.node() is None, reason="no Node.js here to run WebAssembly in")
+seen_at_start = functools.cache(headless.evaluate)  # by the explorable; that of a whole engine takes seconds
 
 
 @needs_node
 @pytest.mark.parametrize("word", bundle.words())
 def test_plain_figure_is_the_picture_at_the_start_values(word):
-    assert bundle.plain_figure(word).read_text() == headless.evaluate(word)["picture"], "run `make wasm`"
+    assert bundle.plain_figure(word).read_text() == seen_at_start(word)["picture"], "run `make wasm`"
 
 
 @needs_node
 @pytest.mark.parametrize("word", bundle.words())
 def test_a_preset_names_values_that_the_knobs_have_and_differs_from_the_start(word):
-    seen = headless.evaluate(word)
+    seen = seen_at_start(word)
     values = {knob["name"]: knob["values"] for knob in seen["knobs"] if knob["values"]}
     starts = {knob["name"]: knob["start"] for knob in seen["knobs"]}
     assert len({preset["label"] for preset in seen["presets"]}) == len(seen["presets"])
@@ -44,7 +47,7 @@ def test_a_preset_names_values_that_the_knobs_have_and_differs_from_the_start(wo
     "word", ["binlog", "hash_join", "join_order", "query_graph"]
 )  # which compute at once
 def test_every_preset_computes_something_else_than_the_start(word):
-    presets = headless.evaluate(word)["presets"]
+    presets = seen_at_start(word)["presets"]
     start, *turned = headless.evaluate(word, [{}, *(preset["values"] for preset in presets)])["results"]
     assert all(each["shown"] != start["shown"] for each in turned)
 
@@ -52,13 +55,13 @@ def test_every_preset_computes_something_else_than_the_start(word):
 @needs_node
 @pytest.mark.parametrize("word", bundle.words())
 def test_a_switch_is_off_or_on(word):
-    assert all(knob["values"] == [0, 1] for knob in headless.evaluate(word)["knobs"] if knob["isSwitch"])
+    assert all(knob["values"] == [0, 1] for knob in seen_at_start(word)["knobs"] if knob["isSwitch"])
 
 
 @needs_node
 @pytest.mark.parametrize("word", bundle.words())
 def test_a_choice_is_of_few(word):
-    assert all(2 <= len(knob["values"]) <= 4 for knob in headless.evaluate(word)["knobs"] if knob["isChoice"])
+    assert all(2 <= len(knob["values"]) <= 4 for knob in seen_at_start(word)["knobs"] if knob["isChoice"])
 
 
 @pytest.mark.parametrize("word", bundle.words())

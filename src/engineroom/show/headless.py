@@ -32,8 +32,8 @@ def node() -> str | None:
 def evaluate(
     word: str, inputs: Sequence[Mapping[str, int]] = (), *, wasm: Path | None = None, cases: int = 0
 ) -> dict[str, Any]:
-    """The explorable's `results` for each of the inputs, its `picture` at the start values, the slowest result's `milliseconds`, and its
-    `knobs` and `presets`; and so many drawn `cases` of its question, where it has one.
+    """The explorable's `results` for each of the inputs and the slowest result's `milliseconds`, so many drawn `cases` of its question, where it
+    has one, and its `knobs` and `presets`; without inputs and cases, its `picture` at the start values.
     """
     program = node()
     if program is None:
