@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Compiles each explorable's kernel to book/web/explorables/<word>.wasm and draws its plain figure. Same input, same bytes.
 # `build.sh FOLDER` writes into FOLDER instead, for the test that compares. A source of several modules is compiled once; what was
-# compiled is kept in _build/wasm and taken from there while compiler, options and preprocessed sources are the same. A library in C comes
+# compiled is kept in _build/wasm and taken from there while compiler, options and all that was read are the same. A library in C comes
 # from its Python package, of the version in the lock file, so that page and package compress alike.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -16,14 +16,18 @@ fi
 target=${1:-book/web/explorables}
 made=_build/wasm
 mkdir -p "$target" "$made/lib"
+version=$("$clang" --version)
 declare -A options_of=([speed]="-O2 -DNDEBUG" [size]="-Oz -flto -DNDEBUG -mbulk-memory")
 
 # An object as `<optimize>.<source>.o`, with its key beside it.
 object() { echo "$made/$1.${2//\//.}.o"; }
 file_of() { case $1 in lib/*) echo "$made/$1" ;; *) echo "native/$1" ;; esac; }
+# What an object is known by: the compiler, the command, and all files that were read.
+key_of() { { echo "$version ${*:2}"; sed 's/^[^ ]*://; s/\\$//' "$1.d" | xargs sha256sum; } | sha256sum; }
 compile() {
-  local optimize=$1 source=$2 options command out key
+  local optimize=$1 source=$2 options command out
   read -ra options <<<"${options_of[$optimize]}"
+  out=$(object "$optimize" "$source")
   command=("$clang" --target=wasm32-wasi "${options[@]}" -ffile-prefix-map="$PWD"=. -ffunction-sections)
   case $source in
     # No threads and small, in words of upstream.
@@ -31,14 +35,12 @@ compile() {
     *) command+=(-std=c++20 -fno-exceptions -fno-rtti -stdlib=libc++ -Wall -Wextra -Wconversion -Werror -Inative -Inative/kernels -isystem "$made/lib/zstd"
       -fpch-validate-input-files-content) ;;  # a checkout gives the same text another time
   esac
-  out=$(object "$optimize" "$source")
-  key=$({ "$clang" --version; echo "${command[@]} $source"; "${command[@]}" -E "$(file_of "$source")"; } | sha256sum)
-  [ "$(cat "$out.key" 2>/dev/null)" = "$key" ] && return
-  rm -f "$out.key"
-  # What this makes of a header is compiled; the key of a source has the text instead.
   case $source in *.cpp) command+=(-include-pch "$(object "$optimize" wasm/library.hpp)") ;; esac
-  "${command[@]}" -c "$(file_of "$source")" -o "$out"
-  echo "$key" >"$out.key"
+  command+=(-c "$(file_of "$source")" -o "$out")
+  [ -f "$out.d" ] && [ "$(cat "$out.key" 2>/dev/null)" = "$(key_of "$out" "${command[@]}" 2>/dev/null)" ] && return
+  rm -f "$out.key"
+  "${command[@]}" -MD -MF "$out.d"
+  key_of "$out" "${command[@]}" >"$out.key"
 }
 link() {
   local word=$1 optimize=$2 sources=("${@:3}") options objects=() each
