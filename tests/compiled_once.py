@@ -38,7 +38,8 @@ def _made_before(command: Sequence[str], places: list[list[str]]) -> Path | None
     build = Path(_replaced(str(Path.cwd()), places))
     try:
         known = json.loads((build / "compile_commands.json").read_text())
-        if not any(_by_program(shlex.split(each["command"])) == _by_program(asked) for each in known):
+        of_source = [each["command"] for each in known if each["file"] == asked[asked.index("-c") + 1]]
+        if not any(_by_program(shlex.split(each)) == _by_program(asked) for each in of_source):
             return None
         made = build / asked[asked.index("-o") + 1]
         since = made.stat().st_mtime
@@ -46,7 +47,9 @@ def _made_before(command: Sequence[str], places: list[list[str]]) -> Path | None
         precompiled = [Path(f"{word}.gch") for word in asked if word.endswith("/cmake_pch.hxx")]
         for source in [each for of in (made, *precompiled) for each in _sources(build, of)]:
             original = Path(_replaced(source, [place[::-1] for place in places]))
-            if Path(source).stat().st_mtime > since or original.read_bytes() != Path(source).read_bytes():
+            if Path(source).stat().st_mtime > since:
+                return None
+            if str(original) != source and original.read_bytes() != Path(source).read_bytes():
                 return None
     except (OSError, ValueError, subprocess.CalledProcessError):
         return None

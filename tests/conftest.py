@@ -112,7 +112,7 @@ def compiled_once() -> Callable[..., str]:
 
     def launcher(places: Mapping[Path, Path]) -> str:
         pairs = [f"{copy}={real}" for copy, real in places.items()]
-        return ";".join([sys.executable, "-I", str(script), *pairs, "--"])
+        return ";".join([sys.executable, "-I", "-S", str(script), *pairs, "--"])
 
     return launcher
 

@@ -200,9 +200,21 @@ def _install_as_here(file: Path, prefix: Path) -> None:
                 continue
             target = prefix / source.relative_to(here)
             target.parent.mkdir(parents=True, exist_ok=True)
+            if "site-packages" in target.parts:  # which nobody writes into
+                _linked(source, target)
+                continue
             shutil.copy2(source, target)
             if target.parent == prefix / "bin" and (script := target.read_bytes()).startswith(b"#!"):
                 target.write_bytes(script.replace(bytes(here), bytes(prefix), 1))
+
+
+def _linked(source: Path, target: Path) -> None:
+    """The same file in a second place, a copy where that is on another disk: an environment has most of a gigabyte."""
+    target.unlink(missing_ok=True)  # of another package, or the one that came with the environment
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
 
 
 def _mysqld_on_path(prefix: Path) -> Path:
