@@ -479,7 +479,7 @@ TEST(Shares, VirtualRunTimeMakesAnotherRunAndTheSameEachTime) {
   EXPECT_EQ(hash(kLatencyPs), hash(kLatencyPs));
 }
 
-TEST(Crowd, OneThreadIsUnscaledAllBusyGiveTheFactorAndMoreAreNeverFaster) {
+TEST(Crowd, OneThreadIsUnscaledAllBusyGiveTheFactorAndMoreGainNothing) {
   constexpr std::uint32_t kCores = 8;
   const auto ends_ns = [](std::uint32_t busy) {
     SimConfig config = exact(2, kCores / 2);

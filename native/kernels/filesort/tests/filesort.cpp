@@ -31,7 +31,7 @@ std::vector<std::byte> rows_of(const Table& table, const Query& query, Design de
   return all;
 }
 
-TEST(Filesort, AllDesignsHandOutTheSameBytes) {
+TEST(Filesort, EachDesignHandsOutTheSameBytes) {
   for (const std::uint32_t lob_bytes : {0U, 100U, 9000U}) {
     const Table table = article_table(300, lob_bytes, Type::varchar, 9000, 7);
     for (const std::uint64_t buffer : {std::uint64_t{30'000}, std::uint64_t{4'000'000}}) {
