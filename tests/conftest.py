@@ -36,8 +36,20 @@ def pytest_configure() -> None:
     The processors are the tests' own: a sweep takes more than one of them only where that is what is tested.
     """
     os.environ.setdefault("ENGINEROOM_JOBS", "1")
+    container._output = _asked_once(container._output)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _asked_once(ask: Callable[..., str | None]) -> Callable[..., str | None]:
+    """Each start of a server asks the container engines first. What they say of themselves and of images is remembered."""
+    remembered = functools.cache(ask)
+
+    @functools.wraps(ask)
+    def asked(client: str, *words: str) -> str | None:
+        return (remembered if words[0] in ("version", "image") else ask)(client, *words)
+
+    return asked
 
 
 @pytest.hookimpl(tryfirst=True)  # before markers choose tests
@@ -93,16 +105,6 @@ def spilled_to_memory() -> Iterator[None]:
         if os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > 2**30:
             patch.setenv("TMPDIR", str(memory))
         yield
-
-
-# Asked once: an engine that is started or an image that is pulled while the tests run is not what they are about.
-_said_by_an_engine = functools.cache(container._output)
-
-
-@pytest.fixture
-def engines_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For tests that list servers again and again: what a container engine says of itself and its images is remembered."""
-    monkeypatch.setattr(container, "_output", _said_by_an_engine)
 
 
 @pytest.fixture(scope="session")

@@ -276,7 +276,7 @@ def little_memory() -> Iterator[None]:
     resource.setrlimit(resource.RLIMIT_AS, before)
 
 
-@pytest.mark.usefixtures("little_memory", "engines_asked_once")
+@pytest.mark.usefixtures("little_memory")
 @pytest.mark.parametrize("part", range(PARTS))
 def test_no_command_ends_in_a_traceback(part: int, somewhere: Path, monkeypatch: pytest.MonkeyPatch):
     files = somewhere / "files" / str(part)
@@ -530,7 +530,6 @@ def test_every_command_is_among_the_cases(tmp_path: Path):
         ["ledger", "--chapter", "hash_join", "--format", "json"],
     ],
 )
-@pytest.mark.usefixtures("engines_asked_once")
 def test_an_output_that_is_full_is_no_traceback(arguments: list[str], tmp_path: Path):
     with open("/dev/full", "w") as full:  # noqa: PTH123 (a device)
         done = subprocess.run(

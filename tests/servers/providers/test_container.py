@@ -26,6 +26,12 @@ TOOLS = Path(__file__).parents[2] / "container"
 IMAGE = "localhost/engineroom-server:9.7"
 
 
+@pytest.fixture(autouse=True)
+def asked_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here engines and images come and go (tests/conftest.py)."""
+    monkeypatch.setattr(container, "_output", container._output.__wrapped__)
+
+
 def podman(*words: str) -> str:
     return subprocess.run(["podman", *words], capture_output=True, text=True, check=True).stdout
 
