@@ -6,7 +6,7 @@ import os
 import shutil
 import signal
 import sys
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,7 +26,8 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("busy")
 
-# About what a test takes, by its mark.
+# About what a test takes, by its mark; most others take little.
+LITTLE = 0.1
 SECONDS_OF = {"slow": 20, "container": 10, "browser": 6, "live": 3, "built": 2}
 
 
@@ -58,9 +59,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "html" in getattr(item, "fixturenames", ()):
             item.add_marker("built")
-    seconds = Counter[Path]()
+    seconds: dict[Path, float] = defaultdict(float)
     for item in items:
-        seconds[item.path] += max((SECONDS_OF.get(mark.name, 0) for mark in item.iter_markers()), default=0)
+        seconds[item.path] += max([LITTLE, *(SECONDS_OF.get(mark.name, 0) for mark in item.iter_markers())])
     items.sort(key=lambda item: -seconds[item.path])
 
 
