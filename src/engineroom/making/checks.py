@@ -76,10 +76,11 @@ def _sources() -> list[str]:
 
 
 _CLANG_FORMAT = system_check.clang_format() or "clang-format"
-# Workers take file by file, whose tests may share a server; more than four would want more memory for servers.
+# Workers take file by file, whose tests may share a server. One more of them than processors, since they wait for servers; more than four
+# would want more memory for servers.
 _PYTEST = (
     *(sys.executable, "-m", "pytest", "-q"),
-    *("--numprocesses", "logical", "--maxprocesses", "4"),
+    *("--numprocesses", str(min(4, (os.cpu_count() or 1) + 1))),
     *("--dist", "loadfile", "--no-loadscope-reorder"),
     "--durations=25",
 )
