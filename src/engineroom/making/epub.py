@@ -163,8 +163,9 @@ def _simplify(body: Any, address: str) -> None:
             each.set("class", f"fold {each.get('class', '')}")
         elif each.tag == "summary":
             etree.strip_elements(each, "{*}svg", with_tail=False)
-            # A sign that opens, or "Show" and "Hide", says nothing where all is open.
-            is_empty = "hide" in each.getparent().get("class").split() or not _words(each)
+            # A sign that opens, or that something can be shown, says nothing where all is open.
+            around, said = each.getparent().get("class"), _words(each)
+            is_empty = "hide" in around.split() or said in ("", "Show the output")
             each.tag = "dropped" if is_empty else "div"
             each.set("class", "summary")
         elif each.tag == "table":
