@@ -7,7 +7,7 @@
     The caption, under the plain figure and under the live one.
     ```
 
-The page gets a custom element around a plain figure (book/web/explorables/<word>.svg). The figure is what print, PDF and a
+The page gets a custom element around a plain figure (book/web/explorables/<word>.svg). The figure is what print, PDF, EPUB and a
 browser without scripts show; the script puts knobs and a computed picture beside it. With `:starts:` it plays by itself once. book/web/explorables/README.md tells how
 to write one.
 """

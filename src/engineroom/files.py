@@ -249,10 +249,10 @@ def read_yaml(path: Path, what: str, *, remedy: str) -> Any:
         raise EngineRoomError(f"the {what} {name} is not YAML: {error}", remedy=remedy) from error
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write `path` so that a reader sees the old text or the new, never a part."""
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write `path` so that a reader sees the old content or the new, never a part."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_text(text, encoding="utf-8", newline="\n")
+    temporary.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
     temporary.replace(path)
 
 

@@ -35,7 +35,7 @@ PAGES = {
     "book/joins": '<h1>Joins</h1><h2 id="why">Why joins</h2><p>Because.</p>',
     "book/ledger": f"""<h1>Ledger</h1><table class="claims table"><tr><th>claim</th><th>published</th></tr>
         <tr><td>{"it waits and " * 30}</td><td>undecided</td></tr></table>
-        <table class="history"><tr><td>recorded before</td></tr></table>""",
+        <table class="history table"><tr><td>recorded before</td></tr></table>""",
 }
 
 
@@ -108,5 +108,5 @@ def test_folds_are_open_and_what_paper_cannot_do_is_gone(pdf):
 
 
 def test_a_book_that_is_not_built_is_refused_with_the_command_that_builds_it(tmp_path: Path):
-    with pytest.raises(EngineRoomError, match="make pdf"):
+    with pytest.raises(EngineRoomError, match="make book"):
         printed.print_book(tmp_path, tmp_path / "book.pdf")

@@ -8,21 +8,20 @@ from __future__ import annotations
 
 import html
 import json
-import posixpath
 import re
 import sys
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
-import yaml
 
 import engineroom
 from engineroom import children, files, paths
 from engineroom.errors import EngineRoomError
+from engineroom.making import contents
+from engineroom.making.contents import Page
 from engineroom.show import in_browser
 
 if TYPE_CHECKING:
@@ -30,48 +29,24 @@ if TYPE_CHECKING:
 
 __all__ = ["print_book"]
 
-ARTICLE = re.compile(r'<article class="bd-article"[^>]*>(.*)</article>', re.DOTALL)
 SHEET = re.compile(r'<link\b[^>]*\brel="stylesheet"[^>]*>')
 HEADING = re.compile(r"<(/?)h([1-6])\b")
-# Paper runs nothing, downloads nothing and is no phone.
-DROPPED = re.compile(
-    r'<script\b.*?</script>|<a download=.*?</a>|<a class="headerlink".*?</a>|<div class="er-narrow".*?</svg></div>',
-    re.DOTALL,
-)
+FOR_A_PHONE = re.compile(r'<div class="er-narrow".*?</svg></div>', re.DOTALL)
 NAMED = re.compile(r'(?<=\s)(id|aria-labelledby|aria-describedby|href|xlink:href)="([^"]*)"|url\(#([^)]+)\)')
-COVER = """\
-<section class="cover"><p class="title">{title}</p><p>Version {version}</p>
-<p>Text, figures and data: CC BY 4.0. Code: MIT. Figures that compute in a browser stand here as they start; what each recording of
-the ledger changed stands on its page of the web book alone.</p></section>"""
-
-
-@dataclass(frozen=True)
-class Page:
-    """A page of the contents: 0 deep is the front page, 1 a chapter, 2 what belongs to it. The first of a part has its caption."""
-
-    name: str
-    depth: int
-    part: str = ""
-
-    @property
-    def slug(self) -> str:
-        return self.name.replace("/", "-")
 
 
 def print_book(built: Path, target: Path) -> int:
     """Print the pages under `built` into `target`; return how many pages it has. EngineRoomError when one is not built or Chromium fails."""
     import pypdf
 
-    toc = yaml.safe_load((paths.root() / "_toc.yml").read_text(encoding="utf-8"))
-    title = yaml.safe_load((paths.root() / "_config.yml").read_text(encoding="utf-8"))["title"]
-    pages = _in_order(toc)
+    pages = contents.in_order()
     # Beside the front page: what pages load is named from there.
     whole = built / Path(pages[0].name).with_name(".printed.html")
     target.parent.mkdir(parents=True, exist_ok=True)
     numbers: dict[str, int] = {}
     try:
         for _ in range(2):
-            whole.write_text(_joined(built, pages, title, numbers), encoding="utf-8")
+            whole.write_text(_joined(built, pages, numbers), encoding="utf-8")
             _print(whole, target)
             printed = pypdf.PdfReader(target)
             numbers = _numbers(printed)
@@ -80,42 +55,23 @@ def print_book(built: Path, target: Path) -> int:
     return len(printed.pages)
 
 
-def _in_order(toc: Mapping[str, Any]) -> list[Page]:
-    pages = [Page(toc["root"], 0)]
-    for part in toc["parts"]:
-        caption = part["caption"]
-        for chapter in part["chapters"]:
-            pages.append(Page(chapter["file"], 1, caption))
-            pages += [Page(each["file"], 2) for each in chapter.get("sections", ())]
-            caption = ""
-    return pages
-
-
-def _joined(built: Path, pages: list[Page], title: str, numbers: Mapping[str, int]) -> str:
+def _joined(built: Path, pages: list[Page], numbers: Mapping[str, int]) -> str:
     """All pages as one, its contents with the numbers that are known."""
     slugs = {page.name: page.slug for page in pages}
     sheets = ""
-    contents: list[str] = []
+    listed: list[str] = []
     body: list[str] = []
     headers: list[str] = []
     for at, page in enumerate(pages):
-        file = built / f"{page.name}.html"
-        if not file.is_file():
-            raise EngineRoomError(f"there is no {file}", remedy="make pdf, which builds the book first")
-        text = file.read_text(encoding="utf-8")
-        sheets = sheets or "\n".join(SHEET.findall(text))
-        found = ARTICLE.search(text)
-        if found is None:
-            raise EngineRoomError(
-                f"{file} has no article", remedy="adapt ARTICLE in making/printed.py to the theme"
-            )
-        text = _on_paper(found[1], page, slugs)
-        heading = re.search(r"<h1\b[^>]*>(.*?)</h1>", found[1], re.DOTALL)
-        name = " ".join(re.sub(r"<[^>]*>", "", DROPPED.sub("", heading[1])).split()) if heading else page.name
+        head, article = contents.head_and_article(built, page)
+        sheets = sheets or "\n".join(SHEET.findall(head))
+        text = _on_paper(article, page, slugs)
+        heading = re.search(r"<h1\b[^>]*>(.*?)</h1>", article, re.DOTALL)
+        name = " ".join(re.sub(r"<[^>]*>", "", heading[1]).split()) if heading else page.name
         if page.part:
-            contents.append(f'<p class="part">{html.escape(page.part)}</p>')
+            listed.append(f'<p class="part">{html.escape(page.part)}</p>')
             text = f'<h1 class="part">{html.escape(page.part)}</h1>{text}'
-        contents.append(
+        listed.append(
             f'<p class="depth-{page.depth}"><a href="#{page.slug}"><span>{name}</span><i></i>'
             f"<span>{numbers.get(page.slug, '')}</span></a></p>"
         )
@@ -126,11 +82,11 @@ def _joined(built: Path, pages: list[Page], title: str, numbers: Mapping[str, in
     return "\n".join(
         [
             '<!DOCTYPE html><html lang="en" data-theme="light" data-mode="light"><head><meta charset="utf-8">',
-            f'<title>{html.escape(title)}</title>{sheets}<link rel="stylesheet" href="../_static/printed.css">',
+            f'<title>{html.escape(contents.configured("title"))}</title>{sheets}<link rel="stylesheet" href="../_static/printed.css">',
             f"<style>{' '.join(headers)}</style></head><body><article class='bd-article'>",
-            COVER.format(title=html.escape(title), version=engineroom.__version__),
+            contents.cover(),
             '<section class="contents"><h1>Contents</h1>',
-            *contents,
+            *listed,
             "</section>",
             *body,
             "</article></body></html>",
@@ -154,12 +110,11 @@ def _on_paper(text: str, page: Page, slugs: Mapping[str, str]) -> str:
         target, _, anchor = value.partition("#")
         if re.match(r"[a-z]+:", target):
             return found[0]
-        there = posixpath.normpath(posixpath.join(posixpath.dirname(page.name), target))
-        slug = slugs.get(there.removesuffix(".html")) if target else page.slug
         # What is no page, as a file to download, is not in the book.
+        slug = slugs.get(page.leads_to(target))
         return f'{kind}="#{slug}{anchor and f"--{anchor}"}"' if slug else ""
 
-    text = re.sub(r"<details(?![^>]*\sopen\b)", "<details open", DROPPED.sub("", text))
+    text = re.sub(r"<details(?![^>]*\sopen\b)", "<details open", FOR_A_PHONE.sub("", text))
     return NAMED.sub(named, HEADING.sub(heading, text))
 
 
