@@ -83,6 +83,10 @@ measured: book  ## count words, pictures, folds and screens to the first picture
 pdf: book  ## print the built book into _build/dist (needs Chromium)
 	@exec python -m engineroom.making.printed
 
+.PHONY: lasts
+lasts: $(STAMPS)/native  ## see that the newest Sphinx and theme still make the same pages; once a release
+	@exec python -m engineroom.making.lasts
+
 .PHONY: wheels
 wheels:  ## build the package for Python 3.11 to 3.14 into _build/dist (needs pipx; on Linux also Docker or Podman)
 	@pipx run cibuildwheel==4.3.5 --output-dir _build/dist
