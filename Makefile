@@ -84,7 +84,7 @@ pdf: book  ## print the built book into _build/dist (needs Chromium)
 	@exec python -m engineroom.making.printed
 
 .PHONY: lasts
-lasts: $(STAMPS)/native  ## see that the newest Sphinx and theme still make the same pages; once a release
+lasts: $(STAMPS)/native  ## see that Jupyter Book's own command makes the same pages; once a release
 	@exec python -m engineroom.making.lasts
 
 .PHONY: wheels

@@ -36,12 +36,9 @@ def build(*, is_executed: bool = True) -> Path:
     """
     root = paths.root()
     start = time.monotonic()
-    command = [
-        str(Path(sys.executable).with_name("jupyter-book")),
-        "build",
-        str(root),
-        *(("-W", "-n", "--keep-going") if is_executed else ()),
-    ]
+    # -P: the folders of the book are no packages.
+    command = [sys.executable, "-P", "-m", "engineroom.making.pages", "_build"]
+    command += ["-W"] if is_executed else []
     said: list[str] = []
     made = (
         "Pages and labs: usually 6 minutes, later only what changed"

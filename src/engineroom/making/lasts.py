@@ -1,6 +1,6 @@
-"""`make lasts`: the newest Sphinx, MyST-Parser and theme still make the pages that `make book` makes.
+"""`make lasts`: Jupyter Book's own command, with its old Sphinx and theme, makes the same pages as `make book` with the newest.
 
-They lie in an environment of their own, before the book's packages, and build from the same `_config.yml` and `_toc.yml`, without a warning.
+It lies in an environment of its own, before the book's packages, and builds from the same `_config.yml` and `_toc.yml`, without a warning.
 A theme may put its own things around and into a page: compared is what the page's article says.
 """
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import sys
 import sysconfig
 from collections.abc import Iterable, Iterator
@@ -23,13 +24,13 @@ from engineroom.making import book, environment
 
 __all__ = ["build", "differences", "says"]
 
-NEWEST = (
-    "sphinx myst-nb sphinx-book-theme sphinx-copybutton sphinx-design sphinx-exercise sphinx-external-toc sphinx-proof "
-    "sphinx-reredirects sphinx-togglebutton sphinxcontrib-bibtex"
+OLD = (
+    "jupyter-book==1.0.4.post1 sphinx==7.4.7 myst-nb==1.4.0 myst-parser==3.0.1 sphinx-book-theme==1.1.4 sphinx-exercise==1.2.1 "
+    "sphinx-proof==0.4.0 sphinx-reredirects==1.1.0 sphinxcontrib-bibtex==2.7.0"
 )
-# Extensions that Jupyter Book's command loads and the book has no use for.
-LEFT_OUT = re.compile("jupyter_book|sphinx_(thebe|comments|jupyterbook_latex|multitoc_numbering)")
-SPHINX = "import site, sys; site.addsitedir(sys.argv.pop(1)); from sphinx.cmd.build import main; sys.exit(main(sys.argv[1:]))"
+JUPYTER_BOOK = (
+    "import site, sys; site.addsitedir(sys.argv.pop(1)); from jupyter_book.cli.main import main; main()"
+)
 
 # What a line is called by, and what else begins one: a paragraph in a cell is the cell's.
 KIND = re.compile("^(h[1-6]|li|t[hd]|d[td]|figcaption|caption|pre|summary)$")
@@ -75,29 +76,15 @@ def build() -> list[str]:
     """Build the book both ways in _build/lasts, to read; return the differences. EngineRoomError when it does not build."""
     root = paths.root()
     folder = root / "_build" / "lasts"
+    shutil.rmtree(folder / "ours", ignore_errors=True)
     python = environment.make(folder / "environment")
-    wanted = ["--upgrade", "--upgrade-strategy", "eager", *NEWEST.split()]
-    if environment.install(python, ["install", "-q", "--disable-pip-version-check", *wanted], tries=3):
+    if environment.install(python, ["install", "-q", "--disable-pip-version-check", *OLD.split()], tries=3):
         raise EngineRoomError("pip failed", remedy="read what it said above, and run make lasts again")
-    (folder / "conf.py").write_text(_settings(root), encoding="utf-8")
-    jupyter_book = Path(sys.executable).with_name("jupyter-book")
-    ours: list[str | Path] = [jupyter_book, "build", ".", "--all", "--path-output", folder / "ours"]
-    packages = sysconfig.get_path("purelib")
-    newest: list[str | Path] = [
-        python,
-        "-c",
-        SPHINX,
-        packages,
-        "-E",
-        "-W",
-        "-n",
-        "-c",
-        folder,
-        ".",
-        folder / "newest",
-    ]
+    ours: list[str | Path] = [sys.executable, "-P", "-m", "engineroom.making.pages", folder / "ours", "-W"]
+    theirs: list[str | Path] = [python, "-c", JUPYTER_BOOK, sysconfig.get_path("purelib")]
+    theirs += ["build", ".", "--all", "-W", "-n", "--keep-going", "--path-output", folder / "theirs"]
     with children.variable("ENGINEROOM_TO_READ", "1"):
-        for command in (ours, newest):
+        for command in (ours, theirs):
             done = children.run(command, cwd=root, is_read=True)
             if done.returncode:
                 raise EngineRoomError(
@@ -105,20 +92,7 @@ def build() -> list[str]:
                     remedy="mend what the lines above name and run make lasts again",
                 )
     pages = re.findall(r"(?:root|file): (\S+)", (root / "_toc.yml").read_text(encoding="utf-8"))
-    return list(differences(pages, folder / "ours/_build/html", folder / "newest"))
-
-
-def _settings(root: Path) -> str:
-    """A conf.py of what Jupyter Book makes of _config.yml."""
-    from jupyter_book.config import get_final_config
-
-    command_line = {"external_toc_path": str(root / "_toc.yml"), "latex_individualpages": False}
-    settings, _ = get_final_config(user_yaml=root / "_config.yml", cli_config=command_line)
-    settings["extensions"] = [name for name in settings["extensions"] if not LEFT_OUT.fullmatch(name)]
-    for name in ("html_static_path", "bibtex_bibfiles"):
-        settings[name] = [str(root / each) for each in settings[name]]
-    lines = [f"{name} = {value!r}" for name, value in settings.items()]
-    return "\n".join(["import sys", f"sys.path.append({str(root / 'book/_ext')!r})", *lines, ""])
+    return list(differences(pages, folder / "ours/html", folder / "theirs/_build/html"))
 
 
 if __name__ == "__main__":
