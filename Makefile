@@ -87,6 +87,10 @@ pdf: book  ## print the built book into _build/dist (needs Chromium)
 epub: book  ## write the built book as an EPUB into _build/dist
 	@exec python -m engineroom.making.epub
 
+.PHONY: lasts
+lasts: $(STAMPS)/native  ## see that Jupyter Book's own command makes the same pages; once a release
+	@exec python -m engineroom.making.lasts
+
 .PHONY: wheels
 wheels:  ## build the package for Python 3.11 to 3.14 into _build/dist (needs pipx; on Linux also Docker or Podman)
 	@pipx run cibuildwheel==4.3.5 --output-dir _build/dist

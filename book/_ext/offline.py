@@ -1,8 +1,8 @@
 """Pages that work opened from disk with the network off.
 
-The theme and its companions bring three things that a static, offline page cannot use: thebe (a kernel from a CDN), a 1.5 MB
-FontAwesome script beside the same icons as fonts, and the state of widgets that have no kernel to talk to. They are taken
-out here; a widget leaves a sentence behind that says where it lives. Search shows excerpts: from disk it may not fetch the pages that it
+The theme and its companions bring what a static, offline page cannot use: thebe (a kernel from a CDN), a 1.5 MB FontAwesome script beside
+the same icons as fonts, the search's index on pages that do not search, and the state of widgets that have no kernel to talk to. They are
+taken out here; a widget leaves a sentence behind that says where it lives. Search shows excerpts: from disk it may not fetch the pages that it
 takes them from, so their words lie in a script beside it.
 """
 
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,11 @@ from sphinx.application import Sphinx
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 # The icons' script, and font preloads: from disk a browser refuses the preload and then loads the font all the same.
 BUILT_IN = re.compile(
-    r'<script src="[^"]*fontawesome[^"]*"></script>\n?|<link rel="preload" as="font"[^>]*>\n?'
+    r'<script[^>]* src="[^"]*fontawesome[^"]*"></script>\n?|<link rel="preload" as="font"[^>]*>\n?'
+)
+# For results while one types, which the theme's option leaves off.
+SEARCH = re.compile(
+    r'<script src="[^"]*(?:_static/searchtools|_static/language_data|searchindex)\.js"></script>\n?'
 )
 # Of each exercise and solution, whereas an id names one part of a page; and a table's corner, which is the header of nothing.
 REPEATED_ID = re.compile(r'<section id="(?:exercise|solution)-content">')
@@ -66,11 +69,13 @@ def trim_output(app: Sphinx, error: Exception | None) -> None:
     static = Path(app.outdir) / "_static"
     for name in ("sphinx-thebe.js", "sphinx-thebe.css"):
         (static / name).unlink(missing_ok=True)
-    for script in static.glob("vendor/fontawesome/*/js"):
-        shutil.rmtree(script, ignore_errors=True)
+    for script in (*static.glob("vendor/fontawesome/*/js/*"), *static.glob("scripts/fontawesome.js*")):
+        script.unlink()
     for page in Path(app.outdir).rglob("*.html"):
         text = page.read_text(encoding="utf-8")
         trimmed = BUILT_IN.sub("", text).replace("<summary><span", f'<summary aria-label="{TOGGLE}"><span')
+        if page.name != "search.html":
+            trimmed = SEARCH.sub("", trimmed)
         # docutils calls the entries what ARIA has withdrawn, inside a list, which must have items.
         trimmed = trimmed.replace('role="doc-biblioentry"', 'role="listitem"')
         trimmed = EMPTY_HEADER.sub(r"<td\1></td>", REPEATED_ID.sub("<section>", trimmed))

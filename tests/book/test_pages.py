@@ -82,6 +82,13 @@ def test_everything_a_page_loads_is_there(html):
     assert not missing
 
 
+def test_only_the_search_loads_its_index_and_no_page_the_icons_as_a_script(html):
+    for page in pages(html):
+        names = {Path(urlsplit(url).path).name for url in loads(page)}
+        assert ("searchindex.js" in names) == (page.name == "search.html"), page.name
+        assert "fontawesome.js" not in names, page.name
+
+
 def test_internal_links_and_their_anchors_resolve(html):
     broken = set()
     for page in pages(html):

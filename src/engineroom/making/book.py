@@ -22,7 +22,7 @@ from engineroom import children, files, paths
 from engineroom.errors import EngineRoomError
 from engineroom.progress import bar
 
-__all__ = ["build", "lab", "serve"]
+__all__ = ["build", "complaints", "lab", "serve"]
 
 _STEP = re.compile(r"^(?P<phase>[a-z ]+)\.\.\. \[ *(?P<percent>\d+)%\] *(?P<document>\S*)")
 _ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
@@ -36,12 +36,9 @@ def build(*, is_executed: bool = True) -> Path:
     """
     root = paths.root()
     start = time.monotonic()
-    command = [
-        str(Path(sys.executable).with_name("jupyter-book")),
-        "build",
-        str(root),
-        *(("-W", "-n", "--keep-going") if is_executed else ()),
-    ]
+    # -P: the folders of the book are no packages.
+    command = [sys.executable, "-P", "-m", "engineroom.making.pages", "_build"]
+    command += ["-W"] if is_executed else []
     said: list[str] = []
     made = (
         "Pages and labs: usually 6 minutes, later only what changed"
@@ -67,7 +64,7 @@ def build(*, is_executed: bool = True) -> Path:
         # Sphinx warns of a page when it reads it, and would take what it has read as good the next time.
         (root / "_build" / ".doctrees" / "environment.pickle").unlink(missing_ok=True)
         raise EngineRoomError(
-            f"the book did not build (exit code {sphinx.returncode}):\n{_complaints(said)}",
+            f"the book did not build (exit code {sphinx.returncode}):\n{complaints(said)}",
             remedy="mend what the lines above name and run make book again",
         )
     _notebooks_to_download(root / "_build" / "html" / "_sources" / "notebooks")
@@ -90,7 +87,7 @@ def _notebooks_to_download(folder: Path) -> None:
         handouts.say_what_to_install(notebook, handouts.install_cell(wheels=wheels))
 
 
-def _complaints(said: list[str]) -> str:
+def complaints(said: list[str]) -> str:
     """The end of what Sphinx said, then what it complained about: the last lines are those that are read."""
     lines = [_ESCAPES.sub("", line).rstrip() for line in said]
     named = [line for line in lines if re.search(r"WARNING|ERROR|Error|Exception|CRITICAL", line)]
