@@ -205,19 +205,21 @@ crowd_waiting = crowds.waiting(in_crowd)
 def crowd_table() -> Table:
     """A row per load, server and crowd: the latch that most of the server's clients wait for, and how many wait on either side."""
     rows = []
-    for (load, server, clients), of in crowd_waiting.groupby(level=["load", "series", "clients"]):
-        most = of["server"].idxmax()
-        theirs, ours = of.loc[most]
+    for at, of in crowd_waiting.groupby(level=["load", "series", "clients"]):
+        place: Any = at
+        load, server, clients = place
+        most, own = (str(of[side].droplevel(["load", "series", "clients"]).idxmax()) for side in of)
+        theirs, ours = of.xs(most, level="latch").iloc[0]
         rows.append(
             {
                 "load": load,
                 "server": server,
                 "clients": clients,
-                "engine over server": f"{crowd_over[load, server, clients]:.2f}",
-                "most wait for": most[-1],
+                "engine over server": f"{crowd_over.loc[place]:.2f}",
+                "most wait for": most,
                 "of the server's": f"{theirs:.1f}",
                 "of the engine's": f"{ours:.2f}",
-                "its own first": of["engine"].idxmax()[-1],
+                "its own first": own,
             }
         )
     caption = "Clients that wait for the latch that most of a server's wait for, of those that the engine has, and the throughput there."
@@ -229,7 +231,7 @@ _by_occupancy = occupied_tps.unstack("occupancy_ns")
 # Throughput over that where a reader keeps a line for no time at all: a column per time, ns.
 occupied = _by_occupancy.div(_by_occupancy[0], axis="index").drop(columns=0)
 _crowds = occupied.drop(100, level="concurrency")
-shards_lose_least = bool((_crowds.loc["8.0, sharded"] == _crowds.groupby("concurrency").max()).all(axis=None))
+shards_lose_least = pd.DataFrame(_crowds.loc["8.0, sharded"]).equals(_crowds.groupby("concurrency").max())
 
 
 def with_binlog(run: Run) -> pd.DataFrame:

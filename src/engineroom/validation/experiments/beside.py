@@ -355,7 +355,7 @@ class Comparison:
             for n in dict.fromkeys(measured["clients"])
             for repeat in range(self.repeats)
         ]
-        alone = measured[measured["clients"] == 1].to_dict("records")
+        alone: Any = measured[measured["clients"] == 1].to_dict("records")
         counted = set(servers.tables["latches"]["clients"]) if "latches" in servers.tables else ()
         with Sitting("sim", seed=1) as sitting:
             simulate = partial(self._on_engine, alone, {**self.window, **window})

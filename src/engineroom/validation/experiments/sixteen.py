@@ -43,27 +43,27 @@ def live() -> Run:
 def loads() -> dict[str, Any]:
     """Load -> server -> what its engine is given, without the number of clients."""
     measured = newest("own-crowd-demands", "live").table
-    before = recorded("own-demands", "live")[LATER - 1].table
-    before = before[before["load"] == _READ_WRITE].set_index(["server", "statement"])
+    table = recorded("own-demands", "live")[LATER - 1].table
+    before: Any = table[table["load"] == _READ_WRITE].set_index(["server", "statement"]).loc
     client = _client_us()
     given: dict[str, Any] = {load: {} for load in LOADS}
     common = {**LINES, "holds": holds()}
     for server in DESIGNS:
         mine = measured[measured["series"] == server]
-        cpu_us = mine.set_index(["load", "statement"])["cpu_us"]
+        cpu_us: Any = mine.set_index(["load", "statement"])["cpu_us"]
         asked = {}
         for name in statements_of(_READ_WRITE):
             statement = name.partition(".")[2]
-            asked[name] = demand({**before.loc[server, statement], "cpu_us": cpu_us[UNIFORM, statement]})
+            asked[name] = demand({**before[server, statement], "cpu_us": cpu_us[UNIFORM, statement]})
         given[UNIFORM][server] = {
             **common,
             "kind": _READ_WRITE,
             "rows": 1_000_000,
             "distribution": "uniform",
-            "away_ns": round(1000 * client[UNIFORM, server] / before.loc[server, "per_transaction"].sum()),
+            "away_ns": round(1000 * client[UNIFORM, server] / before[server, "per_transaction"].sum()),
             "demands": asked,
         }
-        update = demand({**before.loc[server, "update_non_index"], "cpu_us": cpu_us[HOT, "update_non_index"]})
+        update = demand({**before[server, "update_non_index"], "cpu_us": cpu_us[HOT, "update_non_index"]})
         given[HOT][server] = {
             **common,
             "away_ns": round(1000 * client[HOT, server]),
@@ -72,7 +72,7 @@ def loads() -> dict[str, Any]:
                     "weight": 1,
                     "sends_commit": False,
                     # Its CPU time is in the update's.
-                    "commit": demand({**before.loc[server, "commit"], "cpu_us": 0.0}),
+                    "commit": demand({**before[server, "commit"], "cpu_us": 0.0}),
                     "draws": [{"rows": 100_000, "distribution": "pareto", "pareto_percent": 20}],
                     "statements": [
                         {**update, "access": "changes", "shared": False, "table": 0, "draw": 0, "rows": 1}
@@ -173,14 +173,12 @@ CLAIMS: Mapping[str, Callable[[Run], bool]] = {
         <= 2
     ),
     "what 256 clients leave of the best throughput on hot rows is off by at most 1.5 times on each server": lambda run: (
-        bool(
-            (
-                _off(
-                    kept(run.values("load", "series", "clients", y="tps"))
-                    / kept(live().values("load", "series", "clients", y="tps"))
-                )[HOT]
-                <= 1.5
-            ).all()
+        max(
+            _off(
+                kept(run.values("load", "series", "clients", y="tps"))
+                / kept(live().values("load", "series", "clients", y="tps"))
+            ).loc[[HOT]]
         )
+        <= 1.5
     ),
 }
