@@ -164,16 +164,15 @@ def own_engine_live(table: Rows) -> Words:
 
 
 def _rows_of_own_engine_crowd(run: Run) -> Rows:
-    """The engine's throughput over the server's; a series is a server with its load."""
-    over = sixteen.factors(run).rename("engine_over_server").reset_index()
-    return over.assign(series=over["series"] + ", " + over["load"]).drop(columns="load")
+    """As beside servers on two processors, with the load in the distribution's place."""
+    return _rows_of_own_engine_live(sixteen.paired(run))
 
 
 @figure("own-engine-crowd", rows=_rows_of_own_engine_crowd, picture=_picture_of_own_engine_live)
 def own_engine_crowd(table: Rows) -> Words:
     """Our own figure: throughput of engines on twelve simulated processors over that of live servers on as many, with up to 256 clients."""
-    over = table["engine_over_server"]
-    alone = table[table["clients"] == 1]["engine_over_server"]
+    over = _said_own_engine_live.values(table)
+    alone = over.xs(1, level="clients")
     return Words(
         alt=_said_own_engine_live.alt(table, more="A panel per load."),
         caption=f"On twelve processors the engine is {over.min():.2f} to {over.max():.2f} times as fast as the server that it models, with one client "

@@ -124,6 +124,14 @@ crowd_sim = Experiment(
 )
 
 
+def paired(run: Run) -> Run:
+    """The engines' run with the servers' rows, in the columns of `beside`: series (server, engine), server, distribution (the load)."""
+    both = [live().table.assign(side="server"), run.table.assign(side="engine")]
+    table = pd.concat([each[["clients", "side", "repeat", "series", "load", "tps"]] for each in both])
+    named = {"series": "server", "load": "distribution", "side": "series"}
+    return run.with_table(table.rename(columns=named).reset_index(drop=True))
+
+
 def factors(run: Run) -> pd.Series[float]:
     """The engine's throughput over its server's: load, series, clients."""
     servers = live().values("load", "series", "clients", y="tps")
