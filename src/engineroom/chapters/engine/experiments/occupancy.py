@@ -1,4 +1,4 @@
-"""What hangs on how long one reader keeps a line from the next (`read_occupancy_ps`), for which no source was found.
+"""What depends on how long one reader keeps a line from the next (`read_occupancy_ps`), for which no source was found.
 
 It is at least nothing, and at most what the line takes to another core of the socket: a reader's request needs the line no longer than its way.
 The transaction systems are those of figures 7-8 and 7-9. Expected before the first run: between these ends throughput moves by less than a tenth.
