@@ -179,17 +179,17 @@ def _install_as_here(file: Path, prefix: Path) -> None:
     *names, from_pip = yaml.safe_load(file.read_text())["dependencies"]
     here_as = {"matplotlib-base": "matplotlib"}
     asked = [here_as.get(name := re.split("[=<>]", each)[0], name) for each in [*names, *from_pip["pip"]]]
-    needed = {canonicalize_name(name) for name in set(asked) - NOT_PYTHON}
-    waiting = sorted(needed)
+    waiting = [(canonicalize_name(name), "") for name in sorted(set(asked) - NOT_PYTHON)]
+    seen = set(waiting)
     while waiting:
-        for line in importlib.metadata.requires(waiting.pop()) or []:
-            requirement = Requirement(line)
-            name = canonicalize_name(requirement.name)
-            if (
-                requirement.marker is None or requirement.marker.evaluate({"extra": ""})
-            ) and name not in needed:
-                needed.add(name)
-                waiting.append(name)
+        name, extra = waiting.pop()
+        for requirement in map(Requirement, importlib.metadata.requires(name) or []):
+            if requirement.marker is not None and not requirement.marker.evaluate({"extra": extra}):
+                continue
+            found = {(canonicalize_name(requirement.name), each) for each in ("", *requirement.extras)}
+            waiting += sorted(found - seen)
+            seen |= found
+    needed = {name for name, _ in seen}
     assert len(needed) > 50
     here = Path(sys.prefix)
     for name in sorted(needed):

@@ -263,6 +263,10 @@ def somewhere(tmp_path_factory: pytest.TempPathFactory) -> Path:
     kept = real / "data" / "recorded" / "hash_join"
     for path in (kept / "protocols.json", *kept.glob("fig-7-22.*")):
         shutil.copy(path, recorded)
+    # What engines of a what-if compute under their latches.
+    (recorded.parent / "engine").mkdir()
+    for path in (real / "data" / "recorded" / "engine").glob("own-engine-holds.*"):
+        shutil.copy(path, recorded.parent / "engine")
     (folder / "files").mkdir()
     return folder
 

@@ -27,6 +27,7 @@ from engineroom.show.style import plain
 from engineroom.show.wording import Words
 from engineroom.validation import figures as drawn
 from engineroom.validation import formulas as validation
+from engineroom.validation import predicted
 from engineroom.validation.experiments import beside
 from engineroom.validation.figures import own_machine_flame
 
@@ -54,7 +55,7 @@ def _run(figure: str) -> runs.Run:
         )
         return drawn.flame_run(loop)
     if figure in {each.figure for each in beside.COMPARISONS}:
-        return beside.compared(figure)
+        return predicted.compared(figure)
     if figure == "own-machine-sensitivity":
         found = sensitivity.sensitivity(sensitivity.varied_runs())
         return drawn.sensitivity_run(sensitivity.farthest(found))

@@ -12,9 +12,11 @@ import pytest
 from engineroom import paths, runs
 from engineroom.errors import EngineRoomError
 from engineroom.simulating import engine
+from engineroom.validation import predicted
 from engineroom.validation.experiments import beside, holds, latch_order, published, sixteen, whatif
 from engineroom.validation.experiments.beside import HELD_OUT, LOADS, SERVERS, Rows, factors, with_client
 from engineroom.validation.experiments.latch_order import most_common
+from engineroom.validation.sixteen import factors as factors_of_crowd
 
 KEY = ("t", "update")
 SHORT = {"first_ms": 100, "longest_ms": 100, "warmup_ms": 50}
@@ -160,7 +162,7 @@ def test_the_engine_beside_a_live_server_has_a_row_for_each_row_of_the_server():
     )
     servers = comparison()
     assert set(servers.table["series"]) == {"server"}
-    table = beside.pair(servers, comparison.engines(servers, **window)).table
+    table = predicted.pair(servers, comparison.engines(servers, **window)).table
     assert table.groupby("series")["clients"].agg(list).to_dict() == {"server": [1, 4], "engine": [1, 4]}
     assert (table["transactions"] > 0).all()
     crowd = table[table["clients"] == 4].set_index("series")
@@ -172,7 +174,7 @@ def test_the_loads_that_are_held_out_run_on_a_server_and_in_its_engine():
     window = {"first_ms": 50, "longest_ms": 50, "warmup_ms": 10}
     comparison = replace(beside.held_out_live, clients=(1, 4), seconds=1, repeats=1, versions=("8.0.15",))
     servers = comparison()
-    run = beside.pair(servers, comparison.engines(servers, **window))
+    run = predicted.pair(servers, comparison.engines(servers, **window))
     assert run.figure == "own-engine-held-out"
     assert set(run.table["distribution"]) == set(HELD_OUT)
     assert not set(HELD_OUT.values()) & set(LOADS.values())
@@ -194,7 +196,7 @@ def test_the_loads_that_are_held_out_with_a_binary_log_were_never_used_before():
         versions=("8.0.15",),
     )
     servers = comparison()
-    run = beside.pair(servers, comparison.engines(servers, **window))
+    run = predicted.pair(servers, comparison.engines(servers, **window))
     assert run.figure == "own-engine-held-out-binlog"
     assert set(run.table["distribution"]) == {f"{name}, steady disk" for name in held_out}
     assert not set(beside.BINLOG_HELD_OUT.values()) & {*LOADS.values(), *HELD_OUT.values()}
@@ -305,7 +307,7 @@ def test_engines_beside_a_crowd_are_given_what_one_client_took_there() -> None:
 def test_a_crowd_of_engines_has_a_row_and_waits_at_each_of_the_servers_points() -> None:
     window = {"first_ms": 20, "longest_ms": 20, "warmup_ms": 10}
     run = sixteen.crowd_sim(clients=(1, 64), series=("9.7.4",), seeds=(1,), **window)
-    over = sixteen.factors(run)
+    over = factors_of_crowd(run)
     assert set(over.index) == {(load, "9.7.4", n) for load in sixteen.LOADS for n in (1, 64)}
     assert (over > 0.2).all()
     assert (over < 5).all()

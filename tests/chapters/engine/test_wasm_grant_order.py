@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from engineroom.chapters.cats.experiments.policies import DEMANDS_OF, LOADS
 from engineroom.chapters.cats.experiments.simulated import PRINTING, print_ns, printed
 from engineroom.show import headless
 from engineroom.simulating.engine import demands
 
 pytestmark = pytest.mark.usefixtures("node")
 
-NATIVE_LOADS = {**LOADS, "tpcc_10": {**LOADS["tpcc_1"], "warehouses": 10}}
+# The browser's engine, on a machine and with loads that do not change with the figures'.
+DEMANDS_OF = "8.0.15"
+SYSBENCH = {"kind": "sysbench_read_write", "away_ns": 33_000}
+NATIVE_LOADS = {
+    "pareto": {**SYSBENCH, "rows": 1_000_000, "distribution": "pareto"},
+    "special": {**SYSBENCH, "rows": 10_000, "distribution": "special"},
+    "uniform": {**SYSBENCH, "rows": 1_000, "distribution": "uniform"},
+    **{f"tpcc_{n}": {"kind": "tpcc", "away_ns": 80_000, "warehouses": n} for n in (1, 10, 32)},
+}
 SMALL_LOG = {
     "buffer_bytes": 1 << 20,
     "recent_written_slots": 1 << 14,

@@ -68,12 +68,13 @@ def test_a_spilling_hash_join_reads_each_row_once_and_refill_reads_more() -> Non
 
 @live
 def test_conditions_on_both_tables_save_an_index_loop_pages_and_little_memory_costs_it_reads() -> None:
-    run = hash_join.where(n=5_000, repeats=1, versions=["9.7"])
+    run = hash_join.where(n=5_000, repeats=2, versions=["9.7"])
     assert run.table.groupby("rows_kept")["answer"].nunique().max() == 1
-    requests = run.table.set_index(["pool", "rows_kept", "series"]).sort_index()["page_requests"]
+    # The counter is the whole server's: what it does in the background comes on top.
+    requests = run.table.groupby(["pool", "rows_kept", "series"])["page_requests"].min()
     loop, hashed = (requests["in memory", :, plan] for plan in hash_join.PLANS)
     assert loop["all rows"] > 5 * loop["a tenth of either table"] > 25 * loop["a hundredth of either table"]
-    assert hashed.max() - hashed.min() <= 2  # the counter is the whole server's
+    assert hashed.max() - hashed.min() <= 2
 
 
 def _is_equal_to_the_byte(run: runs.Run) -> None:

@@ -31,8 +31,7 @@ from engineroom.show.parts import (
 )
 from engineroom.show.style import GREY, INK, STYLES, drawing_of, is_narrow, plain
 from engineroom.show.wording import Words, each
-from engineroom.validation import predicted
-from engineroom.validation.experiments import sixteen
+from engineroom.validation import predicted, sixteen
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -17,10 +17,8 @@ from engineroom.runs.summary import several, summarise, values
 from engineroom.show.drawing import origin_of
 from engineroom.show.table import Table
 from engineroom.simulating.engine import LATER, RECORDING
-from engineroom.validation import sixteen  # noqa: F401 (for the page)
-from engineroom.validation.experiments import sixteen as crowds
-from engineroom.validation.experiments.beside import compared
-from engineroom.validation.predicted import beside_servers
+from engineroom.validation import sixteen
+from engineroom.validation.predicted import beside_servers, compared
 
 switches, binlog, pool, purge = (
     newest(f"own-engine-{name}", "sim") for name in ("switches", "binlog", "pool", "purge")
@@ -145,6 +143,7 @@ def came_out(run: Run) -> list[bool]:
     """Which expectations a run has, in the order in which they were written down; one that was not quiet enough decides none."""
     from engineroom.chapters.engine.experiments import binlog, cures, pool, purge
     from engineroom.validation.experiments import beside, holds, whatif
+    from engineroom.validation.experiments import sixteen as crowds
 
     claims = {
         "own-engine-binlog": binlog.CLAIMS,
@@ -198,8 +197,8 @@ def by_server(run: Run) -> pd.Series[float]:
 
 
 in_crowd = newest("own-engine-crowd", "sim")
-crowd_over = crowds.factors(in_crowd)
-crowd_waiting = crowds.waiting(in_crowd)
+crowd_over = sixteen.factors(in_crowd)
+crowd_waiting = sixteen.waiting_on_both(in_crowd)
 
 
 def crowd_table() -> Table:

@@ -267,21 +267,6 @@ BINLOG_COLUMNS = {
 }
 
 
-def pair(servers: Run, engines: Run) -> Run:
-    """Both as one run: that of the servers, with the engines' rows."""
-
-    def both(of: pd.DataFrame, more: pd.DataFrame) -> pd.DataFrame:
-        return pd.concat([of[of["series"] == "server"], more], ignore_index=True)
-
-    tables = {name: both(servers.tables[name], more) for name, more in engines.tables.items()}
-    return replace(servers, table=both(servers.table, engines.table), tables=tables)
-
-
-def compared(figure: str) -> Run:
-    """The newest recordings of a comparison, as one run."""
-    return pair(newest(figure, "live"), newest(figure, "sim"))
-
-
 def computer(fsync_us: float) -> dict[str, Any]:
     """The simulated computer that stands for the servers': two processors with their scheduler, and a disk whose fsync takes so long."""
     return {

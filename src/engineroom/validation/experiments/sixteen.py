@@ -21,6 +21,7 @@ from engineroom.runs import Run, newest, recorded
 from engineroom.runs.summary import values
 from engineroom.simulating.engine import COLUMNS, LATER, LINES, Design, demand, holds, observed, statements_of
 from engineroom.simulating.experiment import Experiment, Given, Seen
+from engineroom.validation.sixteen import factors, left_by_most, live, tps, waiting_on_both
 
 UNIFORM, HOT = "uniform", "hot rows"
 LOADS = (UNIFORM, HOT)
@@ -32,12 +33,6 @@ DESIGNS: Mapping[str, Design] = {
     "9.7.4": Design(engine=_NO_BINLOG),
 }
 _READ_WRITE = "sysbench_read_write"
-
-
-def live() -> Run:
-    """The servers, by load, series and clients, at their usual settings."""
-    run = newest("own-crowd", "live")
-    return run.with_table(run.table[run.table["setting"] == "usual"])
 
 
 def loads() -> dict[str, Any]:
@@ -124,39 +119,6 @@ crowd_sim = Experiment(
 )
 
 
-def paired(run: Run) -> Run:
-    """The engines' run with the servers' rows, in the columns of `beside`: series (server, engine), server, distribution (the load)."""
-    both = [live().table.assign(side="server"), run.table.assign(side="engine")]
-    table = pd.concat([each[["clients", "side", "repeat", "series", "load", "tps"]] for each in both])
-    named = {"series": "server", "load": "distribution", "side": "series"}
-    return run.with_table(table.rename(columns=named).reset_index(drop=True))
-
-
-def factors(run: Run) -> pd.Series[float]:
-    """The engine's throughput over its server's: load, series, clients."""
-    servers = live().values("load", "series", "clients", y="tps")
-    return (run.values("load", "series", "clients", y="tps") / servers).dropna()
-
-
-def waiting(run: Run) -> pd.DataFrame:
-    """Clients that wait for latches that both sides name, by load, series, clients and latch: server, engine."""
-    by = ["load", "series", "clients", "latch"]
-    servers = newest("own-crowd", "live").tables["latches"]
-    both = pd.DataFrame(
-        {
-            "server": values(servers, *by, y="clients_waiting", how="median"),
-            "engine": values(run.tables["latches"], *by, y="clients_waiting", how="median"),
-        }
-    )
-    return both.dropna()
-
-
-def kept(tps: pd.Series[float]) -> pd.Series[float]:
-    """With the most clients over the best, by load and series."""
-    by = tps.groupby(level=["load", "series"])
-    return by.last() / by.max()
-
-
 def _off(ratios: pd.Series[float]) -> pd.Series[float]:
     return ratios.map(lambda ratio: math.exp(abs(math.log(ratio))))
 
@@ -172,20 +134,21 @@ CLAIMS: Mapping[str, Callable[[Run], bool]] = {
     "throughput is off by at most 1.25 times in the median": lambda run: _off(factors(run)).median() <= 1.25,
     "it is off by at most 2 times at every point": lambda run: bool((_off(factors(run)) <= 2).all()),
     "of the latches that both name, most wait for the same one at two points of three": lambda run: (
-        (_first(waiting(run)["server"]) == _first(waiting(run)["engine"])).mean() >= 2 / 3
+        (_first(waiting_on_both(run)["server"]) == _first(waiting_on_both(run)["engine"])).mean() >= 2 / 3
     ),
     "where at least one of a server's clients waits for such a latch, its engine's are between half and twice as many, in the median": lambda run: (
         _off(
-            (waiting(run)["engine"] / waiting(run)["server"])[waiting(run)["server"] >= 1].clip(0.001)
+            (waiting_on_both(run)["engine"] / waiting_on_both(run)["server"])[
+                waiting_on_both(run)["server"] >= 1
+            ].clip(0.001)
         ).median()
         <= 2
     ),
     "what 256 clients leave of the best throughput on hot rows is off by at most 1.5 times on each server": lambda run: (
         max(
-            _off(
-                kept(run.values("load", "series", "clients", y="tps"))
-                / kept(live().values("load", "series", "clients", y="tps"))
-            ).loc[[HOT]]
+            _off(left_by_most(run.values("load", "series", "clients", y="tps")) / left_by_most(tps)).loc[
+                [HOT]
+            ]
         )
         <= 1.5
     ),
