@@ -125,7 +125,7 @@ def test_a_machine_that_is_based_on_another_differs_in_what_it_says():
 def test_an_unknown_preset_is_answered_with_the_known_ones():
     with pytest.raises(
         EngineRoomError,
-        match="choose from: four_sockets_176, laptop, one_socket_44, sources_176, twelve_processors, two_sockets_88",
+        match="choose from: four_sockets_176, laptop, one_socket_44, sources_176, sources_88, twelve_processors, two_sockets_88",
     ):
         presets.preset("mainframe")
 

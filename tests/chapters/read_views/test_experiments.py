@@ -91,9 +91,7 @@ def test_a_list_of_kept_views_grows_with_the_sessions() -> None:
 
 def test_response_and_throughput_have_the_columns_of_their_claims() -> None:
     window = {"first_ms": 2, "longest_ms": 2, "warmup_ms": 1}
-    response = simulated.sessions_sim(
-        sessions=(50,), away_ms=(15,), write_percent=(20,), seeds=(1,), **window
-    )
+    response = simulated.walk_sim(sessions=(50,), walk_ns=(20,), seeds=(1,), **window)
     assert set(response.table["series"]) == {"kept", "removed_at_once"}
     busy = simulated.read_only_sim(series=("kept", "before_5_7"), seeds=(1,), **window)
     assert (busy.table["relative_throughput"] > 0).all()
