@@ -2,7 +2,7 @@
 //
 // Models      the load of the article on 5.7's read views: autocommit reads mixed with writes; idle sessions whose last read
 //             left a closed view; the purge coordinator's loop (srv_do_purge): batch after batch until one removes nothing,
-//             then a pause
+//             then a sleep that ends with a commit, as in 5.6 to 8.0, or after a pause
 // Leaves out  rows, their locks, redo, the binary log, purge's workers: what no session would wait for here
 // Cost        some 20 events per statement, and one per closed view that purge walks over
 #pragma once
@@ -17,6 +17,7 @@
 #include "machine/random.hpp"
 #include "read_views/purge.hpp"
 #include "sessions/sessions.hpp"
+#include "sync/event.hpp"
 #include "transactions/trx_sys.hpp"
 
 namespace engineroom::read_views {
@@ -33,6 +34,7 @@ struct LoadConfig {
   std::uint64_t purge_batch = 300;
   std::uint64_t purge_ns = 2'000;
   std::uint64_t purge_pause_ns = 10'000'000;
+  std::uint64_t purge_woken_above = 0;
 };
 constexpr std::uint32_t kMostClients = 20'000;
 constexpr auto described(options::Of<LoadConfig>) {
@@ -50,7 +52,10 @@ constexpr auto described(options::Of<LoadConfig>) {
           options::option<&C::writes_read>("whether a write comes behind a read in its transaction"),
           options::option<&C::purge_batch>({.least = 1}, "innodb_purge_batch_size: undo logs"),
           options::option<&C::purge_ns>("purging one undo log, always the same"),
-          options::option<&C::purge_pause_ns>("behind a batch that removed nothing"),
+          options::option<&C::purge_pause_ns>("behind a batch that removed nothing, unless a commit comes"),
+          options::option<&C::purge_woken_above>(
+              "undo logs in the history that a commit leaves asleep: none in "
+              "5.6 to 8.0, innodb_purge_threads batches in 8.4 and later"),
       });
 }
 
@@ -61,6 +66,7 @@ class ViewLoad {
       : load_(load),
         trx_sys_(m, trx_sys),
         purge_(m, trx_sys_, load.purge_ns),
+        wake_up_(m, "srv_purge"),
         counts_(load.clients),
         statement_(m.site("statement")),
         purging_(m.site("purge")) {
@@ -116,10 +122,15 @@ class ViewLoad {
     std::uint64_t writes = 0;
   };
   struct Undone {
-    Purge<M>& purge;
-    Task<> to_history(M& m, TrxNo no) { return purge.add(m, no, {}); }
+    ViewLoad& load;
+    Task<> to_history(M& m, TrxNo no) { return load.to_history(m, no); }
     void became_visible(std::uint64_t) {}
   };
+  Task<> to_history(M& m, TrxNo no) {
+    const std::size_t length = co_await purge_.add(m, no, {});
+    const std::uint64_t sleeps = co_await m.load(purge_sleeps_);
+    if (sleeps != 0 && length > load_.purge_woken_above) co_await wake_up_.set(m);
+  }
 
   Task<> client(M& m, std::uint32_t i) {
     transactions::Trx<M>& trx = *sessions_[i];
@@ -156,7 +167,7 @@ class ViewLoad {
     m.work(computing_ns / 2);
     co_await trx_sys_.become_read_write(m, trx);
     m.work(computing_ns - computing_ns / 2);
-    co_await trx_sys_.commit(m, trx, Undone{purge_});
+    co_await trx_sys_.commit(m, trx, Undone{*this});
   }
   Task<> idle(M& m) {
     for (std::size_t i = load_.clients; i < sessions_.size(); ++i) co_await read(m, *sessions_[i], 0);
@@ -170,13 +181,20 @@ class ViewLoad {
         removed = co_await purge_.batch(m, load_.purge_batch);
       }
       purged_ += removed;
-      if (removed == 0) co_await m.sleep(load_.purge_pause_ns);
+      if (removed > 0) continue;
+      // A commit in between is missed, as in the server.
+      const std::uint64_t seen = co_await wake_up_.reset(m);
+      co_await m.store(purge_sleeps_, 1);
+      co_await wake_up_.wait(m, seen, load_.purge_pause_ns);
+      co_await m.store(purge_sleeps_, 0);
     }
   }
 
   LoadConfig load_;
   transactions::TrxSys<M> trx_sys_;
   Purge<M> purge_;
+  sync::Event<M> wake_up_;
+  typename M::Word purge_sleeps_{0};
   std::vector<std::unique_ptr<transactions::Trx<M>>> sessions_;
   std::vector<Counted> counts_;
   machine::Site statement_;

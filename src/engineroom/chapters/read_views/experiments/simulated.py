@@ -6,7 +6,8 @@ sockets of the sources' machine; each session sends ten statements per second, o
 less than a tenth of the machine's processor time. What slows them down then is no lack of processors.
 
 What a statement computes, what a view takes to make and what purge takes to pass a closed one are those of a live 5.7. Passing one is a few
-instructions and a wait for memory, of which the simulated machine has only the lines that another processor has changed.
+instructions and a wait for memory, of which the simulated machine has only the lines that another processor has changed. What purge takes
+for an undo log is 9.7.4's, whose one thread does all of it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
+
+import pandas as pd
 
 from engineroom.chapters.read_views.experiments.histories import DESIGNS
 from engineroom.runs import newest
@@ -28,7 +31,6 @@ LOAD: Mapping[str, int] = {
     "away_ns": 100_000_000,
     "write_percent": 20,
     "purge_batch": 300,
-    "purge_ns": 2_000,  # an estimate
 }
 
 
@@ -43,16 +45,22 @@ def measured_load(**more: int) -> dict[str, int]:
         "write_ns": write,
         "prepare_ns": holds()["trx_sys"]["5.7"]["prepare_ns"],
         "walk_ns": walked_ns(SERVER),
+        "purge_ns": round(1000 * float(_purge_us("9.7.4", "transaction")[0])),
         **more,
     }
 
 
 def walked_ns(server: str) -> int:
-    """What purge takes for each closed view: of `own-read-views-idle`, what a batch takes with most idle sessions over what it takes without."""
+    """What purge takes for each closed view: what a batch takes with most idle sessions over what it takes without."""
+    of = _purge_us(server, "batch")
+    most = of.index.max()
+    return round(1000 * float(of[most] - of[0]) / float(most))
+
+
+def _purge_us(server: str, per: str) -> pd.Series[float]:
+    """Of `own-read-views-idle`, by the number of idle sessions: processor time of purge per batch or transaction."""
     table = newest("own-read-views-idle", "live").table
-    mine = table[table["server"] == server].groupby("idle_sessions")["purge_us_per_batch"].median()
-    most = mine.index.max()
-    return round(1000 * float(mine[most] - mine[0]) / float(most))
+    return table[table["server"] == server].groupby("idle_sessions")[f"purge_us_per_{per}"].median()
 
 
 # In a closed loop over a network of 200 us, more sessions than the machine has threads: what is compared is how much they get done.
@@ -186,7 +194,7 @@ def _walk(point: Mapping[str, Any], given: Given, **window: int) -> dict[str, An
     return _without(_seen(point["series"], given, load, **window), "relative_throughput", "views_closed")
 
 
-# Expected before the first run: where a view costs nothing to pass, the two differ by less than a tenth; with ten thousand sessions and 20 ns a
+# Expected before the first run, in which purge slept 10 ms behind an empty batch and took 2 us for an undo log: where a view costs nothing to pass, the two differ by less than a tenth; with ten thousand sessions and 20 ns a
 # statement takes at least twice as long where views are kept; no cost up to 150 ns makes it 40 times as long.
 walk_sim = _experiment(
     figure="own-read-views-walk",
