@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from engineroom.runs import newest, published
+from engineroom.runs import newest, published, recorded
 from engineroom.show.drawing import origin_of
 from engineroom.show.table import Table
 
@@ -36,19 +36,25 @@ of_each = (instructions.xs(others, level="sessions") - instructions.xs(0, level=
 walked_ns = 1000 * (purge_us.xs(idle_sessions, level=1) - purge_us.xs(0, level=1)) / idle_sessions
 
 sessions = 10_000
-# The runs are too short for their throughput to settle: the page shows their least and most, and no ratio.
-busy = (
-    newest("own-read-views-sessions", "sim")
-    .table.query(f"sessions == {sessions} and away_ms == away_ms.min()")
-    .set_index(["series", "write_percent"])
-    .sort_index()
-)
-
 _lists = newest("num-rv-1", "sim")
 views = _lists.values("series", "sessions", y="views")
 _machine, load = _lists.provenance["machine"], _lists.provenance["load"]
 hardware_threads = _machine["sockets"] * _machine["cores_per_socket"] * _machine["threads_per_core"]
-response_us = newest("num-rv-2", "sim").values("build", y="mean_response_us")
+_response = newest("num-rv-2", "sim")
+response_us = _response.values("build", y="mean_response_us")
+purging = _response.table.groupby("build").median(
+    numeric_only=True
+)  # batches, their walks, purge's share of a processor
+_varied = _response.tables["varied"].set_index(["parameter", "factor", "build"])["mean_response_us"].unstack()
+# How many times as long a statement takes where views are kept, with each number of machine and load varied.
+longer_varied = _varied["kept"] / _varied["removed_at_once"]
+_walks = newest("own-read-views-walk", "sim").values("walk_ns", "sessions", "series", y="mean_response_us")
+longer_by_walk = _walks.xs("kept", level="series") / _walks.xs("removed_at_once", level="series")
+# Beside other work on the computer: the recording before the newest.
+_busy_idle = recorded("own-read-views-idle", "live")[0].values(
+    "series", "idle_sessions", y="purge_us_per_batch"
+)
+walked_beside_ns = 1000 * (_busy_idle.xs(idle_sessions, level=1) - _busy_idle.xs(0, level=1)) / idle_sessions
 
 _removing = newest("num-rv-3", "sim")
 throughput = _removing.values("series", "load", y="relative_throughput")

@@ -194,8 +194,9 @@ def _walk(point: Mapping[str, Any], given: Given, **window: int) -> dict[str, An
     return _without(_seen(point["series"], given, load, **window), "relative_throughput", "views_closed")
 
 
-# Expected before the first run, in which purge slept 10 ms behind an empty batch and took 2 us for an undo log: where a view costs nothing to pass, the two differ by less than a tenth; with ten thousand sessions and 20 ns a
-# statement takes at least twice as long where views are kept; no cost up to 150 ns makes it 40 times as long.
+# Expected before the first run, in which purge slept 10 ms behind an empty batch and took 2 us for an undo log: where a view costs nothing
+# to pass, the two differ by less than a tenth; with ten thousand sessions and 20 ns a statement takes at least twice as long where views
+# are kept; no cost up to 150 ns makes it 40 times as long.
 walk_sim = _experiment(
     figure="own-read-views-walk",
     says="response time by what purge takes to pass a closed view",
