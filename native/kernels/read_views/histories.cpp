@@ -89,7 +89,7 @@ class History {
   struct Left {
     History& history;
     Open& open;
-    Task<> to_history(M& m, TrxNo no) { co_await history.purge_.add(m, no, open.undo); }
+    Task<> to_history(M& m, TrxNo no) { return history.purge_.add(m, no, open.undo); }
     void became_visible(std::uint64_t place) { open.outcome->place = place; }
   };
 

@@ -33,8 +33,8 @@ struct LoadConfig {
   bool writes_read = false;
   std::uint64_t purge_batch = 300;
   std::uint64_t purge_ns = 2'000;
+  std::uint64_t purge_batch_ns = 0;
   std::uint64_t purge_pause_ns = 10'000'000;
-  std::uint64_t purge_woken_above = 0;
 };
 constexpr std::uint32_t kMostClients = 20'000;
 constexpr auto described(options::Of<LoadConfig>) {
@@ -52,10 +52,10 @@ constexpr auto described(options::Of<LoadConfig>) {
           options::option<&C::writes_read>("whether a write comes behind a read in its transaction"),
           options::option<&C::purge_batch>({.least = 1}, "innodb_purge_batch_size: undo logs"),
           options::option<&C::purge_ns>("purging one undo log, always the same"),
+          options::option<&C::purge_batch_ns>(
+              "of a batch besides its undo logs and the search for the oldest "
+              "view: waking and awaiting the other purge threads"),
           options::option<&C::purge_pause_ns>("behind a batch that removed nothing, unless a commit comes"),
-          options::option<&C::purge_woken_above>(
-              "undo logs in the history that a commit leaves asleep: none in "
-              "5.6 to 8.0, innodb_purge_threads batches in 8.4 and later"),
       });
 }
 
@@ -127,9 +127,9 @@ class ViewLoad {
     void became_visible(std::uint64_t) {}
   };
   Task<> to_history(M& m, TrxNo no) {
-    const std::size_t length = co_await purge_.add(m, no, {});
+    co_await purge_.add(m, no, {});
     const std::uint64_t sleeps = co_await m.load(purge_sleeps_);
-    if (sleeps != 0 && length > load_.purge_woken_above) co_await wake_up_.set(m);
+    if (sleeps != 0) co_await wake_up_.set(m);
   }
 
   Task<> client(M& m, std::uint32_t i) {
@@ -179,6 +179,7 @@ class ViewLoad {
       {
         machine::Scope<M> doing(m, purging_);
         removed = co_await purge_.batch(m, load_.purge_batch);
+        m.work(load_.purge_batch_ns);
       }
       purged_ += removed;
       if (removed > 0) continue;

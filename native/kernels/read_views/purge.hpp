@@ -32,13 +32,11 @@ class Purge {
   Purge(M& m, transactions::TrxSys<M, Rules>& trx_sys, std::uint64_t remove_ns)
       : trx_sys_(trx_sys), history_mutex_(m, "rseg_mutex"), remove_ns_(remove_ns) {}
 
-  /// A commit leaves its undo log, under its number; how many there are then.
-  Task<std::size_t> add(M& m, TrxNo no, UndoLog<M> log) {
+  /// A commit leaves its undo log, under its number.
+  Task<> add(M& m, TrxNo no, UndoLog<M> log) {
     co_await history_mutex_.lock(m);
     history_.emplace(no, std::move(log));
-    const std::size_t length = history_.size();
     co_await history_mutex_.unlock(m);
-    co_return length;
   }
 
   /// One batch of at most so many undo logs; how many were removed.

@@ -20,6 +20,7 @@ RECORD: Mapping[tuple[str, str], Callable[..., Run | list[Run]]] = {
     ("num-rv-2", "sim"): simulated.response_sim,
     ("num-rv-3", "sim"): simulated.read_only_sim,
     ("own-read-views-walk", "sim"): simulated.walk_sim,
+    ("own-read-views-idle-model", "sim"): simulated.idle_sim,
     ("own-read-views-idle", "live"): live.idle_sessions_live,
     ("own-read-views-statements", "live"): statements.statements_live,
     ("own-read-views-instructions", "instructions"): counted.views_counted,

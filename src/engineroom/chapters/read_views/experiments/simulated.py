@@ -7,7 +7,8 @@ less than a tenth of the machine's processor time. What slows them down then is 
 
 What a statement computes, what a view takes to make and what purge takes to pass a closed one are those of a live 5.7. Passing one is a few
 instructions and a wait for memory, of which the simulated machine has only the lines that another processor has changed. What purge takes
-for an undo log is 9.7.4's, whose one thread does all of it.
+for an undo log is 9.7.4's, whose one thread does all of it; the rest of a batch on 5.7 is waking and awaiting three more threads. Here
+one thread spends the time of all, so that purge leaves the mutex to others for as long as it can.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any
 
 import pandas as pd
 
+from engineroom.chapters.read_views.experiments import live
 from engineroom.chapters.read_views.experiments.histories import DESIGNS
 from engineroom.runs import newest
 from engineroom.simulating import settling
@@ -27,6 +29,7 @@ from engineroom.simulating.experiment import Experiment, Given
 
 MACHINE = "sources_88"
 SERVER = "5.7.22"
+LATCHES: Mapping[str, str] = {SERVER: "5.7", "8.0.31": "8.0, sharded"}
 LOAD: Mapping[str, int] = {
     "away_ns": 100_000_000,
     "write_percent": 20,
@@ -34,33 +37,30 @@ LOAD: Mapping[str, int] = {
 }
 
 
-def measured_load(**more: int) -> dict[str, int]:
-    """The load, with what the live server took: ns of processor time for a read, a write, making a view and passing a closed one."""
-    asked = demands(SERVER, "sysbench_read_write")
+def measured_load(server: str = SERVER, **more: int) -> dict[str, int]:
+    """The load, with what a live server took: ns of processor time for a read, a write, a view made, a closed one passed, a batch of purge."""
+    asked = demands(server, "sysbench_read_write")
     of = "read_write."
     write = asked[f"{of}update_non_index"]["computing_ns"] + asked[f"{of}commit"]["computing_ns"]
+    batch_us, most = _purged(server, "purge_us_per_batch"), max(live.IDLE)
+    purge_us = float(_purged("9.7.4", "purge_us_per_transaction")[0])
+    logs = float(_purged(server, "transactions")[0] / _purged(server, "batches")[0])
     return {
         **LOAD,
         "read_ns": asked[f"{of}select_point"]["computing_ns"],
         "write_ns": write,
-        "prepare_ns": holds()["trx_sys"]["5.7"]["prepare_ns"],
-        "walk_ns": walked_ns(SERVER),
-        "purge_ns": round(1000 * float(_purge_us("9.7.4", "transaction")[0])),
+        "prepare_ns": holds()["trx_sys"][LATCHES[server]]["prepare_ns"],
+        "walk_ns": round(1000 * float(batch_us[most] - batch_us[0]) / most),
+        "purge_ns": round(1000 * purge_us),
+        "purge_batch_ns": round(1000 * (float(batch_us[0]) - logs * purge_us)),
         **more,
     }
 
 
-def walked_ns(server: str) -> int:
-    """What purge takes for each closed view: what a batch takes with most idle sessions over what it takes without."""
-    of = _purge_us(server, "batch")
-    most = of.index.max()
-    return round(1000 * float(of[most] - of[0]) / float(most))
-
-
-def _purge_us(server: str, per: str) -> pd.Series[float]:
-    """Of `own-read-views-idle`, by the number of idle sessions: processor time of purge per batch or transaction."""
+def _purged(server: str, column: str) -> pd.Series[float]:
+    """Of `own-read-views-idle`, by the number of idle sessions."""
     table = newest("own-read-views-idle", "live").table
-    return table[table["server"] == server].groupby("idle_sessions")[f"purge_us_per_{per}"].median()
+    return table[table["server"] == server].groupby("idle_sessions")[column].median()
 
 
 # In a closed loop over a network of 200 us, more sessions than the machine has threads: what is compared is how much they get done.
@@ -93,31 +93,32 @@ COLUMNS = {
     "history_length": "undo logs left at the end of the window",
     "mutex_per_statement": "acquisitions of trx_sys_mutex",
     "statements": "counted",
+    "idle_sessions": "sessions that have read once in autocommit mode and wait",
+    "mutex_us_per_transaction": "time that all threads waited for trx_sys_mutex",
+    "batches_per_transaction": "of purge",
     "window_ms": "virtual time measured, longer until settled",
     "half_width_percent": "half of the throughput's interval of 95 %, over it",
     "is_settled": "1: that is at most 2 %, and each session has had five statements; 0: the window's cap came first",
 }
-_experiment = partial(Experiment, machine=MACHINE, columns=COLUMNS, options=WINDOW)
 
 
-def _simulate(series: str, given: Given, *, load: Mapping[str, Any], **window: Any) -> dict[str, Any]:
+def _experiment(**what: Any) -> Experiment:
+    return Experiment(**{"machine": MACHINE, "columns": COLUMNS, "options": WINDOW, **what})
+
+
+def _simulate(
+    design: Mapping[str, str], given: Given, *, load: Mapping[str, Any], **window: Any
+) -> dict[str, Any]:
     from engineroom import _native
 
-    design = DESIGNS[SERIES[series]]
     load = {**given.load, **load}
     walk_ns, prepare_ns = load.pop("walk_ns"), load.pop("prepare_ns")
     # 5.6 walks over no views, but over transactions: that is left as it is.
-    passes = {} if design.latches == "5.6" else {"walk_ns": walk_ns}
+    passes = {} if design["latches"] == "5.6" else {"walk_ns": walk_ns}
     seen: dict[str, Any] = _native.read_views.simulate(
         parameters=dict(given.machine),
         load=load,
-        trx_sys={
-            "latches": design.latches,
-            "views": design.views,
-            "has_lines": True,
-            "prepare_ns": prepare_ns,
-            **passes,
-        },
+        trx_sys={**design, "has_lines": True, "prepare_ns": prepare_ns, **passes},
         seed=given.seed,
         **window,
     )
@@ -125,7 +126,9 @@ def _simulate(series: str, given: Given, *, load: Mapping[str, Any], **window: A
 
 
 def _seen(series: str, given: Given, load: Mapping[str, Any], **window: int) -> dict[str, Any]:
-    seen = settling.settled(partial(_simulate, series, given, load=load), **window)
+    design = DESIGNS[SERIES[series]]
+    options = {"latches": design.latches, "views": design.views}
+    seen = settling.settled(partial(_simulate, options, given, load=load), **window)
     statements = max(1, seen["transactions"])
     purge_ps = sum(time_by(seen["activities"], lambda path: path[0] if path[0] == "purge" else None).values())
     return {
@@ -194,7 +197,7 @@ def _walk(point: Mapping[str, Any], given: Given, **window: int) -> dict[str, An
     return _without(_seen(point["series"], given, load, **window), "relative_throughput", "views_closed")
 
 
-# Expected before the first run, in which purge slept 10 ms behind an empty batch and took 2 us for an undo log: where a view costs nothing
+# Expected before the first run, in which purge slept 10 ms behind an empty batch and a batch took no time of its own: where a view costs nothing
 # to pass, the two differ by less than a tenth; with ten thousand sessions and 20 ns a statement takes at least twice as long where views
 # are kept; no cost up to 150 ns makes it 40 times as long.
 walk_sim = _experiment(
@@ -207,6 +210,37 @@ walk_sim = _experiment(
     },
     measure=_walk,
     load=measured_load,
+)
+
+
+def _idle(point: Mapping[str, Any], given: Given, *, run_ms: int) -> dict[str, Any]:
+    server = point["series"]
+    load = measured_load(server, away_ns=0, write_percent=100, clients=1, idle_clients=point["idle_sessions"])
+    seen = _simulate(
+        {"latches": LATCHES[server], "views": "kept"},
+        given,
+        load=load,
+        run_ns=run_ms * 1000 * US,
+        warmup_ns=100 * 1000 * US,
+    )
+    waits = sum(each["total_ns"] for each in seen["waits"] if each["name"] == "trx_sys_mutex")
+    return {
+        "mutex_us_per_transaction": waits / seen["transactions"] / US,
+        "batches_per_transaction": seen["clones"] / seen["transactions"],
+        "statements": seen["transactions"],
+    }
+
+
+# The servers of `own-read-views-idle`, whose purge and statements the model has, on two simulated processors: whether waits for the mutex and
+# batches of purge are theirs. Tried before it was written down, with the time of a batch and without: without, waits are two to three times as long.
+idle_sim = _experiment(
+    figure="own-read-views-idle-model",
+    says="waits for trx_sys_mutex and batches of purge beside idle sessions, on a machine like that of the live servers",
+    machine="laptop",
+    points={"idle_sessions": live.IDLE, "series": tuple(LATCHES)},
+    measure=_idle,
+    options={"run_ms": 500},
+    load={},
 )
 
 
