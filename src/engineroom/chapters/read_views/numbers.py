@@ -26,6 +26,11 @@ by_servers = outcomes.drop(columns="kernel")
 _idle = newest("own-read-views-idle", "live")
 idle_sessions = _idle.table["idle_sessions"].max()
 purge_us = _idle.values("series", "idle_sessions", y="purge_us_per_batch")
+live_batches = (
+    _idle.table.assign(each=_idle.table["batches"] / _idle.table["transactions"])
+    .groupby(["server", "idle_sessions"])["each"]
+    .median()
+)
 # In which threads wait for trx_sys_mutex or take it, per transaction, a row per run.
 mutex_us = _idle.table.set_index(["series", "idle_sessions"]).sort_index()["mutex_us_per_transaction"]
 
@@ -50,6 +55,9 @@ _varied = _response.tables["varied"].set_index(["parameter", "factor", "build"])
 longer_varied = _varied["kept"] / _varied["removed_at_once"]
 _walks = newest("own-read-views-walk", "sim").values("walk_ns", "sessions", "series", y="mean_response_us")
 longer_by_walk = _walks.xs("kept", level="series") / _walks.xs("removed_at_once", level="series")
+_model = newest("own-read-views-idle-model", "sim")
+model_mutex_us = _model.values("series", "idle_sessions", y="mutex_us_per_transaction")
+model_batches = _model.values("series", "idle_sessions", y="batches_per_transaction")
 # Beside other work on the computer: the recording before the newest.
 _busy_idle = recorded("own-read-views-idle", "live")[0].values(
     "series", "idle_sessions", y="purge_us_per_batch"
