@@ -133,6 +133,7 @@ LABELS_WALK = {10_000: "ten thousand sessions", 4_000: "four thousand"}
 
 _picture_of_own_read_views_walk = Curves(
     labels={label: label for label in LABELS_WALK.values()},
+    narrow={LABELS_WALK[10_000]: "10 thousand", LABELS_WALK[4_000]: "4 thousand"},
     x_label="to pass a closed view, ns",
     y_label="response, kept over removed",
     x_log=False,
