@@ -198,7 +198,7 @@ def _walk(point: Mapping[str, Any], given: Given, **window: int) -> dict[str, An
 
 
 # Expected before the first run, in which purge slept 10 ms behind an empty batch and a batch took no time of its own: where a view costs nothing
-# to pass, the two differ by less than a tenth; with ten thousand sessions and 20 ns a statement takes at least twice as long where views
+# to pass, the two differ by less than a tenth; with ten thousand sessions and 20 ns, a statement takes at least twice as long where views
 # are kept; no cost up to 150 ns makes it 40 times as long.
 walk_sim = _experiment(
     figure="own-read-views-walk",
