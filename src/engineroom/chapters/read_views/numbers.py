@@ -47,18 +47,25 @@ _machine, load = _lists.provenance["machine"], _lists.provenance["load"]
 hardware_threads = _machine["sockets"] * _machine["cores_per_socket"] * _machine["threads_per_core"]
 _response = newest("num-rv-2", "sim")
 response_us = _response.values("build", y="mean_response_us")
-purging = _response.table.groupby("build").median(
-    numeric_only=True
-)  # batches, their walks, purge's share of a processor
+# Purge's batches and their walks.
+purging = _response.table.groupby("build").median(numeric_only=True)
 _varied = _response.tables["varied"].set_index(["parameter", "factor", "build"])["mean_response_us"].unstack()
 # How many times as long a statement takes where views are kept, with each number of machine and load varied.
 longer_varied = _varied["kept"] / _varied["removed_at_once"]
 _walks = newest("own-read-views-walk", "sim").values("walk_ns", "sessions", "series", y="mean_response_us")
 longer_by_walk = _walks.xs("kept", level="series") / _walks.xs("removed_at_once", level="series")
 _model = newest("own-read-views-idle-model", "sim")
-model_mutex_us = _model.values("series", "idle_sessions", y="mutex_us_per_transaction")
-model_batches = _model.values("series", "idle_sessions", y="batches_per_transaction")
-# Beside other work on the computer: the recording before the newest.
+model_mutex_us, model_batches = (
+    _model.values("batch_percent", "series", "idle_sessions", y=f"{what}_per_transaction")
+    for what in ("mutex_us", "batches")
+)
+# The least and the most that a look may have taken on 5.7.22, by single runs.
+_runs_us = _idle.table[_idle.table["server"] == "5.7.22"].groupby("idle_sessions")["purge_us_per_batch"]
+scattered_ns = [
+    1000 * (_runs_us.min()[idle_sessions] - _runs_us.max()[0]) / idle_sessions,
+    1000 * (_runs_us.max()[idle_sessions] - _runs_us.min()[0]) / idle_sessions,
+]
+# The first recording, on a busy computer.
 _busy_idle = recorded("own-read-views-idle", "live")[0].values(
     "series", "idle_sessions", y="purge_us_per_batch"
 )

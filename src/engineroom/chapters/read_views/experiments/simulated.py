@@ -24,7 +24,7 @@ from engineroom.chapters.read_views.experiments.histories import DESIGNS
 from engineroom.runs import newest
 from engineroom.simulating import settling
 from engineroom.simulating.activities import time_by
-from engineroom.simulating.engine import demands, holds
+from engineroom.simulating.engine import LINES, demands, holds
 from engineroom.simulating.experiment import Experiment, Given
 
 MACHINE = "sources_88"
@@ -94,6 +94,7 @@ COLUMNS = {
     "mutex_per_statement": "acquisitions of trx_sys_mutex",
     "statements": "counted",
     "idle_sessions": "sessions that have read once in autocommit mode and wait",
+    "batch_percent": "of what a batch of purge takes on the server besides undo logs and views, in one thread",
     "mutex_us_per_transaction": "time that all threads waited for trx_sys_mutex",
     "batches_per_transaction": "of purge",
     "window_ms": "virtual time measured, longer until settled",
@@ -118,7 +119,7 @@ def _simulate(
     seen: dict[str, Any] = _native.read_views.simulate(
         parameters=dict(given.machine),
         load=load,
-        trx_sys={**design, "has_lines": True, "prepare_ns": prepare_ns, **passes},
+        trx_sys={**design, **LINES["trx_sys"], "prepare_ns": prepare_ns, **passes},
         seed=given.seed,
         **window,
     )
@@ -216,6 +217,7 @@ walk_sim = _experiment(
 def _idle(point: Mapping[str, Any], given: Given, *, run_ms: int) -> dict[str, Any]:
     server = point["series"]
     load = measured_load(server, away_ns=0, write_percent=100, clients=1, idle_clients=point["idle_sessions"])
+    load["purge_batch_ns"] = load["purge_batch_ns"] * point["batch_percent"] // 100
     seen = _simulate(
         {"latches": LATCHES[server], "views": "kept"},
         given,
@@ -232,12 +234,12 @@ def _idle(point: Mapping[str, Any], given: Given, *, run_ms: int) -> dict[str, A
 
 
 # The servers of `own-read-views-idle`, whose purge and statements the model has, on two simulated processors: whether waits for the mutex and
-# batches of purge are theirs. Tried before it was written down, with the time of a batch and without: without, waits are two to three times as long.
+# batches of purge are theirs. That one thread spends all of a batch's time was chosen here, of nothing, half and all of it.
 idle_sim = _experiment(
     figure="own-read-views-idle-model",
     says="waits for trx_sys_mutex and batches of purge beside idle sessions, on a machine like that of the live servers",
     machine="laptop",
-    points={"idle_sessions": live.IDLE, "series": tuple(LATCHES)},
+    points={"batch_percent": (0, 50, 100), "idle_sessions": live.IDLE, "series": tuple(LATCHES)},
     measure=_idle,
     options={"run_ms": 500},
     load={},
