@@ -311,11 +311,11 @@ def test_what_is_told_of_other_settings_is_what_the_server_then_writes(
             "binlog_transaction_compression_level_zstd": level.level,
         }
         packed = logged(server, tmp_path, f"packed{nth}", 3000 + 1000 * nth, settings)
-        # The numbers of rows and transactions are others, and compress a little better or worse.
-        (done,) = (
-            each
-            for each in found.levels
-            if each.image == level.image and each.level == (3 if is_deaf else level.level)
-        )
-        assert done.file_bytes == pytest.approx(packed.stat().st_size, rel=0.01)
-        assert binlog_files.sizes(packed, levels=()).minimal_bytes == found.minimal_bytes
+        told_level = 3 if is_deaf else level.level
+        (done,) = (each for each in found.levels if each.image == level.image and each.level == told_level)
+        # Of its own transactions the estimate is the server's file, but for what another zstd makes of a frame.
+        itself = binlog_files.sizes(packed, levels=(told_level,))
+        assert itself.levels[0].file_bytes == pytest.approx(packed.stat().st_size, abs=10)
+        # Other transactions of the same load: the numbers of rows and transactions alone move the size by 1 %.
+        assert done.file_bytes == pytest.approx(packed.stat().st_size, rel=0.02)
+        assert itself.minimal_bytes == found.minimal_bytes
