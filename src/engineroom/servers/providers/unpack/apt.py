@@ -2,7 +2,8 @@
 
 apt runs with folders of its own and an empty list of installed packages, so that the C library is fetched as well: the
 server needs a newer one than a stable Debian has, and is started through that library's own loader. Where the packages
-come from is what the machine's own apt sources say; Debian's signature is checked.
+come from is what the machine's own apt sources say; Debian's signature is checked. Tries are counted in one place, ours: apt's
+own would multiply them, and where there is no network, half a minute would pass before it is said.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ APT::Architectures "amd64";
 APT::Install-Recommends "false";
 APT::Sandbox::User "{user}";
 Acquire::Languages "none";
-Acquire::Retries "3";
+Acquire::Retries "0";
 Acquire::IndexTargets::deb::Packages {{
   MetaKey "$(COMPONENT)/binary-$(ARCHITECTURE)/Packages";
   ShortDescription "Packages";
