@@ -8,7 +8,6 @@ MS = 1_000_000
 
 
 @pytest.mark.slow
-@pytest.mark.alone
 def test_a_small_sitting_of_the_bench_measures_every_goal(monkeypatch):
     """Which goals hold is not for a test to say."""
     pytest.importorskip("simpy")

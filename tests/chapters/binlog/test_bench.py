@@ -6,7 +6,6 @@ import pytest
 
 
 @pytest.mark.slow
-@pytest.mark.alone
 @pytest.mark.live  # the unpacked server brings mysqlbinlog
 def test_a_small_sitting_of_the_bench_measures_every_goal(monkeypatch):
     """Which goals hold is not for a test to say."""

@@ -12,7 +12,6 @@ from engineroom.errors import EngineRoomError
 
 
 @pytest.mark.slow
-@pytest.mark.alone
 def test_a_small_sitting_of_the_hash_join_compares_all_engines(monkeypatch):
     """Every engine gives the same answer; which goals hold is not for a test to say."""
     hash_join = pytest.importorskip("engineroom.chapters.hash_join.bench")
