@@ -46,6 +46,7 @@
 #include "machine/random.hpp"
 #include "redo_log/any_log.hpp"
 #include "sync/latch.hpp"
+#include "sync/rw_latch.hpp"
 #include "transactions/trx_sys.hpp"
 
 namespace engineroom::engine {
@@ -92,9 +93,11 @@ struct Session {
   lock_sys::TrxOn<M> locks;
   transactions::Trx<M> trx;
   Lsn end_lsn = 0;
-  std::uint64_t number = 0;      // of its transactions
-  std::uint32_t intentions = 0;  // a bit for each table and mode
-  bool is_inside = false;        // of those that the gate counts
+  std::uint64_t number = 0;          // of its transactions
+  std::uint32_t intentions = 0;      // a bit for each table and mode
+  bool is_inside = false;            // of those that the gate counts
+  sync::RwLatch<M>* leaf = nullptr;  // that it has latched
+  bool is_leaf_x = false;
   Orders::Known orders;
   Counts counts;
 };
@@ -108,9 +111,9 @@ class Engine {
   using Locks = std::variant<LockSys<lock_sys::OneMutex>, LockSys<lock_sys::Shards>>;
   using Log = redo_log::AnyLog<M>;
 #if defined(__wasm__)
-  static constexpr bool may_have_gate = false;  // no explorable asks for it
+  static constexpr bool knows_all = false;  // no explorable asks for a gate or for latches of pages
 #else
-  static constexpr bool may_have_gate = is_whole;
+  static constexpr bool knows_all = is_whole;
 #endif
 
  public:
@@ -136,8 +139,12 @@ class Engine {
     if (config_.has_row_locks) make_locks(m, parts, seed);
     if (config_.has_redo) make_log(m, file, parts);
     if constexpr (is_whole) {
-      if constexpr (may_have_gate) {
+      if constexpr (knows_all) {
         if (config_.most_inside > 0) gate_.emplace(m, config_.admits, config_.most_inside, kMostClients);
+        if (config_.has_page_latches) {
+          check_together(config_);
+          page_latches_.emplace(config_.partitions, parts.locks.latch_spin);
+        }
       }
       if (config_.has_space_latch) space_latch_.emplace(m, "fil_system_mutex", parts.locks.latch_spin);
       if (config_.has_purge) make_purge(m, parts);
@@ -185,6 +192,7 @@ class Engine {
     }
     if (step.reads) {
       if (config_.has_trx_sys) co_await trx_sys_.open_view(m, s.trx);
+      if (has_page_latches()) co_await pass_root(m, step);
       const bool is_read = co_await pages_.read(m, step);
       if (!is_read) co_return Outcome::stopping;
       if (!has_space_latch()) m.work(computing_ns - computing_ns / 2);
@@ -195,6 +203,7 @@ class Engine {
     }
     const std::uint64_t row = Orders::row_of(s.orders, step);
     if (step.locks || step.inserts) {
+      if (has_page_latches()) co_await pass_root(m, step);
       const bool is_found = co_await pages_.search(m, step.table, row);
       if (!is_found) co_return Outcome::stopping;
       if (is_in_server_order() && step.lookups > 0) co_await look_for_owner(m, s);
@@ -209,7 +218,10 @@ class Engine {
       const bool is_changed = co_await change_page(m, s, step, row, demand);
       if (!is_changed) co_return Outcome::stopping;
     }
+    const bool is_latched = has_page_latches() && (step.changes || step.inserts);
+    if (is_latched) co_await latch_leaf(m, s, step, row, true);
     const Outcome outcome = co_await change_indexes(m, s, step, row, demand);
+    if (is_latched) co_await let_leaf_go(m, s);
     co_return outcome;
   }
 
@@ -217,7 +229,7 @@ class Engine {
   bool leaves_behind_statement(const S& s) const { return s.is_inside && has_gate_for(Admits::statements); }
   Task<> leave(M& m, S& s) {
     s.is_inside = false;
-    if constexpr (may_have_gate) co_await gate_->leave(m);
+    if constexpr (knows_all) co_await gate_->leave(m);
     co_return;
   }
 
@@ -304,16 +316,16 @@ class Engine {
   // The gate, and the end of a transaction inside.
 
   bool has_gate_for(Admits whom) const {
-    if constexpr (may_have_gate) return gate_ && config_.admits == whom;
+    if constexpr (knows_all) return gate_ && config_.admits == whom;
     return false;
   }
   Task<bool> enter(M& m, S& s) {
-    if constexpr (may_have_gate) s.is_inside = co_await gate_->enter(m);
+    if constexpr (knows_all) s.is_inside = co_await gate_->enter(m);
     co_return s.is_inside;
   }
   Task<> come_back(M& m, S& s) {
     s.is_inside = true;
-    if constexpr (may_have_gate) co_await gate_->come_back(m);
+    if constexpr (knows_all) co_await gate_->come_back(m);
     co_return;
   }
   Task<bool> then_leave(M& m, S& s, Task<bool> ending) {
@@ -465,6 +477,12 @@ class Engine {
       }
     }
     if (!locks_) co_return Outcome::granted;
+    if (has_page_latches()) co_await latch_leaf(m, s, step, row, step.inserts);
+    const Outcome outcome = co_await lock_row(m, s, step, row);
+    if (has_page_latches()) co_await let_leaf_go(m, s);
+    co_return outcome;
+  }
+  Task<Outcome> lock_row(M& m, S& s, const Step& step, std::uint64_t row) {
     machine::Scope<M> doing(m, row_lock_);
     lock_sys::Request request = request_for(step.table, row, step.mode);
     if (step.inserts) {
@@ -483,6 +501,7 @@ class Engine {
   }
   Task<Outcome> wait(M& m, S& s) {
     const std::uint64_t start = m.now();
+    if (has_page_latches()) co_await let_leaf_go(m, s);
     const bool is_outside = leaves_behind_statement(s);
     if (is_outside) co_await leave(m, s);
     ++s.counts.lock_waits;
@@ -522,6 +541,36 @@ class Engine {
     ++s.locks.undo_no;
     ++s.counts.changes;
     writers_[key_of(step.table, row)] = {.session = &s, .lock_id = s.locks.id, .trx_id = s.trx.id};
+  }
+
+  // Latches of pages.
+
+  bool has_page_latches() const {
+    if constexpr (knows_all) return page_latches_.has_value();
+    return false;
+  }
+  Task<> pass_root(M& m, const Step& step) {
+    if constexpr (knows_all) {
+      if (!step.is_next_of_statement) co_await page_latches_->pass_root(m, step);
+    }
+    co_return;
+  }
+  /// Held through waits for other latches, but let go before a wait for a row.
+  Task<> latch_leaf(M& m, S& s, const Step& step, std::uint64_t row, bool is_x) {
+    if constexpr (knows_all) {
+      s.leaf = &page_latches_->leaf_of(m, step, row);
+      s.is_leaf_x = is_x;
+      if (is_x) co_await s.leaf->x_lock(m);
+      if (!is_x) co_await s.leaf->s_lock(m);
+    }
+    co_return;
+  }
+  Task<> let_leaf_go(M& m, S& s) {
+    if (s.leaf == nullptr) co_return;
+    sync::RwLatch<M>& leaf = *std::exchange(s.leaf, nullptr);
+    if (s.is_leaf_x) co_await leaf.x_unlock(m);
+    if (!s.is_leaf_x) co_await leaf.s_unlock(m);
+    co_return;
   }
 
   bool has_space_latch() const {
@@ -726,8 +775,9 @@ class Engine {
   std::optional<Log> log_;
   std::optional<Purge<M>> purge_;
   std::conditional_t<is_whole, std::unique_ptr<Stages>, std::nullptr_t> stages_ = nullptr;
-  std::conditional_t<may_have_gate, std::optional<Gate<M>>, std::nullopt_t> gate_ = std::nullopt;
+  std::conditional_t<knows_all, std::optional<Gate<M>>, std::nullopt_t> gate_ = std::nullopt;
   std::conditional_t<is_whole, std::optional<sync::Latch<M>>, std::nullopt_t> space_latch_ = std::nullopt;
+  std::conditional_t<knows_all, std::optional<PageLatches<M>>, std::nullopt_t> page_latches_ = std::nullopt;
   std::atomic<std::uint64_t> last_xid_ = 0;
   std::atomic<std::uint64_t> next_clean_ns_ = 0;
   std::atomic<std::uint64_t> dirtied_ = 0;

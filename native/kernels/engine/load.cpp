@@ -91,7 +91,9 @@ class Writer {
   explicit Writer(std::vector<Step>& steps) : steps_(steps) { steps_.clear(); }
 
   Step& add(const Step& step) { return steps_.emplace_back(step); }
-  void reads(S statement) { add({.statement = statement, .reads = true}); }
+  void reads(S statement, Table table = Table::sbtest) {
+    add({.statement = statement, .reads = true, .table = table});
+  }
   Step& locks(S statement, Table table, std::uint64_t row) {
     return add({.statement = statement, .locks = true, .table = table, .row = row});
   }
@@ -155,7 +157,7 @@ void new_order(const LoadConfig& load, Random& random, Script& script) {
   const std::size_t good = script.rolls_back ? n - 1 : n;
 
   to.locks(S::new_order_district, Table::district, d).order = Order::takes_number;
-  to.reads(S::new_order_customer);
+  to.reads(S::new_order_customer, Table::customer);
   to.changes(S::new_order_district_update, Table::district, d);
   Step& order = to.inserts(S::new_order_order_insert, Table::orders, orders);
   order.order = Order::its_own;
@@ -167,7 +169,7 @@ void new_order(const LoadConfig& load, Random& random, Script& script) {
   }
   to.inserts(S::new_order_insert, Table::new_order, orders).order = Order::its_own;
   for (std::size_t i = 0; i < n; ++i) {
-    to.reads(S::new_order_item);
+    to.reads(S::new_order_item, Table::item);
     if (i < good) to.locks(S::new_order_stock, Table::stock, lines[i].stock);
   }
   for (std::size_t i = 0; i < good; ++i) to.changes(S::new_order_stock_update, Table::stock, lines[i].stock);
@@ -189,14 +191,14 @@ void payment(const LoadConfig& load, Random& random, Script& script) {
   const bool is_by_name = random.below(100) < 60;
   const std::uint64_t customer = of * kCustomers + uneven(random, 1023, kCustomers);
   to.changes(S::payment_district_update, Table::district, d);
-  to.reads(S::payment_district);
+  to.reads(S::payment_district, Table::district);
   to.changes(S::payment_warehouse_update, Table::warehouse, w);
-  to.reads(S::payment_warehouse);
-  if (is_by_name) to.reads(S::payment_name);
+  to.reads(S::payment_warehouse, Table::warehouse);
+  if (is_by_name) to.reads(S::payment_name, Table::customer);
   to.locks(S::payment_customer, Table::customer, customer);
   // One customer in ten has bad credit, and a text that grows.
   if (random.below(10) == 0) {
-    to.reads(S::payment_data);
+    to.reads(S::payment_data, Table::customer);
     to.changes(S::payment_data_update, Table::customer, customer).checks = 2;
   } else {
     to.changes(S::payment_customer_update, Table::customer, customer);
@@ -207,9 +209,10 @@ void payment(const LoadConfig& load, Random& random, Script& script) {
 void order_status(Random& random, Script& script) {
   Writer to(script.steps);
   script.commit = S::order_status_commit;
-  if (random.below(100) < 60) to.reads(S::order_status_name);
-  for (const S each : {S::order_status_customer, S::order_status_order, S::order_status_lines})
-    to.reads(each);
+  if (random.below(100) < 60) to.reads(S::order_status_name, Table::customer);
+  to.reads(S::order_status_customer, Table::customer);
+  to.reads(S::order_status_order, Table::orders);
+  to.reads(S::order_status_lines, Table::order_line);
 }
 
 void delivery(const LoadConfig& load, Random& random, Script& script) {
@@ -224,7 +227,7 @@ void delivery(const LoadConfig& load, Random& random, Script& script) {
         to.add({.statement = S::delivery_oldest, .reads = true, .table = Table::new_order, .row = orders});
     oldest.order = Order::finds_oldest;
     of_oldest(to.changes(S::delivery_remove, Table::new_order, orders));
-    of_oldest(to.add({.statement = S::delivery_order, .reads = true}));
+    of_oldest(to.add({.statement = S::delivery_order, .reads = true, .table = Table::orders}));
     // A NULL that becomes a value makes the row longer: its locks are put aside and back.
     Step& order = to.changes(S::delivery_order_update, Table::orders, orders);
     of_oldest(order);
@@ -235,7 +238,7 @@ void delivery(const LoadConfig& load, Random& random, Script& script) {
       line.checks = 2;
       line.is_next_of_statement = i > 0;
     }
-    of_oldest(to.add({.statement = S::delivery_amount, .reads = true}));
+    of_oldest(to.add({.statement = S::delivery_amount, .reads = true, .table = Table::order_line}));
     const std::uint64_t customer = d * kCustomers + uneven(random, 1023, kCustomers);
     of_oldest(to.changes(S::delivery_customer_update, Table::customer, customer));
   }
@@ -244,8 +247,8 @@ void delivery(const LoadConfig& load, Random& random, Script& script) {
 void stock_level(Script& script) {
   Writer to(script.steps);
   script.commit = S::stock_level_commit;
-  to.reads(S::stock_level_district);
-  to.reads(S::stock_level_count);
+  to.reads(S::stock_level_district, Table::district);
+  to.reads(S::stock_level_count, Table::stock);
 }
 
 /// Bytes of a row: clause 1.2 of the standard, and of sysbench's CREATE TABLE; with 20 that InnoDB adds.
@@ -269,6 +272,8 @@ constexpr std::uint64_t bytes_of(Table table) {
       return 46 + 20;
     case Table::stock:
       return 306 + 20;
+    case Table::item:
+      return 82 + 20;
   }
   return 200 + 20;  // of a mix's table
 }

@@ -79,8 +79,9 @@ enum class Table : std::uint8_t {
   order_line,
   history,
   stock,
+  item,
 };
-constexpr auto named(names::Of<Table>) { return names::as_written<Table::stock>("table"); }
+constexpr auto named(names::Of<Table>) { return names::as_written<Table::item>("table"); }
 
 /// A mix (mix.hpp) numbers its own tables.
 constexpr std::uint64_t kMostTables = 16;

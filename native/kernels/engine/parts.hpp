@@ -31,12 +31,14 @@ struct EngineConfig {
   bool durable_first = true;
   bool server_order = false;
   bool has_space_latch = false;
+  bool has_page_latches = false;
   std::uint64_t flush_every = 1;
   std::uint64_t dirty_percent = 30;
   std::uint64_t cleaned_per_s = 0;
   std::uint64_t undo_ns = 5'000;
   std::uint64_t undo_bytes = 150;
   std::uint64_t space_ns = 60;
+  std::uint64_t partitions = 1;
   Admits admits = Admits::transactions;
   std::uint64_t most_inside = 0;
 };
@@ -59,6 +61,10 @@ constexpr auto described(options::Of<EngineConfig>) {
                                             "one piece"),
           options::option<&C::has_space_latch>(
               "tablespaces are looked up under one latch, as in 5.7; off: without any"),
+          options::option<&C::has_page_latches>(
+              "all pages are there, but each search writes the lines of its root, and a leaf is latched "
+              "while a "
+              "lock on one of its rows is asked for and while redo of it is written; off: without any"),
           options::option<&C::flush_every>("without a binary log: so many transactions of a client to one "
                                            "that waits for the disk; 0: none does"),
           options::option<&C::dirty_percent>({.most = 100},
@@ -69,6 +75,9 @@ constexpr auto described(options::Of<EngineConfig>) {
           options::option<&C::undo_ns>("taking back one changed row, always the same"),
           options::option<&C::undo_bytes>({.least = 1, .most = kMostMtrBytes}, "redo of taking it back"),
           options::option<&C::space_ns>("looking up a tablespace, under the latch of all of them"),
+          options::option<&C::partitions>(
+              {.least = 1, .most = 1'024},
+              "of each table of TPC-C but warehouse, district and item: counts with has_page_latches"),
           options::option<&C::admits>(
               "of what most_inside lets so many inside: transactions, in the order in which they "
               "came; or statements, as innodb_thread_concurrency"),
@@ -81,6 +90,9 @@ inline void check_together(const EngineConfig& config) {
   if (config.server_order && (config.has_purge || config.has_buffer_pool)) {
     refuse(
         "an engine in server_order has no purge and no buffer pool: set has_purge and has_buffer_pool off");
+  }
+  if (config.has_page_latches && config.has_buffer_pool) {
+    refuse("a buffer pool has latches of its pages, and has_page_latches is on: set one of the two off");
   }
   if (config.binlog == Binlog::off || config.has_redo) return;
   refuse("a binlog of " + std::string(names::of(config.binlog)) +

@@ -287,6 +287,7 @@ TEST_P(AtRandom, NoTwoHaveWhatExcludesThemEveryAttemptHasOneEndAndNoLockIsLeft) 
     Parts parts = parts_of(GetParam().design);
     parts.locks.policy = GetParam().policy;
     parts.engine.server_order = seed % 2 == 0;
+    parts.engine.has_page_latches = seed % 3 == 0;
     // Eleven rows, or one warehouse: nearly everybody meets.
     const LoadConfig load{.kind = GetParam().kind,
                           .clients = 9,
@@ -418,6 +419,53 @@ TEST(Engine, NoMorePagesBecomeDirtyThanAreWritten) {
   EXPECT_LE(few, 1'000 * kRunNs / 1'000'000'000 + 1);
   EXPECT_GE(few, 190U);
   EXPECT_GT(more, 10 * few);
+}
+
+/// Waits for the latch of a leaf, and when all was done.
+std::pair<std::uint64_t, std::uint64_t> latching_pages(bool has_page_latches, std::uint32_t clients_n,
+                                                       std::uint64_t rows) {
+  SimMachine m({.cores_per_socket = 8});
+  SimMachine::File file(m, "redo", machine::Bytes::counted);
+  const LoadConfig load{
+      .clients = clients_n, .transactions = 50, .rows = rows, .distribution = Distribution::uniform};
+  Clients<SimMachine> clients(m, file, {.engine = {.has_page_latches = has_page_latches}}, load,
+                              demands_for(load.kind));
+  clients.spawn(m);
+  m.run_for(60'000 * kMs);
+  EXPECT_EQ(clients.transactions(), 50U * clients_n);
+  const std::uint32_t site = m.site("buf_block_lock").id;
+  return {site < m.waits().size() ? m.waits()[site].ns.count() : 0, clients.ended_ns()};
+}
+
+TEST(Engine, ThoseWaitForALeafWhoChangeRowsOfOnePage) {
+  EXPECT_GT(latching_pages(true, 8, 70).first, 20U) << "one page";
+  EXPECT_LT(latching_pages(true, 8, 1'000'000).first, 3U) << "fourteen thousand";
+  EXPECT_EQ(latching_pages(false, 8, 70).first, 0U);
+  EXPECT_EQ(latching_pages(true, 1, 70).first, 0U);
+}
+
+TEST(Engine, LatchesOfPagesCostALoneClientNextToNothing) {
+  const std::uint64_t without = latching_pages(false, 1, 70).second;
+  const std::uint64_t with = latching_pages(true, 1, 70).second;
+  EXPECT_GE(with, without);
+  EXPECT_LT(with, without + without / 50) << "its lines stay where they are";
+}
+
+TEST(Engine, RowsOfOnePageHaveOneLatchAndHistoryHasALastPagePerPartition) {
+  SimMachine m(SimConfig{});
+  PageLatches<SimMachine> pages(2, {});
+  const auto leaf = [&](Table table, std::uint64_t row) { return &pages.leaf_of(m, {.table = table}, row); };
+  EXPECT_EQ(leaf(Table::warehouse, 1), leaf(Table::warehouse, 2));
+  EXPECT_NE(leaf(Table::warehouse, 1), leaf(Table::warehouse, 1'000));
+  EXPECT_NE(leaf(Table::warehouse, 1), leaf(Table::district, 1));
+  std::set<const void*> last_pages;
+  for (std::uint64_t row = 0; row < 100'000; row += 1'000) last_pages.insert(leaf(Table::history, row));
+  EXPECT_EQ(last_pages.size(), 2U) << "whoever appends goes to the last page of a partition";
+}
+
+TEST(Engine, APoolLatchesItsPagesItself) {
+  EXPECT_THROW(check_together(EngineConfig{.has_buffer_pool = true, .has_page_latches = true}),
+               std::invalid_argument);
 }
 
 TEST(Engine, LocksThatAreHeldUntilTheCommitIsDurableAreHeldLonger) {
