@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from engineroom.chapters.engine.experiments import demands, occupancy, purge, simulated
+from engineroom.chapters.engine.experiments import demands, occupancy, pages, purge, simulated
 from engineroom.chapters.engine.experiments.demands import Demands
 from engineroom.machine.presets import parameters
 from engineroom.simulating.engine import of_design
@@ -168,3 +168,17 @@ def test_a_line_that_readers_keep_longer_is_one_number_of_the_machine() -> None:
     (usual,) = of_design(point, given, **SHORT).rows
     assert given.machine["read_occupancy_ps"] == 10_000
     assert row == usual
+
+
+def test_pages_are_latched_where_the_point_says_so_and_else_it_is_the_engine_of_the_figure() -> None:
+    point = {"series": "original", "concurrency": 40, "warehouses": 1000}
+    load = pages.pages_sim.load()
+    given = Given(machine=parameters(pages.pages_sim.machine), load=load, seed=1)
+    seen = {each: pages._measure({**point, "pages": each}, given, **SHORT) for each in pages.PAGES}
+    usual = of_design(point, given, **SHORT)
+    waited = {each: {wait["latch"] for wait in of.tables["latches"]} for each, of in seen.items()}
+    assert (seen["unlatched"].rows, waited["unlatched"]) == (
+        usual.rows,
+        {wait["latch"] for wait in usual.tables["latches"]},
+    )
+    assert waited["latched"] - waited["unlatched"] == {"buf_block_lock"}

@@ -232,6 +232,15 @@ occupied = _by_occupancy.div(_by_occupancy[0], axis="index").drop(columns=0)
 _crowds = occupied.drop(100, level="concurrency")
 shards_lose_least = pd.DataFrame(_crowds.loc["8.0, sharded"]).equals(_crowds.groupby("concurrency").max())
 
+paged = newest("own-engine-pages", "sim")
+_paged_tps = paged.values("pages", "series", "warehouses", "concurrency", y="tps").unstack("pages")
+# Throughput with latches of pages over that without.
+latched = _paged_tps["latched"] / _paged_tps["unlatched"]
+
+_of_pages = ["latch", "pages", "series", "warehouses", "concurrency"]
+# What a transaction waits for a latch: median of the seeds.
+paged_waits_ms = paged.tables["latches"].groupby(_of_pages)["wait_us"].median() / 1000
+
 
 def with_binlog(run: Run) -> pd.DataFrame:
     """The engine over its server, on a disk whose fsync takes a given time: tps, redo_fsyncs, binlog_fsyncs."""
