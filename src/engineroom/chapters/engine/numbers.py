@@ -199,6 +199,9 @@ def by_server(run: Run) -> pd.Series[float]:
 in_crowd = newest("own-engine-crowd", "sim")
 crowd_over = sixteen.factors(in_crowd)
 crowd_waiting = sixteen.waiting_on_both(in_crowd)
+crowd_unlatched = recorded("own-engine-crowd", "sim")[0]  # before the engine latched pages
+crowd_over_unlatched = sixteen.factors(crowd_unlatched)
+unlatched_waiting = sixteen.waiting_on_both(crowd_unlatched)["engine"]
 
 
 def crowd_table() -> Table:
