@@ -460,7 +460,7 @@ TEST(Engine, RowsOfOnePageHaveOneLatchAndHistoryHasALastPagePerPartition) {
   EXPECT_NE(leaf(Table::warehouse, 1), leaf(Table::district, 1));
   std::set<const void*> last_pages;
   for (std::uint64_t row = 0; row < 100'000; row += 1'000) last_pages.insert(leaf(Table::history, row));
-  EXPECT_EQ(last_pages.size(), 2U) << "whoever appends goes to the last page of a partition";
+  EXPECT_EQ(last_pages.size(), 2U) << "all append to the last page of a partition";
 }
 
 TEST(Engine, APoolLatchesItsPagesItself) {

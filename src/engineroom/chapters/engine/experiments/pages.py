@@ -1,9 +1,9 @@
 """What latches of pages cost that are all in memory: the engines of figure 7-3, with few warehouses and with many.
 
 Each search writes the lines of its root: the latch of its cell in the page hash, its fix count, its own latch. The leaf is latched while a
-lock on its row is asked for, and exclusively while the redo of a change is written; so who waits for `lock_mutex` or the log keeps the
-page. `warehouse` and `district` lie on few pages, and all who pay append to the last page of a partition of `history`. The other figures
-have none of this. The author's server has the adaptive hash index off, and so has this engine.
+lock on its row is asked for, and exclusively while the redo of a change is written; so a thread that waits for `lock_mutex` or the log keeps
+the page. `warehouse` and `district` lie on few pages, and each payment appends to the last page of a partition of `history`. The other
+figures have none of this. The author's server has the adaptive hash index off, and so has this engine.
 
 Expected before it was recorded: throughput moves by less than 5 % at each point. Seen before were single runs with one seed: 7-3, and
 7-19 with 32 warehouses up to 1,000 clients, where it moved by -2.4 to 1.2 %.
