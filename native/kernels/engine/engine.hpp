@@ -192,7 +192,7 @@ class Engine {
     }
     if (step.reads) {
       if (config_.has_trx_sys) co_await trx_sys_.open_view(m, s.trx);
-      if (has_page_latches()) co_await pass_root(m, step);
+      if (has_page_latches()) co_await pass_root(m, s, step);
       const bool is_read = co_await pages_.read(m, step);
       if (!is_read) co_return Outcome::stopping;
       if (!has_space_latch()) m.work(computing_ns - computing_ns / 2);
@@ -203,7 +203,7 @@ class Engine {
     }
     const std::uint64_t row = Orders::row_of(s.orders, step);
     if (step.locks || step.inserts) {
-      if (has_page_latches()) co_await pass_root(m, step);
+      if (has_page_latches()) co_await pass_root(m, s, step);
       const bool is_found = co_await pages_.search(m, step.table, row);
       if (!is_found) co_return Outcome::stopping;
       if (is_in_server_order() && step.lookups > 0) co_await look_for_owner(m, s);
@@ -549,9 +549,9 @@ class Engine {
     if constexpr (knows_all) return page_latches_.has_value();
     return false;
   }
-  Task<> pass_root(M& m, const Step& step) {
+  Task<> pass_root(M& m, const S& s, const Step& step) {
     if constexpr (knows_all) {
-      if (!step.is_next_of_statement) co_await page_latches_->pass_root(m, step);
+      if (!step.is_next_of_statement) co_await page_latches_->pass_root(m, step.table, s.locks.number);
     }
     co_return;
   }

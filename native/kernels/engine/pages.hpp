@@ -88,8 +88,8 @@ class PageLatches {
       : partitions_(partitions), spin_(spin), roots_(kLinesOfRoot * kMostTables * partitions) {}
 
   /// A search begins: the root is found in the page hash, fixed and latched.
-  auto pass_root(M& m, const Step& step) {
-    const std::uint64_t root = static_cast<std::uint64_t>(step.table) * partitions_ + partition_of(step);
+  auto pass_root(M& m, Table table, std::uint32_t session) {
+    const std::uint64_t root = static_cast<std::uint64_t>(table) * partitions_ + partition_of(table, session);
     return m.touch(roots_, kLinesOfRoot * root, kLinesOfRoot, machine::Access::write);
   }
   sync::RwLatch<M>& leaf_of(M& m, const Step& step, std::uint64_t row) {
@@ -106,11 +106,11 @@ class PageLatches {
   // The latch of its cell in the page hash, its fix count, its own latch.
   static constexpr std::size_t kLinesOfRoot = 3;
 
-  /// Of tables with rows per warehouse. Which partition it is does not matter, as long as a row has one.
-  std::uint64_t partition_of(const Step& step) const {
-    const bool has_one = step.table == Table::sbtest || step.table == Table::warehouse ||
-                         step.table == Table::district || step.table == Table::item;
-    return has_one ? 0 : machine::mixed(place_of(step.table, step.row).page) % partitions_;
+  /// Rows are parted by warehouse, and a session has its own: a read does not say which row it wants.
+  std::uint64_t partition_of(Table table, std::uint32_t session) const {
+    const bool has_one = table == Table::sbtest || table == Table::warehouse || table == Table::district ||
+                         table == Table::item;
+    return has_one ? 0 : session % partitions_;
   }
 
   std::uint64_t partitions_;

@@ -62,9 +62,8 @@ constexpr auto described(options::Of<EngineConfig>) {
           options::option<&C::has_space_latch>(
               "tablespaces are looked up under one latch, as in 5.7; off: without any"),
           options::option<&C::has_page_latches>(
-              "all pages are there, but each search writes the lines of its root, and a leaf is latched "
-              "while a "
-              "lock on one of its rows is asked for and while redo of it is written; off: without any"),
+              "each search writes its root's lines, and a leaf is latched while a lock on a row is asked "
+              "for and while redo of it is written; off: without any"),
           options::option<&C::flush_every>("without a binary log: so many transactions of a client to one "
                                            "that waits for the disk; 0: none does"),
           options::option<&C::dirty_percent>({.most = 100},

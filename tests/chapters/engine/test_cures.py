@@ -86,7 +86,7 @@ def test_without_sysbench_the_reader_is_told(monkeypatch):
     shutil.which("sysbench") is None, reason="sysbench is not installed: apt-get install sysbench"
 )
 def test_each_cure_lets_a_crowd_of_9_7_work_and_hot_rows_are_waited_for():
-    # With few rows, sixteen transactions of ten meet on evenly drawn ones, too.
+    # With few rows, sixteen transactions meet on evenly drawn ones, too.
     run = cures.cures_live(versions=["9.7"], clients=(16,), repeats=1, table_rows=20_000)
     seen = run.table.set_index(["series", "setting"])
     assert set(seen.index) == {
