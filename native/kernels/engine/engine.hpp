@@ -98,6 +98,7 @@ struct Session {
   bool is_inside = false;            // of those that the gate counts
   sync::RwLatch<M>* leaf = nullptr;  // that it has latched
   bool is_leaf_x = false;
+  std::uint64_t roots_left = 0;  // that the statement has still to pass
   Orders::Known orders;
   Counts counts;
 };
@@ -136,15 +137,13 @@ class Engine {
         mtr_commit_(m.site("mtr_commit")),
         write_up_to_(m.site("log_write_up_to")),
         rollback_(m.site("rollback")) {
+    check_together(config_);
     if (config_.has_row_locks) make_locks(m, parts, seed);
     if (config_.has_redo) make_log(m, file, parts);
     if constexpr (is_whole) {
       if constexpr (knows_all) {
         if (config_.most_inside > 0) gate_.emplace(m, config_.admits, config_.most_inside, kMostClients);
-        if (config_.has_page_latches) {
-          check_together(config_);
-          page_latches_.emplace(config_.partitions, parts.locks.latch_spin);
-        }
+        if (config_.has_page_latches) page_latches_.emplace(m, config_, parts.locks.latch_spin);
       }
       if (config_.has_space_latch) space_latch_.emplace(m, "fil_system_mutex", parts.locks.latch_spin);
       if (config_.has_purge) make_purge(m, parts);
@@ -192,7 +191,7 @@ class Engine {
     }
     if (step.reads) {
       if (config_.has_trx_sys) co_await trx_sys_.open_view(m, s.trx);
-      if (has_page_latches()) co_await pass_root(m, s, step);
+      if (has_page_latches()) co_await find_leaf(m, s, step, demand);
       const bool is_read = co_await pages_.read(m, step);
       if (!is_read) co_return Outcome::stopping;
       if (!has_space_latch()) m.work(computing_ns - computing_ns / 2);
@@ -203,7 +202,7 @@ class Engine {
     }
     const std::uint64_t row = Orders::row_of(s.orders, step);
     if (step.locks || step.inserts) {
-      if (has_page_latches()) co_await pass_root(m, s, step);
+      if (has_page_latches()) co_await find_leaf(m, s, step, demand);
       const bool is_found = co_await pages_.search(m, step.table, row);
       if (!is_found) co_return Outcome::stopping;
       if (is_in_server_order() && step.lookups > 0) co_await look_for_owner(m, s);
@@ -219,7 +218,11 @@ class Engine {
       if (!is_changed) co_return Outcome::stopping;
     }
     const bool is_latched = has_page_latches() && (step.changes || step.inserts);
-    if (is_latched) co_await latch_leaf(m, s, step, row, true);
+    if (is_latched) {
+      co_await search_other_indexes(m, s, step);
+      co_await latch_leaf(m, s, step, row, true);
+      co_await change_hash(m, s, step, demand);
+    }
     const Outcome outcome = co_await change_indexes(m, s, step, row, demand);
     if (is_latched) co_await let_leaf_go(m, s);
     co_return outcome;
@@ -389,7 +392,6 @@ class Engine {
   using Stages = group_commit::Stages<M, Log, Participant, Rules, Watch>;
 
   void make_stages(M& m, NewFile new_binlog, Watch watch, Rules rules) {
-    check_together(config_);
     if (!new_binlog) refuse("an engine with a binlog needs files for it: pass new_binlog");
     stages_ = std::make_unique<Stages>(m, design_of(config_.binlog), commit_, *log_, Participant{*this},
                                        std::move(new_binlog), kMostClients, std::move(watch), rules);
@@ -549,9 +551,39 @@ class Engine {
     if constexpr (knows_all) return page_latches_.has_value();
     return false;
   }
-  Task<> pass_root(M& m, const S& s, const Step& step) {
+  /// By the adaptive hash index, or else from the root. A statement that changes its row searches other indexes later on.
+  Task<> find_leaf(M& m, S& s, const Step& step, const Demand& demand) {
     if constexpr (knows_all) {
-      if (!step.is_next_of_statement) co_await page_latches_->pass_root(m, step.table, s.locks.number);
+      if (step.is_next_of_statement) co_return;
+      const std::uint32_t session = s.locks.number;
+      s.roots_left = drawn(m, demand.root_searches_permille);
+      std::uint64_t roots =
+          step.changes || step.inserts ? std::min<std::uint64_t>(1, s.roots_left) : s.roots_left;
+      if (page_latches_->has_hash_index()) {
+        const std::uint64_t by_hash = drawn(m, demand.hash_searches_permille);
+        if (by_hash > 0 && (step.changes || step.inserts)) roots = 0;
+        for (std::uint64_t i = 0; i < by_hash; ++i) {
+          const bool is_found = co_await page_latches_->search_hash(m, step.table, session);
+          if (!is_found) co_await page_latches_->pass_root(m, step.table, session, false);
+        }
+      }
+      s.roots_left -= roots;
+      for (; roots > 0; --roots) co_await page_latches_->pass_root(m, step.table, session, false);
+    }
+    co_return;
+  }
+  Task<> search_other_indexes(M& m, S& s, const Step& step) {
+    if constexpr (knows_all) {
+      for (; s.roots_left > 0; --s.roots_left)
+        co_await page_latches_->pass_root(m, step.table, s.locks.number, true);
+    }
+    co_return;
+  }
+  Task<> change_hash(M& m, S& s, const Step& step, const Demand& demand) {
+    if constexpr (knows_all) {
+      if (step.is_next_of_statement || !page_latches_->has_hash_index()) co_return;
+      for (std::uint64_t left = drawn(m, demand.hash_changes_permille); left > 0; --left)
+        co_await page_latches_->change_hash(m, step.table, s.locks.number);
     }
     co_return;
   }
@@ -579,8 +611,7 @@ class Engine {
   }
   /// The tablespaces that a statement's mini-transactions name are looked up in between.
   Task<> compute_with_spaces(M& m, const Step& step, const Demand& demand, std::uint64_t computing_ns) {
-    const std::uint64_t permille = step.is_next_of_statement ? 0 : demand.space_lookups_permille;
-    const std::uint64_t lookups = permille / 1000 + (m.random() % 1000 < permille % 1000 ? 1 : 0);
+    const std::uint64_t lookups = drawn(m, step.is_next_of_statement ? 0 : demand.space_lookups_permille);
     for (std::uint64_t left = lookups; left > 0; --left) {
       m.work(computing_ns / (lookups + 1));
       if constexpr (is_whole) {
@@ -690,9 +721,12 @@ class Engine {
 
   std::uint64_t count_of_mtrs(M& m, const Demand& demand, std::uint64_t done_permille) {
     if (!log_ || demand.mtrs_permille <= done_permille) return 0;
-    const std::uint64_t left_permille = demand.mtrs_permille - done_permille;
-    const std::uint64_t more = m.random() % 1000 < left_permille % 1000 ? 1 : 0;
-    return left_permille / 1000 + more;
+    return drawn(m, demand.mtrs_permille - done_permille);
+  }
+  /// So many in the mean, always drawn.
+  static std::uint64_t drawn(M& m, std::uint64_t permille) {
+    const std::uint64_t more = m.random() % 1000 < permille % 1000 ? 1 : 0;
+    return permille / 1000 + more;
   }
   Task<bool> mini_transactions(M& m, S& s, const Demand& demand, std::uint64_t done_permille = 0) {
     return append_some(m, s, count_of_mtrs(m, demand, done_permille), demand);

@@ -1,8 +1,9 @@
 // The pages of an engine's rows, as statements ask for them: in a buffer pool, or all there.
 //
 // Models      btr_cur_search_to_nth_level and row_search_mvcc as far as they get pages: from the root to a leaf, and on to its neighbours
-// Leaves out  splitting and merging; pages of secondary indexes and undo logs; the adaptive hash index
-// Cost        without a pool none; with one its latches, three pages per search; with PageLatches one event per search and four per leaf
+// Leaves out  splitting and merging; pages of secondary indexes and undo logs; building and dropping a page's part of the hash index
+// Cost        without a pool none; with one its latches, three pages per search; with PageLatches one event per search from a root, and four
+//             per leaf or use of the hash index
 #pragma once
 
 #include <algorithm>
@@ -11,9 +12,11 @@
 #include <optional>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "engine/buffer_pool.hpp"
 #include "engine/load.hpp"
+#include "engine/parts.hpp"
 #include "sync/latch.hpp"
 #include "sync/rw_latch.hpp"
 
@@ -80,22 +83,54 @@ class Pages {
   std::optional<BufferPool<M>> pool_;
 };
 
-/// Latches of pages that are all in memory: a leaf has one, and a root is lines that each search writes, since nobody waits there.
+/// Latches on the way to pages that are all in memory. A leaf has one, and a root is lines that each search writes, since nobody waits there.
+/// The adaptive hash index spares searches the root; its parts have a latch each.
 template <Machine M>
 class PageLatches {
  public:
-  PageLatches(std::uint64_t partitions, sync::SpinParams spin)
-      : partitions_(partitions), spin_(spin), roots_(kLinesOfRoot * kMostTables * partitions) {}
+  PageLatches(M& m, const EngineConfig& config, sync::SpinParams spin)
+      : config_(config),
+        spin_(spin),
+        index_latch_(m.site("index_tree_rw_lock")),
+        roots_(kLinesOfRoot * 2 * kMostTables * config.partitions) {
+    if (config.hash_index == HashIndex::off) return;
+    for (std::size_t i = 0; i < kPartsOfHashIndex; ++i)
+      parts_.push_back(std::make_unique<sync::RwLatch<M>>(m, "btr_search_latch", spin));
+  }
 
-  /// A search begins: the root is found in the page hash, fixed and latched.
-  auto pass_root(M& m, Table table, std::uint32_t session) {
-    const std::uint64_t root = static_cast<std::uint64_t>(table) * partitions_ + partition_of(table, session);
+  bool has_hash_index() const { return !parts_.empty(); }
+
+  /// A search begins: the index is latched, and its root found in the page hash, fixed and latched. `is_other`: one of the indexes besides
+  /// the rows' own.
+  auto pass_root(M& m, Table table, std::uint32_t session, bool is_other) {
+    sync::tell_of(m, index_latch_);
+    const std::uint64_t root = 2 * number_of(table, session) + (is_other ? 1 : 0);
     return m.touch(roots_, kLinesOfRoot * root, kLinesOfRoot, machine::Access::write);
+  }
+  /// False: somebody changes that part, and was not waited for.
+  Task<bool> search_hash(M& m, Table table, std::uint32_t session) {
+    sync::RwLatch<M>& part = part_of(table, session);
+    if (config_.hash_index == HashIndex::tries) {
+      sync::tell_of(m, part.site());
+      const bool is_taken = co_await part.try_s(m);
+      if (!is_taken) co_return false;
+    } else {
+      co_await part.s_lock(m);
+    }
+    m.work(config_.hash_search_ns);
+    co_await part.s_unlock(m);
+    co_return true;
+  }
+  Task<> change_hash(M& m, Table table, std::uint32_t session) {
+    sync::RwLatch<M>& part = part_of(table, session);
+    co_await part.x_lock(m);
+    m.work(config_.hash_change_ns);
+    co_await part.x_unlock(m);
   }
   sync::RwLatch<M>& leaf_of(M& m, const Step& step, std::uint64_t row) {
     // An insertion into history goes to its partition's last page.
     const std::uint64_t page = step.table == Table::history
-                                   ? place_of(step.table, 0).page + machine::mixed(row) % partitions_
+                                   ? place_of(step.table, 0).page + machine::mixed(row) % config_.partitions
                                    : place_of(step.table, row).page;
     std::unique_ptr<sync::RwLatch<M>>& leaf = leaves_[page];
     if (!leaf) leaf = std::make_unique<sync::RwLatch<M>>(m, "buf_block_lock", spin_);
@@ -103,19 +138,26 @@ class PageLatches {
   }
 
  private:
-  // The latch of its cell in the page hash, its fix count, its own latch.
-  static constexpr std::size_t kLinesOfRoot = 3;
+  // The latch of the index, that of the root's cell in the page hash, its fix count, its own latch.
+  static constexpr std::size_t kLinesOfRoot = 4;
+  static constexpr std::size_t kPartsOfHashIndex = 8;  // innodb_adaptive_hash_index_parts
 
+  sync::RwLatch<M>& part_of(Table table, std::uint32_t session) {
+    return *parts_[machine::mixed(number_of(table, session)) % parts_.size()];
+  }
   /// Rows are parted by warehouse, and a session has its own: a read does not say which row it wants.
-  std::uint64_t partition_of(Table table, std::uint32_t session) const {
+  std::uint64_t number_of(Table table, std::uint32_t session) const {
     const bool has_one = table == Table::sbtest || table == Table::warehouse || table == Table::district ||
                          table == Table::item;
-    return has_one ? 0 : session % partitions_;
+    return static_cast<std::uint64_t>(table) * config_.partitions +
+           (has_one ? 0 : session % config_.partitions);
   }
 
-  std::uint64_t partitions_;
+  EngineConfig config_;
   sync::SpinParams spin_;
+  machine::Site index_latch_;
   typename M::Lines roots_;
+  std::vector<std::unique_ptr<sync::RwLatch<M>>> parts_;
   std::unordered_map<std::uint64_t, std::unique_ptr<sync::RwLatch<M>>> leaves_;
 };
 

@@ -20,6 +20,10 @@
 
 namespace engineroom::engine {
 
+/// Who asks for the adaptive hash index while another thread changes it: waits, as in 5.7; or searches from the root, as in 8.0.31.
+enum class HashIndex : std::uint8_t { off, waits, tries };
+constexpr auto named(names::Of<HashIndex>) { return names::as_written<HashIndex::tries>("hash_index"); }
+
 struct EngineConfig {
   bool has_row_locks = true;
   bool has_trx_sys = true;
@@ -32,6 +36,7 @@ struct EngineConfig {
   bool server_order = false;
   bool has_space_latch = false;
   bool has_page_latches = false;
+  HashIndex hash_index = HashIndex::off;
   std::uint64_t flush_every = 1;
   std::uint64_t dirty_percent = 30;
   std::uint64_t cleaned_per_s = 0;
@@ -39,6 +44,8 @@ struct EngineConfig {
   std::uint64_t undo_bytes = 150;
   std::uint64_t space_ns = 60;
   std::uint64_t partitions = 1;
+  std::uint64_t hash_search_ns = 0;
+  std::uint64_t hash_change_ns = 0;
   Admits admits = Admits::transactions;
   std::uint64_t most_inside = 0;
 };
@@ -64,6 +71,9 @@ constexpr auto described(options::Of<EngineConfig>) {
           options::option<&C::has_page_latches>(
               "each search writes its root's lines, and a leaf is latched while a lock on a row is asked "
               "for and while redo of it is written; off: without any"),
+          options::option<&C::hash_index>(
+              "the adaptive hash index: where somebody changes it, a search waits, as in 5.7, or tries and "
+              "goes from the root, as in 8.0.31; off: none is there"),
           options::option<&C::flush_every>("without a binary log: so many transactions of a client to one "
                                            "that waits for the disk; 0: none does"),
           options::option<&C::dirty_percent>({.most = 100},
@@ -77,6 +87,8 @@ constexpr auto described(options::Of<EngineConfig>) {
           options::option<&C::partitions>(
               {.least = 1, .most = 1'024},
               "of each table of TPC-C but warehouse, district and item: counts with has_page_latches"),
+          options::option<&C::hash_search_ns>("a search under the latch of its part of the hash index"),
+          options::option<&C::hash_change_ns>("a change under it"),
           options::option<&C::admits>(
               "of what most_inside lets so many inside: transactions, in the order in which they "
               "came; or statements, as innodb_thread_concurrency"),
@@ -92,6 +104,10 @@ inline void check_together(const EngineConfig& config) {
   }
   if (config.has_page_latches && config.has_buffer_pool) {
     refuse("a buffer pool has latches of its pages, and has_page_latches is on: set one of the two off");
+  }
+  if (config.hash_index != HashIndex::off && !config.has_page_latches) {
+    refuse("hash_index is " + std::string(names::of(config.hash_index)) +
+           ", and has_page_latches is off: set it, or hash_index to off");
   }
   if (config.binlog == Binlog::off || config.has_redo) return;
   refuse("a binlog of " + std::string(names::of(config.binlog)) +

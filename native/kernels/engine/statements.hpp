@@ -131,6 +131,9 @@ struct Demand {
   std::uint64_t mtrs_permille = 0;
   std::uint64_t mtr_bytes = 150;
   std::uint64_t space_lookups_permille = 0;
+  std::uint64_t root_searches_permille = 1'000;
+  std::uint64_t hash_searches_permille = 0;
+  std::uint64_t hash_changes_permille = 0;
 };
 constexpr std::uint64_t kMostMtrBytes = 1 << 20;
 constexpr auto described(options::Of<Demand>) {
@@ -145,6 +148,15 @@ constexpr auto described(options::Of<Demand>) {
           options::option<&C::space_lookups_permille>(
               {.most = 1'000'000},
               "tablespaces looked up, of a thousand executions: counts with has_space_latch"),
+          options::option<&C::root_searches_permille>(
+              {.most = 1'000'000},
+              "searches from an index's root, of a thousand executions: counts with has_page_latches"),
+          options::option<&C::hash_searches_permille>(
+              {.most = 1'000'000},
+              "searches in the adaptive hash index, of a thousand executions: counts with hash_index"),
+          options::option<&C::hash_changes_permille>(
+              {.most = 1'000'000},
+              "changes under its latch, of a thousand executions: counts with hash_index"),
       });
 }
 

@@ -453,7 +453,7 @@ TEST(Engine, LatchesOfPagesCostALoneClientNextToNothing) {
 
 TEST(Engine, RowsOfOnePageHaveOneLatchAndHistoryHasALastPagePerPartition) {
   SimMachine m(SimConfig{});
-  PageLatches<SimMachine> pages(2, {});
+  PageLatches<SimMachine> pages(m, {.partitions = 2}, {});
   const auto leaf = [&](Table table, std::uint64_t row) { return &pages.leaf_of(m, {.table = table}, row); };
   EXPECT_EQ(leaf(Table::warehouse, 1), leaf(Table::warehouse, 2));
   EXPECT_NE(leaf(Table::warehouse, 1), leaf(Table::warehouse, 1'000));
