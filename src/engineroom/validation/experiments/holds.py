@@ -57,7 +57,7 @@ WINDOW: Mapping[str, int] = {"first_ms": 5_000, "longest_ms": 5_000, "warmup_ms"
 _CLIENT = "SELECT THREAD_OS_ID FROM performance_schema.threads WHERE PROCESSLIST_DB = %s AND PROCESSLIST_ID <> CONNECTION_ID()"
 
 
-def _function(*names: str) -> str:
+def function(*names: str) -> str:
     """A mangled function by its name and those of its namespaces or classes."""
     parts = "".join(f"{len(name)}{name}" for name in names)
     return f"^_Z{'N' if len(names) > 1 else ''}{parts}(?![0-9])"
@@ -82,21 +82,21 @@ _OF_LOG = (
 # Part -> its functions, of which a version has some: asking for row and table locks; the end of a mini-transaction that has redo; views,
 # and what lets row locks go.
 PARTS: Mapping[str, re.Pattern[str]] = {
-    "row and table locks": re.compile("|".join(_function(name) for name in _LOCKING)),
+    "row and table locks": re.compile("|".join(function(name) for name in _LOCKING)),
     "mini-transactions with redo": re.compile(
         "|".join(
             [
-                *(_function("mtr_t", "Command", name) for name in _OF_MTR),
-                *(_function(name) for name in _OF_LOG),
+                *(function("mtr_t", "Command", name) for name in _OF_MTR),
+                *(function(name) for name in _OF_LOG),
             ]
         )
     ),
     "views and letting locks go": re.compile(
         "|".join(
             [
-                _function("MVCC", "view_open"),
-                _function("MVCC", "view_close"),
-                _function("lock_trx_release_locks"),
+                function("MVCC", "view_open"),
+                function("MVCC", "view_close"),
+                function("lock_trx_release_locks"),
             ]
         )
     ),
@@ -130,14 +130,14 @@ def hold_times_live(
         for name in versions:
             options = {**OPTIONS, **SERVERS[name].options}
             server = stack.enter_context(sitting.server(SERVERS[name].version, options=options))
-            if reason := probes.why_no_samples(server, _function("lock_table")):
+            if reason := probes.why_no_samples(server, function("lock_table")):
                 raise EngineRoomError(
                     f"the stacks of MySQL {server.version} cannot be sampled: {reason}",
                     remedy="look at the recorded run",
                 )
             servers.append((name, server, load.on(server, "hold_times")))
         for repeat, (name, server, client) in in_turns(repeats, servers, desc="samples"):
-            seen = _sampled(server, client, seconds=seconds, seed=repeat + 1)
+            seen = sampled(server, client, PARTS, seconds=seconds, seed=repeat + 1)
             rows += [{"series": "server", "server": name, "repeat": repeat, **row} for row in seen]
     for name in versions:
         rows += [
@@ -156,8 +156,10 @@ def hold_times_live(
     )
 
 
-def _sampled(server: Server, client: Sysbench, *, seconds: int, seed: int) -> list[dict[str, Any]]:
-    """A row per part, of one run of SysBench."""
+def sampled(
+    server: Server, client: Sysbench, parts: Mapping[str, re.Pattern[str]], *, seconds: int, seed: int
+) -> list[dict[str, Any]]:
+    """A row per part, of one run of SysBench: the CPU time of its thread in functions that match."""
     with ThreadPoolExecutor(1) as beside:
         ran: Future[Any] = beside.submit(client.run, threads=1, seconds=seconds + _AROUND_S, seed=seed)
         thread = _thread_of_client(server, client.database, ran)
@@ -168,7 +170,7 @@ def _sampled(server: Server, client: Sysbench, *, seconds: int, seed: int) -> li
         ran.result()
     each_us = cpu_ns / max(1, transactions) / 1000
     counts = {
-        part: sum(any(map(functions.search, stack)) for stack in stacks) for part, functions in PARTS.items()
+        part: sum(any(map(functions.search, stack)) for stack in stacks) for part, functions in parts.items()
     }
     return [
         {

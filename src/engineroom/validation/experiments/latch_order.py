@@ -158,7 +158,7 @@ def _seen(
     stream = load.transactions(seed=1)
     for _ in asked(itertools.islice(stream, 10), client.ask):  # statements prepared, pages read
         pass
-    with _Events(server, client.id) as events:
+    with Events(server, client.id) as events:
         for key, _ in asked(itertools.islice(stream, transactions), client.ask):
             seen[key][events.taken()] += 1
     return seen
@@ -181,7 +181,7 @@ def most_common(seen: Mapping[Key, Counter[tuple[Event, ...]]]) -> Iterator[dict
             }
 
 
-class _Events:
+class Events:
     """The events of one connection's thread on InnoDB's latches, as they come."""
 
     def __init__(self, server: Server, client: int) -> None:
