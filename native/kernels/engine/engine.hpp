@@ -98,7 +98,8 @@ struct Session {
   bool is_inside = false;            // of those that the gate counts
   sync::RwLatch<M>* leaf = nullptr;  // that it has latched
   bool is_leaf_x = false;
-  std::uint64_t roots_left = 0;  // that the statement has still to pass
+  std::uint64_t tree = 0;        // in which the statement searches
+  std::uint64_t roots_left = 0;  // that it has still to pass
   Orders::Known orders;
   Counts counts;
 };
@@ -219,7 +220,7 @@ class Engine {
     }
     const bool is_latched = has_page_latches() && (step.changes || step.inserts);
     if (is_latched) {
-      co_await search_other_indexes(m, s, step);
+      co_await search_other_indexes(m, s);
       co_await latch_leaf(m, s, step, row, true);
       co_await change_hash(m, s, step, demand);
     }
@@ -555,35 +556,38 @@ class Engine {
   Task<> find_leaf(M& m, S& s, const Step& step, const Demand& demand) {
     if constexpr (knows_all) {
       if (step.is_next_of_statement) co_return;
-      const std::uint32_t session = s.locks.number;
-      s.roots_left = drawn(m, demand.root_searches_permille);
+      s.tree = page_latches_->tree_of(m, step.table, s.locks.number);
+      s.roots_left = times(m, demand.root_searches_permille);
       std::uint64_t roots =
           step.changes || step.inserts ? std::min<std::uint64_t>(1, s.roots_left) : s.roots_left;
       if (page_latches_->has_hash_index()) {
-        const std::uint64_t by_hash = drawn(m, demand.hash_searches_permille);
+        const std::uint64_t by_hash = times(m, demand.hash_searches_permille);
         if (by_hash > 0 && (step.changes || step.inserts)) roots = 0;
         for (std::uint64_t i = 0; i < by_hash; ++i) {
-          const bool is_found = co_await page_latches_->search_hash(m, step.table, session);
-          if (!is_found) co_await page_latches_->pass_root(m, step.table, session, false);
+          const bool is_found = co_await page_latches_->search_hash(m, s.tree);
+          if (!is_found) co_await page_latches_->pass_root(m, s.tree, false);
         }
       }
       s.roots_left -= roots;
-      for (; roots > 0; --roots) co_await page_latches_->pass_root(m, step.table, session, false);
+      for (; roots > 0; --roots) co_await page_latches_->pass_root(m, s.tree, false);
     }
     co_return;
   }
-  Task<> search_other_indexes(M& m, S& s, const Step& step) {
+  /// Drawn where it is no whole number.
+  static std::uint64_t times(M& m, std::uint64_t permille) {
+    return permille % 1000 == 0 ? permille / 1000 : drawn(m, permille);
+  }
+  Task<> search_other_indexes(M& m, S& s) {
     if constexpr (knows_all) {
-      for (; s.roots_left > 0; --s.roots_left)
-        co_await page_latches_->pass_root(m, step.table, s.locks.number, true);
+      for (; s.roots_left > 0; --s.roots_left) co_await page_latches_->pass_root(m, s.tree, true);
     }
     co_return;
   }
   Task<> change_hash(M& m, S& s, const Step& step, const Demand& demand) {
     if constexpr (knows_all) {
       if (step.is_next_of_statement || !page_latches_->has_hash_index()) co_return;
-      for (std::uint64_t left = drawn(m, demand.hash_changes_permille); left > 0; --left)
-        co_await page_latches_->change_hash(m, step.table, s.locks.number);
+      for (std::uint64_t left = times(m, demand.hash_changes_permille); left > 0; --left)
+        co_await page_latches_->change_hash(m, s.tree);
     }
     co_return;
   }

@@ -66,6 +66,14 @@ constexpr auto described(options::Of<MixStatement>) {
               {.most = 1'000'000}, "mini-transactions with redo, of a thousand executions"),
           options::option<&C::demand, &Demand::mtr_bytes>({.least = 1, .most = kMostMtrBytes},
                                                           "redo of each of them"),
+          options::option<&C::demand, &Demand::root_searches_permille>(
+              {.most = 1'000'000},
+              "searches from an index's root, of a thousand: counts with has_page_latches"),
+          options::option<&C::demand, &Demand::hash_searches_permille>(
+              {.most = 1'000'000},
+              "searches in the adaptive hash index, of a thousand: counts with hash_index"),
+          options::option<&C::demand, &Demand::hash_changes_permille>(
+              {.most = 1'000'000}, "changes under its latch, of a thousand: counts with hash_index"),
       });
 }
 

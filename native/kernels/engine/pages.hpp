@@ -100,16 +100,25 @@ class PageLatches {
 
   bool has_hash_index() const { return !parts_.empty(); }
 
+  /// Of SysBench's tables a statement draws one. TPC-C's rows are parted by warehouse, and a session has its own: a read does not say which
+  /// row it wants.
+  std::uint64_t tree_of(M& m, Table table, std::uint32_t session) const {
+    const bool has_one = table == Table::warehouse || table == Table::district || table == Table::item ||
+                         config_.partitions == 1;
+    const std::uint64_t which = has_one ? 0 : table == Table::sbtest ? m.random() : session;
+    return static_cast<std::uint64_t>(table) * config_.partitions + which % config_.partitions;
+  }
+
   /// A search begins: the index is latched, and its root found in the page hash, fixed and latched. `is_other`: one of the indexes besides
   /// the rows' own.
-  auto pass_root(M& m, Table table, std::uint32_t session, bool is_other) {
+  auto pass_root(M& m, std::uint64_t tree, bool is_other) {
     sync::tell_of(m, index_latch_);
-    const std::uint64_t root = 2 * number_of(table, session) + (is_other ? 1 : 0);
+    const std::uint64_t root = 2 * tree + (is_other ? 1 : 0);
     return m.touch(roots_, kLinesOfRoot * root, kLinesOfRoot, machine::Access::write);
   }
   /// False: somebody changes that part, and was not waited for.
-  Task<bool> search_hash(M& m, Table table, std::uint32_t session) {
-    sync::RwLatch<M>& part = part_of(table, session);
+  Task<bool> search_hash(M& m, std::uint64_t tree) {
+    sync::RwLatch<M>& part = part_of(tree);
     if (config_.hash_index == HashIndex::tries) {
       sync::tell_of(m, part.site());
       const bool is_taken = co_await part.try_s(m);
@@ -121,8 +130,8 @@ class PageLatches {
     co_await part.s_unlock(m);
     co_return true;
   }
-  Task<> change_hash(M& m, Table table, std::uint32_t session) {
-    sync::RwLatch<M>& part = part_of(table, session);
+  Task<> change_hash(M& m, std::uint64_t tree) {
+    sync::RwLatch<M>& part = part_of(tree);
     co_await part.x_lock(m);
     m.work(config_.hash_change_ns);
     co_await part.x_unlock(m);
@@ -142,16 +151,7 @@ class PageLatches {
   static constexpr std::size_t kLinesOfRoot = 4;
   static constexpr std::size_t kPartsOfHashIndex = 8;  // innodb_adaptive_hash_index_parts
 
-  sync::RwLatch<M>& part_of(Table table, std::uint32_t session) {
-    return *parts_[machine::mixed(number_of(table, session)) % parts_.size()];
-  }
-  /// Rows are parted by warehouse, and a session has its own: a read does not say which row it wants.
-  std::uint64_t number_of(Table table, std::uint32_t session) const {
-    const bool has_one = table == Table::sbtest || table == Table::warehouse || table == Table::district ||
-                         table == Table::item;
-    return static_cast<std::uint64_t>(table) * config_.partitions +
-           (has_one ? 0 : session % config_.partitions);
-  }
+  sync::RwLatch<M>& part_of(std::uint64_t tree) { return *parts_[machine::mixed(tree) % parts_.size()]; }
 
   EngineConfig config_;
   sync::SpinParams spin_;

@@ -86,7 +86,8 @@ constexpr auto described(options::Of<EngineConfig>) {
           options::option<&C::space_ns>("looking up a tablespace, under the latch of all of them"),
           options::option<&C::partitions>(
               {.least = 1, .most = 1'024},
-              "of each table of TPC-C but warehouse, district and item: counts with has_page_latches"),
+              "of each table of TPC-C but warehouse, district and item, or tables of SysBench's: counts with "
+              "has_page_latches"),
           options::option<&C::hash_search_ns>("a search under the latch of its part of the hash index"),
           options::option<&C::hash_change_ns>("a change under it"),
           options::option<&C::admits>(

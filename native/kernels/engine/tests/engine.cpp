@@ -33,7 +33,11 @@ using machine::SimMachine;
 Demands demands_for(LoadKind kind) {
   Demands all;
   for (const Statement statement : statements_of(kind)) {
-    all[std::string(names::of(statement))] = {.computing_ns = 2'000, .mtrs_permille = 700, .mtr_bytes = 100};
+    all[std::string(names::of(statement))] = {.computing_ns = 2'000,
+                                              .mtrs_permille = 700,
+                                              .mtr_bytes = 100,
+                                              .hash_searches_permille = 900,
+                                              .hash_changes_permille = 300};
   }
   return all;
 }
@@ -288,6 +292,7 @@ TEST_P(AtRandom, NoTwoHaveWhatExcludesThemEveryAttemptHasOneEndAndNoLockIsLeft) 
     parts.locks.policy = GetParam().policy;
     parts.engine.server_order = seed % 2 == 0;
     parts.engine.has_page_latches = seed % 3 == 0;
+    if (seed % 6 == 0) parts.engine.hash_index = seed % 4 == 0 ? HashIndex::tries : HashIndex::waits;
     // Eleven rows, or one warehouse: nearly everybody meets.
     const LoadConfig load{.kind = GetParam().kind,
                           .clients = 9,
@@ -461,6 +466,60 @@ TEST(Engine, RowsOfOnePageHaveOneLatchAndHistoryHasALastPagePerPartition) {
   std::set<const void*> last_pages;
   for (std::uint64_t row = 0; row < 100'000; row += 1'000) last_pages.insert(leaf(Table::history, row));
   EXPECT_EQ(last_pages.size(), 2U) << "all append to the last page of a partition";
+}
+
+/// What a read-write load of statements that come to their rows so does to the hash index and to roots.
+struct Ways {
+  std::uint64_t waits = 0;     // for the latch of a part of the hash index
+  std::uint64_t ended_ns = 0;  // when all was done
+};
+Ways searching(EngineConfig engine, std::uint32_t clients_n, const Demand& demand) {
+  SimMachine m({.cores_per_socket = 8});
+  SimMachine::File file(m, "redo", machine::Bytes::counted);
+  const LoadConfig load{
+      .clients = clients_n, .transactions = 40, .rows = 1'000'000, .distribution = Distribution::uniform};
+  Demands demands = demands_for(load.kind);
+  for (auto& [name, each] : demands) each = demand;
+  engine.has_page_latches = true;
+  Clients<SimMachine> clients(m, file, {.engine = engine}, load, demands);
+  clients.spawn(m);
+  m.run_for(60'000 * kMs);
+  EXPECT_EQ(clients.transactions(), 40U * clients_n);
+  const std::uint32_t site = m.site("btr_search_latch").id;
+  return {site < m.waits().size() ? m.waits()[site].ns.count() : 0, clients.ended_ns()};
+}
+
+TEST(Engine, SearchesOfTheHashIndexWaitForItsChanges) {
+  const EngineConfig waits{.hash_index = HashIndex::waits, .hash_search_ns = 500, .hash_change_ns = 2'000};
+  const Demand changes{
+      .computing_ns = 2'000, .hash_searches_permille = 1'000, .hash_changes_permille = 1'000};
+  EXPECT_GT(searching(waits, 8, changes).waits, 50U);
+  EXPECT_EQ(searching(waits, 1, changes).waits, 0U) << "alone";
+  const Demand reads{.computing_ns = 2'000, .hash_searches_permille = 1'000};
+  EXPECT_EQ(searching(waits, 8, reads).waits, 0U) << "readers share it";
+  EXPECT_EQ(searching({}, 8, changes).waits, 0U) << "there is none";
+}
+
+TEST(Engine, WhoOnlyTriesTheHashIndexWaitsLess) {
+  EngineConfig engine{.hash_index = HashIndex::waits, .hash_search_ns = 500, .hash_change_ns = 2'000};
+  const Demand demand{.computing_ns = 2'000, .hash_searches_permille = 2'000, .hash_changes_permille = 1'000};
+  const Ways waits = searching(engine, 8, demand);
+  engine.hash_index = HashIndex::tries;
+  const Ways tries = searching(engine, 8, demand);
+  EXPECT_LT(tries.waits, waits.waits) << "changes alone still wait";
+  EXPECT_GT(tries.waits, 0U);
+}
+
+TEST(Engine, TheHashIndexOfManyTablesHasManyLatches) {
+  EngineConfig engine{.hash_index = HashIndex::waits, .hash_search_ns = 500, .hash_change_ns = 2'000};
+  const Demand demand{.computing_ns = 2'000, .hash_searches_permille = 1'000, .hash_changes_permille = 1'000};
+  const std::uint64_t one = searching(engine, 8, demand).waits;
+  engine.partitions = 16;
+  EXPECT_LT(searching(engine, 8, demand).waits, one / 2);
+}
+
+TEST(Engine, AHashIndexComesWithLatchesOfPages) {
+  EXPECT_THROW(check_together(EngineConfig{.hash_index = HashIndex::tries}), std::invalid_argument);
 }
 
 TEST(Engine, APoolLatchesItsPagesItself) {
