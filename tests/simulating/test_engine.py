@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -144,6 +145,50 @@ def test_statements_look_tablespaces_up_as_often_as_those_of_5_7() -> None:
         compared += 1
         assert sum(mine) / len(mine) == pytest.approx(row["acquisitions"], rel=0.05), row["statement"]
     assert compared >= 6
+
+
+@pytest.mark.parametrize("hash_index", [False, True])
+@pytest.mark.parametrize(
+    ("server", "design", "kind", "least"),
+    [
+        ("5.7.22", "5.7", "sysbench_read_write", 9),
+        ("8.0.31", "9.7", "sysbench_read_write", 9),
+        ("8.0.31", "9.7", "tpcc", 20),
+    ],
+)
+def test_statements_search_the_hash_index_and_roots_as_often_as_those_of_a_server(
+    server: str, design: str, kind: str, least: int, *, hash_index: bool
+) -> None:
+    load = {"kind": kind, "rows": 100_000} if kind != "tpcc" else {"kind": kind}
+    options = engine.hash_index_of(server, cpu_us=1_000) if hash_index else {}
+    taken: dict[str, Counter[str]] = {}
+    times: Counter[str] = Counter()
+    asked = kernel.latch_order(
+        load,
+        engine.with_searches(engine.demands(server, kind), server, kind, hash_index=hash_index),
+        engine={"has_page_latches": True, "redo": "5.7" if design == "5.7" else "8.0", **options},
+        lock_design=design,
+        transactions=4_000,
+    )
+    for statement, latches in asked:
+        times[statement] += 1
+        taken.setdefault(statement, Counter()).update(latches)
+    table = runs.newest("own-hash-index", "live").table
+    setting = table["hash_index"] == ("ON" if hash_index else "OFF")
+    live = table[(table["server"] == server) & setting & (table["load"].str.startswith(kind))]
+    compared = 0
+    for row in live.to_dict("records"):
+        name = f"{row['transaction']}.{row['statement']}"
+        if times[name] < 100 or name.endswith(".commit"):
+            continue
+        compared += 1
+        mine = {latch: n / times[name] for latch, n in taken[name].items()}
+        for latch, counted in (
+            ("btr_search_latch", row["hash_searches"] + row["hash_changes"]),
+            ("index_tree_rw_lock", row["root_searches"]),
+        ):
+            assert mine.get(latch, 0) == pytest.approx(counted, rel=0.03, abs=0.06), (name, latch)
+    assert compared >= least
 
 
 def test_without_the_latch_nobody_looks_a_tablespace_up() -> None:

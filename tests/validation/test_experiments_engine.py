@@ -13,7 +13,15 @@ from engineroom import paths, runs
 from engineroom.errors import EngineRoomError
 from engineroom.simulating import engine
 from engineroom.validation import predicted
-from engineroom.validation.experiments import beside, holds, latch_order, published, sixteen, whatif
+from engineroom.validation.experiments import (
+    beside,
+    hash_index,
+    holds,
+    latch_order,
+    published,
+    sixteen,
+    whatif,
+)
 from engineroom.validation.experiments.beside import HELD_OUT, LOADS, SERVERS, Rows, factors, with_client
 from engineroom.validation.experiments.latch_order import most_common
 from engineroom.validation.sixteen import factors as factors_of_crowd
@@ -288,7 +296,7 @@ def test_an_engine_stands_beside_curves_that_were_published():
 
 
 def test_engines_beside_a_crowd_are_given_what_one_client_took_there() -> None:
-    given = sixteen.loads()
+    given = sixteen.loads(held=None)
     assert set(given) == set(sixteen.LOADS)
     measured = runs.newest("own-crowd-demands", "live").table.set_index(["series", "load", "statement"])[
         "cpu_us"
@@ -302,6 +310,60 @@ def test_engines_beside_a_crowd_are_given_what_one_client_took_there() -> None:
         assert (kind["commit"]["computing_ns"], kind["sends_commit"]) == (0, False)
         # SysBench computes some microseconds per statement.
         assert 3_000 < given[sixteen.HOT][server]["away_ns"] < 30_000
+
+
+def test_what_statements_compute_in_the_hash_index_is_taken_out_of_what_they_compute_elsewhere() -> None:
+    for held in (1, 0.5):
+        with_index, without = sixteen.loads(held=held), sixteen.loads(held=None)
+        for server in sixteen.DESIGNS:
+            given = with_index[sixteen.UNIFORM][server]
+            options = given["engine"]
+            assert ("hash_index" in options) == (server in sixteen.HASH_INDEX)
+            if server not in sixteen.HASH_INDEX:
+                assert given == without[sixteen.UNIFORM][server]
+                continue
+            assert options["hash_index"] == {"5.7.22": "waits", "8.0.31": "tries"}[server]
+            for name, asked in given["demands"].items():
+                inside_ns = (
+                    asked["hash_searches_permille"] * options["hash_search_ns"]
+                    + asked["hash_changes_permille"] * options["hash_change_ns"]
+                ) / 1000
+                whole = without[sixteen.UNIFORM][server]["demands"][name]
+                assert asked["computing_ns"] + inside_ns == pytest.approx(whole["computing_ns"], abs=1)
+                assert asked["root_searches_permille"] <= whole["root_searches_permille"]
+
+
+def test_nobody_waits_for_a_hash_index_that_is_off() -> None:
+    window = {"first_ms": 20, "longest_ms": 20, "warmup_ms": 10}
+    run = sixteen.hash_index_sim(clients=(64, 256), series=("5.7.22",), seeds=(1,), **window)
+    waits = run.tables["latches"]
+    waiting = waits[waits["latch"] == "btr_search_latch"]
+    assert set(waiting["hash_index"]) == {"on", "on, held half as long"}
+    # Servers without it were measured at these points.
+    assert set(sixteen.without_hash_index(run).index) == {
+        (sixteen.HOT, "5.7.22", 64),
+        (sixteen.UNIFORM, "5.7.22", 64),
+        (sixteen.UNIFORM, "5.7.22", 256),
+    }
+    assert {type(is_so(run)) for is_so in sixteen.HASH_INDEX_CLAIMS.values()} <= {bool, np.bool_}
+
+
+@pytest.mark.live
+def test_the_hash_index_spares_searches_from_a_root_on_9_7() -> None:
+    try:
+        run = hash_index.hash_index_live(
+            versions=["9.7.4"], loads=["sysbench_read_write"], warm=300, share=0.1, seconds=3, repeats=1
+        )
+    except EngineRoomError as error:
+        if "cannot be sampled" in str(error):
+            pytest.skip(str(error))
+        raise
+    on, off = (hash_index.per_transaction(run, "9.7.4", setting) for setting in ("ON", "OFF"))
+    assert (off["hash_searches"], off["hash_changes"]) == (0, 0)
+    assert 29 <= off["root_searches"] <= 34
+    assert on["hash_searches"] > 5
+    assert on["root_searches"] < off["root_searches"] - 3
+    assert set(run.tables["inside"]["part"]) == set(hash_index.INSIDE)
 
 
 def test_a_crowd_of_engines_has_a_row_and_waits_at_each_of_the_servers_points() -> None:

@@ -33,6 +33,7 @@ __all__ = [
     "GrantOrder",
     "demand",
     "demands",
+    "hash_index_of",
     "held",
     "holds",
     "load_of",
@@ -40,7 +41,9 @@ __all__ = [
     "of_design",
     "run",
     "statements_of",
+    "with_searches",
     "with_space_lookups",
+    "without_time_inside",
 ]
 
 # Virtual time: long enough that a client of a crowd has some transactions, or the cap.
@@ -175,6 +178,62 @@ def with_space_lookups(load: Mapping[str, Any], server: str) -> dict[str, Any]:
             for name, demand in load["demands"].items()
         },
     }
+
+
+# Of a server with the adaptive hash index: what a statement does in it -> the option of the engine that has the time of one.
+_INSIDE = {"hash_searches": "hash_search_ns", "hash_changes": "hash_change_ns"}
+
+
+def with_searches(
+    demands: Mapping[str, Mapping[str, Any]], server: str, kind: str, *, hash_index: bool
+) -> dict[str, dict[str, Any]]:
+    """The demands, with how their statements come to rows on that server, by `own-hash-index`: for engines with `has_page_latches`."""
+    table = newest("own-hash-index", "live").table
+    rows: Any = table[
+        (table["server"] == server)
+        & (table["load"] == _MEASURED_AS[kind])
+        & (table["hash_index"] == ("ON" if hash_index else "OFF"))
+    ].to_dict("records")
+    counted = {f"{row['transaction']}.{row['statement']}": row for row in rows}
+    columns = (*_INSIDE, "root_searches")
+    return {
+        # A statement that never came while they were counted searches once from a root.
+        name: {
+            **demand,
+            **(
+                {f"{column}_permille": round(1000 * counted[name][column]) for column in columns}
+                if name in counted
+                else {}
+            ),
+        }
+        for name, demand in demands.items()
+    }
+
+
+def hash_index_of(server: str, cpu_us: float) -> dict[str, Any]:
+    """An engine's options for that server's adaptive hash index, where a read-write transaction computes for `cpu_us`.
+
+    A search in it and a change of it take their share of that time, by `own-hash-index`: the most that their latch is held.
+    """
+    run = newest("own-hash-index", "live")
+    table, inside = run.table, run.tables["inside"]
+    mine = table[
+        (table["server"] == server) & (table["load"] == "sysbench_read_write") & (table["hash_index"] == "ON")
+    ]
+    shares = (inside["cpu_us"] / inside["thread_cpu_us"]).groupby([inside["server"], inside["part"]]).mean()
+    each = mine[[*_INSIDE, "hash_tries"]].mul(mine["per_transaction"], axis=0).sum()
+    held_ns: Any = {
+        option: round(1000 * cpu_us * shares[server, part] / each[part]) for part, option in _INSIDE.items()
+    }
+    return {"hash_index": "tries" if each["hash_tries"] > each["hash_searches"] / 2 else "waits", **held_ns}
+
+
+def without_time_inside(demand: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """The demand, less what its statement computes under the latch of the hash index."""
+    inside_ns = sum(
+        options[option] * demand.get(f"{column}_permille", 0) for column, option in _INSIDE.items()
+    )
+    return {**demand, "computing_ns": max(0, round(demand["computing_ns"] - inside_ns / 1000))}
 
 
 # The designs of each part that have a server's hold times; those of the newest stand for both designs with a second mutex.

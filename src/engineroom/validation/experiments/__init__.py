@@ -34,6 +34,7 @@ RECORD: Mapping[tuple[str, ...], Callable[..., Run | list[Run]]] = {
     ("engine", "own-engine-holds", "sim"): holds.held_sim,
     ("engine", "own-engine-published", "sim"): published.published_sim,
     ("engine", "own-engine-crowd", "sim"): sixteen.crowd_sim,
+    ("engine", "own-engine-hash-index", "sim"): sixteen.hash_index_sim,
     ("engine", "own-hash-index", "live"): hash_index.hash_index_live,
     ("engine", "own-latch-order", "live"): latch_order.latch_order_live,
     ("engine", "own-engine-latch-order", "sim"): latch_order.latch_order_sim,

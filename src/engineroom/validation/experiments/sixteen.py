@@ -2,48 +2,72 @@
 
 An engine is given what one client's statements compute on that computer (`own-crowd-demands`), what a client of SysBench computes between two
 of them there, the redo of `own-demands`, and what servers compute inside their latches. The machine's numbers are the cited ones of the sources' machine, with the scheduler
-of that computer's kernel; its own cache lines and wake-ups were not measured. What more clients do is the prediction. Left out is the adaptive hash index; nothing that is
-computed grows with the crowd.
+of that computer's kernel; its own cache lines and wake-ups were not measured. What more clients do is the prediction. Nothing that is computed grows with the
+crowd.
 
 `CLAIMS` were written down before the first run of this experiment. Seen before were another engine's: without hold times and with Linux 5.19's scheduler it was
 off by 1.34 times in the median, with both as here by 1.22 on hot rows. The first recording has no latches of pages. They came with the second, after single
-runs with them, of one seed and 64 and 256 clients, had shown fewer waits for the lock system on hot rows.
+runs with them, of one seed and 64 and 256 clients, had shown fewer waits for the lock system on hot rows. The third has SysBench's ten tables, and the adaptive
+hash index where servers have it on by default: with it came the claim on its latch, before any engine had run with it.
+
+`hash_index_sim` switches the hash index off. Servers were measured so, too, each point once (`HASH_INDEX_CLAIMS`, written before its run). Its engines compute
+as much as with it, where a server without it computes more on its way from the root. How long the latch is held is known from above only, so half of it is shown, too.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
 from engineroom.runs import Run, newest, recorded
 from engineroom.runs.summary import values
-from engineroom.simulating.engine import COLUMNS, LATER, LINES, Design, demand, holds, observed, statements_of
+from engineroom.simulating.engine import (
+    COLUMNS,
+    LATER,
+    LINES,
+    Design,
+    demand,
+    hash_index_of,
+    holds,
+    observed,
+    statements_of,
+    with_searches,
+    without_time_inside,
+)
 from engineroom.simulating.experiment import Experiment, Given, Seen
-from engineroom.validation.sixteen import factors, left_by_most, live, tps, waiting_on_both
+from engineroom.validation.sixteen import factors, left_by_most, live, tps, waiting, waiting_on_both
+from engineroom.validation.sixteen import run as crowd_of_servers
 
 UNIFORM, HOT = "uniform", "hot rows"
 LOADS = (UNIFORM, HOT)
 CROWDS = (64, 256)
+# SysBench's tables. Rows are drawn from all of them.
+TABLES: Mapping[str, int] = {UNIFORM: 10, HOT: 1}
+HASH_INDEX = ("5.7.22", "8.0.31")  # the servers that have it on by default
 _NO_BINLOG = {"durable_first": False}
 DESIGNS: Mapping[str, Design] = {
     "5.7.22": Design(lock_design="5.7", latches="5.7", redo="5.7", engine=_NO_BINLOG),
     "8.0.31": Design(engine=_NO_BINLOG),
     "9.7.4": Design(engine=_NO_BINLOG),
 }
-_READ_WRITE = "sysbench_read_write"
+_READ_WRITE, _UPDATE = "sysbench_read_write", "read_write.update_non_index"
 
 
-def loads() -> dict[str, Any]:
-    """Load -> server -> what its engine is given, without the number of clients."""
+def loads(*, held: float | None = 1) -> dict[str, Any]:
+    """Load -> server -> what its engine is given, without the number of clients.
+
+    The hash index is there where its server has it; its latch is held for that part of the most that it can be. None: without.
+    """
     measured = newest("own-crowd-demands", "live").table
     table = recorded("own-demands", "live")[LATER - 1].table
     before: Any = table[table["load"] == _READ_WRITE].set_index(["server", "statement"]).loc
     client = _client_us()
     given: dict[str, Any] = {load: {} for load in LOADS}
-    common = {**LINES, "holds": holds(), "engine": {"has_page_latches": True}}
+    common = {**LINES, "holds": holds()}
     for server in DESIGNS:
         mine = measured[measured["series"] == server]
         cpu_us: Any = mine.set_index(["load", "statement"])["cpu_us"]
@@ -51,17 +75,28 @@ def loads() -> dict[str, Any]:
         for name in statements_of(_READ_WRITE):
             statement = name.partition(".")[2]
             asked[name] = demand({**before[server, statement], "cpu_us": cpu_us[UNIFORM, statement]})
+        each = before[server]["per_transaction"]
+        index = {}
+        if held is not None and server in HASH_INDEX:
+            index = hash_index_of(server, held * sum(each * cpu_us[UNIFORM]))
+        engine = {
+            load: {"has_page_latches": True, "partitions": tables, **index} for load, tables in TABLES.items()
+        }
         given[UNIFORM][server] = {
             **common,
+            "engine": engine[UNIFORM],
             "kind": _READ_WRITE,
             "rows": 1_000_000,
             "distribution": "uniform",
             "away_ns": round(1000 * client[UNIFORM, server] / before[server, "per_transaction"].sum()),
-            "demands": asked,
+            "demands": _searching(asked, server, index),
         }
-        update = demand({**before[server, "update_non_index"], "cpu_us": cpu_us[HOT, "update_non_index"]})
+        update = {
+            _UPDATE: demand({**before[server, "update_non_index"], "cpu_us": cpu_us[HOT, "update_non_index"]})
+        }
         given[HOT][server] = {
             **common,
+            "engine": engine[HOT],
             "away_ns": round(1000 * client[HOT, server]),
             "mix": [
                 {
@@ -71,12 +106,27 @@ def loads() -> dict[str, Any]:
                     "commit": demand({**before[server, "commit"], "cpu_us": 0.0}),
                     "draws": [{"rows": 100_000, "distribution": "pareto", "pareto_percent": 20}],
                     "statements": [
-                        {**update, "access": "changes", "shared": False, "table": 0, "draw": 0, "rows": 1}
+                        {
+                            **_searching(update, server, index)[_UPDATE],
+                            "access": "changes",
+                            "shared": False,
+                            "table": 0,
+                            "draw": 0,
+                            "rows": 1,
+                        }
                     ],
                 }
             ],
         }
     return given
+
+
+def _searching(
+    demands: Mapping[str, Mapping[str, Any]], server: str, index: Mapping[str, Any]
+) -> dict[str, dict[str, Any]]:
+    """How the statements come to their rows. What they compute in the hash index is done there."""
+    found = with_searches(demands, server, _READ_WRITE, hash_index=bool(index))
+    return {name: without_time_inside(each, index) for name, each in found.items()} if index else found
 
 
 def _client_us() -> pd.Series[float]:
@@ -120,8 +170,55 @@ crowd_sim = Experiment(
 )
 
 
+# The adaptive hash index -> for which part of the most that it can be its latch is held.
+_HASH: Mapping[str, float | None] = {"on": 1.0, "on, held half as long": 0.5, "off": None}
+
+
+def _measure_hash_index(point: Mapping[str, Any], given: Given, **window: int) -> Seen:
+    return _measure(point, Given(given.machine, given.load[point["hash_index"]], given.seed), **window)
+
+
+hash_index_sim = replace(
+    crowd_sim,
+    figure="own-engine-hash-index",
+    says="throughput and waits of engines with the adaptive hash index on and off",
+    points={"load": LOADS, "clients": (16, *CROWDS), "series": HASH_INDEX, "hash_index": tuple(_HASH)},
+    measure=_measure_hash_index,
+    load=lambda: {name: loads(held=held) for name, held in _HASH.items()},
+    columns={**crowd_sim.columns, "hash_index": "the adaptive hash index, and how long its latch is held"},
+)
+
+
 def _off(ratios: pd.Series[float]) -> pd.Series[float]:
     return ratios.map(lambda ratio: math.exp(abs(math.log(ratio))))
+
+
+def _ratio(both: pd.DataFrame) -> pd.Series[float]:
+    return (both["engine"] / both["server"]).clip(0.001)
+
+
+def without_hash_index(run: Run) -> pd.DataFrame:
+    """Throughput where the hash index is off over where it is on, of servers and engines, by load, series and clients."""
+    table = crowd_of_servers.table
+    keys = ["load", "series", "clients"]
+    by_setting = table.groupby(["setting", *keys])["tps"].median()
+    engines = run.values("hash_index", *keys, y="tps")
+    return pd.DataFrame(
+        {
+            "server": by_setting["adaptive hash index off"] / by_setting["usual"],
+            "engine": engines["off"] / engines["on"],
+        }
+    ).dropna()
+
+
+def _waiting_for_hash_index(run: Run) -> pd.Series[float]:
+    """Of the read-write load, by server and clients: how many of the engine's wait for the hash index over its server's, at least a thousandth."""
+    of_both: Any = waiting_on_both(run)
+    mine = of_both[of_both.index.get_level_values("latch") == "btr_search_latch"]
+    place: Any = (UNIFORM, "btr_search_latch")
+    server = waiting.xs(place, level=("load", "latch"))
+    engine = mine["engine"].droplevel("latch").reindex([(UNIFORM, *at) for at in server.index])
+    return pd.Series(engine.fillna(0).to_numpy() / server, server.index).clip(0.001)
 
 
 def _first(of: pd.Series[float]) -> pd.Series[Any]:
@@ -152,5 +249,17 @@ CLAIMS: Mapping[str, Callable[[Run], bool]] = {
             ]
         )
         <= 1.5
+    ),
+    f"of {' and '.join(HASH_INDEX)} between half and twice as many wait for btr_search_latch as on the server at each crowd of the read-write load": lambda run: (
+        _off(_waiting_for_hash_index(run)).max() <= 2
+    ),
+}
+# The same of an engine over which the hash index is switched off, beside servers.
+HASH_INDEX_CLAIMS: Mapping[str, Callable[[Run], bool]] = {
+    "with 256 clients in the read-write load both gain where it is off, as servers do": lambda run: bool(
+        (without_hash_index(run)["engine"].loc[UNIFORM].xs(256, level="clients") > 1).all()
+    ),
+    "what switching it off gains is off by less than 10 % in the median": lambda run: (
+        _off(_ratio(without_hash_index(run))).median() < 1.1
     ),
 }
