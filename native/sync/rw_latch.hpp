@@ -1,7 +1,7 @@
 // The read-write latch of InnoDB: shared (s) or exclusive (x).
 //
 // Models      rw_lock_t with its lock word (5.7 to 9.7); try_s and try_x are its nowait calls, x_is_wanted is
-//             is_x_blocked_by_s
+//             is_x_blocked_by_s, has_writer rw_lock_get_writer
 // Leaves out  shared-exclusive (sx), recursion, upgrades, the debug lists
 // Cost        a load and a compare-and-swap to enter when nobody is in the way, an addition to leave; no coroutine then
 //
@@ -46,6 +46,8 @@ class RwLatch {
   }
   /// Whether a writer waits for readers to leave, as one of them asks that has more to do: `co_await`.
   auto x_is_wanted(M& m) { return IsWanted{m.load(words_[kTaken])}; }
+  /// Whether somebody has x or waits for readers to leave, as one asks that has nothing: `co_await`.
+  auto has_writer(M& m) { return IsWanted{m.load(words_[kTaken]), kX}; }
 
   Site site() const { return event_.site(); }
 
@@ -117,10 +119,11 @@ class RwLatch {
 
   struct IsWanted {
     decltype(std::declval<M&>().load(std::declval<typename M::Ref>())) load;
+    std::uint64_t at_least = kX + 1;
 
     bool await_ready() { return load.await_ready(); }
     void await_suspend(std::coroutine_handle<> self) { load.await_suspend(self); }
-    bool await_resume() { return load.await_resume() > kX; }
+    bool await_resume() { return load.await_resume() >= at_least; }
   };
 
   /// The last reader that a writer waits for, by what was taken before it left.

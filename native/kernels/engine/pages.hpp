@@ -116,9 +116,11 @@ class PageLatches {
     const std::uint64_t root = 2 * tree + (is_other ? 1 : 0);
     return m.touch(roots_, kLinesOfRoot * root, kLinesOfRoot, machine::Access::write);
   }
-  /// False: somebody changes that part, and was not waited for.
+  /// False: somebody changes that part, or waits to do so.
   Task<bool> search_hash(M& m, std::uint64_t tree) {
     sync::RwLatch<M>& part = part_of(tree);
+    const bool is_changed = co_await part.has_writer(m);
+    if (is_changed) co_return false;
     if (config_.hash_index == HashIndex::tries) {
       sync::tell_of(m, part.site());
       const bool is_taken = co_await part.try_s(m);
@@ -151,7 +153,8 @@ class PageLatches {
   static constexpr std::size_t kLinesOfRoot = 4;
   static constexpr std::size_t kPartsOfHashIndex = 8;  // innodb_adaptive_hash_index_parts
 
-  sync::RwLatch<M>& part_of(std::uint64_t tree) { return *parts_[machine::mixed(tree) % parts_.size()]; }
+  /// As the numbers of indexes and tablespaces fold in 5.7, where tables were made one after the other.
+  sync::RwLatch<M>& part_of(std::uint64_t tree) { return *parts_[tree % parts_.size()]; }
 
   EngineConfig config_;
   sync::SpinParams spin_;

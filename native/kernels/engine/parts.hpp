@@ -20,7 +20,8 @@
 
 namespace engineroom::engine {
 
-/// Who asks for the adaptive hash index while another thread changes it: waits, as in 5.7; or searches from the root, as in 8.0.31.
+/// A search looks whether somebody changes its part of the adaptive hash index, and goes from the root then. If somebody came in between it
+/// waits, as in 5.7; or only tries, as in 8.0.31.
 enum class HashIndex : std::uint8_t { off, waits, tries };
 constexpr auto named(names::Of<HashIndex>) { return names::as_written<HashIndex::tries>("hash_index"); }
 
@@ -71,9 +72,9 @@ constexpr auto described(options::Of<EngineConfig>) {
           options::option<&C::has_page_latches>(
               "each search writes its root's lines, and a leaf is latched while a lock on a row is asked "
               "for and while redo of it is written; off: without any"),
-          options::option<&C::hash_index>(
-              "the adaptive hash index: where somebody changes it, a search waits, as in 5.7, or tries and "
-              "goes from the root, as in 8.0.31; off: none is there"),
+          options::option<&C::hash_index>("the adaptive hash index: a search that finds nobody changing it "
+                                          "waits for its latch, as in 5.7, "
+                                          "or only tries, as in 8.0.31; off: none is there"),
           options::option<&C::flush_every>("without a binary log: so many transactions of a client to one "
                                            "that waits for the disk; 0: none does"),
           options::option<&C::dirty_percent>({.most = 100},

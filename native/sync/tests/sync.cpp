@@ -200,9 +200,13 @@ TEST(RwLatch, TriesDoNotWaitForWhoIsInTheWay) {
     EXPECT_TRUE(has_x);
     const bool is_wanted = co_await latch.x_is_wanted(m);
     EXPECT_FALSE(is_wanted);
+    const bool is_written = co_await latch.has_writer(m);
+    EXPECT_TRUE(is_written);
     co_await latch.x_unlock(m);
     const bool has_s = co_await latch.try_s(m);
     EXPECT_TRUE(has_s);
+    const bool is_written_still = co_await latch.has_writer(m);
+    EXPECT_FALSE(is_written_still);
   });
   m.run();
 }
