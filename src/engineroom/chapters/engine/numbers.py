@@ -142,17 +142,19 @@ def cures_table() -> Table:
 def came_out(run: Run) -> list[bool]:
     """Which expectations a run has, in the order in which they were written down; one that was not quiet enough decides none."""
     from engineroom.chapters.engine.experiments import binlog, cures, pool, purge
-    from engineroom.validation.experiments import beside, holds, whatif
+    from engineroom.validation.experiments import beside, hash_index, holds, whatif
     from engineroom.validation.experiments import sixteen as crowds
 
     claims = {
         "own-engine-binlog": binlog.CLAIMS,
         "own-engine-crowd": crowds.CLAIMS,
         "own-engine-cures": cures.CLAIMS,
+        "own-engine-hash-index": crowds.HASH_INDEX_CLAIMS,
         "own-engine-pool": pool.CLAIMS,
         "own-engine-purge": purge.CLAIMS,
         "own-engine-tpcc": beside.TPCC_CLAIMS,
         "own-whatif": whatif.CLAIMS,
+        "own-hash-index": hash_index.CLAIMS,
         "own-hold-times": holds.CLAIMS,
     }.get(run.figure, beside.BINLOG_CLAIMS)
     return [bool(is_so(run)) for is_so in claims.values()] if not run.why_busy else []
@@ -243,6 +245,74 @@ latched = _paged_tps["latched"] / _paged_tps["unlatched"]
 _of_pages = ["latch", "pages", "series", "warehouses", "concurrency"]
 # What a transaction waits for a latch: median of the seeds.
 paged_waits_ms = paged.tables["latches"].groupby(_of_pages)["wait_us"].median() / 1000
+
+
+hash_index = newest("own-hash-index", "live")
+hash_index_off = newest("own-engine-hash-index", "sim")
+hash_searches_wait = recorded("own-engine-crowd", "sim")[
+    2
+]  # where a search waits for whoever changes the hash index
+
+
+@cache
+def searching() -> pd.DataFrame:
+    """Searches and changes per read-write transaction on live servers, by server and whether the hash index is ON or OFF."""
+    from engineroom.validation.experiments.hash_index import per_transaction
+
+    return pd.DataFrame(
+        {
+            (server, setting): per_transaction(hash_index, server, setting)
+            for server, setting in hash_index.table[["server", "hash_index"]].drop_duplicates().to_numpy()
+        }
+    ).T
+
+
+def share_in_hash_index() -> pd.Series[float]:
+    """CPU time of a session in searches of the hash index, %, by server: mean of the repeats."""
+    inside = hash_index.tables["inside"].query("part == 'hash_searches'")
+    return (100 * inside["cpu_us"] / inside["thread_cpu_us"]).groupby(inside["server"]).mean()
+
+
+@cache
+def latches_beside_crowd() -> pd.Series[float]:
+    """Latches per read-write transaction of one client over those of 64 clients on another computer, by server and latch."""
+    from engineroom.validation.experiments.hash_index import beside_crowd
+
+    both = beside_crowd(hash_index)
+    return both["here"] / both["crowd"]
+
+
+@cache
+def without_hash_index() -> pd.DataFrame:
+    """Throughput where the hash index is off over where it is on, of `server` and `engine`, by load, server and clients."""
+    from engineroom.validation.experiments.sixteen import without_hash_index as of_both
+
+    return of_both(hash_index_off)
+
+
+def usual_spread(server: str, clients: int) -> float:
+    """The largest throughput of a live server's runs at its usual settings over the least, read-write load."""
+    mine = sixteen.live().table.query(f"load == 'uniform' and series == '{server}' and clients == {clients}")
+    return float(mine["tps"].max() / mine["tps"].min())
+
+
+def searching_table() -> Table:
+    """A row per statement of a read-write transaction that searches: how it comes to its rows on 8.0.31."""
+    mine = hash_index.table.query("server == '8.0.31' and load == 'sysbench_read_write'")
+    columns = {
+        "hash_searches": "searches of the hash index",
+        "hash_changes": "changes of it",
+        "root_searches": "searches from a root",
+    }
+    on, off = (
+        mine[mine["hash_index"] == setting].set_index("statement")[list(columns)] for setting in ("ON", "OFF")
+    )
+    table = on.rename(columns=columns).assign(**{"from a root without it": off["root_searches"]})
+    table = table[table.sum(axis="columns") > 0].map("{:.2f}".format)
+    caption = (
+        "Per execution on 8.0.31, one client of SysBench's read-write transaction; the hash index is filled."
+    )
+    return Table(table.reset_index(), caption, origin_of(hash_index))
 
 
 def with_binlog(run: Run) -> pd.DataFrame:
