@@ -43,6 +43,7 @@ struct LockConfig {
   bool splits_next_key = true;
   bool readers_inherit_gaps = false;
   bool unlock_leaves_gap = true;
+  TableLooks table_looks = TableLooks::flat;
   std::size_t cells = 40'961;
   std::size_t page_shards = 512;
   std::size_t table_shards = 512;
@@ -64,7 +65,8 @@ struct LockConfig {
             .holder_passes_waiter = holder_passes_waiter,
             .splits_next_key = splits_next_key,
             .knows_blockers = detection != Detection::in_request,
-            .unlock_leaves_gap = unlock_leaves_gap};
+            .unlock_leaves_gap = unlock_leaves_gap,
+            .table_looks = table_looks};
   }
 };
 constexpr auto described(options::Of<LockConfig>) {
@@ -84,6 +86,9 @@ constexpr auto described(options::Of<LockConfig>) {
           option<&C::readers_inherit_gaps>(
               "under READ COMMITTED, a locking reader that waits for a row which goes away gets its gap"),
           option<&C::unlock_leaves_gap>("to let go of a row that does not match leaves the lock on its gap"),
+          option<&C::table_looks>(
+              "which locks of its table an intention lock looks at: 'each', as in 5.7 and 8.0.15; none where "
+              "it 'counts' those on the whole table, as in 8.0.31; 'flat' is each, its memory here"),
           option<&C::cells>({.least = 1, .most = 1 << 24}, "of the hash table of pages"),
           option<&C::page_shards>({.least = 1, .most = 1 << 16, .is_power_of_two = true},
                                   "mutexes over the cells"),

@@ -27,6 +27,14 @@
 
 namespace engineroom::lock_sys {
 
+/// At which locks of its table an intention lock looks, as it is asked for and let go. `flat` is all of them both times, their memory here.
+enum class TableLooks : std::uint8_t {
+  flat,
+  each,   // at all, and to let go at those behind it: 5.7 and 8.0.15
+  counts  // at none while nobody wants the whole table: 8.0.31
+};
+constexpr auto named(names::Of<TableLooks>) { return names::as_written<TableLooks::counts>("table_looks"); }
+
 /// In what the versions' queues differ.
 struct QueueDesign {
   /// A granted lock goes to the front of the chain, so that granted ones precede waiting ones; else where it was, or at its end.
@@ -39,6 +47,7 @@ struct QueueDesign {
   bool knows_blockers = true;
   /// To let go of a row leaves a lock of the same mode on its gap; else the first of both in the queue goes.
   bool unlock_leaves_gap = true;
+  TableLooks table_looks = TableLooks::flat;
 };
 
 /// Whether memory may count: not in a browser, where no explorable asks for it and a page loads every byte.
@@ -63,7 +72,6 @@ struct LinesLookedAt {
   void changed(const Lock& lock) {
     if (keeps_lines) written.push_back(lock.line);
   }
-  /// An intention lock waits only for locks on the whole table, whose number stands beside the list's head: nobody walks over the others.
   void changed_table(TableId table) {
     constexpr std::uint32_t kHeads = 1 << 16;  // behind the objects of a thousand transactions
     if (keeps_lines) written.push_back(kHeads + static_cast<std::uint32_t>(table));
@@ -327,7 +335,7 @@ class LockQueues {
   template <typename Body>
   void each_conflicting_ahead(const Lock& waiting, Looks& looks, const Body& body) const {
     if (!waiting.is_record) {
-      for (const Lock* lock : tables_.at(waiting.place)) {
+      for (const Lock* lock : tables_.at(waiting.place).locks) {
         looks.at(*lock);
         if (lock == &waiting) return;
         if (lock->trx != waiting.trx && !is_compatible(waiting.mode, lock->mode)) body(*lock);
@@ -353,12 +361,15 @@ class LockQueues {
     });
   }
   Asked ask_table(Trx& trx, TableId table, Mode mode, Looks& looks) {
-    std::vector<Lock*>& list = table_list(table);
+    TableQueue& queue = table_queue(table);
+    std::vector<Lock*>& list = queue.locks;
     Trx* blocker = nullptr;
-    for (const Lock* lock : list) {
-      ++looks.objects;
-      if (lock->trx != &trx && !is_compatible(mode, lock->mode)) blocker = lock->trx;
-      if (blocker != nullptr) break;
+    if (!is_passed_over(queue, mode)) {
+      for (const Lock* lock : list) {
+        look_at(*lock, looks);
+        if (lock->trx != &trx && !is_compatible(mode, lock->mode)) blocker = lock->trx;
+        if (blocker != nullptr) break;
+      }
     }
     if (!list.empty()) looks.changed(*list.back());
     looks.changed_table(table);
@@ -367,20 +378,26 @@ class LockQueues {
     lock->mode = mode;
     lock->is_record = false;
     list.push_back(lock);
+    if (is_of_whole_table(mode)) ++queue.of_whole_table;
     if (blocker == nullptr) return {};
     start_waiting(*lock, *blocker);
     return {.answer = Answer::waits, .blocker = blocker, .lock = lock};
   }
   void dequeue_table(Lock& lock, std::vector<Lock*>& granted, Looks& looks) {
-    std::vector<Lock*>& list = table_list(lock.place);
-    const auto at = std::find(list.begin(), list.end(), &lock);
+    TableQueue& queue = table_queue(lock.place);
+    std::vector<Lock*>& list = queue.locks;
+    auto at = std::find(list.begin(), list.end(), &lock);
     if (at != list.begin()) looks.changed(**std::prev(at));
     if (std::next(at) != list.end()) looks.changed(**std::next(at));
     looks.changed_table(lock.place);
-    list.erase(at);
+    at = list.erase(at);
+    if (design_.table_looks == TableLooks::flat) at = list.begin();
     if (lock.is_waiting) stop_waiting(lock);
-    for (Lock* waiting : list) {
-      ++looks.objects;
+    if (is_passed_over(queue, lock.mode)) return;
+    if (is_of_whole_table(lock.mode)) --queue.of_whole_table;
+    for (; at != list.end(); ++at) {
+      Lock* const waiting = *at;
+      look_at(*waiting, looks);
       if (!waiting->is_waiting) continue;
       const Lock* ahead = conflicting_table_lock_ahead(*waiting);
       if (ahead == nullptr) {
@@ -401,8 +418,8 @@ class LockQueues {
     for (Lock* first : chains_) {
       for (Lock* lock = first; lock != nullptr; lock = lock->next) body(*lock);
     }
-    for (const auto& [table, list] : tables_) {
-      for (Lock* lock : list) body(*lock);
+    for (const auto& [table, queue] : tables_) {
+      for (Lock* lock : queue.locks) body(*lock);
     }
   }
 
@@ -644,13 +661,30 @@ class LockQueues {
   }
 
   const Lock* conflicting_table_lock_ahead(const Lock& waiting) const {
-    for (const Lock* lock : tables_.at(waiting.place)) {
+    for (const Lock* lock : tables_.at(waiting.place).locks) {
       if (lock == &waiting) return nullptr;
       if (lock->trx != waiting.trx && !is_compatible(waiting.mode, lock->mode)) return lock;
     }
     return nullptr;
   }
-  std::vector<Lock*>& table_list(TableId table) { return tables_.try_emplace(table).first->second; }
+  struct TableQueue {
+    std::vector<Lock*> locks;
+    std::size_t of_whole_table = 0;
+  };
+  TableQueue& table_queue(TableId table) { return tables_.try_emplace(table).first->second; }
+  static bool is_of_whole_table(Mode mode) { return mode == Mode::s || mode == Mode::x; }
+  void look_at(const Lock& of_table, Looks& looks) const {
+    if (design_.table_looks == TableLooks::flat) {
+      ++looks.objects;
+    } else {
+      looks.at(of_table);
+    }
+  }
+  /// An intention lock conflicts with locks on the whole table alone.
+  bool is_passed_over(const TableQueue& queue, Mode mode) const {
+    return design_.table_looks == TableLooks::counts && queue.of_whole_table == 0 &&
+           (mode == Mode::is || mode == Mode::ix);
+  }
 
   // The age of 8.0.3: kept at once, along every edge of the wait-for graph.
   void spread_age(Trx& trx, std::int64_t more, Looks& looks) {
@@ -697,7 +731,7 @@ class LockQueues {
   }
 
   std::vector<Lock*> chains_;
-  std::map<TableId, std::vector<Lock*>> tables_;
+  std::map<TableId, TableQueue> tables_;
   QueueDesign design_;
   Scheduler scheduler_;
   std::atomic<std::uint64_t> waiting_ = 0;

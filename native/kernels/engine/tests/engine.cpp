@@ -2,6 +2,7 @@
 // what each switch leaves out.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -292,6 +293,9 @@ TEST_P(AtRandom, NoTwoHaveWhatExcludesThemEveryAttemptHasOneEndAndNoLockIsLeft) 
     parts.locks.policy = GetParam().policy;
     parts.engine.server_order = seed % 2 == 0;
     parts.engine.has_page_latches = seed % 3 == 0;
+    parts.locks.table_looks = std::array{lock_sys::TableLooks::flat, lock_sys::TableLooks::each,
+                                         lock_sys::TableLooks::counts}[seed / 2 % 3];
+    parts.locks.has_lines = seed % 5 == 0;
     if (seed % 6 == 0) parts.engine.hash_index = seed % 4 == 0 ? HashIndex::tries : HashIndex::waits;
     // Eleven rows, or one warehouse: nearly everybody meets.
     const LoadConfig load{.kind = GetParam().kind,

@@ -61,7 +61,11 @@ struct Queue {
     while (!trxs[trx].locks.empty()) {
       Lock* const lock = trxs[trx].locks.back();
       trxs[trx].locks.pop_back();
-      queues.dequeue(*lock, granted, looks);
+      if (lock->is_record) {
+        queues.dequeue(*lock, granted, looks);
+      } else {
+        queues.dequeue_table(*lock, granted, looks);
+      }
       trxs[trx].give_lock(lock);
     }
     std::vector<std::uint32_t> numbers;
@@ -122,6 +126,50 @@ TEST(LockConflict, TableModesAreThoseOfTheServer) {
   EXPECT_EQ(queue.queues.ask_table(queue.trxs[2], 1, Mode::ix, queue.looks).answer, Answer::waits)
       << "who waits for the whole table is not overtaken";
   EXPECT_TRUE(queue.queues.holds_table(queue.trxs[0], 1, Mode::is));
+}
+
+TEST(LockTable, AnIntentionLockLooksAtEachLockOfTheTableOrAtNone) {
+  constexpr std::size_t kOthers = 20;
+  const auto looked_at = [](TableLooks table_looks, bool is_wanted_whole) {
+    Queue queue({.table_looks = table_looks}, Policy::cats_8_0_20, kOthers + 2);
+    for (std::size_t i = 0; i < kOthers; ++i) queue.queues.ask_table(queue.trxs[i], 1, Mode::ix, queue.looks);
+    if (is_wanted_whole) queue.queues.ask_table(queue.trxs[kOthers + 1], 1, Mode::s, queue.looks);
+    queue.looks = {};
+    EXPECT_EQ(queue.queues.ask_table(queue.trxs[kOthers], 1, Mode::ix, queue.looks).answer,
+              is_wanted_whole ? Answer::waits : Answer::granted);
+    const std::uint64_t asking = queue.looks.objects;
+    queue.looks = {};
+    queue.release(5);
+    return std::pair(asking, queue.looks.objects);
+  };
+  EXPECT_EQ(looked_at(TableLooks::flat, false), std::pair(kOthers, kOthers));
+  EXPECT_EQ(looked_at(TableLooks::each, false), std::pair(kOthers, kOthers - 5)) << "those behind";
+  EXPECT_EQ(looked_at(TableLooks::counts, false), std::pair(std::size_t{0}, std::size_t{0}));
+  EXPECT_EQ(looked_at(TableLooks::counts, true).first, kOthers + 1) << "somebody wants all of it";
+}
+
+TEST(LockTable, WaitersComeAlikeHoweverManyLocksAreLookedAt) {
+  const auto story = [](TableLooks table_looks) {
+    constexpr std::size_t kTransactions = 6;
+    constexpr Mode kModes[] = {Mode::is, Mode::ix, Mode::ix, Mode::s, Mode::x, Mode::auto_inc};
+    machine::Random random(7);
+    Queue queue({.table_looks = table_looks}, Policy::cats_8_0_20, kTransactions);
+    std::string told;
+    for (int i = 0; i < 5'000; ++i) {
+      const auto trx = static_cast<std::size_t>(random.below(kTransactions));
+      const Mode mode = kModes[random.below(std::size(kModes))];
+      if (queue.trxs[trx].wait_lock.load() == nullptr && random.below(3) > 0) {
+        const auto got = queue.queues.ask_table(queue.trxs[trx], 1, mode, queue.looks);
+        told += got.answer == Answer::waits ? 'w' : 'g';
+      } else {
+        for (const std::uint32_t granted : queue.release(trx)) told += static_cast<char>('0' + granted);
+        told += ';';
+      }
+    }
+    return told;
+  };
+  EXPECT_EQ(story(TableLooks::counts), story(TableLooks::flat));
+  EXPECT_EQ(story(TableLooks::each), story(TableLooks::flat));
 }
 
 TEST(LockObjects, HoldAThousandRecordsOfAPageInOneBitmap) {
