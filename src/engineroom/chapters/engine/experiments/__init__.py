@@ -15,6 +15,7 @@ from engineroom.chapters.engine.experiments import (
     purge,
     scheduler,
     simulated,
+    table_locks,
 )
 from engineroom.runs import Run
 
@@ -24,6 +25,8 @@ RECORD: Mapping[tuple[str, str], Callable[..., Run | list[Run]]] = {
     ("own-demands-again", "live"): demands.again_live,
     ("own-demands-warehouses", "live"): demands.warehouses_live,
     ("own-engine-cures", "live"): cures.cures_live,
+    ("own-table-locks", "live"): table_locks.table_locks_live,
+    ("own-engine-table-locks", "sim"): table_locks.table_locks_sim,
     ("fig-7-03", "sim"): simulated.patched_sim,
     ("own-engine-switches", "sim"): simulated.switches_sim,
     ("own-engine-binlog", "sim"): binlog.binlog_sim,
