@@ -86,9 +86,9 @@ constexpr auto described(options::Of<LockConfig>) {
           option<&C::readers_inherit_gaps>(
               "under READ COMMITTED, a locking reader that waits for a row which goes away gets its gap"),
           option<&C::unlock_leaves_gap>("to let go of a row that does not match leaves the lock on its gap"),
-          option<&C::table_looks>(
-              "which locks of its table an intention lock looks at: 'each', as in 5.7 and 8.0.15; none where "
-              "it 'counts' those on the whole table, as in 8.0.31; 'flat' is each, its memory here"),
+          option<&C::table_looks>("which locks of its table an intention lock looks at: 'each', as in 5.7; "
+                                  "none where it 'counts' "
+                                  "those on the whole table, as in 8.0; 'flat' is each, its memory here"),
           option<&C::cells>({.least = 1, .most = 1 << 24}, "of the hash table of pages"),
           option<&C::page_shards>({.least = 1, .most = 1 << 16, .is_power_of_two = true},
                                   "mutexes over the cells"),

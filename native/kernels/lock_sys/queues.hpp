@@ -30,8 +30,8 @@ namespace engineroom::lock_sys {
 /// At which locks of its table an intention lock looks, as it is asked for and let go. `flat` is all of them both times, their memory here.
 enum class TableLooks : std::uint8_t {
   flat,
-  each,   // at all, and to let go at those behind it: 5.7 and 8.0.15
-  counts  // at none while nobody wants the whole table: 8.0.31
+  each,   // at all, and to let go at those behind it: 5.7
+  counts  // at none while nobody wants the whole table: 8.0.15 to 9.7
 };
 constexpr auto named(names::Of<TableLooks>) { return names::as_written<TableLooks::counts>("table_looks"); }
 

@@ -141,7 +141,7 @@ def cures_table() -> Table:
 
 def came_out(run: Run) -> list[bool]:
     """Which expectations a run has, in the order in which they were written down; one that was not quiet enough decides none."""
-    from engineroom.chapters.engine.experiments import binlog, cures, pool, purge
+    from engineroom.chapters.engine.experiments import binlog, cures, pool, purge, table_locks
     from engineroom.validation.experiments import beside, hash_index, holds, whatif
     from engineroom.validation.experiments import sixteen as crowds
 
@@ -155,6 +155,7 @@ def came_out(run: Run) -> list[bool]:
         "own-engine-tpcc": beside.TPCC_CLAIMS,
         "own-whatif": whatif.CLAIMS,
         "own-hash-index": hash_index.CLAIMS,
+        "own-table-locks": table_locks.CLAIMS,
         "own-hold-times": holds.CLAIMS,
     }.get(run.figure, beside.BINLOG_CLAIMS)
     return [bool(is_so(run)) for is_so in claims.values()] if not run.why_busy else []
@@ -313,6 +314,34 @@ def searching_table() -> Table:
         "Per execution on 8.0.31, one client of SysBench's read-write transaction; the hash index is filled."
     )
     return Table(table.reset_index(), caption, origin_of(hash_index))
+
+
+table_locks = newest("own-table-locks", "live")
+_table_looks = newest("own-engine-table-locks", "sim").values("looks", "series", "concurrency", y="tps")
+# Throughput where an intention lock looks at others as its server's does over that of the figures: series, clients.
+as_its_server = _table_looks["as its server"] / _table_looks["flat"]
+crowd_flat = recorded("own-engine-crowd", "sim")[
+    3
+]  # where an intention lock looks at all others on its table
+crowd_over_flat = sixteen.factors(crowd_flat)
+flat_waiting = sixteen.waiting_on_both(crowd_flat)["engine"]
+
+
+@cache
+def each_table_lock_ns() -> pd.Series[float]:
+    """What an update computes longer for each lock of another transaction on its table, ns, by server."""
+    from engineroom.chapters.engine.experiments.table_locks import each_ns
+
+    return each_ns(table_locks)
+
+
+def table_locks_table() -> Table:
+    """CPU time of an update by server, idle transactions and the table of which they have changed rows."""
+    times = values(table_locks.table, "server", "others", "where", y="cpu_us", how="median").unstack("where")
+    named = {place: f"{place}, us" for place in times.columns}
+    table = times.map("{:.0f}".format).rename(columns=named).reset_index()
+    caption = "CPU time of an update while idle transactions have changed rows of its table, or of another: medians of 20 rounds."
+    return Table(table.rename(columns={"others": "idle transactions"}), caption, origin_of(table_locks))
 
 
 def with_binlog(run: Run) -> pd.DataFrame:

@@ -5,10 +5,10 @@ each: of the same table, on other pages, or of another table. They differ in the
 neither; each round has both places and both numbers of idle transactions, since a busy minute is nobody's alone.
 
 The engines are 5.7 and 8.0's lock system, as figures 7-3 and 7-7 have them. `flat` is what all figures have: each lock of the table is looked
-at twice, at 5 ns, as if its memory were here. 5.7 and 8.0.15 look at each as a lock is asked for, and at those behind it as it is let go;
-8.0.31 counts those on the whole table and looks at none (`count_by_mode`).
+at twice, at 5 ns, as if its memory were here. 5.7 looks at each as a lock is asked for, and at those behind it as it is let go;
+8.0 counts those on the whole table and looks at none (`count_by_mode`).
 
-Expected before either was recorded, after an ad hoc run of both: see `CLAIMS` for servers; engines were seen with one seed.
+What was expected of servers before they were recorded, after an ad hoc run, is in `CLAIMS`; of 8.0.15 it did not come out. Engines had been seen with one seed.
 """
 
 from __future__ import annotations
