@@ -153,7 +153,7 @@ class PageLatches {
   static constexpr std::size_t kLinesOfRoot = 4;
   static constexpr std::size_t kPartsOfHashIndex = 8;  // innodb_adaptive_hash_index_parts
 
-  /// As the numbers of indexes and tablespaces fold in 5.7, where tables were made one after the other.
+  /// As the numbers of indexes and tablespaces fold in 5.7, where tables were made one after the other; how they do in 8.0 is not known.
   sync::RwLatch<M>& part_of(std::uint64_t tree) { return *parts_[tree % parts_.size()]; }
 
   EngineConfig config_;

@@ -252,7 +252,7 @@ hash_index = newest("own-hash-index", "live")
 hash_index_off = newest("own-engine-hash-index", "sim")
 hash_searches_wait = recorded("own-engine-crowd", "sim")[
     2
-]  # where a search waits for whoever changes the hash index
+]  # where a search waits for changes of the hash index
 
 
 @cache
@@ -333,6 +333,15 @@ def each_table_lock_ns() -> pd.Series[float]:
     from engineroom.chapters.engine.experiments.table_locks import each_ns
 
     return each_ns(table_locks)
+
+
+def table_lock_quartiles_ns(server: str) -> pd.Series[float]:
+    """The quartiles (0.25, 0.75) of the rounds' own differences."""
+    most = int(table_locks.table["others"].max())
+    mine = table_locks.table.query(f"server == '{server}' and others == {most}")
+    places: Any = mine.set_index(["repeat", "where"])["cpu_us"].unstack("where")
+    quartiles: pd.Series[float] = (places["the same table"] - places["another table"]).quantile([0.25, 0.75])
+    return 1000 * quartiles / most
 
 
 def table_locks_table() -> Table:

@@ -1,10 +1,10 @@
 """An intention lock among those of other transactions on its table: what each of them costs on live servers, and what it does to engines.
 
 On live servers one client changes a row, again and again, each time in a transaction of its own, while idle transactions have changed a row
-each: of the same table, on other pages, or of another table. They differ in the list of the table's locks alone. The servers take turns with
-neither; each round has both places and both numbers of idle transactions, since a busy minute is nobody's alone.
+each: of the same table, on other pages, or of another table. They differ in the list of the table's locks alone. Each round has both places and
+both numbers of idle transactions, since a busy minute is nobody's alone.
 
-The engines are 5.7 and 8.0's lock system, as figures 7-3 and 7-7 have them. `flat` is what all figures have: each lock of the table is looked
+The engines are 5.7 and 8.0's lock system, as figures 7-3 and 7-7 have them. `flat` is what figures had: each lock of the table is looked
 at twice, at 5 ns, as if its memory were here. 5.7 looks at each as a lock is asked for, and at those behind it as it is let go;
 8.0 counts those on the whole table and looks at none (`count_by_mode`).
 
