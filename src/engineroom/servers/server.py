@@ -129,7 +129,7 @@ class Server:
         """What fails because the server is gone, be it a client, a load or a reader of its counters, says that it is gone."""
         try:
             if isinstance(error, Exception) and not isinstance(error, EngineRoomError):
-                self._raise_if_dead(error, patience_s=1, during="a measurement")
+                self._raise_if_dead(error, gone=True, during="a measurement")
         finally:
             if not self.shared:
                 self.stop()
@@ -233,12 +233,16 @@ class Server:
         """Whether the server runs, or, for a server that the book did not start, whether it answers."""
         if self._instance is not None:
             return self._instance.alive()
+        return self._answers()
+
+    def _answers(self) -> bool:
         import mysql.connector
 
         try:
-            return bool(self.query("SELECT 1"))
-        except mysql.connector.Error:
+            self.connect_once(connection_timeout=1).close()
+        except (OSError, mysql.connector.Error):
             return False
+        return True
 
     def log_tail(self, lines: int = 20) -> str:
         """The end of the server's error log; empty for a server that the book did not start."""
@@ -352,14 +356,13 @@ class Server:
             help_environment=facts["help_environment"],
         )
 
-    def _raise_if_dead(
-        self, error: Exception, *, patience_s: float = 0, during: str = "this statement"
-    ) -> None:
-        """Turn a client's error into one that says that the server is gone, when it is."""
+    def _raise_if_dead(self, error: Exception, *, gone: bool = False, during: str = "this statement") -> None:
+        """Turn an error into one that says that the server is gone, when it is; `gone` if the error may come of that."""
         if self._instance is None:
             return
-        # The client may see the closed socket before the keeper, or a container's engine, has seen the process end.
-        wait_until(lambda: not self.alive(), seconds=10 if lost_connection(error) else patience_s)
+        # A client may see the closed socket before the keeper, or a container's engine, has seen the process end.
+        if gone or lost_connection(error):
+            wait_until(lambda: not self.alive() or self._answers(), seconds=10)
         if not self.alive():
             tail = self.log_tail()
             raise EngineRoomError(
