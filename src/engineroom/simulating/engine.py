@@ -25,6 +25,8 @@ from engineroom.simulating.experiment import Given, Seen
 __all__ = [
     "BESIDE",
     "COLUMNS",
+    "COUNTS",
+    "EACH",
     "LATER",
     "LINES",
     "RECORDING",
@@ -46,6 +48,8 @@ __all__ = [
     "without_time_inside",
 ]
 
+# Which locks of its table an intention lock looks at: 5.7 at each, 8.0.15 and later, which count them, at none (own-table-locks).
+EACH, COUNTS = {"table_looks": "each"}, {"table_looks": "counts"}
 # Virtual time: long enough that a client of a crowd has some transactions, or the cap.
 TPCC_WINDOW: Mapping[str, int] = {"first_ms": 100, "longest_ms": 300, "warmup_ms": 150}
 # Of own-demands, the recording that the simulated figures rest on: with another one all of them have another protocol.

@@ -19,16 +19,16 @@ from typing import Any
 from engineroom.ask.whatif.demands import MEDIAN, Demands
 from engineroom.machine.presets import Preset, middle_of
 from engineroom.simulating.activities import time_by
-from engineroom.simulating.engine import LINES, Design, held, holds
+from engineroom.simulating.engine import COUNTS, EACH, LINES, Design, held, holds
 from engineroom.simulating.settling import settled
 from engineroom.simulating.sweep import cross, sweep
 
 __all__ = ["DESIGNS", "Point", "Prediction", "designed", "predicted"]
 
 DESIGNS: Mapping[str, Design] = {
-    "5.7.22": Design(lock_design="5.7", latches="5.7", redo="5.7"),
-    "8.0.15": Design(lock_design="8.0.15", latches="8.0"),
-    "9.7.4": Design(),
+    "5.7.22": Design(lock_design="5.7", latches="5.7", redo="5.7", locks=EACH),
+    "8.0.15": Design(lock_design="8.0.15", latches="8.0", locks=COUNTS),
+    "9.7.4": Design(locks=COUNTS),
 }
 # innodb_log_writer_threads of 9.7 is on from so many logical CPUs, with a binary log and without (the manual of 9.5, "What Is New").
 _LOG_THREADS_FROM = {True: 32, False: 5}

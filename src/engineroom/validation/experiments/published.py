@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from engineroom.simulating.engine import COLUMNS, TPCC_WINDOW, Design, observed
+from engineroom.simulating.engine import COLUMNS, COUNTS, TPCC_WINDOW, Design, observed
 from engineroom.simulating.experiment import Experiment, Given, Seen
 from engineroom.simulating.sources import MACHINE, improved, sysbench, tpcc
 
@@ -25,8 +25,8 @@ TICKETS = {"admits": "statements", "most_inside": 128}
 # Figure and series -> the engine, and whether SysBench is its load.
 CURVES: Mapping[str, tuple[Design, bool]] = {
     "4-43 remote": (improved(), False),
-    "5-21 before": (Design(locks={"latching": "one mutex"}, latches="8.0"), True),
-    "5-21 after": (Design(latches="8.0"), True),
+    "5-21 before": (Design(locks={"latching": "one mutex", **COUNTS}, latches="8.0"), True),
+    "5-21 after": (Design(locks=COUNTS, latches="8.0"), True),
     "8-16 before": (improved(commit={}, engine=TICKETS), False),
     "8-16 after": (improved(engine=TICKETS), False),
     "8-20 before": (Design(), False),

@@ -31,6 +31,8 @@ from engineroom.runs import Run, newest, recorded
 from engineroom.runs.summary import values
 from engineroom.simulating.engine import (
     COLUMNS,
+    COUNTS,
+    EACH,
     LATER,
     LINES,
     Design,
@@ -53,12 +55,10 @@ CROWDS = (64, 256)
 TABLES: Mapping[str, int] = {UNIFORM: 10, HOT: 1}
 HASH_INDEX = ("5.7.22", "8.0.31")  # the servers that have it on by default
 _NO_BINLOG = {"durable_first": False}
-# An intention lock looks at each other on its table, or at none (own-table-locks).
-_EACH, _COUNTS = ({"table_looks": looks} for looks in ("each", "counts"))
 DESIGNS: Mapping[str, Design] = {
-    "5.7.22": Design(lock_design="5.7", latches="5.7", redo="5.7", locks=_EACH, engine=_NO_BINLOG),
-    "8.0.31": Design(locks=_COUNTS, engine=_NO_BINLOG),
-    "9.7.4": Design(locks=_COUNTS, engine=_NO_BINLOG),
+    "5.7.22": Design(lock_design="5.7", latches="5.7", redo="5.7", locks=EACH, engine=_NO_BINLOG),
+    "8.0.31": Design(locks=COUNTS, engine=_NO_BINLOG),
+    "9.7.4": Design(locks=COUNTS, engine=_NO_BINLOG),
 }
 _READ_WRITE, _UPDATE = "sysbench_read_write", "read_write.update_non_index"
 

@@ -11,15 +11,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from engineroom.simulating.engine import Design, of_design
+from engineroom.simulating.engine import COUNTS, Design, of_design
 from engineroom.simulating.experiment import Given, Seen
 from engineroom.simulating.sources import designs_under_tpcc
 
 # As figure 7-1 has them.
 LOGS = {
-    "old log": Design(lock_design="8.0.15", latches="8.0", redo="5.7"),
-    "new log": Design(lock_design="8.0.15", latches="8.0"),
-    "new log and latches": Design(),
+    "old log": Design(lock_design="8.0.15", locks=COUNTS, latches="8.0", redo="5.7"),
+    "new log": Design(lock_design="8.0.15", locks=COUNTS, latches="8.0"),
+    "new log and latches": Design(locks=COUNTS),
 }
 _A_SECOND_PS = 1_000_000_000_000
 WAYS: Mapping[str, Mapping[str, int]] = {

@@ -3,7 +3,8 @@
 Both engines have the lock system of 8.0.15 and one mutex over transactions, as builds of 8.0 around the new redo log had, and statements
 ask for what they asked of 8.0.15 with one client. For figure 7-1 a third engine has the new log and the latches over row locks and
 transactions that came later: it shows which queue takes over from the log, and whether the loss is that queue's. Machine, load and designs
-are fixed before the first comparison. What the redo log does alone are figures of our own (simulated.py).
+are fixed before the first comparison. Since the twelfth recording of figure 7-1, the ninth of the statement and the fourth of the profile, an
+intention lock looks at no other one, as in 8.0 (`own-table-locks`); none of them had been simulated so before. What the redo log does alone are figures of our own (simulated.py).
 
 A figure of our own has the profile of figures 7-4 and 7-5 by a whole engine, as figure 7-3 has it: that of 5.7 with the latches over row locks
 and transactions of late 8.0, and the same with the redo log of 8.0. `PROFILE_CLAIMS` are what the ledger asks figures 7-4 and 7-5. Seen before they
@@ -20,21 +21,21 @@ from engineroom.chapters.redo_log.experiments.simulated import caller, component
 from engineroom.runs import Run
 from engineroom.simulating import settling
 from engineroom.simulating.activities import percent, time_by
-from engineroom.simulating.engine import COLUMNS, Design, of_design, run
+from engineroom.simulating.engine import COLUMNS, COUNTS, Design, of_design, run
 from engineroom.simulating.experiment import Given, Seen
 from engineroom.simulating.sources import designs_under_tpcc
 
 SERVER = "8.0.15"
 LOGS = {
-    "old_redo": Design(lock_design="8.0.15", latches="8.0", redo="5.7"),
-    "new_redo": Design(lock_design="8.0.15", latches="8.0"),
+    "old_redo": Design(lock_design="8.0.15", locks=COUNTS, latches="8.0", redo="5.7"),
+    "new_redo": Design(lock_design="8.0.15", locks=COUNTS, latches="8.0"),
 }
 # Is it the hand-over from thread to thread?
 FEW = {
     **LOGS,
-    "threads_off": Design(lock_design="8.0.15", latches="8.0", redo="8.0, writer threads off"),
+    "threads_off": Design(lock_design="8.0.15", locks=COUNTS, latches="8.0", redo="8.0, writer threads off"),
 }
-BUILDS = {"before": LOGS["old_redo"], "after": LOGS["new_redo"], "new_latches": Design()}
+BUILDS = {"before": LOGS["old_redo"], "after": LOGS["new_redo"], "new_latches": Design(locks=COUNTS)}
 
 throughput_engine_sim = designs_under_tpcc(
     "fig-7-01",
@@ -65,7 +66,7 @@ few_clients_engine_sim = replace(
 )
 
 
-FCFS = {"policy": "fcfs, 5.7"}
+FCFS = {"policy": "fcfs, 5.7", **COUNTS}
 PROFILED = {"old_redo": Design(locks=FCFS, redo="5.7"), "new_redo": Design(locks=FCFS)}
 PROFILED_CLIENTS = 250
 
