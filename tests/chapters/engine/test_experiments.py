@@ -118,6 +118,10 @@ def test_figure_7_3_changes_latches_first_and_the_redo_log_then():
     run = simulated.patched_sim(concurrency=(50,), seeds=(1,), **window)
     designs = run.provenance["load"]["designs"]
     assert (designs["original"]["lock_design"], designs["original"]["latches"]) == ("5.7", "5.7")
+    assert [designs[series]["locks"]["table_looks"] for series in ("original", "patched")] == [
+        "each",
+        "counts",
+    ]
     assert designs["new_redo"] == {**designs["patched"], "redo": "8.0"}
     assert designs["original"]["redo"] == designs["patched"]["redo"] == "5.7"
     assert run.provenance["load"]["demands_of"] == "5.7.22"
@@ -130,7 +134,8 @@ def test_a_combination_is_named_by_the_parts_that_are_new_and_differs_in_nothing
         new = set(name.split(" and ")) - {"none"}
         assert (design.redo == "8.0") == ("redo" in new)
         assert (design.latches == "8.0, sharded") == ("trx" in new)
-        assert dict(design.locks) == ({} if "locks" in new else {"latching": "one mutex"})
+        latching = {} if "locks" in new else {"latching": "one mutex"}
+        assert dict(design.locks) == {**latching, "table_looks": "counts"}
         assert (design.lock_design, design.engine) == ("9.7", {})
 
 

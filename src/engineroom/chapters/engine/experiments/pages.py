@@ -8,8 +8,8 @@ figures have none of this.
 
 Expected before it was recorded: throughput moves by less than 5 % at each point. Seen before were single runs with one seed: 7-3, and
 7-19 with 32 warehouses up to 1,000 clients, where it moved by -2.4 to 1.2 %. In the first recording all reads of a table with partitions
-went to the root of one of them, by mistake; since the second, to that of the session's. In these two each statement searched once, and nobody latched an index; the third has
-a server's counts.
+went to the root of one of them, by mistake; since the second, to that of the session's. In these two each statement searched once, and nobody latched an index; since the third it
+has a server's counts, and since the fourth intention locks look where their server's do.
 """
 
 from __future__ import annotations
