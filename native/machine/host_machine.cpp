@@ -348,29 +348,31 @@ std::vector<CoreTime> HostMachine::core_times() const {
   return times;
 }
 
+void HostMachine::begin() {
+  const std::lock_guard lock(guard_);
+  running_ = true;
+  start_ = std::chrono::steady_clock::now();
+  for (Waiting& waiting : to_start_) start(std::move(waiting.name), std::move(waiting.body), started_++);
+  to_start_.clear();
+}
+
 void HostMachine::run() {
-  {
-    const std::lock_guard lock(guard_);
-    running_ = true;
-    start_ = std::chrono::steady_clock::now();
-    for (Waiting& waiting : to_start_) start(std::move(waiting.name), std::move(waiting.body), started_++);
-    to_start_.clear();
-  }
+  begin();
   join_all();
 }
 
 void HostMachine::run_for(std::uint64_t ns) {
-  std::exception_ptr refused;
+  begin();
   // It sleeps until then: a look from time to time would take a core from the threads that run.
-  const std::jthread stopper([this, ns](const std::stop_token& given_up) {
-    std::mutex own;
-    std::condition_variable_any never;
-    std::unique_lock lock(own);
-    const auto end = std::chrono::steady_clock::now() + std::chrono::nanoseconds(ns);
-    never.wait_until(lock, given_up, end, [] { return false; });
-    stop();
-  });
-  run();
+  const std::jthread stopper(
+      [this, end = start_ + std::chrono::nanoseconds(ns)](const std::stop_token& given_up) {
+        std::mutex own;
+        std::condition_variable_any never;
+        std::unique_lock lock(own);
+        never.wait_until(lock, given_up, end, [] { return false; });
+        stop();
+      });
+  join_all();
 }
 
 void HostMachine::stop() {

@@ -244,6 +244,7 @@ class HostMachine {
   };
 
   void start(std::string name, std::function<Task<>()> body, std::uint64_t number);
+  void begin();
   void join_all();
   void wake_all_parked();
   void enter_profiled(Site site);

@@ -164,9 +164,11 @@ def test_waits_that_only_servers_have_are_not_among_the_engines_longest():
     other = replace(numbers.live_binlog, tables={"latches": latches})
     assert numbers.came_out(numbers.live_binlog)[5:] == [True, True]
     assert numbers.came_out(other)[5:] == [False, False]
+    of_engine = waits[(waits["series"] == "engine") & (waits["server"] == "5.7.22")]
+    engines = of_engine.groupby("latch")["wait_us"].median()
     assert numbers.waits_table(other).rows.iloc[0].to_dict() == {
         "waits for": "LOCK_commit",
         "server": "5.7.22",
         "its clients": "9,000,000 us",
-        "the engine's": "7.6 us",
+        "the engine's": f"{engines['LOCK_commit']:.1f} us",
     }
