@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-LABELS_FIG_7_03 = {"original": "5.7", "patched": "5.7, patched", "new_redo": "with the redo log of 8.0"}
+LABELS_FIG_7_03 = {"original": "5.7", "patched": "patched 5.7", "new_redo": "with the redo log of 8.0"}
 
 SHORT = {"patched": "patched", "new_redo": "redo of 8.0"}
 
