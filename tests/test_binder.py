@@ -116,6 +116,14 @@ def test_the_lab_opens_as_a_notebook_in_jupyterlab(binder):
         )
 
 
+def _written(path: Path) -> Any:
+    """A JSON file's contents; None until it is there and whole: the server writes it in place."""
+    try:
+        return json.loads(path.read_text())
+    except (FileNotFoundError, json.JSONDecodeError):
+        return None
+
+
 @contextmanager
 def _jupyterlab(repository: Path, environment: dict[str, str]) -> Iterator[Any]:
     """JupyterLab behind .binder/start; yields a function from a path to the server's JSON answer."""
@@ -133,11 +141,10 @@ def _jupyterlab(repository: Path, environment: dict[str, str]) -> Iterator[Any]:
     try:
         found = runtime / f"jpserver-{server.pid}.json"  # its own number: `start` became the server
         deadline = time.monotonic() + 60
-        while not found.exists():
+        while (facts := _written(found)) is None:
             assert server.poll() is None, log.read_text()
             assert time.monotonic() < deadline, log.read_text()
             time.sleep(0.1)
-        facts = json.loads(found.read_text())
 
         def get(path: str) -> Any:
             request = urllib.request.Request(
