@@ -233,13 +233,13 @@ class Server:
         """Whether the server runs, or, for a server that the book did not start, whether it answers."""
         if self._instance is not None:
             return self._instance.alive()
-        return self._answers()
+        return self._answers(within_s=20)
 
-    def _answers(self) -> bool:
+    def _answers(self, *, within_s: int) -> bool:
         import mysql.connector
 
         try:
-            self.connect_once(connection_timeout=1).close()
+            self.connect_once(connection_timeout=within_s).close()
         except (OSError, mysql.connector.Error):
             return False
         return True
@@ -362,7 +362,7 @@ class Server:
             return
         # A client may see the closed socket before the keeper, or a container's engine, has seen the process end.
         if gone or lost_connection(error):
-            wait_until(lambda: not self.alive() or self._answers(), seconds=10)
+            wait_until(lambda: not self.alive() or self._answers(within_s=1), seconds=10)
         if not self.alive():
             tail = self.log_tail()
             raise EngineRoomError(

@@ -4,7 +4,8 @@ Both engines have the lock system of 8.0.15 and one mutex over transactions, as 
 ask for what they asked of 8.0.15 with one client. For figure 7-1 a third engine has the new log and the latches over row locks and
 transactions that came later: it shows which queue takes over from the log, and whether the loss is that queue's. Machine, load and designs
 are fixed before the first comparison. Since the twelfth recording of figure 7-1, the ninth of the statement and the fourth of the profile, an
-intention lock looks at no other one, as in 8.0 (`own-table-locks`); none of them had been simulated so before. What the redo log does alone are figures of our own (simulated.py).
+intention lock looks at no other one, as in 8.0 (`own-table-locks`); none of them had been simulated so before, but what
+that moves in engines like these had been seen there. What the redo log does alone are figures of our own (simulated.py).
 
 A figure of our own has the profile of figures 7-4 and 7-5 by a whole engine, as figure 7-3 has it: that of 5.7 with the latches over row locks
 and transactions of late 8.0, and the same with the redo log of 8.0. `PROFILE_CLAIMS` are what the ledger asks figures 7-4 and 7-5. Seen before they
